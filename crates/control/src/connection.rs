@@ -1,0 +1,123 @@
+//! A connection for tests: a controller, its paths, and a sender that always fills the window.
+
+use crate::{Ack, Change, Controller, Loss, Path, Paths, SubflowId, Value, find};
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use pathweave_units::Time;
+
+pub struct Connection {
+    pub paths: Vec<Path>,
+    pub now: Time,
+    controller: Box<dyn Controller>,
+}
+
+/// A numeric parameter.
+pub fn number(name: &str, value: f64) -> (alloc::string::String, Value) {
+    (name.to_string(), Value::Number(value))
+}
+
+/// A choice.
+pub fn text(name: &str, value: &str) -> (alloc::string::String, Value) {
+    (name.to_string(), Value::Text(value.to_string()))
+}
+
+impl Connection {
+    /// Opens one subflow for each (window, RTT in microseconds), in congestion avoidance, with a
+    /// minimum window of 2.
+    pub fn new(
+        name: &str,
+        parameters: &[(alloc::string::String, Value)],
+        subflows: &[(f64, u64)],
+    ) -> Connection {
+        let entry = find(name).expect("the controller is in the registry");
+        let parameters = entry
+            .parameters(parameters)
+            .expect("the parameters are accepted");
+        let mut connection = Connection {
+            paths: Vec::new(),
+            now: Time::ZERO,
+            controller: (entry.build)(&parameters),
+        };
+        for (i, &(window, micros)) in subflows.iter().enumerate() {
+            let mut path = Path::new(window, 2.0, 1.0);
+            path.established = true;
+            path.smoothed_rtt = Time::from_micros(micros);
+            connection.paths.push(path);
+            let mut paths = Paths::new(&mut connection.paths);
+            connection
+                .controller
+                .on_subflow(&mut paths, SubflowId(i as u32), Change::Opened);
+        }
+        connection
+    }
+
+    pub fn window(&self, r: usize) -> f64 {
+        self.paths[r].window
+    }
+
+    pub fn ssthresh(&self, r: usize) -> f64 {
+        self.paths[r].ssthresh
+    }
+
+    /// Sends what the window allows.
+    fn fill(&mut self, r: usize) {
+        let path = &mut self.paths[r];
+        path.sent = path.sent.max(path.acked + path.window as u64);
+        path.in_flight = (path.sent - path.acked) as u32;
+    }
+
+    /// An acknowledgement for `packets` that echoes `ce` marks.
+    pub fn ack(&mut self, r: usize, packets: u32, ce: u32) {
+        self.ack_as(r, packets, ce, false, true);
+    }
+
+    pub fn ack_as(&mut self, r: usize, packets: u32, ce: u32, recovery: bool, limited: bool) {
+        self.fill(r);
+        let path = &mut self.paths[r];
+        path.acked += u64::from(packets);
+        path.sent = path.sent.max(path.acked);
+        path.in_recovery = recovery;
+        let ack = Ack {
+            now: self.now,
+            packets,
+            ce,
+            rtt: None,
+            recovery,
+            window_limited: limited,
+        };
+        let mut paths = Paths::new(&mut self.paths);
+        self.controller
+            .on_ack(&mut paths, SubflowId(r as u32), &ack);
+        self.fill(r);
+    }
+
+    /// Acknowledges what is in flight, packet by packet; the first carries a mark if `marked`.
+    pub fn round(&mut self, r: usize, marked: bool) {
+        self.fill(r);
+        let in_flight = self.paths[r].sent - self.paths[r].acked;
+        for packet in 0..in_flight {
+            self.ack(r, 1, u32::from(marked && packet == 0));
+        }
+    }
+
+    pub fn loss(&mut self, r: usize, loss: Loss) {
+        self.fill(r);
+        let mut paths = Paths::new(&mut self.paths);
+        self.controller
+            .on_loss(&mut paths, SubflowId(r as u32), loss, self.now);
+    }
+
+    /// Closes a subflow, or opens it again.
+    pub fn change(&mut self, r: usize, change: Change) {
+        self.paths[r].established = change == Change::Opened;
+        let mut paths = Paths::new(&mut self.paths);
+        self.controller
+            .on_subflow(&mut paths, SubflowId(r as u32), change);
+    }
+}
+
+/// Whether two values agree to `tolerance`, relatively.
+pub fn near(value: f64, expected: f64, tolerance: f64) -> bool {
+    (value - expected).abs() <= tolerance * expected.abs()
+}

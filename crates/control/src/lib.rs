@@ -1,0 +1,115 @@
+//! Congestion controllers for single-path and multipath transports.
+//!
+//! A [`Controller`] belongs to one *connection* and sees all of its subflows, so coupling between
+//! them is plain code. It is told of acknowledgements, losses and subflow changes, and answers by
+//! writing windows into the [`Paths`] that the transport owns. It does no I/O, has no clock and no
+//! randomness, and knows no packet format: any transport that can fill in an [`Ack`] can use it.
+//!
+//! The [`registry`] is the only place that lists controllers.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod paths;
+mod per_subflow;
+mod registry;
+mod round;
+
+// What several controllers share, one idea a file.
+pub mod loss;
+mod once_per_round;
+pub mod slow_start;
+
+#[cfg(test)]
+mod connection;
+
+// The controllers.
+mod bos;
+mod cubic;
+mod dctcp;
+mod lia;
+mod reno;
+mod uncoupled;
+mod xmp;
+
+pub use once_per_round::OncePerRound;
+pub use paths::{Path, Paths, SubflowId};
+pub use per_subflow::PerSubflow;
+pub use registry::{
+    Ecn, Entry, Parameter, ParameterError, ParameterKind, Parameters, Value, find, registry,
+};
+pub use round::Round;
+
+use pathweave_units::Time;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-controller.md")]
+mod adding_a_controller {}
+
+/// What one acknowledgement tells the controller.
+///
+/// The transport has already brought the subflow's [`Path`] up to date: `acked`, `in_flight`, and,
+/// when the acknowledgement gave a sample, the RTT fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Time,
+    /// Packets newly acknowledged, cumulatively or selectively, each counted once.
+    pub packets: u32,
+    /// How many congestion-experienced marks it echoes.
+    pub ce: u32,
+    /// The RTT sample it gave, if any.
+    pub rtt: Option<Time>,
+    /// Whether the subflow is in fast recovery: windows do not grow then.
+    pub recovery: bool,
+    /// Whether the window was what limited sending: a window that is not used does not grow.
+    pub window_limited: bool,
+}
+
+impl Ack {
+    /// Whether the window may grow: not in fast recovery, and not while it is not used.
+    #[inline]
+    pub fn lets_window_grow(&self) -> bool {
+        self.window_limited && !self.recovery
+    }
+}
+
+/// A loss event. Reported once per event, not once per lost packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Found by duplicate or selective acknowledgements.
+    FastRetransmit,
+    /// The retransmission timer expired; repeated expiries for the same data are not reported again.
+    Timeout,
+}
+
+/// A subflow came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Its handshake is done; its path is `established` from now on.
+    Opened,
+    /// It carries nothing any more; its path is no longer `established`.
+    Closed,
+}
+
+/// A congestion controller for one connection.
+pub trait Controller: Send {
+    /// An acknowledgement arrived on subflow `r`. Also called for duplicate acknowledgements, with
+    /// `packets` zero, when they echo marks.
+    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack);
+
+    /// Subflow `r` lost packets. Must set the subflow's window and ssthresh.
+    fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time);
+
+    /// Subflow `r` opened or closed. Subflows are numbered from zero in the order in which they
+    /// open for the first time, and keep their number.
+    fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change);
+}

@@ -1,0 +1,88 @@
+//! The response to losses that all controllers have unless they say otherwise.
+
+use crate::{Loss, Path};
+
+/// Halves the window after duplicate acknowledgements; starts again from one packet after a
+/// timeout.
+#[inline]
+pub fn respond(path: &mut Path, loss: Loss) {
+    respond_from(path, loss, path.window);
+}
+
+/// [`respond`], halving `window` instead of the one that the path has now.
+///
+/// - fast retransmit: ssthresh = max(window / 2, minimum window), and the window falls to it;
+/// - timeout: ssthresh = max(window / 2, 2), and the window is 1 packet.
+pub fn respond_from(path: &mut Path, loss: Loss, window: f64) {
+    match loss {
+        Loss::FastRetransmit => cut_to(path, window / 2.0),
+        Loss::Timeout => {
+            path.ssthresh = f64::max(window / 2.0, 2.0);
+            path.window = 1.0;
+        }
+    }
+}
+
+/// Sets ssthresh to `window` packets, at least the minimum window, and lowers the window to it.
+///
+/// A window that is already smaller, as after a timeout, stays: a cut never raises it.
+pub fn cut_to(path: &mut Path, window: f64) {
+    path.ssthresh = window.max(path.minimum_window);
+    path.window = path.window.min(path.ssthresh);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut_to, respond, respond_from};
+    use crate::{Loss, Path};
+
+    fn after(loss: Loss, window: f64, minimum_window: f64) -> (f64, f64) {
+        let mut path = Path::new(window, minimum_window, f64::INFINITY);
+        respond(&mut path, loss);
+        (path.window, path.ssthresh)
+    }
+
+    #[test]
+    fn fast_retransmit_halves() {
+        assert_eq!(after(Loss::FastRetransmit, 10.0, 2.0), (5.0, 5.0));
+        assert_eq!(after(Loss::FastRetransmit, 15.0, 2.0), (7.5, 7.5));
+    }
+
+    #[test]
+    fn fast_retransmit_stops_at_the_minimum_window() {
+        assert_eq!(after(Loss::FastRetransmit, 3.0, 2.0), (2.0, 2.0));
+        assert_eq!(after(Loss::FastRetransmit, 3.0, 1.0), (1.5, 1.5));
+        assert_eq!(after(Loss::FastRetransmit, 1.5, 1.0), (1.0, 1.0));
+    }
+
+    #[test]
+    fn no_cut_raises_the_window() {
+        assert_eq!(after(Loss::FastRetransmit, 1.0, 2.0), (1.0, 2.0));
+    }
+
+    #[test]
+    fn timeout_starts_again_from_one_packet() {
+        assert_eq!(after(Loss::Timeout, 10.0, 2.0), (1.0, 5.0));
+        assert_eq!(after(Loss::Timeout, 3.0, 1.0), (1.0, 2.0));
+    }
+
+    #[test]
+    fn another_window_can_be_halved() {
+        let mut path = Path::new(8.0, 2.0, f64::INFINITY);
+        respond_from(&mut path, Loss::FastRetransmit, 10.0);
+        assert_eq!((path.window, path.ssthresh), (5.0, 5.0));
+        respond_from(&mut path, Loss::FastRetransmit, 12.0);
+        assert_eq!((path.window, path.ssthresh), (5.0, 6.0));
+        respond_from(&mut path, Loss::Timeout, 12.0);
+        assert_eq!((path.window, path.ssthresh), (1.0, 6.0));
+    }
+
+    #[test]
+    fn cut_to_sets_both() {
+        let mut path = Path::new(8.0, 2.0, f64::INFINITY);
+        cut_to(&mut path, 6.5);
+        assert_eq!((path.window, path.ssthresh), (6.5, 6.5));
+        cut_to(&mut path, 0.5);
+        assert_eq!((path.window, path.ssthresh), (2.0, 2.0));
+    }
+}

@@ -1,0 +1,197 @@
+//! What a controller sees of a connection's subflows, and writes back.
+
+use core::ops::{Index, IndexMut};
+use pathweave_units::{Rate, Time};
+
+/// A subflow's number within its connection, from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubflowId(pub u32);
+
+/// The congestion state of one subflow, shared by the transport and the controller.
+///
+/// The controller writes `window`, `ssthresh`, `pacing_rate` and `may_send`; the transport writes
+/// everything else.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Congestion window in packets. The transport may send while `in_flight + 1 <= window`.
+    pub window: f64,
+    /// Slow start ends when the window reaches this many packets; infinite until something was lost.
+    pub ssthresh: f64,
+    /// The window's floor in congestion avoidance, in packets (1 after a timeout).
+    pub minimum_window: f64,
+    /// RTT smoothed as RFC 6298 says; zero before the first sample.
+    pub smoothed_rtt: Time,
+    /// Smallest RTT sample; [`Time::MAX`] before the first.
+    pub minimum_rtt: Time,
+    /// Latest RTT sample; zero before the first.
+    pub latest_rtt: Time,
+    /// New packets sent so far: also the number that the next new packet will have.
+    pub sent: u64,
+    /// Packets acknowledged cumulatively so far: packets numbered below this have arrived.
+    pub acked: u64,
+    /// Packets in the network as far as the sender knows.
+    pub in_flight: u32,
+    /// Whether the subflow is in fast recovery.
+    pub in_recovery: bool,
+    /// Rate at which packets leave; `None` sends as the window opens.
+    pub pacing_rate: Option<Rate>,
+    /// Whether its handshake is done and it has not closed.
+    pub established: bool,
+    /// Cleared by a controller that suspends the subflow: no new data, retransmissions go on.
+    pub may_send: bool,
+}
+
+impl Path {
+    /// A subflow before its handshake.
+    ///
+    /// `initial_window` and `minimum_window` are in packets; an `initial_ssthresh` of infinity
+    /// means "none".
+    pub fn new(initial_window: f64, minimum_window: f64, initial_ssthresh: f64) -> Path {
+        Path {
+            window: initial_window,
+            ssthresh: initial_ssthresh,
+            minimum_window,
+            smoothed_rtt: Time::ZERO,
+            minimum_rtt: Time::MAX,
+            latest_rtt: Time::ZERO,
+            sent: 0,
+            acked: 0,
+            in_flight: 0,
+            in_recovery: false,
+            pacing_rate: None,
+            established: false,
+            may_send: true,
+        }
+    }
+
+    /// Whether there has been an RTT sample.
+    #[inline]
+    pub fn has_rtt(&self) -> bool {
+        self.smoothed_rtt > Time::ZERO
+    }
+
+    /// tau_r: the smoothed RTT in seconds; zero before the first sample.
+    #[inline]
+    pub fn rtt_seconds(&self) -> f64 {
+        self.smoothed_rtt.as_secs_f64()
+    }
+
+    /// x_r = w_r / tau_r, in packets per second; zero before the first RTT sample.
+    #[inline]
+    pub fn packets_per_second(&self) -> f64 {
+        if self.has_rtt() {
+            self.window / self.rtt_seconds()
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the window is below ssthresh.
+    ///
+    /// At ssthresh RFC 5681 allows either phase. It has to be congestion avoidance here: a cut leaves
+    /// the window at ssthresh, and one packet of slow start after every cut would be as much as the
+    /// round's whole increase.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+}
+
+/// All subflows of a connection, by number.
+pub struct Paths<'a>(&'a mut [Path]);
+
+impl<'a> Paths<'a> {
+    /// Lends a connection's paths to a controller.
+    #[inline]
+    pub fn new(paths: &'a mut [Path]) -> Paths<'a> {
+        Paths(paths)
+    }
+
+    /// Number of subflows that have ever opened or are opening.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no subflow at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All subflows, in the order of their numbers.
+    #[inline]
+    pub fn iter(&self) -> core::slice::Iter<'_, Path> {
+        self.0.iter()
+    }
+
+    /// The subflows whose handshake is done and that have not closed.
+    #[inline]
+    pub fn established(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter(|path| path.established)
+    }
+}
+
+impl Index<SubflowId> for Paths<'_> {
+    type Output = Path;
+    #[inline]
+    fn index(&self, r: SubflowId) -> &Path {
+        &self.0[r.0 as usize]
+    }
+}
+
+impl IndexMut<SubflowId> for Paths<'_> {
+    #[inline]
+    fn index_mut(&mut self, r: SubflowId) -> &mut Path {
+        &mut self.0[r.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Path, Paths, SubflowId};
+    use pathweave_units::Time;
+
+    #[test]
+    fn a_new_path_knows_no_rtt() {
+        let path = Path::new(10.0, 2.0, f64::INFINITY);
+        assert!(!path.has_rtt() && !path.established && path.may_send && path.in_slow_start());
+        assert_eq!((path.rtt_seconds(), path.packets_per_second()), (0.0, 0.0));
+        assert_eq!((path.window, path.minimum_window), (10.0, 2.0));
+        assert_eq!(path.minimum_rtt, Time::MAX);
+    }
+
+    #[test]
+    fn the_rate_is_the_window_per_rtt() {
+        let mut path = Path::new(10.0, 2.0, f64::INFINITY);
+        path.smoothed_rtt = Time::from_micros(250);
+        assert!(path.has_rtt());
+        assert!((path.rtt_seconds() - 250e-6).abs() < 1e-18);
+        assert!((path.packets_per_second() - 40_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn slow_start_is_below_ssthresh() {
+        for (window, slow_start) in [(9.9, true), (10.0, false), (10.1, false)] {
+            assert_eq!(Path::new(window, 2.0, 10.0).in_slow_start(), slow_start);
+        }
+    }
+
+    #[test]
+    fn paths_are_found_by_number() {
+        assert!(Paths::new(&mut []).is_empty());
+        let mut list = [
+            Path::new(1.0, 1.0, 9.0),
+            Path::new(2.0, 1.0, 9.0),
+            Path::new(3.0, 1.0, 9.0),
+        ];
+        list[0].established = true;
+        list[2].established = true;
+        let mut paths = Paths::new(&mut list);
+        assert_eq!((paths.len(), paths.is_empty()), (3, false));
+        paths[SubflowId(1)].window += 0.5;
+        assert_eq!(paths[SubflowId(1)].window, 2.5);
+        assert!(paths.iter().map(|path| path.window).eq([1.0, 2.5, 3.0]));
+        assert!(paths.established().map(|path| path.window).eq([1.0, 3.0]));
+    }
+}

@@ -1,0 +1,75 @@
+//! Slow start, as nearly all controllers have it.
+
+use crate::Path;
+
+/// Adds one packet for each of `packets` acknowledged ones until the window reaches ssthresh, and
+/// returns how many are left for congestion avoidance.
+///
+/// An acknowledgement for many packets thereby does what as many acknowledgements for one packet
+/// would do: the window ends less than one packet above ssthresh.
+#[inline]
+pub fn grow(path: &mut Path, packets: u32) -> u32 {
+    if !path.in_slow_start() {
+        return packets;
+    }
+    let steps = libm::ceil(path.ssthresh - path.window);
+    if steps >= f64::from(packets) {
+        path.window += f64::from(packets);
+        0
+    } else {
+        path.window += steps;
+        packets - steps as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grow;
+    use crate::Path;
+
+    fn path(window: f64, ssthresh: f64) -> Path {
+        Path::new(window, 2.0, ssthresh)
+    }
+
+    #[test]
+    fn adds_a_packet_for_each_acknowledged_one() {
+        let mut path = path(10.0, f64::INFINITY);
+        assert_eq!(grow(&mut path, 3), 0);
+        assert_eq!(path.window, 13.0);
+        assert_eq!(grow(&mut path, 0), 0);
+        assert_eq!(path.window, 13.0);
+    }
+
+    #[test]
+    fn leaves_the_rest_of_an_acknowledgement_to_congestion_avoidance() {
+        // 10 -> 11 -> 12 -> 13 > 12.5: three packets are used.
+        let mut below = path(10.0, 12.5);
+        assert_eq!(grow(&mut below, 10), 7);
+        assert_eq!(below.window, 13.0);
+        let mut exact = path(10.0, 12.0);
+        assert_eq!(grow(&mut exact, 2), 0);
+        assert_eq!(exact.window, 12.0);
+        let mut exact = path(10.0, 12.0);
+        assert_eq!(grow(&mut exact, 3), 1);
+        assert_eq!(exact.window, 12.0);
+    }
+
+    #[test]
+    fn does_what_single_packets_would_do() {
+        for packets in 0..20 {
+            let (mut together, mut singly) = (path(3.25, 9.0), path(3.25, 9.0));
+            let rest = grow(&mut together, packets);
+            let single_rest: u32 = (0..packets).map(|_| grow(&mut singly, 1)).sum();
+            assert_eq!((together.window, rest), (singly.window, single_rest));
+        }
+    }
+
+    #[test]
+    fn is_over_at_ssthresh() {
+        for window in [12.0, 12.5] {
+            let mut path = path(window, 12.0);
+            assert_eq!(grow(&mut path, 5), 5);
+            assert_eq!(path.window, window);
+        }
+    }
+}

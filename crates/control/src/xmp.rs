@@ -1,0 +1,237 @@
+//! XMP (Cao et al., CoNEXT 2013): BOS on every subflow, coupled by TraSh, traffic shifting.
+//!
+//! XMP is [`bos`](crate::bos), described there, with another delta. At the end of each round of
+//! subflow r, with w_r its window in packets and tau_r its smoothed RTT in seconds:
+//!
+//! - rate_r <- w_r / tau_r;
+//! - y = the sum of the latest rates of all established subflows, T = the smallest of their RTTs;
+//! - delta_r = w_r / (y T), the packets that a round adds in congestion avoidance.
+//!
+//! The deltas of a connection's subflows sum to about one packet (more on longer paths), so it grows
+//! as fast as one BOS flow, and more where the rate is higher. In equilibrium a round is marked
+//! with probability 1 / (1 + w_r / (delta_r beta)).
+//!
+//! Ruling: the rate of a subflow before the end of its first round is w / tau with what is known.
+//! Subflows without an RTT sample have no rate; when there is no sample at all, delta is 1. With one
+//! established subflow XMP is BOS: delta is computed as (rate_r / y) (tau_r / T), which is then
+//! exactly 1.
+//!
+//! A guideline, not checked: a marking threshold of at least BDP / (beta - 1) packets keeps the link
+//! full.
+
+use crate::bos::{ECN, PARAMETERS, Rules, Subflow};
+use crate::{Ack, Change, Controller, Entry, Loss, Path, Paths, PerSubflow, SubflowId};
+use alloc::boxed::Box;
+use pathweave_units::Time;
+
+/// XMP in the registry.
+pub const ENTRY: Entry = Entry {
+    name: "xmp",
+    summary: "BOS on every subflow; shifts traffic by giving faster subflows more of the increase.",
+    source: "XMP, CoNEXT 2013, algorithm 1",
+    coupled: true,
+    ecn: |_| ECN,
+    parameters: PARAMETERS,
+    build: |parameters| {
+        Box::new(Xmp {
+            rules: Rules::new(parameters),
+            subflows: PerSubflow::new(FRESH),
+        })
+    },
+};
+
+#[derive(Clone)]
+struct CoupledSubflow {
+    bos: Subflow,
+    /// rate_r, once a round has ended.
+    rate: Option<f64>,
+}
+
+const FRESH: CoupledSubflow = CoupledSubflow {
+    bos: Subflow::FRESH,
+    rate: None,
+};
+
+struct Xmp {
+    rules: Rules,
+    subflows: PerSubflow<CoupledSubflow>,
+}
+
+impl Xmp {
+    /// TraSh at the end of a round of subflow `r`.
+    fn delta(&self, paths: &Paths<'_>, r: SubflowId) -> f64 {
+        let (mut total_rate, mut shortest) = (0.0, Time::MAX);
+        for (path, subflow) in paths.iter().zip(self.subflows.iter()) {
+            if path.established && path.has_rtt() {
+                total_rate += subflow.rate.unwrap_or_else(|| path.packets_per_second());
+                shortest = shortest.min(path.smoothed_rtt);
+            }
+        }
+        if total_rate == 0.0 {
+            return 1.0;
+        }
+        let path = &paths[r];
+        (path.packets_per_second() / total_rate) * (path.rtt_seconds() / shortest.as_secs_f64())
+    }
+}
+
+impl Controller for Xmp {
+    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
+        let subflow = self.subflows.get(r);
+        if subflow.bos.begin_ack(&mut paths[r], ack, &self.rules) {
+            subflow.rate = known_rate(&paths[r]);
+            let delta = self.delta(paths, r);
+            let subflow = self.subflows.get(r);
+            subflow.bos.end_round(&mut paths[r], ack, delta);
+        }
+        let subflow = self.subflows.get(r);
+        subflow.bos.finish_ack(&mut paths[r], ack);
+    }
+
+    fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
+        let subflow = self.subflows.get(r);
+        subflow.bos.on_loss(&mut paths[r], loss, &self.rules);
+    }
+
+    fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
+        if change == Change::Opened {
+            self.subflows.restart(r);
+        }
+    }
+}
+
+fn known_rate(path: &Path) -> Option<f64> {
+    path.has_rtt().then(|| path.packets_per_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::connection::{Connection, near};
+    use crate::{Change, Ecn, Loss, find};
+
+    fn xmp(subflows: &[(f64, u64)]) -> Connection {
+        Connection::new("xmp", &[], subflows)
+    }
+
+    /// Packets that subflow `r` gains in `rounds` rounds that begin now, its window held where it is.
+    fn gain(connection: &mut Connection, r: usize, rounds: u32) -> f64 {
+        let window = connection.window(r);
+        let mut gained = 0.0;
+        for _ in 0..rounds {
+            connection.round(r, false);
+            gained += connection.window(r) - window;
+            connection.paths[r].window = window;
+        }
+        gained
+    }
+
+    #[test]
+    fn equal_subflows_take_turns_to_gain_a_packet() {
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
+        for gained in [0.0, 1.0, 0.0, 1.0] {
+            assert_eq!(gain(&mut connection, 0, 1), gained);
+            assert_eq!(gain(&mut connection, 1, 1), gained);
+        }
+    }
+
+    #[test]
+    fn a_share_of_one_third_adds_up_to_whole_packets() {
+        let mut connection = xmp(&[(10.0, 100); 3]);
+        for gained in [0.0, 0.0, 1.0, 0.0, 0.0, 1.0] {
+            assert_eq!(gain(&mut connection, 2, 1), gained);
+        }
+    }
+
+    #[test]
+    fn delta_is_the_window_over_all_rates_times_the_shortest_rtt() {
+        // Rates 10/100 us and 20/200 us: y = 2e5; y T = 20: deltas 1/2 and 1.
+        let mut connection = xmp(&[(10.0, 100), (20.0, 200)]);
+        assert_eq!(gain(&mut connection, 0, 20), 10.0);
+        assert_eq!(gain(&mut connection, 1, 20), 20.0);
+        // Rates 3e5 and 1e5: deltas 3/4 and 1/4.
+        let mut connection = xmp(&[(30.0, 100), (10.0, 100)]);
+        assert_eq!(gain(&mut connection, 0, 20), 15.0);
+        assert_eq!(gain(&mut connection, 1, 20), 5.0);
+        // Rates 1e5 and 1e5, but 4 times the RTT: y T = 20, deltas 1/2 and 2.
+        let mut connection = xmp(&[(10.0, 100), (40.0, 400)]);
+        assert_eq!(gain(&mut connection, 1, 3), 6.0);
+    }
+
+    #[test]
+    fn other_subflows_count_with_the_rate_of_their_last_round() {
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
+        gain(&mut connection, 1, 1); // its rate is 1e5 from here on
+        connection.paths[1].window = 1000.0;
+        assert_eq!(gain(&mut connection, 0, 8), 4.0);
+        // A subflow that has not ended a round counts with what it has now.
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
+        connection.paths[1].window = 30.0;
+        assert_eq!(gain(&mut connection, 0, 8), 2.0);
+        // So does one that opens again.
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
+        gain(&mut connection, 1, 1);
+        connection.change(1, Change::Opened);
+        connection.paths[1].window = 30.0;
+        assert_eq!(gain(&mut connection, 0, 8), 2.0);
+    }
+
+    #[test]
+    fn only_established_subflows_with_an_rtt_count() {
+        let mut connection = xmp(&[(10.0, 100), (10.0, 50)]);
+        connection.change(1, Change::Closed);
+        assert_eq!(gain(&mut connection, 0, 4), 4.0);
+        let mut connection = xmp(&[(10.0, 100), (10.0, 0)]);
+        assert_eq!(gain(&mut connection, 0, 4), 4.0);
+        assert_eq!(gain(&mut connection, 1, 4), 0.0);
+        let mut connection = xmp(&[(10.0, 0), (10.0, 0)]);
+        assert_eq!(gain(&mut connection, 0, 4), 4.0);
+    }
+
+    #[test]
+    fn marks_reduce_one_subflow_alone() {
+        let mut connection = xmp(&[(20.0, 100), (20.0, 100)]);
+        connection.ack(0, 1, 1);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (15.0, 14.0));
+        assert_eq!((connection.window(1), connection.ssthresh(1)), (20.0, 1.0));
+        connection.loss(1, Loss::FastRetransmit);
+        assert_eq!((connection.window(0), connection.window(1)), (15.0, 10.0));
+    }
+
+    #[test]
+    fn slow_start_is_not_coupled() {
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
+        connection.paths[0].ssthresh = f64::INFINITY;
+        connection.ack(0, 3, 0);
+        assert_eq!(connection.window(0), 13.0);
+    }
+
+    #[test]
+    fn the_equilibrium_of_two_equal_subflows_has_half_the_window_of_bos() {
+        // p = 1 / (1 + w / (delta beta)) with delta = 1/2 each.
+        let p = 0.1;
+        let mut connection = xmp(&[(18.0, 100), (18.0, 100)]);
+        let (mut random, mut sum, mut rounds) = (1_u64, 0.0, 0.0);
+        for _ in 0..40_000 {
+            for r in 0..2 {
+                random = random
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                let marked = ((random >> 33) as f64) < p * (1_u64 << 31) as f64;
+                connection.round(r, marked);
+                sum += connection.window(r);
+                rounds += 1.0;
+            }
+        }
+        let window = sum / rounds;
+        // Windows of the two wander apart, and delta with them; the mean is that of the formula.
+        assert!(near(p, 1.0 / (1.0 + window / 2.0), 0.1), "{window}");
+    }
+
+    #[test]
+    fn two_header_bits_carry_the_marks() {
+        let entry = find("xmp").unwrap();
+        assert_eq!((entry.ecn)(&entry.defaults()), Ecn::Count { limit: 3 });
+        assert_eq!(entry.defaults().number("beta"), 4.0);
+        assert_eq!(entry.defaults().choice("variant"), "paper");
+    }
+}

@@ -1,0 +1,99 @@
+//! From a plan to what a run works on.
+
+use crate::links::LinkOrder;
+use crate::scheduler::Scheduler;
+use pathweave_control::{Ecn, Entry, Parameters};
+use pathweave_fabric::routing::{PathRequest, Router};
+use pathweave_fabric::{Fabric, base_rtt};
+use pathweave_network::{LinkSetup, Network, Port};
+use pathweave_random::Stream;
+use pathweave_scenario::Plan;
+use pathweave_traffic::{Hosts, Program};
+use pathweave_transport::{EcnUse, Segment};
+use pathweave_units::{Bytes, Time};
+
+/// The ports of a plan's links, numbered by `order`.
+pub(crate) fn network<P: Port>(plan: &Plan, order: &LinkOrder) -> Network<Segment, P> {
+    let links = plan.fabric.links.len() as u32;
+    let setups: Vec<LinkSetup> = (0..links)
+        .map(|rank| {
+            let id = order.link(rank);
+            let link = plan.fabric.link(id);
+            let queue = plan.queues[id.0 as usize];
+            LinkSetup { rate: link.rate, delay: link.delay, queue }
+        })
+        .collect();
+    Network::new(&setups, |rank| {
+        Stream::new(plan.seed, "port", u64::from(order.link(rank).0))
+    })
+}
+
+/// A schedule that suits a plan's links.
+pub(crate) fn scheduler(plan: &Plan) -> Scheduler {
+    let full_packet = plan
+        .groups
+        .iter()
+        .map(|group| group.transport.data_packet)
+        .max()
+        .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)));
+    let longest =
+        plan.fabric.links.iter().map(|link| link.delay + link.rate.time_for(full_packet)).max();
+    let shortest = plan.fabric.links.iter().map(|link| link.rate.time_for(full_packet)).min();
+    let links = plan.fabric.links.len() as u32;
+    let spacing = shortest.unwrap_or(Time::from_micros(1)) / u64::from(links.max(1));
+    Scheduler::new(links, longest.unwrap_or(Time::from_micros(1)), spacing, plan.seed)
+}
+
+/// What traffic needs to know of a fabric.
+pub(crate) fn hosts(fabric: &Fabric) -> Hosts {
+    let nodes = || fabric.hosts.iter().map(|&host| fabric.node(host));
+    Hosts {
+        count: fabric.hosts.len() as u32,
+        rack: nodes().map(|node| node.rack).collect(),
+        pod: nodes().map(|node| node.pod).collect(),
+    }
+}
+
+/// The longest RTT without queues from the first host to any other: the span of start jitter.
+pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
+    let config = &plan.groups[0].transport;
+    let data = Bytes::new(u64::from(config.data_packet));
+    let ack = Bytes::new(u64::from(config.ack_packet));
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    (1..plan.fabric.hosts.len() as u32)
+        .filter_map(|destination| {
+            let request =
+                PathRequest { source: 0, destination, connection: 0, subflow: 0, pinned: None };
+            router.data_path(&request, &mut forward);
+            back.clear();
+            back.extend(forward.iter().rev().map(|link| link.reverse()));
+            let reached = !forward.is_empty();
+            reached.then(|| base_rtt(&plan.fabric, &forward, &back, data, ack))
+        })
+        .max()
+        .unwrap_or(Time::ZERO)
+}
+
+/// The traffic groups' programs.
+pub(crate) fn programs(plan: &Plan, router: &Router) -> Result<Vec<Program>, String> {
+    let hosts = hosts(&plan.fabric);
+    let jitter = plan.jitter.then(|| longest_base_rtt(plan, router));
+    plan.groups
+        .iter()
+        .enumerate()
+        .map(|(number, group)| {
+            let (pattern, size) = (group.pattern.clone(), group.size.clone());
+            Program::new(pattern, size, &hosts, plan.seed, number as u64, jitter)
+                .map_err(|error| format!("traffic group \"{}\": {error}", group.name))
+        })
+        .collect()
+}
+
+/// Most marks that one acknowledgement echoes to this controller; `None` without ECN.
+pub(crate) fn ecn_echo(entry: &Entry, parameters: &Parameters, usage: EcnUse) -> Option<u8> {
+    match (usage, (entry.ecn)(parameters)) {
+        (EcnUse::Off, _) | (EcnUse::ByController, Ecn::Off) => None,
+        (_, Ecn::Count { limit }) => Some(limit),
+        (EcnUse::On, Ecn::Off) => Some(u8::MAX),
+    }
+}

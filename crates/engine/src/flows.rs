@@ -1,0 +1,99 @@
+//! The flows of a run: what they are, and what became of them.
+
+use pathweave_transport::{ConnectionId, Endpoints, RttHistogram, SubflowView};
+use pathweave_units::{Bytes, Time};
+
+/// A flow, from the moment that a traffic group asked for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub group: u32,
+    /// Its group's name for it.
+    pub tag: u64,
+    pub source: u32,
+    pub destination: u32,
+    pub size: Option<Bytes>,
+    pub subflows: u32,
+    pub job: Option<u32>,
+    pub listed: Option<u32>,
+    /// Its connection exists already: it answers a request.
+    pub established: bool,
+    pub start: Time,
+    pub stop: Option<Time>,
+    /// When its last byte was delivered.
+    pub end: Option<Time>,
+    /// When it would have been alone in the fabric.
+    pub ideal: Option<Time>,
+    pub connection: Option<ConnectionId>,
+    pub delivered: Bytes,
+    pub totals: FlowTotals,
+    pub stalled: bool,
+}
+
+/// Sums over a flow's subflows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowTotals {
+    pub retransmits: u64,
+    pub reinjected: u64,
+    pub timeouts: u64,
+    pub marks: u64,
+    pub rtt_mean: Option<Time>,
+    pub rtt_p99: Option<Time>,
+}
+
+/// A subflow's row in the tables.
+#[derive(Clone, Debug)]
+pub(crate) struct SubflowRow {
+    pub flow: u32,
+    pub subflow: u32,
+    pub opened: Option<Time>,
+    pub received: u64,
+    pub sent_packets: u64,
+    pub retransmits: u64,
+    pub reinjected: u64,
+    pub timeouts: u64,
+    pub marks: u64,
+    pub rtt_mean: Option<Time>,
+    pub rtt_p99: Option<Time>,
+    /// Numbers of the links of its path, in the fabric's numbering.
+    pub path: u32,
+}
+
+impl SubflowRow {
+    pub fn new(flow: u32, subflow: u32, view: &SubflowView<'_>, path: u32) -> SubflowRow {
+        SubflowRow {
+            flow,
+            subflow,
+            opened: view.is_open.then_some(view.opened),
+            received: view.received_bytes,
+            sent_packets: view.sent_packets,
+            retransmits: view.retransmits,
+            reinjected: view.reinjected,
+            timeouts: view.timeouts,
+            marks: view.marks,
+            rtt_mean: view.rtts.mean(),
+            rtt_p99: view.rtts.percentile(0.99),
+            path,
+        }
+    }
+}
+
+/// Adds up a connection's subflows. `scratch` is emptied and filled.
+pub(crate) fn totals(
+    endpoints: &Endpoints,
+    connection: ConnectionId,
+    scratch: &mut RttHistogram,
+) -> FlowTotals {
+    scratch.clear();
+    let mut totals = FlowTotals::default();
+    for subflow in endpoints.subflows(connection) {
+        let view = endpoints.subflow(subflow);
+        totals.retransmits += view.retransmits;
+        totals.reinjected += view.reinjected;
+        totals.timeouts += view.timeouts;
+        totals.marks += view.marks;
+        scratch.merge(view.rtts);
+    }
+    totals.rtt_mean = scratch.mean();
+    totals.rtt_p99 = scratch.percentile(0.99);
+    totals
+}

@@ -1,0 +1,23 @@
+//! The packet-level simulator: runs a [`Plan`](pathweave_scenario::Plan) and returns tables.
+//!
+//! A run is single-threaded and deterministic: the same plan gives the same bits anywhere.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod flows;
+mod links;
+mod outlet;
+mod progress;
+mod results;
+mod scheduler;
+mod series;
+mod simulation;
+mod table;
+mod wheel;
+mod windows;
+
+pub use progress::Progress;
+pub use results::{Counters, Output, Verdict};
+pub use simulation::{RunError, run, run_with_departure_ports};
+pub use table::{Column, Table, results_hash};

@@ -1,0 +1,74 @@
+//! Carries out what the endpoints want: packets into the network, timers into the schedule.
+
+use crate::scheduler::Scheduler;
+use pathweave_network::{Header, Network, Port, RouteId};
+use pathweave_transport::{
+    ConnectionId, Direction, Output, PacketShape, Segment, SubflowIndex, Timer,
+};
+use pathweave_units::Time;
+
+/// The two routes of a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubflowRoutes {
+    pub forward: RouteId,
+    pub back: RouteId,
+}
+
+/// What the run has to look at once the endpoints have done their work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Notice {
+    /// A host's own port dropped a packet.
+    Lost(Segment),
+    Finished(ConnectionId),
+    Dead(ConnectionId),
+    Gone(ConnectionId),
+}
+
+/// Where the endpoints' packets and wishes go.
+pub(crate) struct Outlet<'a, P> {
+    pub now: Time,
+    pub network: &'a mut Network<Segment, P>,
+    pub scheduler: &'a mut Scheduler,
+    pub routes: &'a [Option<SubflowRoutes>],
+    pub notices: &'a mut Vec<Notice>,
+}
+
+impl<P: Port> Output for Outlet<'_, P> {
+    #[inline]
+    fn send(
+        &mut self,
+        subflow: SubflowIndex,
+        direction: Direction,
+        shape: PacketShape,
+        segment: Segment,
+    ) {
+        let routes = self.routes[subflow.0 as usize].expect("a subflow has routes before it sends");
+        let route = match direction {
+            Direction::Forward => routes.forward,
+            Direction::Back => routes.back,
+        };
+        let mut header = Header::new(shape.size, shape.ecn_capable);
+        if shape.protected {
+            header = header.protected();
+        }
+        if !self.network.send(self.now, route, header, segment, self.scheduler) {
+            self.notices.push(Notice::Lost(segment));
+        }
+    }
+
+    fn wake(&mut self, timer: Timer, at: Time) {
+        self.scheduler.wake(timer.into(), at);
+    }
+
+    fn finished(&mut self, connection: ConnectionId) {
+        self.notices.push(Notice::Finished(connection));
+    }
+
+    fn dead(&mut self, connection: ConnectionId, _subflow: SubflowIndex) {
+        self.notices.push(Notice::Dead(connection));
+    }
+
+    fn gone(&mut self, connection: ConnectionId) {
+        self.notices.push(Notice::Gone(connection));
+    }
+}

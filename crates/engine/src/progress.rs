@@ -1,0 +1,55 @@
+//! How far a run is, readable from another thread, and the wish to end it early.
+
+use pathweave_units::Time;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Shared between a run and whoever watches it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    time: AtomicU64,
+    packet_hops: AtomicU64,
+    started: AtomicU64,
+    finished: AtomicU64,
+    /// Share of the run that is done, in millionths.
+    done: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// Asks the run to end; it then returns [`crate::RunError::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+    }
+    /// Whether the run was asked to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Relaxed)
+    }
+    /// Simulated time.
+    pub fn time(&self) -> Time {
+        Time::from_picos(self.time.load(Relaxed))
+    }
+    /// Packets that reached the far end of a link.
+    pub fn packet_hops(&self) -> u64 {
+        self.packet_hops.load(Relaxed)
+    }
+    /// Flows that have started.
+    pub fn flows_started(&self) -> u64 {
+        self.started.load(Relaxed)
+    }
+    /// Flows that have finished.
+    pub fn flows_finished(&self) -> u64 {
+        self.finished.load(Relaxed)
+    }
+    /// Estimated share of the run that is done, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        self.done.load(Relaxed) as f64 * 1e-6
+    }
+
+    pub(crate) fn set(&self, time: Time, hops: u64, started: u64, finished: u64, done: f64) {
+        self.time.store(time.as_picos(), Relaxed);
+        self.packet_hops.store(hops, Relaxed);
+        self.started.store(started, Relaxed);
+        self.finished.store(finished, Relaxed);
+        self.done.store((done.clamp(0.0, 1.0) * 1e6) as u64, Relaxed);
+    }
+}

@@ -1,0 +1,297 @@
+//! What happens next: links in a timing wheel, timers and everything far away in a heap.
+//!
+//! The order at equal times is a rule (departures, arrivals, timers; among equals by rank), so that
+//! it does not depend on how the events are kept. Ranks of links are their numbers in the network,
+//! which are a seeded permutation; ranks of timers are seeded hashes.
+
+use crate::wheel::Wheel;
+use pathweave_network::{LinkEvent, LinkEvents};
+use pathweave_random::hash;
+use pathweave_transport::{SubflowIndex, Timer};
+use pathweave_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// A link's departure or arrival.
+    Link(u32, LinkEvent),
+    /// A timer.
+    Timer(Alarm),
+}
+
+/// A timer of the transport or of the run itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Alarm {
+    Retransmission(u32),
+    DelayedAck(u32),
+    OpenSubflow(u32),
+    /// The flow with this number starts.
+    StartFlow(u32),
+    /// The flow with this number stops sending.
+    StopFlow(u32),
+    /// The traffic group with this number asked to be woken.
+    WakeTraffic(u32),
+}
+
+impl Alarm {
+    fn kind_and_id(self) -> (u64, u32) {
+        match self {
+            Alarm::Retransmission(id) => (0, id),
+            Alarm::DelayedAck(id) => (1, id),
+            Alarm::OpenSubflow(id) => (2, id),
+            Alarm::StartFlow(id) => (3, id),
+            Alarm::StopFlow(id) => (4, id),
+            Alarm::WakeTraffic(id) => (5, id),
+        }
+    }
+
+    /// The transport's timer, if it is one.
+    pub fn of_transport(self) -> Option<Timer> {
+        match self {
+            Alarm::Retransmission(id) => Some(Timer::Retransmission(SubflowIndex(id))),
+            Alarm::DelayedAck(id) => Some(Timer::DelayedAck(SubflowIndex(id))),
+            Alarm::OpenSubflow(id) => Some(Timer::Open(SubflowIndex(id))),
+            _ => None,
+        }
+    }
+}
+
+impl From<Timer> for Alarm {
+    fn from(timer: Timer) -> Alarm {
+        match timer {
+            Timer::Retransmission(SubflowIndex(id)) => Alarm::Retransmission(id),
+            Timer::DelayedAck(SubflowIndex(id)) => Alarm::DelayedAck(id),
+            Timer::Open(SubflowIndex(id)) => Alarm::OpenSubflow(id),
+        }
+    }
+}
+
+/// An entry of the heap. Links rank below 2^33, timers above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Later {
+    at: Time,
+    rank: u64,
+    event: Event,
+}
+
+/// The schedule of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheduler {
+    now: Time,
+    seed: u64,
+    links: u32,
+    /// Slots below `links` are departures, those above arrivals.
+    wheel: Wheel,
+    heap: BinaryHeap<Reverse<Later>>,
+    /// Times of links that lie beyond the wheel; `Time::MAX` for none. An entry of the heap that
+    /// does not agree was cancelled.
+    far: Vec<Time>,
+}
+
+const TIMERS: u64 = 1 << 33;
+
+impl Scheduler {
+    /// For so many links. `longest` is the longest that a link usually schedules ahead, and
+    /// `spacing` the mean time between events when all links are busy.
+    pub fn new(links: u32, longest: Time, spacing: Time, seed: u64) -> Scheduler {
+        // About one event a bucket, unless the wheel would then be too short.
+        let fine = spacing.as_picos().max(2).ilog2().clamp(6, 40);
+        let reaching = (fine..40).find(|&shift| Wheel::horizon_of(shift) > longest * 2);
+        let slots = 2 * links as usize;
+        Scheduler {
+            now: Time::ZERO,
+            seed,
+            links,
+            wheel: Wheel::new(slots, reaching.unwrap_or(40)),
+            heap: BinaryHeap::new(),
+            far: vec![Time::MAX; slots],
+        }
+    }
+
+    /// The time of the last event that came out.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Moves the clock without an event; nothing is due before.
+    pub fn advance(&mut self, to: Time) {
+        debug_assert!(to >= self.now);
+        self.now = to;
+    }
+
+    /// Sets a timer. Timers are not taken back.
+    pub fn wake(&mut self, alarm: Alarm, at: Time) {
+        let (kind, id) = alarm.kind_and_id();
+        let rank = TIMERS + (hash(&[self.seed, kind, u64::from(id)]) >> 32);
+        self.heap.push(Reverse(Later { at: at.max(self.now), rank, event: Event::Timer(alarm) }));
+    }
+
+    #[inline(always)]
+    fn slot(&self, link: u32, event: LinkEvent) -> u32 {
+        match event {
+            LinkEvent::Departure => link,
+            LinkEvent::Arrival => link + self.links,
+        }
+    }
+
+    #[inline(always)]
+    fn link_event(&self, slot: u32) -> Event {
+        if slot < self.links {
+            Event::Link(slot, LinkEvent::Departure)
+        } else {
+            Event::Link(slot - self.links, LinkEvent::Arrival)
+        }
+    }
+
+    /// The next event, if it is due before `limit`.
+    #[inline]
+    pub fn pop_before(&mut self, limit: Time) -> Option<(Time, Event)> {
+        loop {
+            let near = self.wheel.peek(self.now);
+            if let Some((at, slot)) = near
+                && at < limit
+                && self.heap.peek().is_none_or(|Reverse(later)| {
+                    (at, u64::from(slot)) < (later.at, later.rank)
+                })
+            {
+                self.wheel.pop((at, slot));
+                self.now = at;
+                return Some((at, self.link_event(slot)));
+            }
+            let Reverse(later) = *self.heap.peek()?;
+            if later.at >= limit || near.is_some_and(|(at, _)| at < later.at) {
+                return None; // what the wheel holds, if anything, is not due either
+            }
+            self.heap.pop();
+            if later.rank < TIMERS {
+                let slot = later.rank as usize;
+                if self.far[slot] != later.at {
+                    continue; // cancelled
+                }
+                self.far[slot] = Time::MAX;
+            }
+            self.now = later.at;
+            return Some((later.at, later.event));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn schedule_far(&mut self, slot: u32, at: Time) {
+        self.far[slot as usize] = at;
+        let event = self.link_event(slot);
+        self.heap.push(Reverse(Later { at, rank: u64::from(slot), event }));
+    }
+}
+
+impl LinkEvents for Scheduler {
+    #[inline]
+    fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
+        let slot = self.slot(link, event);
+        if self.wheel.reaches(self.now, at) {
+            self.wheel.insert(slot, at);
+        } else {
+            self.schedule_far(slot, at);
+        }
+    }
+
+    fn cancel(&mut self, link: u32, event: LinkEvent) {
+        let slot = self.slot(link, event);
+        if !self.wheel.remove(slot) {
+            self.far[slot as usize] = Time::MAX;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Link(u32, bool, u64),
+        Timer(u32, u64),
+        Cancel(u32, bool),
+        Pop(u64),
+    }
+
+    fn delay() -> impl Strategy<Value = u64> {
+        // Equal times, near ones, and some far beyond the wheel's horizon.
+        prop_oneof![Just(0), 0u64..20, 0u64..100_000, 0u64..100_000_000_000]
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0u32..20, any::<bool>(), delay()).prop_map(|(l, d, t)| Step::Link(l, d, t)),
+            2 => (0u32..20, delay()).prop_map(|(id, t)| Step::Timer(id, t)),
+            1 => (0u32..20, any::<bool>()).prop_map(|(l, d)| Step::Cancel(l, d)),
+            5 => delay().prop_map(Step::Pop),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        /// Against a map ordered by the rule itself.
+        #[test]
+        fn events_come_out_in_the_order_of_the_rule(
+            steps in prop::collection::vec(step(), 1..400), shift in 6u64..16,
+        ) {
+            let spacing = Time::from_picos(1 << shift);
+            let mut scheduler = Scheduler::new(20, Time::from_picos(1000), spacing, 7);
+            let mut oracle: BTreeMap<(Time, u64, u32), Event> = BTreeMap::new();
+            let mut serial = 0;
+            for step in steps {
+                match step {
+                    Step::Link(link, departure, delay) => {
+                        let event =
+                            if departure { LinkEvent::Departure } else { LinkEvent::Arrival };
+                        if oracle.values().any(|&other| other == Event::Link(link, event)) {
+                            continue;
+                        }
+                        let at = scheduler.now() + Time::from_picos(delay);
+                        scheduler.schedule(link, event, at);
+                        let class = if departure { 0 } else { 1u64 << 32 };
+                        oracle.insert(
+                            (at, class + u64::from(link), 0),
+                            Event::Link(link, event),
+                        );
+                    }
+                    Step::Timer(id, delay) => {
+                        let at = scheduler.now() + Time::from_picos(delay);
+                        let alarm = Alarm::StartFlow(id);
+                        scheduler.wake(alarm, at);
+                        serial += 1;
+                        let rank = (1 << 40) + (hash(&[7, 3, u64::from(id)]) >> 32);
+                        oracle.insert((at, rank, serial), Event::Timer(alarm));
+                    }
+                    Step::Cancel(link, departure) => {
+                        let event =
+                            if departure { LinkEvent::Departure } else { LinkEvent::Arrival };
+                        scheduler.cancel(link, event);
+                        oracle.retain(|_, other| *other != Event::Link(link, event));
+                    }
+                    Step::Pop(delay) => {
+                        let limit = scheduler.now() + Time::from_picos(delay);
+                        let expected = oracle
+                            .first_key_value()
+                            .filter(|((at, ..), _)| *at < limit)
+                            .map(|((at, ..), event)| (*at, *event));
+                        if expected.is_some() {
+                            oracle.pop_first();
+                        }
+                        prop_assert_eq!(scheduler.pop_before(limit), expected);
+                    }
+                }
+            }
+            while let Some(((at, ..), event)) = oracle.pop_first() {
+                prop_assert_eq!(scheduler.pop_before(Time::MAX), Some((at, event)));
+            }
+            prop_assert_eq!(scheduler.pop_before(Time::MAX), None);
+        }
+    }
+}

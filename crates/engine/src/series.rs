@@ -1,0 +1,77 @@
+//! Time series: rates, windows and queues as they were.
+
+use pathweave_units::Time;
+
+/// A subflow's delivery rate over one interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateRow {
+    pub at: Time,
+    pub flow: u32,
+    pub subflow: u32,
+    pub bytes: u64,
+}
+
+/// A subflow's congestion state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowRow {
+    pub at: Time,
+    pub flow: u32,
+    pub subflow: u32,
+    pub window: f64,
+    pub ssthresh: f64,
+    pub smoothed_rtt: Time,
+}
+
+/// A port's queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueRow {
+    pub at: Time,
+    pub link: u32,
+    pub waiting: u32,
+}
+
+/// A regular beat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beat {
+    interval: Time,
+    next: Time,
+}
+
+impl Beat {
+    /// A beat from one interval after zero on; never, without an interval.
+    pub fn every(interval: Option<Time>) -> Beat {
+        let interval = interval.unwrap_or(Time::MAX);
+        Beat { interval, next: interval }
+    }
+
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    pub fn interval(&self) -> Time {
+        self.interval
+    }
+
+    /// Whether a beat is due; if so, moves on to the next.
+    pub fn is_due(&mut self, now: Time) -> bool {
+        let due = now >= self.next;
+        if due {
+            self.next = self.next.saturating_add(self.interval);
+        }
+        due
+    }
+}
+
+/// Everything recorded over time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    pub rates: Vec<RateRow>,
+    pub windows: Vec<WindowRow>,
+    pub queues: Vec<QueueRow>,
+    /// Payload that had arrived on each subflow at the last beat, by the subflow's place.
+    pub received_before: Vec<u64>,
+    /// What flows that ended since the last beat had received after it.
+    pub remainders: Vec<RateRow>,
+    /// The window last recorded of each subflow, by the subflow's place.
+    pub window_before: Vec<f64>,
+}

@@ -1,0 +1,105 @@
+//! Windows of time that tables cover: what was so at their start is taken from what is at their end.
+
+use crate::links::Capacity;
+use pathweave_network::LinkStatistics;
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeMap;
+
+/// Flow counters when a window began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowMark {
+    pub delivered: Bytes,
+    /// Payload that had arrived on each subflow.
+    pub received: Vec<u64>,
+}
+
+/// Counters when a window began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// Of the flows that were under way; others began at zero.
+    pub flows: BTreeMap<u32, FlowMark>,
+    /// Of each link, by its number in the network.
+    pub links: Vec<LinkStatistics>,
+    /// Bits that each link could have carried so far.
+    pub capacity: Vec<f64>,
+}
+
+/// What a flow did within a window.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowShare {
+    pub flow: u32,
+    /// Payload delivered in order.
+    pub delivered: u64,
+    /// Payload that arrived on each subflow.
+    pub received: Vec<u64>,
+    /// The part of the flow's life within the window.
+    pub duration: Time,
+}
+
+/// What a link did within a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkShare {
+    pub statistics: LinkStatistics,
+    pub capacity_bits: f64,
+    pub queue_mean: f64,
+}
+
+/// A window and, once it is over, what happened in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    /// `None` for the one that the main tables cover.
+    pub phase: Option<String>,
+    pub from: Time,
+    /// `Time::MAX` for the end of the run.
+    pub to: Time,
+    pub marks: Option<Marks>,
+    pub flows: Vec<FlowShare>,
+    pub links: Vec<LinkShare>,
+    pub closed: Option<Time>,
+}
+
+impl Window {
+    pub fn new(phase: Option<String>, from: Time, to: Time) -> Window {
+        Window {
+            phase,
+            from,
+            to,
+            marks: None,
+            flows: Vec::new(),
+            links: Vec::new(),
+            closed: None,
+        }
+    }
+
+    /// When it has to be opened or closed next.
+    pub fn next_boundary(&self) -> Time {
+        match (&self.marks, self.closed) {
+            (_, Some(_)) => Time::MAX,
+            (None, None) => self.from,
+            (Some(_), None) => self.to,
+        }
+    }
+
+    /// The share of links since the window opened.
+    pub fn link_shares(
+        &self,
+        now: Time,
+        statistics: impl Iterator<Item = LinkStatistics>,
+        capacities: &[Capacity],
+    ) -> Vec<LinkShare> {
+        let Some(marks) = &self.marks else { return Vec::new() };
+        let duration = now - self.from;
+        statistics
+            .zip(capacities)
+            .zip(marks.links.iter().zip(&marks.capacity))
+            .map(|((statistics, capacity), (before, capacity_before))| {
+                let statistics = statistics.since(before);
+                LinkShare {
+                    statistics,
+                    capacity_bits: capacity.bits(now) - capacity_before,
+                    queue_mean: statistics.mean_waiting(duration),
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,39 @@
+//! The links that leave each node, in one flat array.
+
+use crate::{Fabric, LinkId, NodeId};
+
+/// The links that leave each node, in the order of their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adjacency {
+    /// Where each node's links begin in `links`, and a last entry for the end.
+    offsets: Vec<u32>,
+    links: Vec<LinkId>,
+}
+
+impl Adjacency {
+    /// Lists the links of this fabric.
+    pub fn new(fabric: &Fabric) -> Adjacency {
+        let mut offsets = vec![0u32; fabric.nodes.len() + 1];
+        for link in &fabric.links {
+            offsets[link.from.0 as usize + 1] += 1;
+        }
+        for node in 0..fabric.nodes.len() {
+            offsets[node + 1] += offsets[node];
+        }
+        let mut next = offsets.clone();
+        let mut links = vec![LinkId(0); fabric.links.len()];
+        for (index, link) in fabric.links.iter().enumerate() {
+            let place = &mut next[link.from.0 as usize];
+            links[*place as usize] = LinkId(index as u32);
+            *place += 1;
+        }
+        Adjacency { offsets, links }
+    }
+
+    /// The links that leave this node.
+    #[inline]
+    pub fn out(&self, node: NodeId) -> &[LinkId] {
+        let node = node.0 as usize;
+        &self.links[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+}

@@ -1,0 +1,103 @@
+//! How long an empty fabric would need: the yardsticks for round-trip and completion times.
+
+use crate::{Fabric, LinkId};
+use pathweave_units::{Bytes, Rate, Time};
+
+/// Sizes of the packets that carry a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSizes {
+    /// Payload of a full data packet (the MSS).
+    pub payload: u32,
+    /// Header bytes that every data packet has on top of its payload.
+    pub header: u32,
+}
+
+/// Round-trip time without queues: the packet is stored and forwarded at every hop, and so is the
+/// acknowledgement.
+///
+/// RTT = sum over data links of (delay + data / rate) + sum over ACK links of (delay + ack / rate)
+pub fn base_rtt(
+    fabric: &Fabric,
+    data_path: &[LinkId],
+    ack_path: &[LinkId],
+    data: Bytes,
+    ack: Bytes,
+) -> Time {
+    one_way(fabric, data_path, data) + one_way(fabric, ack_path, ack)
+}
+
+/// Time from the first bit leaving to the last bit arriving, without queues.
+pub fn one_way(fabric: &Fabric, path: &[LinkId], bytes: Bytes) -> Time {
+    path.iter().fold(Time::ZERO, |total, &id| {
+        let link = fabric.link(id);
+        total + link.delay + link.rate.time_for(bytes)
+    })
+}
+
+/// The slowest link of a path, the first of several.
+///
+/// # Panics
+/// When the path is empty.
+pub fn bottleneck(fabric: &Fabric, path: &[LinkId]) -> LinkId {
+    *path
+        .iter()
+        .min_by_key(|&&id| fabric.link(id).rate)
+        .expect("a path has links")
+}
+
+/// The rate that one connection could have, were it alone: the smallest of
+/// - the sum of the rates of its paths' slowest links, each link counted once,
+/// - the sum of the rates of the sender's ports that its paths use,
+/// - the sum of the rates of the last links into the receiver.
+///
+/// For paths that share links in more intricate ways this is an upper bound.
+pub fn ideal_rate<P: AsRef<[LinkId]>>(fabric: &Fabric, paths: &[P]) -> Rate {
+    let total = |pick: &dyn Fn(&[LinkId]) -> LinkId| -> u64 {
+        let mut sum = 0;
+        for (index, path) in paths.iter().enumerate() {
+            let link = pick(path.as_ref());
+            let earlier = &paths[..index];
+            if earlier.iter().all(|other| pick(other.as_ref()) != link) {
+                sum += fabric.link(link).rate.as_bps();
+            }
+        }
+        sum
+    };
+    let slowest = total(&|path| bottleneck(fabric, path));
+    let first = total(&|path| path[0]);
+    let last = total(&|path| path[path.len() - 1]);
+    Rate::from_bps(slowest.min(first).min(last))
+}
+
+/// Completion time of a flow that is alone on its paths and sends at full rate from the first moment:
+/// what slowdown divides by.
+///
+/// With p the bytes of its first packet (headers included), W all its bytes on the wire (size +
+/// header x number of packets), R the [`ideal_rate`] of its paths and b the slowest rate of a path:
+///
+/// FCT = W / R + min over paths of (sum over links of (delay + p / rate) - p / b)
+///
+/// For one path this is exact: the last packet leaves the bottleneck after W / b, and what the
+/// packets need on the other links is pipelined. No handshake is included, nor the ACK's way back.
+///
+/// # Panics
+/// When there is no path or an empty one, or the payload is zero.
+pub fn ideal_fct<P: AsRef<[LinkId]>>(
+    fabric: &Fabric,
+    paths: &[P],
+    size: Bytes,
+    packets: PacketSizes,
+) -> Time {
+    let payload = u64::from(packets.payload);
+    let header = u64::from(packets.header);
+    let count = size.get().div_ceil(payload).max(1);
+    let wire = Bytes::new(size.get() + header * count);
+    let first = Bytes::new(size.get().min(payload) + header);
+    let latency = paths.iter().map(|path| {
+        let path = path.as_ref();
+        let slowest = fabric.link(bottleneck(fabric, path)).rate;
+        one_way(fabric, path, first).saturating_sub(slowest.time_for(first))
+    });
+    let latency = latency.min().expect("a flow has a path");
+    ideal_rate(fabric, paths).time_for(wire) + latency
+}

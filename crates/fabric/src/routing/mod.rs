@@ -1,0 +1,215 @@
+//! Which links a subflow's packets and their acknowledgements take.
+//!
+//! | routing | data | acknowledgements |
+//! |---|---|---|
+//! | `ecmp` | every node hashes (source, destination, connection, subflow) and picks one of the shortest next hops | the same with source and destination exchanged |
+//! | `ecmp`, distinct | subflow i takes the i-th of a seeded permutation of the equal-cost paths | the data path backwards |
+//! | `two-level` | the destination's address picks the core switch | the source's address picks it |
+//! | `pinned` | given | the data path backwards |
+
+mod permuted;
+mod shortest;
+mod two_level;
+
+pub use shortest::{ShortestPaths, flow_hash};
+
+use crate::{Fabric, FabricError, LinkId};
+use pathweave_random::hash;
+use permuted::permuted;
+use two_level::TwoLevel;
+
+/// A routing scheme that scenarios can name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoutingKind {
+    /// Each node hashes the 5-tuple and picks one of the shortest next hops.
+    Ecmp {
+        /// Subflow i takes the i-th of a seeded permutation of the equal-cost paths instead of a hash.
+        distinct: bool,
+    },
+    /// Fat-tree addresses: the destination's address picks the core, ACKs follow the source's.
+    TwoLevel,
+    /// Every subflow's path is given.
+    Pinned,
+}
+
+/// The routing schemes by the names that scenarios use, with one line of help each.
+pub const ROUTINGS: &[(&str, &str)] = &[
+    (
+        "ecmp",
+        "every switch hashes source, destination, connection and subflow and picks one of the shortest next hops; with distinct = true siblings take different paths while there are enough",
+    ),
+    (
+        "two-level",
+        "fat-tree only: a subflow's addresses pick its core switch, siblings take different cores while there are enough",
+    ),
+    ("pinned", "every subflow's path is given node by node"),
+];
+
+impl RoutingKind {
+    /// The name that scenarios use for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RoutingKind::Ecmp { .. } => ROUTINGS[0].0,
+            RoutingKind::TwoLevel => ROUTINGS[1].0,
+            RoutingKind::Pinned => ROUTINGS[2].0,
+        }
+    }
+}
+
+/// What a path is wanted for.
+#[derive(Clone, Copy, Debug)]
+pub struct PathRequest<'a> {
+    /// Index of the sending host.
+    pub source: u32,
+    /// Index of the receiving host.
+    pub destination: u32,
+    /// The connection's number: stands for its ports and addresses.
+    pub connection: u64,
+    /// The subflow's number within its connection.
+    pub subflow: u32,
+    /// The path that the scenario gives. It is taken under every kind of routing, and its ACKs come
+    /// back on the same cables.
+    pub pinned: Option<&'a [LinkId]>,
+}
+
+/// Answers path requests on one fabric.
+#[derive(Clone, Debug)]
+pub struct Router {
+    kind: RoutingKind,
+    seed: u64,
+    tables: Tables,
+}
+
+#[derive(Clone, Debug)]
+enum Tables {
+    Shortest(ShortestPaths),
+    TwoLevel(TwoLevel),
+}
+
+/// Keeps a connection's choices of path, of destination address and of source address apart.
+const DISTINCT_PATHS: u64 = 1;
+const DESTINATION_ADDRESSES: u64 = 2;
+const SOURCE_ADDRESSES: u64 = 3;
+
+impl Router {
+    /// Prepares routing on this fabric. `seed` makes the hashes of a run its own.
+    ///
+    /// # Errors
+    /// When the fabric is not a fat-tree and the kind needs one.
+    pub fn new(fabric: &Fabric, kind: RoutingKind, seed: u64) -> Result<Router, FabricError> {
+        let tables = match kind {
+            RoutingKind::TwoLevel => Tables::TwoLevel(TwoLevel::new(fabric)?),
+            RoutingKind::Ecmp { .. } | RoutingKind::Pinned => {
+                Tables::Shortest(ShortestPaths::new(fabric))
+            }
+        };
+        Ok(Router { kind, seed, tables })
+    }
+
+    /// The kind of routing.
+    pub fn kind(&self) -> &RoutingKind {
+        &self.kind
+    }
+
+    /// The next-hop tables, which `two-level` has not.
+    pub fn shortest_paths(&self) -> Option<&ShortestPaths> {
+        match &self.tables {
+            Tables::Shortest(paths) => Some(paths),
+            Tables::TwoLevel(_) => None,
+        }
+    }
+
+    /// Writes the links from source to destination into `path`, replacing what it held. It is left
+    /// empty when no path leads there, and when the kind is [`RoutingKind::Pinned`], no path is given
+    /// and there are several shortest ones.
+    pub fn data_path(&self, request: &PathRequest<'_>, path: &mut Vec<LinkId>) {
+        path.clear();
+        if let Some(pinned) = request.pinned {
+            path.extend_from_slice(pinned);
+            return;
+        }
+        let (source, destination) = (request.source, request.destination);
+        match &self.tables {
+            Tables::TwoLevel(tables) => {
+                let choice = self.address(request, DESTINATION_ADDRESSES, tables);
+                tables.path(source, destination, choice, path);
+            }
+            Tables::Shortest(paths) => match self.kind {
+                RoutingKind::Ecmp { distinct: false } => {
+                    let flow = self.flow_hash(request, source, destination);
+                    paths.hashed(source, destination, flow, path);
+                }
+                RoutingKind::Ecmp { distinct: true } => {
+                    let count = paths.path_count(source, destination);
+                    if count > 0 {
+                        let key = self.key(request, DISTINCT_PATHS);
+                        let rank = permuted(key, count, u64::from(request.subflow) % count);
+                        paths.ranked(source, destination, rank, path);
+                    }
+                }
+                RoutingKind::Pinned | RoutingKind::TwoLevel => {
+                    if paths.path_count(source, destination) == 1 {
+                        paths.ranked(source, destination, 0, path);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Writes the links that acknowledgements take back into `path`, given the data path; see the
+    /// table at the head of this module.
+    pub fn ack_path(
+        &self,
+        request: &PathRequest<'_>,
+        data_path: &[LinkId],
+        path: &mut Vec<LinkId>,
+    ) {
+        path.clear();
+        let (source, destination) = (request.source, request.destination);
+        match (&self.tables, &self.kind) {
+            (Tables::TwoLevel(tables), _) if request.pinned.is_none() => {
+                let choice = self.address(request, SOURCE_ADDRESSES, tables);
+                tables.path(destination, source, choice, path);
+            }
+            (Tables::Shortest(paths), RoutingKind::Ecmp { distinct: false })
+                if request.pinned.is_none() =>
+            {
+                let flow = self.flow_hash(request, destination, source);
+                paths.hashed(destination, source, flow, path);
+            }
+            _ => path.extend(data_path.iter().rev().map(|link| link.reverse())),
+        }
+    }
+
+    /// Number of different shortest paths between two hosts; 0 when none leads there.
+    pub fn path_count(&self, source: u32, destination: u32) -> u64 {
+        match &self.tables {
+            Tables::Shortest(paths) => paths.path_count(source, destination),
+            Tables::TwoLevel(tables) => tables.path_count(source, destination),
+        }
+    }
+
+    fn flow_hash(&self, request: &PathRequest<'_>, from: u32, to: u32) -> u64 {
+        flow_hash(self.seed, from, to, request.connection, request.subflow)
+    }
+
+    /// What a connection's permutations of paths or addresses depend on.
+    fn key(&self, request: &PathRequest<'_>, purpose: u64) -> u64 {
+        hash(&[
+            self.seed,
+            purpose,
+            u64::from(request.source),
+            u64::from(request.destination),
+            request.connection,
+        ])
+    }
+
+    /// Which of its host's addresses a subflow uses: the i-th of a seeded permutation, so that
+    /// siblings differ while there are enough. Within a pod only the part of the address that picks
+    /// the aggregation switch matters, and the permutation is one of those.
+    fn address(&self, request: &PathRequest<'_>, purpose: u64, tables: &TwoLevel) -> u64 {
+        let count = tables.path_count(request.source, request.destination);
+        let key = self.key(request, purpose);
+        permuted(key, count, u64::from(request.subflow) % count)
+    }
+}

@@ -1,0 +1,327 @@
+//! Next hops along shortest paths.
+//!
+//! Tables are kept per *attachment*, the set of switches that a destination host has its cables to,
+//! not per host: at k = 16 that is 128 destinations instead of 1,024. Everything lies in flat arrays.
+
+use super::permuted::reduce;
+use crate::{Adjacency, Fabric, LinkId, NodeId};
+use pathweave_random::{hash, mix};
+use std::collections::BTreeMap;
+
+/// Marks a switch that cannot reach a destination.
+const UNREACHABLE: u16 = u16::MAX;
+
+/// Marks, in the place of a switch's number, that a node is a host.
+const HOST: u32 = u32::MAX;
+
+/// What the switches hash: the seeded hash of a subflow's addresses and ports.
+#[inline]
+pub fn flow_hash(seed: u64, source: u32, destination: u32, connection: u64, subflow: u32) -> u64 {
+    let hosts = u64::from(source) << 32 | u64::from(destination);
+    hash(&[seed, hosts, connection, u64::from(subflow)])
+}
+
+/// The shortest paths of a fabric, all links counting alike. Hosts do not forward; a host with
+/// several ports uses those from which its destination is nearest.
+#[derive(Clone, Debug)]
+pub struct ShortestPaths {
+    /// The number among the switches of each node, or [`HOST`].
+    switch: Vec<u32>,
+    /// The index among the hosts of each node; meaningless for switches.
+    host: Vec<u32>,
+    switches: usize,
+    /// The node at the end of each link.
+    end: Vec<NodeId>,
+    /// Where each host's ports begin in `ports`, and a last entry for the end.
+    port_offsets: Vec<u32>,
+    /// Usable links out of each host.
+    ports: Vec<LinkId>,
+    /// The attachment of each host.
+    attachment: Vec<u32>,
+    /// Hops from each switch to the last switch: `attachment x switches + switch`.
+    distance: Vec<u16>,
+    /// Number of shortest paths from each switch to a host, indexed alike; saturates.
+    count: Vec<u64>,
+    /// Where the next hops begin in `next`, indexed alike, and a last entry for the end.
+    next_offsets: Vec<u32>,
+    next: Vec<LinkId>,
+}
+
+impl ShortestPaths {
+    /// Finds the shortest paths over all links.
+    pub fn new(fabric: &Fabric) -> ShortestPaths {
+        ShortestPaths::over(fabric, |_| true)
+    }
+
+    /// Finds the shortest paths over the usable links, for example those that are up. A link counts as
+    /// usable only if its reverse is, too.
+    pub fn over(fabric: &Fabric, usable: impl Fn(LinkId) -> bool) -> ShortestPaths {
+        let usable = |link: LinkId| usable(link) && usable(link.reverse());
+        let adjacency = Adjacency::new(fabric);
+        let mut switch = vec![HOST; fabric.nodes.len()];
+        let mut host = vec![0; fabric.nodes.len()];
+        let mut switch_nodes = Vec::new();
+        for (index, node) in fabric.nodes.iter().enumerate() {
+            match node.host_index() {
+                Some(number) => host[index] = number,
+                None => {
+                    switch[index] = switch_nodes.len() as u32;
+                    switch_nodes.push(NodeId(index as u32));
+                }
+            }
+        }
+        let switches = switch_nodes.len();
+        let end: Vec<NodeId> = fabric.links.iter().map(|link| link.to).collect();
+
+        let mut port_offsets = vec![0];
+        let mut ports = Vec::new();
+        let mut attachment = Vec::new();
+        let mut attachments: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        for &node in &fabric.hosts {
+            let links = adjacency.out(node).iter().copied();
+            let own: Vec<LinkId> = links.filter(|&link| usable(link)).collect();
+            let mut at: Vec<u32> = own
+                .iter()
+                .map(|link| switch[end[link.0 as usize].0 as usize])
+                .filter(|&number| number != HOST)
+                .collect();
+            // A switch with two cables to the host stays in twice: it has twice the paths.
+            at.sort_unstable();
+            let fresh = attachments.len() as u32;
+            attachment.push(*attachments.entry(at).or_insert(fresh));
+            ports.extend(own);
+            port_offsets.push(ports.len() as u32);
+        }
+        let mut by_number: Vec<&[u32]> = vec![&[]; attachments.len()];
+        for (at, &number) in &attachments {
+            by_number[number as usize] = at;
+        }
+
+        let mut distance = vec![UNREACHABLE; by_number.len() * switches];
+        let mut count = vec![0u64; by_number.len() * switches];
+        let mut next_offsets = Vec::with_capacity(by_number.len() * switches + 1);
+        next_offsets.push(0);
+        let mut next = Vec::new();
+        let mut order: Vec<u32> = Vec::with_capacity(switches);
+        for (number, at) in by_number.iter().enumerate() {
+            let row = number * switches;
+            let distance = &mut distance[row..row + switches];
+            let count = &mut count[row..row + switches];
+            order.clear();
+            for &last in *at {
+                if distance[last as usize] == UNREACHABLE {
+                    distance[last as usize] = 0;
+                    order.push(last);
+                }
+                count[last as usize] += 1;
+            }
+            // Breadth first; `order` is both the queue and, afterwards, the order of distances.
+            let mut taken = 0;
+            while taken < order.len() {
+                let here = order[taken] as usize;
+                taken += 1;
+                for &link in adjacency.out(switch_nodes[here]) {
+                    let there = switch[end[link.0 as usize].0 as usize];
+                    if there == HOST || !usable(link) {
+                        continue;
+                    }
+                    if distance[there as usize] == UNREACHABLE {
+                        distance[there as usize] = distance[here] + 1;
+                        order.push(there);
+                    }
+                    // Every shortest path from `here` is one from `there` as well; `here` is complete,
+                    // because all that are nearer have been taken before it.
+                    if distance[there as usize] == distance[here] + 1 {
+                        count[there as usize] = count[there as usize].saturating_add(count[here]);
+                    }
+                }
+            }
+            for (here, &node) in switch_nodes.iter().enumerate() {
+                if distance[here] != UNREACHABLE && distance[here] > 0 {
+                    next.extend(adjacency.out(node).iter().copied().filter(|&link| {
+                        let there = switch[end[link.0 as usize].0 as usize];
+                        there != HOST
+                            && usable(link)
+                            && distance[there as usize] == distance[here] - 1
+                    }));
+                }
+                next_offsets.push(next.len() as u32);
+            }
+        }
+        next.shrink_to_fit();
+        ShortestPaths {
+            switch,
+            host,
+            switches,
+            end,
+            port_offsets,
+            ports,
+            attachment,
+            distance,
+            count,
+            next_offsets,
+            next,
+        }
+    }
+
+    fn ports(&self, host: u32) -> &[LinkId] {
+        let host = host as usize;
+        &self.ports[self.port_offsets[host] as usize..self.port_offsets[host + 1] as usize]
+    }
+
+    #[inline]
+    fn end(&self, link: LinkId) -> NodeId {
+        self.end[link.0 as usize]
+    }
+
+    /// The row of the tables for this switch and destination.
+    #[inline]
+    fn row(&self, switch: u32, destination: u32) -> usize {
+        self.attachment[destination as usize] as usize * self.switches + switch as usize
+    }
+
+    /// Hops that are left after leaving a host by this port: 0 when it leads to the destination
+    /// itself, `None` when it does not lead there.
+    #[inline]
+    fn beyond_port(&self, port: LinkId, destination: u32) -> Option<u32> {
+        let node = self.end(port).0 as usize;
+        if self.switch[node] == HOST {
+            return (self.host[node] == destination).then_some(0);
+        }
+        match self.distance[self.row(self.switch[node], destination)] {
+            UNREACHABLE => None,
+            hops => Some(u32::from(hops) + 1),
+        }
+    }
+
+    /// Number of shortest paths after leaving a host by this port.
+    fn count_beyond_port(&self, port: LinkId, destination: u32) -> u64 {
+        let node = self.end(port).0 as usize;
+        match self.switch[node] {
+            HOST => 1,
+            switch => self.count[self.row(switch, destination)],
+        }
+    }
+
+    /// Links on a shortest path between two hosts; `None` when none leads there.
+    pub fn hops(&self, source: u32, destination: u32) -> Option<u32> {
+        if source == destination {
+            return None;
+        }
+        let ports = self.ports(source).iter();
+        let hops = ports.filter_map(|&port| self.beyond_port(port, destination));
+        hops.min().map(|hops| hops + 1)
+    }
+
+    /// The ports of a host that begin a shortest path.
+    fn nearest_ports(&self, source: u32, destination: u32) -> impl Iterator<Item = LinkId> {
+        let nearest = self.hops(source, destination).map(|hops| hops - 1);
+        let ports = self.ports(source).iter().copied();
+        ports.filter(move |&port| {
+            nearest.is_some() && self.beyond_port(port, destination) == nearest
+        })
+    }
+
+    /// The links from a destination's last switch to it.
+    fn last_links(&self, switch: NodeId, destination: u32) -> impl Iterator<Item = LinkId> {
+        let ports = self.ports(destination).iter();
+        let back = ports.filter(move |&&port| self.end(port) == switch);
+        back.map(|port| port.reverse())
+    }
+
+    /// The next hops of a switch that is not the last before the destination.
+    fn next_hops(&self, row: usize) -> &[LinkId] {
+        &self.next[self.next_offsets[row] as usize..self.next_offsets[row + 1] as usize]
+    }
+
+    /// The link that a node sends a packet on, by its hash of the flow: what [`Self::hashed`] follows
+    /// from hop to hop. `None` at the destination and where no path leads there.
+    pub fn choose(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
+        let pick = |count: usize| -> usize {
+            match count {
+                1 => 0,
+                _ => reduce(mix(flow ^ mix(u64::from(node.0))), count as u64) as usize,
+            }
+        };
+        let switch = self.switch[node.0 as usize];
+        if switch == HOST {
+            let source = self.host[node.0 as usize];
+            let count = self.nearest_ports(source, destination).count();
+            return self.nearest_ports(source, destination).nth(pick(count));
+        }
+        let row = self.row(switch, destination);
+        match self.distance[row] {
+            UNREACHABLE => None,
+            0 => {
+                let count = self.last_links(node, destination).count();
+                self.last_links(node, destination).nth(pick(count))
+            }
+            _ => {
+                let next = self.next_hops(row);
+                Some(next[pick(next.len())])
+            }
+        }
+    }
+
+    /// Appends the path that the nodes' hashes of the flow lead along; nothing when there is none.
+    pub fn hashed(&self, source: u32, destination: u32, flow: u64, path: &mut Vec<LinkId>) {
+        let mut port = None;
+        if let Some(&first) = self.ports(source).first() {
+            // A port's link begins where its reverse ends.
+            port = self.choose(self.end(first.reverse()), destination, flow);
+        }
+        while let Some(link) = port {
+            path.push(link);
+            let node = self.end(link);
+            if self.switch[node.0 as usize] == HOST {
+                return;
+            }
+            port = self.choose(node, destination, flow);
+        }
+    }
+
+    /// Number of different shortest paths between two hosts; 0 when none leads there.
+    pub fn path_count(&self, source: u32, destination: u32) -> u64 {
+        let ports = self.nearest_ports(source, destination);
+        ports.fold(0, |sum: u64, port| {
+            sum.saturating_add(self.count_beyond_port(port, destination))
+        })
+    }
+
+    /// Appends the shortest path of this rank, counted from 0 in a fixed order; nothing when there are
+    /// not so many.
+    pub fn ranked(&self, source: u32, destination: u32, rank: u64, path: &mut Vec<LinkId>) {
+        let mut rank = rank;
+        let mut link = None;
+        for port in self.nearest_ports(source, destination) {
+            let count = self.count_beyond_port(port, destination);
+            if rank < count {
+                link = Some(port);
+                break;
+            }
+            rank -= count;
+        }
+        while let Some(taken) = link {
+            path.push(taken);
+            let node = self.end(taken);
+            let switch = self.switch[node.0 as usize];
+            if switch == HOST {
+                return;
+            }
+            let row = self.row(switch, destination);
+            if self.distance[row] == 0 {
+                link = self.last_links(node, destination).nth(rank as usize);
+                continue;
+            }
+            link = None;
+            for &hop in self.next_hops(row) {
+                let count = self.count_beyond_port(hop, destination);
+                if rank < count {
+                    link = Some(hop);
+                    break;
+                }
+                rank -= count;
+            }
+        }
+    }
+}

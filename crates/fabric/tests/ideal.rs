@@ -1,0 +1,125 @@
+//! Round-trip and completion times of an empty fabric, against figures worked out by hand.
+
+use pathweave_fabric::path::pinned_path;
+use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
+use pathweave_fabric::topology::{Delay, FatTree, ParallelPaths, PerLayer};
+use pathweave_fabric::{Fabric, LinkId, PacketSizes, base_rtt, ideal_fct};
+use pathweave_units::{Bytes, Rate, Time};
+
+fn micros(micros: u64) -> Delay {
+    Delay::Fixed(Time::from_micros(micros))
+}
+
+fn published_fat_tree() -> Fabric {
+    let options = FatTree {
+        k: 8,
+        hosts_per_edge: None,
+        rate: PerLayer::same(Rate::from_gbps(1)),
+        delay: PerLayer {
+            rack: micros(20),
+            aggregation: micros(30),
+            core: micros(40),
+        },
+    };
+    options.build(1).unwrap()
+}
+
+fn paths(fabric: &Fabric, destination: u32) -> (Vec<LinkId>, Vec<LinkId>) {
+    let router = Router::new(fabric, RoutingKind::TwoLevel, 1).unwrap();
+    let request = PathRequest {
+        source: 0,
+        destination,
+        connection: 0,
+        subflow: 0,
+        pinned: None,
+    };
+    let (mut data, mut ack) = (Vec::new(), Vec::new());
+    router.data_path(&request, &mut data);
+    router.ack_path(&request, &data, &mut ack);
+    (data, ack)
+}
+
+#[test]
+fn round_trips_of_the_published_fat_tree() {
+    // Published: 105 to 435 us.
+    let fabric = published_fat_tree();
+    let rtt = |destination| {
+        let (data, ack) = paths(&fabric, destination);
+        base_rtt(&fabric, &data, &ack, Bytes::new(1500), Bytes::new(40))
+    };
+    // 2 hops: 4 x 20 us, 2 x 12 us, 2 x 0.32 us.
+    assert_eq!(rtt(1), Time::from_nanos(104_640));
+    // 4 hops: 2 x 2 x (20 + 30) us, 4 x 12.32 us.
+    assert_eq!(rtt(4), Time::from_nanos(249_280));
+    // 6 hops: 2 x 2 x (20 + 30 + 40) us, 6 x 12.32 us.
+    assert_eq!(rtt(127), Time::from_nanos(433_920));
+}
+
+#[test]
+fn completion_on_one_path() {
+    let fabric = published_fat_tree();
+    let (data, _) = paths(&fabric, 1);
+    let packets = PacketSizes {
+        payload: 1460,
+        header: 40,
+    };
+    let fct = |size| ideal_fct(&fabric, &[&data], Bytes::new(size), packets);
+    // One packet of 1040 B over two links: 2 x (20 us + 8.32 us).
+    assert_eq!(fct(1000), Time::from_nanos(56_640));
+    // A hundred full packets: 100 x 12 us on the first link, the last one's 12 us on the second.
+    assert_eq!(fct(146_000), Time::from_micros(1_200 + 12 + 40));
+}
+
+#[test]
+fn completion_on_several_paths() {
+    let options = ParallelPaths {
+        pairs: 1,
+        rates: vec![Rate::from_mbps(250), Rate::from_mbps(500)],
+        delays: vec![micros(10), micros(30)],
+        host_rate: Rate::from_gbps(1),
+        host_delay: micros(1),
+    };
+    let fabric = options.build(1).unwrap();
+    let first = pinned_path(&fabric, 0, 1, &["A1", "B1"]).unwrap();
+    let second = pinned_path(&fabric, 0, 1, &["A2", "B2"]).unwrap();
+    let packets = PacketSizes {
+        payload: 1460,
+        header: 40,
+    };
+    let size = Bytes::new(1_460_000);
+    let fct = |paths: &[&[LinkId]]| ideal_fct(&fabric, paths, size, packets);
+    // 1,500,000 B on the wire: 48 ms at 250 Mbps, 16 ms at both together. The nearer path adds
+    // 12 us of delay and a packet's 12 us on each of the two fast links.
+    assert_eq!(fct(&[&first]), Time::from_micros(48_000 + 36));
+    assert_eq!(fct(&[&first, &second]), Time::from_micros(16_000 + 36));
+    // Two subflows on one path share its bottleneck.
+    assert_eq!(fct(&[&first, &first]), fct(&[&first]));
+}
+
+#[test]
+fn several_subflows_share_the_hosts_port() {
+    let fabric = published_fat_tree();
+    let router = Router::new(&fabric, RoutingKind::TwoLevel, 1).unwrap();
+    let mut paths = Vec::new();
+    for subflow in 0..4 {
+        let request = PathRequest {
+            source: 0,
+            destination: 127,
+            connection: 0,
+            subflow,
+            pinned: None,
+        };
+        let mut path = Vec::new();
+        router.data_path(&request, &mut path);
+        paths.push(path);
+    }
+    let packets = PacketSizes {
+        payload: 1460,
+        header: 40,
+    };
+    let size = Bytes::new(64_000_000);
+    assert_eq!(
+        ideal_fct(&fabric, &paths, size, packets),
+        ideal_fct(&fabric, &paths[..1], size, packets)
+    );
+}

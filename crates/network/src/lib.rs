@@ -1,0 +1,24 @@
+//! Ports, marking, forwarding and failures: what happens to a packet between two hosts.
+//!
+//! The clock is passed in and events are handed to whoever owns the schedule ([`LinkEvents`]), so
+//! that a simulator and a real-time fabric can run the same code. What packets carry is the
+//! transport's business: everything here is generic over it.
+
+#![forbid(unsafe_code)]
+
+mod forwarding;
+mod histogram;
+mod marking;
+mod network;
+mod packet;
+mod port;
+mod queue;
+mod statistics;
+
+pub use forwarding::{RouteId, Routes};
+pub use histogram::QueueHistogram;
+pub use network::{Arrival, Conservation, LinkSetup, Network};
+pub use packet::{Header, Packet, PacketId, Packets};
+pub use port::{DeparturePort, FifoPort, LinkEvent, LinkEvents, Port, Purged};
+pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+pub use statistics::LinkStatistics;

@@ -1,0 +1,211 @@
+//! The admission decision at a port: take, mark or drop.
+
+use crate::packet::Header;
+use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+use pathweave_random::Stream;
+
+/// What a port does with an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Take,
+    TakeAndMark,
+    Drop,
+}
+
+/// What is waiting at a port when a packet arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub packets: u32,
+    pub bytes: u32,
+}
+
+/// A queue's rules, arranged so that one comparison settles the usual case.
+#[derive(Clone, Debug)]
+pub(crate) struct Admission {
+    /// With fewer packets than this waiting, every packet is taken unmarked.
+    careful_from: u32,
+    limit: Limit,
+    marking: Marking,
+    drop_ecn_blind: bool,
+    stream: Stream,
+}
+
+impl Admission {
+    pub fn new(config: &QueueConfig, stream: Stream) -> Admission {
+        let full_from = match config.limit {
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(_) => 0,
+        };
+        let marks_from = match config.marking {
+            Marking::None => u32::MAX,
+            Marking::Step { threshold: Threshold::Packets(k), rule: MarkingRule::Above } => {
+                (k as u32).saturating_add(1)
+            }
+            Marking::Step { threshold: Threshold::Packets(k), rule: MarkingRule::AtOrAbove } => {
+                // "At or above 0" would mark on an empty queue; the code bases that use the rule
+                // ask for more than one waiting packet.
+                (k as u32).max(1)
+            }
+            Marking::Step { threshold: Threshold::Bytes(_), .. } => 0,
+            Marking::Linear { from, .. } => from as u32,
+        };
+        Admission {
+            careful_from: full_from.min(marks_from),
+            limit: config.limit,
+            marking: config.marking,
+            drop_ecn_blind: config.drop_ecn_blind,
+            stream,
+        }
+    }
+
+    /// Decides for one packet. `bytes` is asked only when a rule needs it.
+    #[inline]
+    pub fn decide(
+        &mut self,
+        packets: u32,
+        bytes: impl FnOnce() -> u32,
+        header: &Header,
+    ) -> Verdict {
+        if packets < self.careful_from {
+            return Verdict::Take;
+        }
+        self.decide_carefully(Waiting { packets, bytes: bytes() }, header)
+    }
+
+    #[inline(never)]
+    fn decide_carefully(&mut self, waiting: Waiting, header: &Header) -> Verdict {
+        if header.is_protected() {
+            return Verdict::Take;
+        }
+        let full = match self.limit {
+            Limit::Packets(packets) => waiting.packets >= packets,
+            Limit::Bytes(bytes) => {
+                u64::from(waiting.bytes) + u64::from(header.size) > bytes.get()
+            }
+        };
+        if full {
+            return Verdict::Drop;
+        }
+        let congested = match self.marking {
+            Marking::None => false,
+            Marking::Step { threshold: Threshold::Packets(_), .. } => {
+                // A limit in bytes makes `careful_from` zero, so K has to be compared again.
+                waiting.packets >= self.step_packets()
+            }
+            Marking::Step { threshold: Threshold::Bytes(k), rule } => match rule {
+                MarkingRule::Above => u64::from(waiting.bytes) > k.get(),
+                MarkingRule::AtOrAbove => u64::from(waiting.bytes) >= k.get(),
+            },
+            Marking::Linear { from, to, probability } => {
+                let queue = f64::from(waiting.packets);
+                queue > to
+                    || (queue > from
+                        && self.stream.uniform() < probability * (queue - from) / (to - from))
+            }
+        };
+        match (congested, header.ecn_capable()) {
+            (false, _) => Verdict::Take,
+            (true, true) => Verdict::TakeAndMark,
+            (true, false) if self.drop_ecn_blind => Verdict::Drop,
+            (true, false) => Verdict::Take,
+        }
+    }
+
+    fn step_packets(&self) -> u32 {
+        match self.marking {
+            Marking::Step { threshold: Threshold::Packets(k), rule } => match rule {
+                MarkingRule::Above => (k as u32).saturating_add(1),
+                MarkingRule::AtOrAbove => (k as u32).max(1),
+            },
+            _ => u32::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pathweave_units::Bytes;
+
+    fn admission(limit: Limit, marking: Marking, drop_ecn_blind: bool) -> Admission {
+        Admission::new(
+            &QueueConfig { limit, marking, drop_ecn_blind },
+            Stream::new(1, "marking test", 0),
+        )
+    }
+
+    fn decide(admission: &mut Admission, packets: u32, bytes: u32, ecn: bool) -> Verdict {
+        admission.decide(packets, || bytes, &Header::new(1500, ecn))
+    }
+
+    fn step(k: f64, rule: MarkingRule) -> Marking {
+        Marking::Step { threshold: Threshold::Packets(k), rule }
+    }
+
+    #[test]
+    fn a_step_marks_above_k_or_at_k_as_the_rule_says() {
+        let mut above = admission(Limit::Packets(100), step(10.0, MarkingRule::Above), false);
+        assert_eq!(decide(&mut above, 10, 0, true), Verdict::Take);
+        assert_eq!(decide(&mut above, 11, 0, true), Verdict::TakeAndMark);
+        assert_eq!(decide(&mut above, 11, 0, false), Verdict::Take);
+        let mut at = admission(Limit::Packets(100), step(10.0, MarkingRule::AtOrAbove), false);
+        assert_eq!(decide(&mut at, 9, 0, true), Verdict::Take);
+        assert_eq!(decide(&mut at, 10, 0, true), Verdict::TakeAndMark);
+    }
+
+    #[test]
+    fn the_limit_counts_waiting_packets_or_bytes() {
+        let mut packets = admission(Limit::Packets(2), Marking::None, false);
+        assert_eq!(decide(&mut packets, 1, 0, false), Verdict::Take);
+        assert_eq!(decide(&mut packets, 2, 0, false), Verdict::Drop);
+        let mut bytes = admission(Limit::Bytes(Bytes::new(3000)), Marking::None, false);
+        assert_eq!(decide(&mut bytes, 1, 1500, false), Verdict::Take);
+        assert_eq!(decide(&mut bytes, 2, 1501, false), Verdict::Drop);
+    }
+
+    #[test]
+    fn a_byte_limit_does_not_change_when_a_packet_step_marks() {
+        let limit = Limit::Bytes(Bytes::new(1_000_000));
+        let mut queue = admission(limit, step(10.0, MarkingRule::Above), false);
+        assert_eq!(decide(&mut queue, 10, 15_000, true), Verdict::Take);
+        assert_eq!(decide(&mut queue, 11, 16_500, true), Verdict::TakeAndMark);
+    }
+
+    #[test]
+    fn a_step_in_bytes_marks_by_bytes() {
+        let k = Threshold::Bytes(Bytes::new(15_000));
+        let marking = Marking::Step { threshold: k, rule: MarkingRule::Above };
+        let mut queue = admission(Limit::Packets(100), marking, false);
+        assert_eq!(decide(&mut queue, 20, 15_000, true), Verdict::Take);
+        assert_eq!(decide(&mut queue, 5, 15_001, true), Verdict::TakeAndMark);
+    }
+
+    #[test]
+    fn ecn_blind_packets_are_dropped_at_k_only_when_asked() {
+        let mut queue = admission(Limit::Packets(100), step(10.0, MarkingRule::Above), true);
+        assert_eq!(decide(&mut queue, 10, 0, false), Verdict::Take);
+        assert_eq!(decide(&mut queue, 11, 0, false), Verdict::Drop);
+        assert_eq!(decide(&mut queue, 11, 0, true), Verdict::TakeAndMark);
+    }
+
+    #[test]
+    fn protected_packets_are_neither_dropped_nor_marked() {
+        let mut queue = admission(Limit::Packets(2), step(0.0, MarkingRule::Above), true);
+        let header = Header::new(40, true).protected();
+        assert_eq!(queue.decide(50, || 0, &header), Verdict::Take);
+    }
+
+    #[test]
+    fn linear_marking_has_the_stated_probability() {
+        // FCC's rule on a queue of 100: occupancy 0.4 marks with probability 0.4, above 0.8 always.
+        let marking = Marking::Linear { from: 0.0, to: 80.0, probability: 0.8 };
+        let mut queue = admission(Limit::Packets(100), marking, false);
+        let marks = (0..100_000)
+            .filter(|_| decide(&mut queue, 40, 0, true) == Verdict::TakeAndMark)
+            .count();
+        // Four standard deviations of a binomial with n = 1e5, p = 0.4.
+        assert!((marks as f64 - 40_000.0).abs() < 4.0 * 155.0, "{marks}");
+        assert!((0..1000).all(|_| decide(&mut queue, 81, 0, true) == Verdict::TakeAndMark));
+        assert!((0..1000).all(|_| decide(&mut queue, 0, 0, true) == Verdict::Take));
+    }
+}

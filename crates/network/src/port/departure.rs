@@ -1,0 +1,205 @@
+//! The port that acts when a packet leaves: two events per packet.
+
+use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
+use crate::histogram::QueueHistogram;
+use crate::marking::{Admission, Verdict};
+use crate::packet::{Header, PacketId};
+use crate::queue::QueueConfig;
+use crate::statistics::LinkStatistics;
+use pathweave_random::Stream;
+use pathweave_units::{Rate, Time};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug)]
+struct WaitingPacket {
+    packet: PacketId,
+    size: u16,
+    since: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InService {
+    packet: PacketId,
+    departure: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OnWire {
+    packet: PacketId,
+    arrival: Time,
+}
+
+/// A FIFO port with an event at every departure: what switch agents that act then need, and the
+/// oracle for [`super::FifoPort`].
+#[derive(Clone, Debug)]
+pub struct DeparturePort {
+    waiting: VecDeque<WaitingPacket>,
+    waiting_bytes: u32,
+    in_service: Option<InService>,
+    wire: VecDeque<OnWire>,
+    up: bool,
+    serialisation: Serialisation,
+    delay: Time,
+    admission: Admission,
+    statistics: LinkStatistics,
+    histogram: QueueHistogram,
+}
+
+impl DeparturePort {
+    fn serve<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        packet: PacketId,
+        size: u16,
+        events: &mut E,
+    ) {
+        let departure = now + self.serialisation.time(size);
+        self.in_service = Some(InService { packet, departure });
+        events.schedule(link, LinkEvent::Departure, departure);
+    }
+
+    fn waited_so_far(&self, now: Time) -> u64 {
+        self.waiting.iter().map(|w| now.saturating_sub(w.since).as_picos()).sum()
+    }
+}
+
+impl Port for DeparturePort {
+    fn new(config: &QueueConfig, rate: Rate, delay: Time, stream: Stream) -> DeparturePort {
+        DeparturePort {
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            in_service: None,
+            wire: VecDeque::new(),
+            up: true,
+            serialisation: Serialisation::new(rate),
+            delay,
+            admission: Admission::new(config, stream),
+            statistics: LinkStatistics::default(),
+            histogram: QueueHistogram::new(longest_queue(config)),
+        }
+    }
+
+    fn enqueue<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        packet: PacketId,
+        header: &mut Header,
+        events: &mut E,
+    ) -> bool {
+        self.statistics.offered += 1;
+        if !self.up {
+            self.statistics.refused_down += 1;
+            return false;
+        }
+        let waiting = self.waiting.len() as u32;
+        self.histogram.add(waiting);
+        let bytes = self.waiting_bytes;
+        match self.admission.decide(waiting, || bytes, header) {
+            Verdict::Take => {}
+            Verdict::TakeAndMark => {
+                header.set_congestion_experienced();
+                self.statistics.marked += 1;
+            }
+            Verdict::Drop => {
+                self.statistics.dropped += 1;
+                return false;
+            }
+        }
+        if self.in_service.is_none() {
+            self.serve(link, now, packet, header.size, events);
+        } else {
+            self.waiting_bytes += u32::from(header.size);
+            self.waiting.push_back(WaitingPacket { packet, size: header.size, since: now });
+        }
+        true
+    }
+
+    fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
+        let Some(served) = self.in_service.take() else {
+            unreachable!("a departure is scheduled only while a packet is in service")
+        };
+        let arrival = now + self.delay;
+        if self.wire.is_empty() {
+            events.schedule(link, LinkEvent::Arrival, arrival);
+        }
+        self.wire.push_back(OnWire { packet: served.packet, arrival });
+        if let Some(next) = self.waiting.pop_front() {
+            self.waiting_bytes -= u32::from(next.size);
+            self.statistics.waited += (now - next.since).as_picos();
+            self.serve(link, now, next.packet, next.size, events);
+        }
+    }
+
+    fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> PacketId {
+        let Some(arrived) = self.wire.pop_front() else {
+            unreachable!("an arrival is scheduled only while a packet is on the wire")
+        };
+        if let Some(next) = self.wire.front() {
+            events.schedule(link, LinkEvent::Arrival, next.arrival);
+        }
+        self.statistics.delivered += 1;
+        arrived.packet
+    }
+
+    fn count_delivered(&mut self, bytes: u16) {
+        self.statistics.delivered_bytes += u64::from(bytes);
+    }
+
+    fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
+        let new = Serialisation::new(rate);
+        if let Some(served) = &mut self.in_service {
+            let remaining = served.departure - now;
+            served.departure = now + self.serialisation.rescale(remaining, &new);
+            events.cancel(link, LinkEvent::Departure);
+            events.schedule(link, LinkEvent::Departure, served.departure);
+        }
+        self.serialisation = new;
+    }
+
+    fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
+        self.statistics.waited += self.waited_so_far(now);
+        self.statistics.lost_in_flight += self.wire.len() as u64;
+        self.statistics.lost_in_service += u64::from(self.in_service.is_some());
+        self.statistics.lost_waiting += self.waiting.len() as u64;
+        let mut purged = Purged::default();
+        purged.0.extend(self.wire.drain(..).map(|on_wire| on_wire.packet));
+        purged.0.extend(self.in_service.take().map(|served| served.packet));
+        purged.0.extend(self.waiting.drain(..).map(|waiting| waiting.packet));
+        self.waiting_bytes = 0;
+        self.up = false;
+        events.cancel(link, LinkEvent::Departure);
+        events.cancel(link, LinkEvent::Arrival);
+        purged
+    }
+
+    fn restore(&mut self, _now: Time) {
+        self.up = true;
+    }
+
+    fn is_up(&self) -> bool {
+        self.up
+    }
+
+    fn rate(&self) -> Rate {
+        self.serialisation.rate()
+    }
+
+    fn waiting(&self, _now: Time) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    fn holds(&self) -> u32 {
+        (self.waiting.len() + self.wire.len()) as u32 + u32::from(self.in_service.is_some())
+    }
+
+    fn statistics(&self, now: Time) -> LinkStatistics {
+        let waited = self.statistics.waited + self.waited_so_far(now);
+        LinkStatistics { waited, ..self.statistics }
+    }
+
+    fn histogram(&mut self) -> &mut QueueHistogram {
+        &mut self.histogram
+    }
+}

@@ -1,0 +1,169 @@
+//! What a backend runs: one variant of a scenario with everything resolved.
+
+use pathweave_control::{Entry, Parameters};
+use pathweave_fabric::routing::RoutingKind;
+use pathweave_fabric::{Fabric, LinkId};
+use pathweave_network::QueueConfig;
+use pathweave_traffic::{Pattern, size::Size};
+use pathweave_transport::Config;
+use pathweave_units::{Bytes, Rate, Time};
+
+/// One variant of a scenario, for one seed.
+pub struct Plan {
+    /// The scenario's title.
+    pub title: String,
+    /// Seed of every random stream of the run.
+    pub seed: u64,
+    /// Nodes and links.
+    pub fabric: Fabric,
+    /// The queue of each link's port, by link.
+    pub queues: Vec<QueueConfig>,
+    /// How paths are chosen.
+    pub routing: RoutingKind,
+    /// The traffic groups, in the file's order.
+    pub groups: Vec<GroupPlan>,
+    /// Changes of links, in the order of their times.
+    pub events: Vec<LinkChange>,
+    /// When the run ends.
+    pub stop: Stop,
+    /// What tables measure.
+    pub measure: Measure,
+    /// What series are recorded.
+    pub record: Record,
+    /// Whether flow starts get a seeded delay within one base RTT.
+    pub jitter: bool,
+}
+
+/// A traffic group.
+pub struct GroupPlan {
+    /// Its name.
+    pub name: String,
+    /// Which hosts talk to which, and when.
+    pub pattern: Pattern,
+    /// How much flows send.
+    pub size: Size,
+    /// Its transport.
+    pub transport: Config,
+    /// Its controller.
+    pub controller: &'static Entry,
+    /// The controller's parameters.
+    pub parameters: Parameters,
+    /// Subflows of a connection.
+    pub subflows: u32,
+    /// For explicitly listed flows: what the list says beyond source, destination, size and times.
+    pub listed: Vec<ListedFlow>,
+}
+
+/// An explicitly listed flow's own settings.
+#[derive(Clone, Default)]
+pub struct ListedFlow {
+    /// Its name.
+    pub name: String,
+    /// Its number of subflows, if not the group's.
+    pub subflows: Option<u32>,
+    /// When each subflow opens, from the start of the run; empty: as the transport says.
+    pub subflow_starts: Vec<Time>,
+    /// Each subflow's path, for pinned routing.
+    pub paths: Vec<Vec<LinkId>>,
+    /// Its controller, if not the group's.
+    pub controller: Option<(&'static Entry, Parameters)>,
+}
+
+/// A change of one link at a given time. A cable's two directions are two changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkChange {
+    /// When.
+    pub at: Time,
+    /// Which directed link.
+    pub link: LinkId,
+    /// What happens.
+    pub change: Change,
+}
+
+/// What happens to a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It takes another rate.
+    Rate(Rate),
+    /// It goes down.
+    Down,
+    /// It comes back.
+    Up,
+}
+
+/// When a run ends. The first condition that holds ends it; with none, it ends when every flow
+/// has finished and none will start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stop {
+    /// At this time.
+    pub at: Option<Time>,
+    /// When this much has happened in a group.
+    pub traffic: Option<TrafficStop>,
+}
+
+/// A condition on a traffic group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrafficStop {
+    /// Index of the group.
+    pub group: usize,
+    /// What is counted.
+    pub amount: Amount,
+    /// Whether the flows under way are waited for: no new ones start, and the run ends with the
+    /// last one. Otherwise it ends at once.
+    pub drain: bool,
+}
+
+/// How much of a group's traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// So many finished flows; with `drain`, so many started.
+    Flows(u64),
+    /// So many bytes in finished flows; with `drain`, in started ones.
+    Bytes(Bytes),
+    /// So many finished jobs; with `drain`, so many started.
+    Jobs(u64),
+}
+
+/// The windows of time that tables cover.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Tables count from here.
+    pub from: Time,
+    /// Tables count to here, or to the end of the run.
+    pub to: Option<Time>,
+    /// Further named windows.
+    pub phases: Vec<Phase>,
+}
+
+/// A named window of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// Its start.
+    pub from: Time,
+    /// Its end.
+    pub to: Time,
+}
+
+/// How a series is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// At this interval.
+    Every(Time),
+    /// Whenever it changes.
+    OnChange,
+}
+
+/// The series to record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Windows, ssthresh and smoothed RTTs of subflows.
+    pub windows: Option<Sampling>,
+    /// Delivery rates of subflows, averaged over each interval.
+    pub rates: Option<Time>,
+    /// Waiting packets at the ports of `queue_links`.
+    pub queues: Option<Time>,
+    /// Links whose queues are recorded.
+    pub queue_links: Vec<LinkId>,
+}

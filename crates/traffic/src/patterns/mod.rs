@@ -1,0 +1,148 @@
+//! Which hosts talk to which, and when: one pattern a file.
+
+mod active;
+mod bursts;
+mod incast;
+mod listed;
+mod many_to_many;
+mod many_to_one;
+mod pairs;
+mod permutation;
+mod poisson;
+mod random;
+
+pub use bursts::Bursts;
+pub use incast::Incast;
+pub use listed::{Listed, ListedFlow};
+pub use many_to_many::ManyToMany;
+pub use many_to_one::ManyToOne;
+pub use permutation::Permutation;
+pub use poisson::{Arrivals, Poisson};
+pub use random::Random;
+
+use crate::program::Launcher;
+use crate::{Event, FlowStart, Hosts, TrafficError};
+use pathweave_random::Stream;
+use pathweave_units::Time;
+use std::fmt::Debug;
+
+/// A pattern with its options. Host lists hold host indexes; `None` means all hosts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Every host sends to one other host and receives from one.
+    Permutation(Permutation),
+    /// Every host keeps sending to random hosts.
+    Random(Random),
+    /// Jobs in which one client asks several servers at once.
+    Incast(Incast),
+    /// Flows between random pairs that arrive by a Poisson process.
+    Poisson(Poisson),
+    /// Several hosts keep sending to one.
+    ManyToOne(ManyToOne),
+    /// A flow at regular times from one set of hosts to another.
+    ManyToMany(ManyToMany),
+    /// Periodic bursts of flows towards one host.
+    Bursts(Bursts),
+    /// Flows listed one by one.
+    Listed(Listed),
+}
+
+/// The patterns by the names that scenarios use, with one line of help each.
+pub const PATTERNS: &[(&str, &str)] = &[
+    (
+        "permutation",
+        "each host sends to one random other host and receives from one; a new permutation when all are done",
+    ),
+    (
+        "random",
+        "each host sends to a random host and picks again when done (closed loop), with a limit of flows per receiver",
+    ),
+    (
+        "incast",
+        "jobs: one client asks several servers, each answers, then the next job starts",
+    ),
+    (
+        "poisson",
+        "flows between random pairs, Poisson arrivals at a rate or at a load of a layer",
+    ),
+    (
+        "many-to-one",
+        "several hosts send to one, a fixed number of flows at a time",
+    ),
+    (
+        "many-to-many",
+        "a flow at regular times from a random host of one set to a random host of another",
+    ),
+    (
+        "bursts",
+        "every period a burst of flows towards one host, a fixed time apart",
+    ),
+    ("flows", "flows listed one by one with their start times"),
+];
+
+/// A pattern at work. It reads its own random stream and starts flows through the launcher.
+pub(crate) trait Running: Debug + Send + Sync {
+    /// Handles an event; see [`crate::Program::on`].
+    fn on(&mut self, event: Event, now: Time, launcher: &mut Launcher, starts: &mut Vec<FlowStart>);
+
+    /// When it next wants to be woken.
+    fn next_wake(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl Pattern {
+    /// The name that scenarios use for it.
+    pub fn name(&self) -> &'static str {
+        let index = match self {
+            Pattern::Permutation(_) => 0,
+            Pattern::Random(_) => 1,
+            Pattern::Incast(_) => 2,
+            Pattern::Poisson(_) => 3,
+            Pattern::ManyToOne(_) => 4,
+            Pattern::ManyToMany(_) => 5,
+            Pattern::Bursts(_) => 6,
+            Pattern::Listed(_) => 7,
+        };
+        PATTERNS[index].0
+    }
+
+    /// Checks the options against the hosts and gets ready to run.
+    pub(crate) fn start(
+        self,
+        hosts: &Hosts,
+        pairs: Stream,
+        launcher: &Launcher,
+    ) -> Result<Box<dyn Running>, TrafficError> {
+        match self {
+            Pattern::Permutation(options) => options.start(hosts, pairs),
+            Pattern::Random(options) => options.start(hosts, pairs),
+            Pattern::Incast(options) => options.start(hosts, pairs),
+            Pattern::Poisson(options) => options.start(hosts, pairs, launcher.size()),
+            Pattern::ManyToOne(options) => options.start(hosts, pairs),
+            Pattern::ManyToMany(options) => options.start(hosts, pairs),
+            Pattern::Bursts(options) => options.start(hosts),
+            Pattern::Listed(options) => options.start(hosts),
+        }
+    }
+}
+
+/// Refuses a number of zero.
+fn check_count(option: &str, value: u64) -> Result<(), TrafficError> {
+    if value == 0 {
+        return Err(TrafficError(format!(
+            "{option} is 0; it must be at least 1"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses an optional number of zero.
+fn check_limit(option: &str, value: Option<u64>) -> Result<(), TrafficError> {
+    if value == Some(0) {
+        return Err(TrafficError(format!(
+            "{option} is 0; it must be at least 1, or left out to go on for ever"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Flows between random pairs that arrive by a Poisson process.
+
+use super::pairs::Pairs;
+use super::{Running, check_limit};
+use crate::program::Launcher;
+use crate::{Event, FlowStart, Hosts, Size, TrafficError};
+use pathweave_random::Stream;
+use pathweave_units::{Rate, Time};
+
+/// How often flows arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrivals {
+    /// Flows per second from all sources together.
+    PerSecond(f64),
+    /// Flows per second from each source.
+    PerSourcePerSecond(f64),
+    /// As many as offer this load: flows per second x mean size = load x capacity.
+    Load {
+        /// Share of the capacity; above 1 offers more than fits.
+        load: f64,
+        /// Capacity that the load is a share of, for example all up-links of the leaves together,
+        /// divided by [`Poisson::inter_rack_share`] when only those flows cross them.
+        capacity: Rate,
+    },
+}
+
+/// Flows between random pairs of hosts that arrive by a Poisson process (open loop).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Poisson {
+    /// How often flows arrive.
+    pub arrivals: Arrivals,
+    /// The hosts that send.
+    pub sources: Option<Vec<u32>>,
+    /// The hosts that receive.
+    pub destinations: Option<Vec<u32>>,
+    /// Whether source and destination must stand in different racks.
+    pub different_racks: bool,
+    /// Number of flows; `None` goes on for ever.
+    pub count: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Process {
+    pairs: Pairs,
+    stream: Stream,
+    /// Mean time between arrivals, seconds.
+    mean_gap: f64,
+    next: Option<Time>,
+    left: Option<u64>,
+}
+
+impl Poisson {
+    /// The flows that this process starts in a second, on average, given the hosts and the sizes.
+    ///
+    /// # Errors
+    /// When the options are impossible, or a load is asked of flows that never end.
+    pub fn flows_per_second(&self, hosts: &Hosts, size: &Size) -> Result<f64, TrafficError> {
+        let sources = hosts.select("sources", self.sources.as_deref())?.len();
+        let above_zero = |option: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                Ok(value)
+            } else {
+                Err(TrafficError(format!(
+                    "{option} is {value}; it must be a number above zero"
+                )))
+            }
+        };
+        match self.arrivals {
+            Arrivals::PerSecond(rate) => above_zero("the arrival rate", rate),
+            Arrivals::PerSourcePerSecond(rate) => {
+                Ok(above_zero("the arrival rate of a source", rate)? * sources as f64)
+            }
+            Arrivals::Load { load, capacity } => {
+                above_zero("load", load)?;
+                if capacity == Rate::ZERO {
+                    return Err(TrafficError(
+                        "the capacity that load is a share of is zero".to_owned(),
+                    ));
+                }
+                let Some(mean) = size.mean() else {
+                    return Err(TrafficError(
+                        "a load cannot be offered with flows of unlimited size; give an arrival rate or another size".to_owned(),
+                    ));
+                };
+                above_zero(
+                    "the arrival rate that load needs",
+                    load * capacity.as_bps() as f64 / (8.0 * mean),
+                )
+            }
+        }
+    }
+
+    /// Probability that a flow crosses from one rack to another. A load of links that only such flows
+    /// cross is offered by `capacity / share`.
+    pub fn inter_rack_share(&self, hosts: &Hosts) -> Result<f64, TrafficError> {
+        Ok(self.pairs(hosts)?.inter_rack_share())
+    }
+
+    fn pairs(&self, hosts: &Hosts) -> Result<Pairs, TrafficError> {
+        let (sources, destinations) = (self.sources.as_deref(), self.destinations.as_deref());
+        Pairs::new(hosts, sources, destinations, self.different_racks)
+    }
+
+    pub(super) fn start(
+        self,
+        hosts: &Hosts,
+        stream: Stream,
+        size: &Size,
+    ) -> Result<Box<dyn Running>, TrafficError> {
+        check_limit("count", self.count)?;
+        let rate = self.flows_per_second(hosts, size)?;
+        if rate > 1e12 {
+            return Err(TrafficError(format!(
+                "{rate} flows per second are more than one per picosecond"
+            )));
+        }
+        Ok(Box::new(Process {
+            pairs: self.pairs(hosts)?,
+            stream,
+            mean_gap: 1.0 / rate,
+            next: None,
+            left: self.count,
+        }))
+    }
+}
+
+impl Process {
+    fn draw_next(&mut self, from: Time) {
+        self.next = (self.left != Some(0)).then(|| {
+            let gap = self.stream.exponential(self.mean_gap);
+            from.saturating_add(Time::from_secs_f64(gap))
+        });
+    }
+}
+
+impl Running for Process {
+    fn on(
+        &mut self,
+        event: Event,
+        now: Time,
+        launcher: &mut Launcher,
+        starts: &mut Vec<FlowStart>,
+    ) {
+        match event {
+            Event::Begin => self.draw_next(now),
+            Event::Wake => {
+                if launcher.draining() {
+                    return;
+                }
+                while let Some(arrival) = self.next.filter(|&arrival| arrival <= now) {
+                    let source = self.pairs.pick_source(&mut self.stream);
+                    let picked = self
+                        .pairs
+                        .pick_destination(source, &mut self.stream, |_| true);
+                    let destination = picked.expect("every source was checked to have one");
+                    // A late wake must not make a start lie in the past.
+                    launcher.start_at(source, destination, arrival.max(now), starts);
+                    if let Some(left) = &mut self.left {
+                        *left -= 1;
+                    }
+                    self.draw_next(arrival);
+                }
+            }
+            Event::Finished { .. } => {}
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.next
+    }
+}

@@ -1,0 +1,143 @@
+//! Empirical distributions, and those that come with Pathweave.
+
+use crate::TrafficError;
+
+/// A cumulative distribution given by points, linear between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cdf {
+    /// Sizes in bytes and the probability of being at most as large; both never fall, and the last
+    /// probability is 1.
+    points: Vec<(f64, f64)>,
+}
+
+/// The distributions that come with Pathweave: name, what it is, and its points as text for
+/// [`Cdf::parse`], with their source in a comment.
+pub const CDFS: &[(&str, &str, &str)] = &[
+    (
+        "web-search",
+        "query and background flows of a web search cluster; mean 1.7 MB, most bytes in flows above 1 MB",
+        include_str!("../cdfs/web-search.csv"),
+    ),
+    (
+        "data-mining",
+        "flows of a data mining cluster; half are a single packet, mean 7.5 MB",
+        include_str!("../cdfs/data-mining.csv"),
+    ),
+    (
+        "hadoop",
+        "flows of Hadoop servers at Facebook; 60 % below 1 KB, mean 120 KB",
+        include_str!("../cdfs/hadoop.csv"),
+    ),
+    (
+        "cache-follower",
+        "flows of cache followers at Facebook; 46 % up to 10.5 KB, mean 0.94 MB",
+        include_str!("../cdfs/cache-follower.csv"),
+    ),
+];
+
+impl Cdf {
+    /// The distribution of this name among [`CDFS`].
+    pub fn named(name: &str) -> Option<Cdf> {
+        let (_, _, text) = CDFS.iter().find(|(known, _, _)| *known == name)?;
+        Some(Cdf::parse(text).expect("the distributions that come along are valid"))
+    }
+
+    /// Reads lines `bytes,cumulative`; empty lines, what follows a `#`, and one line of headings are
+    /// passed over. The first point's probability is that of its very size, so that a first line
+    /// `1460,0.5` makes half of the flows 1460 bytes long; two lines with the same size do so further
+    /// up.
+    ///
+    /// # Errors
+    /// When a line cannot be read, a value falls, or the last probability is not 1; the text names
+    /// the line.
+    pub fn parse(text: &str) -> Result<Cdf, TrafficError> {
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        let mut headings = false;
+        for (index, line) in text.lines().enumerate() {
+            let line_number = index + 1;
+            let line = line.split('#').next().unwrap_or("").trim();
+            if line.is_empty() {
+                continue;
+            }
+            let refuse = |problem: &str| {
+                Err(TrafficError(format!(
+                    "line {line_number} of the distribution, \"{line}\": {problem}"
+                )))
+            };
+            let Some((size, probability)) = line.split_once(',') else {
+                return refuse(
+                    "two values with a comma between them are expected: bytes,cumulative",
+                );
+            };
+            let numbers = (
+                size.trim().parse::<f64>(),
+                probability.trim().parse::<f64>(),
+            );
+            let (size, probability) = match numbers {
+                (Ok(size), Ok(probability)) => (size, probability),
+                (Err(_), Err(_)) if points.is_empty() && !headings => {
+                    headings = true;
+                    continue;
+                }
+                (Err(_), _) => return refuse("the size in bytes is not a number"),
+                (_, Err(_)) => return refuse("the cumulative probability is not a number"),
+            };
+            // Above 2^53 not every whole number of bytes has a double.
+            if !(0.0..=9e15).contains(&size) {
+                return refuse("the size must be at least 0 and at most 9e15 bytes");
+            }
+            if !(0.0..=1.0).contains(&probability) {
+                return refuse("the cumulative probability must be between 0 and 1");
+            }
+            if let Some(&(last_size, last_probability)) = points.last() {
+                if size < last_size {
+                    return refuse("the size is below that of the line before");
+                }
+                if probability < last_probability {
+                    return refuse("the cumulative probability is below that of the line before");
+                }
+            }
+            points.push((size, probability));
+        }
+        match points.last() {
+            None => Err(TrafficError(
+                "the distribution has no points; lines \"bytes,cumulative\" are expected"
+                    .to_owned(),
+            )),
+            Some(&(_, probability)) if probability != 1.0 => Err(TrafficError(format!(
+                "the distribution ends at the cumulative probability {probability}; the last must be 1"
+            ))),
+            Some(&(size, _)) if size < 1.0 => Err(TrafficError(format!(
+                "the largest size of the distribution is {size} B; at least 1 B is expected"
+            ))),
+            Some(_) => Ok(Cdf { points }),
+        }
+    }
+
+    /// The points: size in bytes and cumulative probability.
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.points
+    }
+
+    /// The mean in bytes.
+    pub fn mean(&self) -> f64 {
+        let (first_size, first_probability) = self.points[0];
+        let rest = self.points.windows(2).map(|pair| {
+            let ((below, from), (above, to)) = (pair[0], pair[1]);
+            (to - from) * (below + above) / 2.0
+        });
+        first_size * first_probability + rest.sum::<f64>()
+    }
+
+    /// The size in bytes that a share `probability` of the flows does not exceed; for a probability
+    /// below 1.
+    pub fn quantile(&self, probability: f64) -> f64 {
+        let above = self.points.partition_point(|&(_, p)| p <= probability);
+        let (size, p) = self.points[above.min(self.points.len() - 1)];
+        if above == 0 || above == self.points.len() {
+            return size;
+        }
+        let (size_below, p_below) = self.points[above - 1];
+        size_below + (size - size_below) * (probability - p_below) / (p - p_below)
+    }
+}

@@ -1,0 +1,152 @@
+//! Everything about an endpoint in which published code bases differ, as explicit values.
+
+use pathweave_units::{Bytes, Time};
+
+/// How lost packets are found and sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+    /// Cumulative acknowledgements only (RFC 6582).
+    NewReno,
+}
+
+/// How a connection's first subflow opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// SYN and SYN-ACK travel like other packets and can be lost.
+    Syn,
+    /// SYN and SYN-ACK travel but are never dropped or marked.
+    SynNeverLost,
+    /// Data leaves at once.
+    None,
+}
+
+/// When the other subflows of a connection open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joins {
+    /// As soon as the first handshake is done.
+    AfterHandshake,
+    /// A random time of at most this after the first handshake is done.
+    WithinAfterHandshake(Time),
+}
+
+/// When a receiver acknowledges. Out-of-order data, a change of the CE mark and a flow's last
+/// segment are acknowledged at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckPolicy {
+    /// Data packets to one acknowledgement.
+    pub every: u32,
+    /// The longest time that an acknowledgement waits for more data.
+    pub timeout: Time,
+}
+
+/// How much a receiver lets be sent ahead of what it could deliver in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// As much as the sender likes.
+    Unlimited,
+    /// So much on the whole connection.
+    Connection(Bytes),
+    /// So much on each subflow.
+    Subflow(Bytes),
+}
+
+/// Which subflow gets the next segment of new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentScheduler {
+    /// The next one in turn that may send.
+    RoundRobin,
+    /// The one with the smallest smoothed RTT that may send.
+    LowestRtt,
+}
+
+/// Whether data packets are ECN-capable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnUse {
+    /// If the controller reacts to marks.
+    ByController,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// A transport's settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Whether the first two duplicate acknowledgements release a new packet each (RFC 3042).
+    pub limited_transmit: bool,
+    /// Initial window, in packets.
+    pub initial_window: f64,
+    /// Initial ssthresh, in packets; infinite for none.
+    pub initial_ssthresh: f64,
+    /// The window's floor in congestion avoidance, in packets.
+    pub minimum_window: f64,
+    /// Smallest retransmission timeout.
+    pub minimum_rto: Time,
+    /// Retransmission timeout before the first RTT sample.
+    pub initial_rto: Time,
+    /// Largest retransmission timeout.
+    pub maximum_rto: Time,
+    /// When receivers acknowledge.
+    pub ack: AckPolicy,
+    /// Largest payload of a packet.
+    pub maximum_segment: u16,
+    /// Bytes on the wire of a packet with that payload; the difference is every packet's overhead.
+    pub data_packet: u16,
+    /// Bytes on the wire of an acknowledgement, a SYN and a SYN-ACK.
+    pub ack_packet: u16,
+    /// The receiver's window.
+    pub receive_window: ReceiveWindow,
+    /// How connections open.
+    pub handshake: Handshake,
+    /// How further subflows open.
+    pub joins: Joins,
+    /// Which subflow sends next.
+    pub scheduler: SegmentScheduler,
+    /// ECN.
+    pub ecn: EcnUse,
+    /// After so many timeouts in a row a subflow counts as dead, and what it had in flight is sent
+    /// again on the others; `None` never does so.
+    pub reinject_after: Option<u32>,
+    /// Whether windows grow per acknowledgement, as some published code does, instead of per
+    /// acknowledged packet.
+    pub count_acks: bool,
+}
+
+impl Config {
+    /// Header bytes of a data packet.
+    pub fn overhead(&self) -> u16 {
+        self.data_packet - self.maximum_segment
+    }
+}
+
+impl Default for Config {
+    /// A current Linux host.
+    fn default() -> Config {
+        Config {
+            recovery: Recovery::Sack,
+            limited_transmit: true,
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            minimum_window: 2.0,
+            minimum_rto: Time::from_millis(200),
+            initial_rto: Time::from_secs(1),
+            maximum_rto: Time::from_secs(120),
+            ack: AckPolicy { every: 2, timeout: Time::from_millis(40) },
+            maximum_segment: 1448,
+            data_packet: 1500,
+            ack_packet: 52,
+            receive_window: ReceiveWindow::Unlimited,
+            handshake: Handshake::Syn,
+            joins: Joins::AfterHandshake,
+            scheduler: SegmentScheduler::LowestRtt,
+            ecn: EcnUse::ByController,
+            reinject_after: Some(2),
+            count_acks: false,
+        }
+    }
+}

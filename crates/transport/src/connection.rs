@@ -1,0 +1,173 @@
+//! What the subflows of a connection share.
+
+use crate::reassembly::Reassembly;
+use crate::{Config, ReceiveWindow};
+use pathweave_control::{Controller, Path};
+use pathweave_units::{Bytes, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How a connection is opened.
+pub struct Opening {
+    /// Its transport's settings.
+    pub config: Arc<Config>,
+    /// Its controller.
+    pub controller: Box<dyn Controller>,
+    /// Most marks that one acknowledgement may echo; `None` if data packets are not ECN-capable.
+    pub ecn_echo: Option<u8>,
+    /// Number of subflows.
+    pub subflows: u32,
+    /// Payload to carry; `None` for no end.
+    pub size: Option<Bytes>,
+    /// When each subflow opens; where this is shorter than `subflows`, the rest as `config` says.
+    pub subflow_starts: Vec<Time>,
+    /// Random delays of the joins, one a subflow; empty for none.
+    pub join_delays: Vec<Time>,
+    /// The connection exists already (it answers a request): no handshake.
+    pub established: bool,
+}
+
+/// A number of segments that no connection reaches.
+pub(crate) const UNLIMITED: u32 = u32::MAX;
+
+/// Both ends of a connection, but for what belongs to a single subflow.
+pub(crate) struct Connection {
+    pub config: Arc<Config>,
+    pub controller: Box<dyn Controller>,
+    pub ecn: bool,
+    pub echo_limit: u8,
+    /// Index of the first subflow; the others follow it.
+    pub first: u32,
+    /// The subflows' congestion state, by number.
+    pub paths: Vec<Path>,
+    pub established: bool,
+    pub subflow_starts: Vec<Time>,
+    pub join_delays: Vec<Time>,
+
+    // The sending end.
+    /// Number of the next new data.
+    pub next_data: u32,
+    /// Number of data segments, or `UNLIMITED`.
+    pub total: u32,
+    /// Payload of the last one.
+    pub last_payload: u16,
+    /// Everything below this has been delivered in order, as far as the sender knows.
+    pub data_acked: u32,
+    /// Data of dead subflows, to be sent again on others.
+    pub reinject: VecDeque<u32>,
+    /// The subflow whose turn it is.
+    pub turn: u32,
+    /// Whether windows, and not a lack of data, were what last ended sending.
+    pub window_limited: bool,
+    /// Segments that may be sent beyond `data_acked`.
+    pub receive_window: u32,
+    /// Segments that a subflow may have outstanding.
+    pub subflow_window: u32,
+
+    // The receiving end.
+    pub reassembly: Reassembly,
+    /// Everything below this has been delivered in order.
+    pub delivered: u32,
+    /// All data has been delivered.
+    pub finished: bool,
+    /// The sender knows it.
+    pub closed: bool,
+}
+
+impl Connection {
+    pub fn new(opening: Opening, first: u32) -> Connection {
+        let config = opening.config;
+        let payload = u64::from(config.maximum_segment);
+        let (total, last_payload) = match opening.size {
+            None => (UNLIMITED, config.maximum_segment),
+            Some(size) => {
+                let size = size.get().max(1);
+                let total = u32::try_from(size.div_ceil(payload)).unwrap_or(UNLIMITED - 1);
+                (total, ((size - 1) % payload + 1) as u16)
+            }
+        };
+        let in_segments =
+            |bytes: Bytes| u32::try_from((bytes.get() / payload).max(1)).unwrap_or(u32::MAX);
+        let (receive_window, subflow_window) = match config.receive_window {
+            ReceiveWindow::Unlimited => (u32::MAX, u32::MAX),
+            ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
+            ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
+        };
+        let path = Path::new(config.initial_window, config.minimum_window, config.initial_ssthresh);
+        Connection {
+            controller: opening.controller,
+            ecn: opening.ecn_echo.is_some(),
+            echo_limit: opening.ecn_echo.unwrap_or(u8::MAX),
+            first,
+            paths: vec![path; opening.subflows as usize],
+            established: opening.established,
+            subflow_starts: opening.subflow_starts,
+            join_delays: opening.join_delays,
+            next_data: 0,
+            total,
+            last_payload,
+            data_acked: 0,
+            reinject: VecDeque::new(),
+            turn: 0,
+            window_limited: true,
+            receive_window,
+            subflow_window,
+            reassembly: Reassembly::default(),
+            delivered: 0,
+            finished: false,
+            closed: false,
+            config,
+        }
+    }
+
+    /// Index of a subflow of this connection.
+    pub fn subflow(&self, number: u32) -> u32 {
+        self.first + number
+    }
+
+    /// Number of subflows.
+    pub fn count(&self) -> u32 {
+        self.paths.len() as u32
+    }
+
+    /// Payload of a data segment.
+    #[inline]
+    pub fn payload(&self, data: u32) -> u16 {
+        if data + 1 == self.total { self.last_payload } else { self.config.maximum_segment }
+    }
+
+    /// Payload of the first `segments` data segments together.
+    pub fn bytes(&self, segments: u32) -> Bytes {
+        let full = u64::from(segments) * u64::from(self.config.maximum_segment);
+        let missing = if segments == self.total {
+            u64::from(self.config.maximum_segment - self.last_payload)
+        } else {
+            0
+        };
+        Bytes::new(full - missing)
+    }
+
+    /// Whether there is data that the receive window lets go.
+    #[inline]
+    pub fn has_data(&self) -> bool {
+        !self.reinject.is_empty()
+            || (self.next_data < self.total
+                && self.next_data - self.data_acked < self.receive_window)
+    }
+
+    /// The data to send next, if there is any.
+    #[inline]
+    pub fn take_data(&mut self) -> Option<u32> {
+        while let Some(data) = self.reinject.pop_front() {
+            if data >= self.data_acked {
+                return Some(data);
+            }
+        }
+        let available = self.next_data < self.total
+            && self.next_data - self.data_acked < self.receive_window;
+        available.then(|| {
+            self.next_data += 1;
+            self.next_data - 1
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! TCP and MPTCP endpoints for the simulator, sans-I/O: the time is passed in, packets and timers
+//! come out.
+//!
+//! Segments are numbered once, one number a packet, and never cut differently. [`Endpoints`] holds
+//! both ends of all connections of a run.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod connection;
+mod endpoints;
+mod reassembly;
+mod receiver;
+mod rtt_histogram;
+mod scoreboard;
+mod segment;
+mod sender;
+mod timeout;
+
+pub use config::{
+    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+};
+pub use connection::Opening;
+pub use endpoints::{
+    ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView, Timer,
+};
+pub use rtt_histogram::RttHistogram;
+pub use segment::{Kind, SACK_BLOCKS, SackBlock, Segment};

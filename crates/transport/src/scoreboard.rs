@@ -1,0 +1,420 @@
+//! What a subflow has sent and not yet had acknowledged cumulatively.
+
+/// What the sender knows of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Sent once; in the network as far as anybody knows.
+    InFlight,
+    /// Sent again; in the network as far as anybody knows.
+    SentAgain,
+    /// Taken for lost and not sent again yet.
+    Lost,
+    /// Selectively acknowledged.
+    Sacked,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// The data it carries.
+    data: u32,
+    state: State,
+}
+
+/// The segments from the lowest unacknowledged one to the newest, in a ring.
+///
+/// `in flight = outstanding - sacked - lost` holds at all times. Under NewReno no block says which
+/// segment has left the network; each duplicate acknowledgement then counts as one in `sacked`.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    ring: Box<[Sent]>,
+    /// Lowest number not acknowledged cumulatively.
+    una: u32,
+    /// Number of the next new segment.
+    next: u32,
+    /// Segments in state `Lost`.
+    lost: u32,
+    /// Segments in state `Sacked`, or duplicate acknowledgements under NewReno.
+    sacked: u32,
+    /// No segment below this is `Lost`.
+    lost_from: u32,
+    /// One past the highest number selectively acknowledged.
+    sacked_to: u32,
+    /// Everything below this that is not sacked has been judged lost by the three above it.
+    judged_to: u32,
+}
+
+impl Scoreboard {
+    pub fn new() -> Scoreboard {
+        let unused = Sent { data: 0, state: State::InFlight };
+        Scoreboard::on(vec![unused; 16].into_boxed_slice())
+    }
+
+    /// Makes it as new, keeping its memory.
+    pub fn reset(&mut self) {
+        *self = Scoreboard::on(std::mem::take(&mut self.ring));
+    }
+
+    fn on(ring: Box<[Sent]>) -> Scoreboard {
+        Scoreboard {
+            ring,
+            una: 0,
+            next: 0,
+            lost: 0,
+            sacked: 0,
+            lost_from: 0,
+            sacked_to: 0,
+            judged_to: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn at(&mut self, number: u32) -> &mut Sent {
+        let mask = self.ring.len() - 1;
+        &mut self.ring[number as usize & mask]
+    }
+
+    #[inline]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+    #[inline]
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+    #[cfg(test)]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.next - self.una
+    }
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.outstanding() - self.sacked - self.lost
+    }
+    /// Whether nothing is known to have gone astray.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.sacked == 0 && self.lost == 0
+    }
+
+    /// Data of all outstanding segments that were not selectively acknowledged, oldest first.
+    pub fn unacknowledged_data(&self) -> impl Iterator<Item = u32> {
+        let mask = self.ring.len() - 1;
+        (self.una..self.next)
+            .map(move |number| self.ring[number as usize & mask])
+            .filter(|sent| sent.state != State::Sacked)
+            .map(|sent| sent.data)
+    }
+
+    /// A new segment is sent. Returns its number.
+    #[inline]
+    pub fn push(&mut self, data: u32) -> u32 {
+        if self.outstanding() as usize == self.ring.len() {
+            self.grow();
+        }
+        let number = self.next;
+        *self.at(number) = Sent { data, state: State::InFlight };
+        self.next += 1;
+        number
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut larger = vec![self.ring[0]; self.ring.len() * 2].into_boxed_slice();
+        let (old, new) = (self.ring.len() - 1, larger.len() - 1);
+        for number in self.una..self.next {
+            larger[number as usize & new] = self.ring[number as usize & old];
+        }
+        self.ring = larger;
+    }
+
+    /// A cumulative acknowledgement when nothing is astray: everything below `to` has arrived.
+    #[inline]
+    pub fn acknowledge_clean(&mut self, to: u32) {
+        debug_assert!(self.is_clean());
+        self.una = to;
+    }
+
+    /// A cumulative acknowledgement. Returns how many of the segments had not been selectively
+    /// acknowledged before. Under NewReno `sacked` is only a number, which the caller corrects.
+    pub fn acknowledge(&mut self, to: u32, selective: bool) -> u32 {
+        let mut fresh = 0;
+        for number in self.una..to {
+            match self.at(number).state {
+                State::Lost => {
+                    self.lost -= 1;
+                    fresh += 1;
+                }
+                State::Sacked => self.sacked -= 1,
+                State::InFlight | State::SentAgain => fresh += 1,
+            }
+        }
+        self.una = to;
+        self.lost_from = self.lost_from.max(to);
+        self.judged_to = self.judged_to.max(to);
+        if !selective {
+            self.sacked = self.sacked.min(self.outstanding() - self.lost);
+        }
+        fresh
+    }
+
+    /// A selective acknowledgement of `start` up to, and without, `end`. Returns how many segments
+    /// it newly covers.
+    pub fn acknowledge_block(&mut self, start: u32, end: u32) -> u32 {
+        let mut fresh = 0;
+        for number in start.max(self.una)..end.min(self.next) {
+            let sent = self.at(number);
+            if sent.state == State::Sacked {
+                continue;
+            }
+            let was_lost = sent.state == State::Lost;
+            sent.state = State::Sacked;
+            self.lost -= u32::from(was_lost);
+            self.sacked += 1;
+            fresh += 1;
+        }
+        self.sacked_to = self.sacked_to.max(end.min(self.next));
+        fresh
+    }
+
+    /// Judges lost every segment that has `threshold` selectively acknowledged ones above it and was
+    /// not sent again (RFC 6675, IsLost). Returns whether there are new ones.
+    pub fn judge_by_blocks(&mut self, threshold: u32) -> bool {
+        let floor = self.judged_to.max(self.una);
+        // The highest number with `threshold` sacked segments above it.
+        let mut above = 0;
+        let mut number = self.sacked_to;
+        while number > floor && above < threshold {
+            number -= 1;
+            if self.at(number).state == State::Sacked {
+                above += 1;
+            }
+        }
+        if above < threshold {
+            return false;
+        }
+        let mut found = false;
+        for candidate in floor..number {
+            if self.at(candidate).state == State::InFlight {
+                self.mark_lost(candidate);
+                found = true;
+            }
+        }
+        self.judged_to = self.judged_to.max(number);
+        found
+    }
+
+    /// Judges lost the lowest outstanding segment, as NewReno does.
+    pub fn judge_first(&mut self) {
+        if self.at(self.una).state != State::Lost {
+            let una = self.una;
+            self.mark_lost(una);
+            // What was counted as gone must leave room for the one now known to be lost.
+            self.sacked = self.sacked.min(self.outstanding() - self.lost);
+        }
+    }
+
+    fn mark_lost(&mut self, number: u32) {
+        self.at(number).state = State::Lost;
+        self.lost += 1;
+        self.lost_from = self.lost_from.min(number);
+    }
+
+    /// NewReno: a duplicate acknowledgement says that one more segment has left the network.
+    pub fn count_duplicate(&mut self, duplicates: u32) {
+        self.sacked = (self.sacked + duplicates).min(self.outstanding() - self.lost);
+    }
+
+    /// NewReno: a partial acknowledgement of so many segments; all but the one that was sent again
+    /// had been counted as gone.
+    pub fn deflate(&mut self, acknowledged: u32) {
+        self.sacked = self.sacked.saturating_sub(acknowledged.saturating_sub(1));
+    }
+
+    /// NewReno: recovery is over, duplicates count no more.
+    pub fn forget_duplicates(&mut self) {
+        self.sacked = 0;
+    }
+
+    /// The timer expired: everything not selectively acknowledged counts as lost.
+    pub fn judge_all(&mut self, selective: bool) {
+        if !selective {
+            self.sacked = 0;
+        }
+        self.lost = 0;
+        for number in self.una..self.next {
+            let sent = self.at(number);
+            if !(selective && sent.state == State::Sacked) {
+                sent.state = State::Lost;
+                self.lost += 1;
+            }
+        }
+        self.lost_from = self.una;
+        self.judged_to = self.next;
+    }
+
+    /// The lowest lost segment, which is being sent again: its number and data.
+    pub fn send_again(&mut self) -> Option<(u32, u32)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let mut number = self.lost_from.max(self.una);
+        while self.at(number).state != State::Lost {
+            number += 1;
+        }
+        self.lost_from = number + 1;
+        self.lost -= 1;
+        let sent = self.at(number);
+        sent.state = State::SentAgain;
+        Some((number, sent.data))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sent(count: u32) -> Scoreboard {
+        let mut board = Scoreboard::new();
+        (0..count).for_each(|data| {
+            board.push(data + 100);
+        });
+        board
+    }
+
+    #[test]
+    fn three_above_make_a_segment_lost() {
+        let mut board = sent(10);
+        board.acknowledge_block(3, 5);
+        assert!(!board.judge_by_blocks(3));
+        board.acknowledge_block(6, 7);
+        // Sacked: 3, 4, 6. Below 3 all have three above; 5 has one.
+        assert!(board.judge_by_blocks(3));
+        assert_eq!((board.lost(), board.sacked(), board.in_flight()), (3, 3, 4));
+        assert!(!board.judge_by_blocks(3));
+        assert_eq!(board.send_again(), Some((0, 100)));
+        assert_eq!(board.send_again(), Some((1, 101)));
+        assert_eq!(board.in_flight(), 6);
+        board.acknowledge_block(7, 9);
+        // Now 5 has three above.
+        assert!(board.judge_by_blocks(3));
+        assert_eq!(board.send_again(), Some((2, 102)));
+        assert_eq!(board.send_again(), Some((5, 105)));
+        assert_eq!(board.send_again(), None);
+        assert_eq!(board.acknowledge(9, true), 4);
+        assert_eq!((board.lost(), board.sacked(), board.in_flight()), (0, 0, 1));
+    }
+
+    #[test]
+    fn a_timeout_loses_all_but_the_sacked() {
+        let mut board = sent(6);
+        board.acknowledge_block(2, 4);
+        board.judge_all(true);
+        assert_eq!((board.lost(), board.in_flight()), (4, 0));
+        let again: Vec<u32> = std::iter::from_fn(|| board.send_again()).map(|(n, _)| n).collect();
+        assert_eq!(again, [0, 1, 4, 5]);
+        board.judge_all(false);
+        assert_eq!((board.lost(), board.sacked()), (6, 0));
+    }
+
+    #[test]
+    fn newreno_counts_duplicates() {
+        let mut board = sent(10);
+        board.count_duplicate(3);
+        assert_eq!(board.in_flight(), 7);
+        board.judge_first();
+        assert_eq!((board.lost(), board.in_flight()), (1, 6));
+        assert_eq!(board.send_again(), Some((0, 100)));
+        assert_eq!(board.in_flight(), 7);
+        // A partial acknowledgement of 4: the first was sent again, 3 had been counted as gone.
+        assert_eq!(board.acknowledge(4, false), 4);
+        board.deflate(4);
+        assert_eq!((board.sacked(), board.in_flight()), (0, 6));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push(u32),
+        Acknowledge(u32),
+        Block(u32, u32),
+        Judge,
+        Timeout,
+        Again,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (1u32..20).prop_map(Step::Push),
+            2 => (0u32..20).prop_map(Step::Acknowledge),
+            4 => (0u32..40, 1u32..10).prop_map(|(start, count)| Step::Block(start, count)),
+            2 => Just(Step::Judge),
+            1 => Just(Step::Timeout),
+            3 => Just(Step::Again),
+        ]
+    }
+
+    proptest! {
+        /// Against a plain list of states, with the definition of IsLost taken literally.
+        #[test]
+        fn agrees_with_a_list(steps in prop::collection::vec(step(), 1..150)) {
+            let mut board = Scoreboard::new();
+            let mut list: Vec<State> = Vec::new();
+            let mut una = 0usize;
+            for step in steps {
+                match step {
+                    Step::Push(count) => for _ in 0..count {
+                        board.push(0);
+                        list.push(State::InFlight);
+                    },
+                    Step::Acknowledge(count) => {
+                        let to = (una + count as usize).min(list.len());
+                        let fresh = list[una..to].iter().filter(|s| **s != State::Sacked).count();
+                        prop_assert_eq!(board.acknowledge(to as u32, true), fresh as u32);
+                        una = to;
+                    }
+                    Step::Block(start, count) => {
+                        let (start, end) = (una as u32 + start, una as u32 + start + count);
+                        board.acknowledge_block(start, end);
+                        for n in start..end.min(list.len() as u32) {
+                            list[n as usize] = State::Sacked;
+                        }
+                    }
+                    Step::Judge => {
+                        board.judge_by_blocks(3);
+                        for n in una..list.len() {
+                            let above = list[n + 1..].iter().filter(|s| **s == State::Sacked).count();
+                            if list[n] == State::InFlight && above >= 3 {
+                                list[n] = State::Lost;
+                            }
+                        }
+                    }
+                    Step::Timeout => {
+                        board.judge_all(true);
+                        list[una..].iter_mut().filter(|s| **s != State::Sacked)
+                            .for_each(|s| *s = State::Lost);
+                    }
+                    Step::Again => {
+                        let lowest = (una..list.len()).find(|n| list[*n] == State::Lost);
+                        prop_assert_eq!(board.send_again().map(|(n, _)| n as usize), lowest);
+                        if let Some(n) = lowest { list[n] = State::SentAgain; }
+                    }
+                }
+                let count = |state| list[una..].iter().filter(|s| **s == state).count() as u32;
+                prop_assert_eq!(board.lost(), count(State::Lost));
+                prop_assert_eq!(board.sacked(), count(State::Sacked));
+                prop_assert_eq!(
+                    board.in_flight(),
+                    count(State::InFlight) + count(State::SentAgain)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What a packet carries for the transport.
+
+use crate::SubflowIndex;
+use pathweave_units::Time;
+
+/// The kind of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Asks for a subflow to be opened.
+    Syn,
+    /// Agrees to it.
+    SynAck,
+    /// Carries data from the connection's source to its destination.
+    Data,
+    /// Acknowledges data, the other way.
+    Ack,
+}
+
+/// A range of segment numbers that a selective acknowledgement reports: `start` up to, and without,
+/// `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First number in the block.
+    pub start: u32,
+    /// First number after it.
+    pub end: u32,
+}
+
+/// Most blocks that one acknowledgement carries: what fits beside a timestamp (RFC 2018).
+pub const SACK_BLOCKS: usize = 3;
+
+/// The transport's part of a packet. Segments of a subflow are numbered from zero, and a
+/// connection's data likewise, one number a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// The subflow it belongs to.
+    pub subflow: SubflowIndex,
+    /// What it is.
+    pub kind: Kind,
+    /// Data: the connection's last. Acknowledgement: whether `sent` may serve as an RTT sample.
+    pub(crate) flag: bool,
+    /// Acknowledgement: how many marks it echoes.
+    pub(crate) ce_echo: u8,
+    /// Acknowledgement: how many of `sack` are in use.
+    pub(crate) sack_count: u8,
+    /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
+    pub(crate) number: u32,
+    /// Data: its number on the connection. Acknowledgement: the lowest not yet delivered in order.
+    pub(crate) data_number: u32,
+    /// When the data packet, or the SYN, was sent; an acknowledgement returns it.
+    pub(crate) sent: Time,
+    pub(crate) sack: [SackBlock; SACK_BLOCKS],
+}
+
+impl Segment {
+    /// Data or acknowledgement: its number on the subflow.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}

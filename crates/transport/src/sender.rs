@@ -1,0 +1,244 @@
+//! The sending end of one subflow: loss recovery and its timer.
+
+use crate::scoreboard::Scoreboard;
+use crate::segment::Segment;
+use crate::timeout::RetransmissionTimeout;
+use crate::{Config, Recovery, RttHistogram};
+use pathweave_control::{Loss, SubflowId};
+use pathweave_units::Time;
+
+/// Duplicate acknowledgements, or selectively acknowledged segments above, that make one lost.
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// Where a subflow is between opening and closing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Not yet asked for.
+    Unopened,
+    /// SYN sent.
+    Opening,
+    /// Carries data.
+    Open,
+    /// Its connection is done.
+    Closed,
+}
+
+/// Whether and how a subflow is recovering from losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecoveryState {
+    /// It is not.
+    None,
+    /// Fast recovery: over when everything below the number has been acknowledged.
+    Fast(u32),
+    /// After a timeout: no fast recovery starts below the number.
+    Timeout(u32),
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Segments newly acknowledged, each counted once.
+    pub packets: u32,
+    /// The lowest unacknowledged number rose.
+    pub advanced: bool,
+    /// A new loss event began.
+    pub loss: bool,
+    /// Fast recovery was under way when the acknowledgement came.
+    pub in_recovery: bool,
+    /// The lowest lost segment is to be sent again whatever the window says.
+    pub send_first: bool,
+}
+
+/// A subflow's sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    pub connection: u32,
+    pub number: SubflowId,
+    pub phase: Phase,
+    pub recovery: RecoveryState,
+    pub board: Scoreboard,
+    duplicates: u32,
+    /// Timed out so often in a row that its data was given to others.
+    pub dead: bool,
+    pub timeouts_in_row: u32,
+    /// The lowest number for which a timeout has been reported to the controller.
+    timed_out: Option<u32>,
+    pub timeout: RetransmissionTimeout,
+    /// When the retransmission timer is due; `Time::MAX` when it is not.
+    pub deadline: Time,
+    /// When the timer will fire; `Time::MAX` when it is not set. It may fire early, and is then
+    /// set again: cheaper than moving it with every acknowledgement.
+    pub timer_at: Time,
+    /// Packets of this subflow in the network, both ways.
+    pub in_network: u32,
+    /// When its path opened.
+    pub opened: Time,
+    pub sent_packets: u64,
+    pub retransmits: u64,
+    pub reinjected: u64,
+    pub timeouts: u64,
+    pub marks: u64,
+    pub rtts: RttHistogram,
+}
+
+impl Sender {
+    pub fn new(connection: u32, number: SubflowId, config: &Config) -> Sender {
+        Sender {
+            connection,
+            number,
+            phase: Phase::Unopened,
+            recovery: RecoveryState::None,
+            board: Scoreboard::new(),
+            duplicates: 0,
+            dead: false,
+            timeouts_in_row: 0,
+            timed_out: None,
+            timeout: RetransmissionTimeout::new(config),
+            deadline: Time::MAX,
+            timer_at: Time::MAX,
+            in_network: 0,
+            opened: Time::ZERO,
+            sent_packets: 0,
+            retransmits: 0,
+            reinjected: 0,
+            timeouts: 0,
+            marks: 0,
+            rtts: RttHistogram::default(),
+        }
+    }
+
+    /// Makes it a new one, keeping its memory.
+    pub fn reset(&mut self, connection: u32, number: SubflowId, config: &Config) {
+        self.board.reset();
+        self.rtts.clear();
+        self.connection = connection;
+        self.number = number;
+        self.phase = Phase::Unopened;
+        self.recovery = RecoveryState::None;
+        self.duplicates = 0;
+        self.dead = false;
+        self.timeouts_in_row = 0;
+        self.timed_out = None;
+        self.timeout = RetransmissionTimeout::new(config);
+        self.deadline = Time::MAX;
+        self.timer_at = Time::MAX;
+        self.in_network = 0;
+        self.opened = Time::ZERO;
+        self.sent_packets = 0;
+        self.retransmits = 0;
+        self.reinjected = 0;
+        self.timeouts = 0;
+        self.marks = 0;
+    }
+
+    /// Takes the acknowledgement's numbers and blocks.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Segment, config: &Config) -> Progress {
+        let una = self.board.una();
+        if ack.sack_count == 0
+            && ack.number > una
+            && self.recovery == RecoveryState::None
+            && self.board.is_clean()
+        {
+            let packets = ack.number - una;
+            self.board.acknowledge_clean(ack.number);
+            self.duplicates = 0;
+            return Progress { packets, advanced: true, ..Progress::default() };
+        }
+        self.on_unusual_ack(ack, config)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_unusual_ack(&mut self, ack: &Segment, config: &Config) -> Progress {
+        let in_recovery = matches!(self.recovery, RecoveryState::Fast(_));
+        let mut progress = Progress { in_recovery, ..Progress::default() };
+        let una = self.board.una();
+        if ack.number < una {
+            return progress; // overtaken by a later acknowledgement
+        }
+        progress.advanced = ack.number > una;
+        match config.recovery {
+            Recovery::Sack => self.selective(ack, &mut progress),
+            Recovery::NewReno => self.cumulative(ack, config, &mut progress),
+        }
+        progress
+    }
+
+    /// RFC 6675.
+    fn selective(&mut self, ack: &Segment, progress: &mut Progress) {
+        if progress.advanced {
+            progress.packets = self.board.acknowledge(ack.number, true);
+            self.leave_recovery(ack.number);
+        }
+        for block in &ack.sack[..usize::from(ack.sack_count)] {
+            progress.packets += self.board.acknowledge_block(block.start, block.end);
+        }
+        let found = self.board.judge_by_blocks(DUPLICATE_THRESHOLD);
+        if found && self.recovery == RecoveryState::None {
+            self.recovery = RecoveryState::Fast(self.board.next());
+            progress.loss = true;
+            progress.send_first = true;
+        }
+    }
+
+    /// RFC 6582, with the segments that duplicate acknowledgements stand for taken out of the
+    /// flight instead of added to the window: the same packets leave at the same times.
+    fn cumulative(&mut self, ack: &Segment, config: &Config, progress: &mut Progress) {
+        if progress.advanced {
+            let before = self.board.una();
+            progress.packets = self.board.acknowledge(ack.number, false);
+            self.duplicates = 0;
+            self.leave_recovery(ack.number);
+            match self.recovery {
+                RecoveryState::Fast(_) => {
+                    self.board.deflate(ack.number - before);
+                    self.board.judge_first();
+                    progress.send_first = true;
+                }
+                RecoveryState::None => self.board.forget_duplicates(),
+                RecoveryState::Timeout(_) => {}
+            }
+        } else if self.board.outstanding() > 0 {
+            self.duplicates += 1;
+            match self.recovery {
+                RecoveryState::Fast(_) => self.board.count_duplicate(1),
+                RecoveryState::None if self.duplicates == DUPLICATE_THRESHOLD => {
+                    let counted = if config.limited_transmit { 1 } else { DUPLICATE_THRESHOLD };
+                    self.board.count_duplicate(counted);
+                    self.board.judge_first();
+                    self.recovery = RecoveryState::Fast(self.board.next());
+                    progress.loss = true;
+                    progress.send_first = true;
+                }
+                RecoveryState::None if config.limited_transmit => self.board.count_duplicate(1),
+                RecoveryState::None | RecoveryState::Timeout(_) => {}
+            }
+        }
+    }
+
+    fn leave_recovery(&mut self, acknowledged: u32) {
+        match self.recovery {
+            RecoveryState::Fast(point) | RecoveryState::Timeout(point) if acknowledged >= point => {
+                self.recovery = RecoveryState::None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The retransmission timer expired on outstanding data. Returns the loss to report, if it is a
+    /// new one: repeated expiries for the same data are not.
+    pub fn on_timeout(&mut self, config: &Config) -> Option<Loss> {
+        let una = self.board.una();
+        let repeated =
+            matches!(self.recovery, RecoveryState::Timeout(_)) && self.timed_out == Some(una);
+        self.timed_out = Some(una);
+        self.recovery = RecoveryState::Timeout(self.board.next());
+        self.board.judge_all(config.recovery == Recovery::Sack);
+        self.duplicates = 0;
+        self.timeouts += 1;
+        self.timeouts_in_row += 1;
+        self.timeout.back_off();
+        (!repeated).then_some(Loss::Timeout)
+    }
+}

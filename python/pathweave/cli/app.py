@@ -1,0 +1,51 @@
+"""The command `pathweave` and its verbs. Heavy modules are imported by the verbs that use them."""
+
+from __future__ import annotations
+
+from typing import Annotated, NoReturn
+
+import typer
+
+from pathweave.cli.exits import guarded
+from pathweave.cli.listing import list_, schema
+from pathweave.cli.report import report
+from pathweave.cli.run import run
+
+app = typer.Typer(
+    name="pathweave",
+    help="Simulate data-centre fabrics packet by packet, compare multipath congestion controls.",
+    epilog="Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: Rich would take half of the time that help may take
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from pathweave.core import core
+
+        typer.echo(f"pathweave {core().version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_version, is_eager=True),
+    ] = False,
+) -> None: ...
+
+
+app.command(name="run")(run)
+app.command(name="report")(report)
+app.command(name="list")(list_)
+app.command(name="schema")(schema)
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    guarded(app)

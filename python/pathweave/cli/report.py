@@ -1,0 +1,38 @@
+"""`pathweave report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the report; DIR/report if not given.", metavar="DIR"
+        ),
+    ] = None,
+    pictures: Annotated[
+        bool, typer.Option(help="Also write every chart as PNG and SVG.")
+    ] = True,
+) -> None:
+    """Write a report: one HTML page that needs no network, and its charts as PNG and SVG."""
+    from pathweave.cli.console import messages, output
+    from pathweave.report.build import build_report
+
+    console = messages()
+    with console.status("drawing") if console.is_terminal else _nothing():
+        page = build_report(folders, out, pictures=pictures)
+    output().print(f"Report: {page}", soft_wrap=True, highlight=False)
+
+
+def _nothing():
+    from contextlib import nullcontext
+
+    return nullcontext()

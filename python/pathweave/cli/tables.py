@@ -1,0 +1,163 @@
+"""Tables on the terminal: the summary, and published values beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from pathweave.results.published import compare
+from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+    from rich.console import Console
+
+    from pathweave.results.read import StoredScenario
+
+
+
+def print_results(console: Console, scenario: StoredScenario) -> None:
+    """Print what a run of `scenario` found: flows by group, jobs, published values."""
+    seeds = len({run.seed for run in scenario.runs})
+    size = f", {scenario.size} size" if scenario.size else ""
+    console.print()
+    console.print(
+        Text(f"{scenario.heading}{size}, {seeds} {'seed' if seeds == 1 else 'seeds'}", "bold")
+    )
+    summary = summarise(scenario)
+    if not summary.is_empty():
+        for group in summary["group"].unique(maintain_order=True):
+            rows = summary.filter(summary["group"] == group)
+            _show(console, *_group_table(scenario, str(group), rows))
+    jobs = summarise_jobs(scenario)
+    if not jobs.is_empty():
+        _show(console, *_jobs_table(scenario, jobs))
+    if scenario.expected:
+        for title, table in _published_tables(scenario):
+            _show(console, title, table)
+
+
+def _show(console: Console, title: str, table: Table) -> None:
+    console.print()
+    console.print(Text(title))
+    console.print(table)
+
+
+def _table(*heads: str) -> Table:
+    """A table whose first column names the variant and the others hold numbers."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim",
+        show_edge=False,
+    )  # fmt: skip
+    table.add_column("", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True, vertical="bottom")
+    return table
+
+
+def _add_rows(
+    table: Table,
+    scenario: StoredScenario,
+    rows: pl.DataFrame,
+    cells: Callable[[dict[str, Any]], list[str]],
+) -> None:
+    """Add a row per variant, named by the first axis, under a line per name on the others."""
+    first, *others = scenario.axes or [""]
+    parts = rows.partition_by(others, maintain_order=True) if others else [rows]
+    for part in parts:
+        if others:
+            names = ", ".join(str(part[axis][0]) for axis in others)
+            table.add_row(Text(names, style="italic"))
+        for row in part.iter_rows(named=True):
+            table.add_row(row.get(first) or "all", *cells(row))
+
+
+def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
+    rate = rate_unit(_largest(rows, "goodput_p50_bps"))
+    time = time_unit(_largest(rows, "fct_p50_s"))
+    has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
+    sized = bool((rows["finished"] + rows["unfinished"] > 0).any())
+    interval = not rows["goodput_ci_bps"].drop_nulls().is_empty()
+    heads = ["flows", "mean", *(["95 %\n±"] if interval else []), "p50", "p99"]
+    heads += ["FCT\np50", "FCT\np99"] if has_times else []
+    heads += ["unfinished"] if sized else []
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
+        found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
+        found += [_in(row["goodput_p50_bps"], rate), _in(row["goodput_p99_bps"], rate)]
+        found += [_in(row["fct_p50_s"], time), _in(row["fct_p99_s"], time)] if has_times else []
+        if sized:
+            left = row["unfinished"]
+            found.append(f"{left:,}, {size_text(row['unfinished_bytes'])}" if left else "0")
+        return [*found, f"{row['timeouts']:,}"]
+
+    table = _table(*heads, "time-\nouts")
+    _add_rows(table, scenario, rows, cells)
+    title = f'Flows of "{group}": goodput in {rate}'
+    return (title + (f", completion time (FCT) in {time}" if has_times else ""), table)
+
+
+def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Table]:
+    time = time_unit(_largest(rows, "jct_p50_s"))
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        times = [_in(row[name], time) for name in ("jct_mean_s", "jct_p50_s", "jct_p99_s")]
+        return [f"{row['jobs']:,}", *times, f"{row['jobs'] - row['finished']:,}"]
+
+    table = _table("jobs", "mean", "p50", "p99", "unfinished")
+    _add_rows(table, scenario, rows, cells)
+    return f"Jobs: completion time in {time}", table
+
+
+def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
+    """A grid for values on two axes, a list for others; only what has been run."""
+    rows = compare(scenario)
+    tables: list[tuple[str, Table]] = []
+    for place, entry in enumerate(scenario.expected):
+        part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
+        if part.is_empty():
+            continue
+        if len(entry.axes) == 2:
+            table = _grid(part, *entry.axes)
+        else:
+            table = _table("ours (published)")
+            for row in part.iter_rows(named=True):
+                table.add_row(", ".join(row[axis] for axis in entry.axes) or "all", _beside(row))
+        tables.append((f"Ours (published): {entry.title}", table))
+    return tables
+
+
+def _grid(rows: pl.DataFrame, first: str, second: str) -> Table:
+    columns = rows[second].unique(maintain_order=True).to_list()
+    table = _table(*(str(column) for column in columns))
+    for name in rows[first].unique(maintain_order=True):
+        cells = {
+            row[second]: _beside(row)
+            for row in rows.filter(rows[first] == name).iter_rows(named=True)
+        }
+        table.add_row(str(name), *(cells.get(column, "") for column in columns))
+    return table
+
+
+def _beside(row: dict[str, Any]) -> Text:
+    """Ours, the published value, and the difference, marked when outside the tolerance."""
+    text = Text(f"{number(row['ours'])} ({number(row['published'])})")
+    if row["difference"] is not None:
+        style = "yellow" if row["within"] is False else ""
+        text.append(f" {row['difference']:+5.0%}".replace("%", " %"), style=style)
+    return text
+
+
+def _largest(rows: pl.DataFrame, column: str) -> float:
+    return max((float(value) for value in rows[column].drop_nulls()), default=0.0)
+
+
+def _in(value: float | None, unit: str, digits: int = 4) -> str:
+    return number(None if value is None else value / scale(unit), digits)

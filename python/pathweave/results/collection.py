@@ -1,0 +1,200 @@
+"""Results of many runs as polars frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pathweave.errors import InputError
+from pathweave.results.read import StoredRun, StoredScenario, find_runs
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    import polars as pl
+
+
+class Results:
+    """Runs, and their tables across variants and seeds.
+
+    Every table has the columns `scenario`, `variant`, one per axis, and `seed` before its own. An
+    axis whose name is also a column of the table goes by `axis_<name>` there.
+    """
+
+    def __init__(self, scenarios: Iterable[StoredScenario]) -> None:
+        self.scenarios: tuple[StoredScenario, ...] = tuple(scenarios)
+        self._tables: dict[str, pl.DataFrame] = {}
+
+    @property
+    def stored(self) -> list[StoredRun]:
+        """The runs, scenario by scenario, in the order of the scenario file."""
+        return [run for scenario in self.scenarios for run in scenario.runs]
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that at least one run has."""
+        return list(dict.fromkeys(name for run in self.stored for name in run.tables))
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """Table `name` across all runs, not yet read; raises `KeyError` when no run has it."""
+        import polars as pl
+
+        parts: list[pl.LazyFrame] = []
+        for scenario in self.scenarios:
+            for run in scenario.runs:
+                if name not in run.tables:
+                    continue
+                part = pl.scan_parquet(run.path(name))
+                own = part.collect_schema().names()
+                parts.append(part.select(*_tags(scenario, run, own), pl.all()))
+        if not parts:
+            known = ", ".join(self.tables)
+            raise KeyError(f"no run has a table {name!r}; there are {known}")
+        return pl.concat(parts, how="diagonal_relaxed")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Table `name` across all runs; empty when no run has it."""
+        import polars as pl
+
+        if name not in self._tables:
+            self._tables[name] = (
+                self.scan(name).collect() if name in self.tables else pl.DataFrame()
+            )
+        return self._tables[name]
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: variant, seed, verdict, counters, time (s) and memory (MB), folder."""
+        import polars as pl
+
+        rows = [
+            {
+                "scenario": scenario.name,
+                "size": scenario.size,
+                "variant": run.label,
+                **run.axes,
+                "seed": run.seed,
+                "verdict": run.manifest["verdict"],
+                **run.manifest["counters"],
+                **run.timing,
+                "results_hash": run.manifest["results_hash"],
+                "folder": str(run.folder),
+            }
+            for scenario in self.scenarios
+            for run in scenario.runs
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: sizes in bytes, times in seconds, goodput in bit/s."""
+        return self.table("flows")
+
+    @property
+    def subflows(self) -> pl.DataFrame:
+        """One row per subflow."""
+        return self.table("subflows")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per link and direction: capacity in bit/s, queues in packets."""
+        return self.table("links")
+
+    @property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job; completion times in seconds."""
+        return self.table("jobs")
+
+    @property
+    def phases(self) -> pl.DataFrame:
+        """Goodput in bit/s of each flow in each named phase."""
+        return self.table("phases")
+
+    @property
+    def rates(self) -> pl.DataFrame:
+        """Samples of rates in bit/s, per subflow."""
+        return self.table("rates")
+
+    @property
+    def windows(self) -> pl.DataFrame:
+        """Samples of windows and ssthresh in packets and RTT in seconds, per subflow."""
+        return self.table("windows")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Samples of waiting packets and bytes, per link."""
+        return self.table("queues")
+
+    @property
+    def rtts(self) -> pl.DataFrame:
+        """Samples of round-trip times in seconds, per subflow."""
+        return self.table("rtts")
+
+    def where(self, **axes: str) -> Results:
+        """The runs that have these names on these axes, as in `results.where(scheme="XMP-4")`."""
+        from dataclasses import replace
+
+        kept: list[StoredScenario] = []
+        for scenario in self.scenarios:
+            runs = [
+                run
+                for run in scenario.runs
+                if all(run.axes.get(axis) == name for axis, name in axes.items())
+            ]
+            if runs:
+                kept.append(replace(scenario, runs=runs))
+        if not kept:
+            asked = ", ".join(f"{axis}={name}" for axis, name in axes.items())
+            raise InputError(f"no run with {asked}")
+        return Results(kept)
+
+    def summary(self) -> pl.DataFrame:
+        """The summary table of a report: one row per scenario, traffic group and variant."""
+        import polars as pl
+
+        from pathweave.results.summary import summarise
+
+        return pl.concat(
+            [summarise(scenario) for scenario in self.scenarios], how="diagonal_relaxed"
+        )
+
+    def published(self) -> pl.DataFrame:
+        """Published values beside ours, one row per value; empty when the scenario has none."""
+        import polars as pl
+
+        from pathweave.results.published import compare
+
+        parts = [compare(scenario) for scenario in self.scenarios if scenario.expected]
+        return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def __repr__(self) -> str:
+        names = ", ".join(
+            f"{scenario.name}: {len(scenario.runs)} runs" for scenario in self.scenarios
+        )
+        return f"<pathweave.Results {names}; tables {', '.join(self.tables)}>"
+
+
+def load(*folders: str | os.PathLike[str]) -> Results:
+    """Read the results at or below `folders` (run, scenario or results folders).
+
+    Raises `InputError` when there are none.
+    """
+    return Results(find_runs([Path(folder) for folder in folders or ("results",)]))
+
+
+def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.Expr]:
+    import polars as pl
+
+    tags = [
+        pl.lit(scenario.name).alias("scenario"),
+        pl.lit(run.label).alias("variant"),
+    ]
+    taken = {*own, "scenario", "variant", "seed"}
+    for axis, name in run.axes.items():
+        tags.append(pl.lit(name).alias(f"axis_{axis}" if axis in taken else axis))
+    tags.append(pl.lit(run.seed, dtype=pl.Int64).alias("seed"))
+    return [tag for tag in tags if tag.meta.output_name() not in own]

@@ -1,0 +1,49 @@
+"""JSON files: sorted keys, no NaN, and on disk either whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from pathweave.errors import InputError
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` so that a reader sees the old file or the new one, never a part of it."""
+    text = json.dumps(
+        _finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
+    )
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; raises `InputError` when the file is not one."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a JSON file: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path} does not hold a JSON object")
+    return value
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinities have no JSON: they become null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value

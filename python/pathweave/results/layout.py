@@ -1,0 +1,66 @@
+"""Names of folders and files under a results folder.
+
+    results/<scenario>/scenario.json             what was asked for: order of axes, published values
+    results/<scenario>/<variant>-s<seed>/        one run
+        manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+TIMING = "timing.json"
+SCENARIO = "scenario.json"
+DEFAULT_ROOT = Path("results")
+DEFAULT_SIZE = "quick"
+FORMAT = 1
+"""Version of the layout; a reader refuses a newer one."""
+
+SERIES = ("rates", "windows", "queues", "rtts")
+"""Tables of samples over time, there when the scenario records them."""
+
+_PARTIAL = ".partial-"
+_REPLACED = ".replaced-"
+
+
+def scenario_folder(root: Path, name: str, size: str) -> Path:
+    """Folder of one scenario; sizes other than the default keep their results apart."""
+    return root / (name if size in ("", DEFAULT_SIZE) else f"{name}-{size}")
+
+
+def run_folder(scenario: Path, slug: str, seed: int) -> Path:
+    """Folder of one run of one variant."""
+    return scenario / f"{slug or 'run'}-s{seed}"
+
+
+def partial_folder(folder: Path) -> Path:
+    """Where a run is written before it takes its name; hidden from readers."""
+    return folder.with_name(f".{folder.name}{_PARTIAL}{os.getpid()}")
+
+
+def replaced_folder(folder: Path) -> Path:
+    """Where an older run stands for the moment in which a newer one takes its name."""
+    return folder.with_name(f".{folder.name}{_REPLACED}{os.getpid()}")
+
+
+def leftovers(scenario: Path) -> list[Path]:
+    """Folders that processes which no longer live left half written."""
+    found: list[Path] = []
+    for mark in (_PARTIAL, _REPLACED):
+        for path in scenario.glob(f".*{mark}*"):
+            owner = path.name.rpartition(mark)[2]
+            if owner.isdigit() and not _lives(int(owner)):
+                found.append(path)
+    return sorted(found)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,96 @@
+"""Published values beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pathweave.results.interval import half_width
+from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
+from pathweave.results.units import scale
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pathweave.results.expected import Expected, Point
+    from pathweave.results.read import StoredRun, StoredScenario
+
+
+def compare(scenario: StoredScenario) -> pl.DataFrame:
+    """One row per published value.
+
+    Columns: scenario, entry (its place in the file, from 0), title, unit, the axes, published,
+    ours and ci (half the 95 % interval over seeds) in that unit, difference (relative), tolerance
+    (relative, null for none), within. `ours` is null when nothing was run for a value.
+    """
+    import polars as pl
+
+    rows: list[dict[str, object]] = []
+    for number, entry in enumerate(scenario.expected):
+        for point in entry.points:
+            ours, interval = _ours(scenario, entry, point)
+            difference = ours / point.value - 1 if ours is not None and point.value else None
+            within = (
+                abs(difference) <= entry.tolerance
+                if difference is not None and entry.tolerance is not None
+                else None
+            )
+            rows.append(
+                {
+                    "scenario": scenario.name,
+                    "entry": number,
+                    "title": entry.title,
+                    "unit": entry.unit,
+                    **point.at,
+                    "published": point.value,
+                    "ours": ours,
+                    "ci": interval,
+                    "difference": difference,
+                    "tolerance": entry.tolerance,
+                    "within": within,
+                }
+            )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _ours(
+    scenario: StoredScenario, entry: Expected, point: Point
+) -> tuple[float | None, float | None]:
+    """Mean over the runs that the value is about, and half its interval, in the entry's unit."""
+    statistic = parse_statistic(entry.statistic)
+    quantity = QUANTITIES[entry.quantity]
+    values: list[float] = []
+    for run in scenario.runs:
+        if any(run.axes.get(axis) != name for axis, name in point.at.items()):
+            continue
+        table = _basis(run, quantity.table)
+        if table is None:
+            continue
+        value = evaluate(table, quantity, statistic, entry.where)
+        if value is not None:
+            values.append(value / scale(entry.unit))
+    if not values:
+        return None, None
+    return sum(values) / len(values), half_width(values)
+
+
+def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
+    """Rows that a value is over: flows as in the summary, phases with what is known of the flow."""
+    import polars as pl
+
+    from pathweave.results.summary import counted
+
+    if name not in run.tables:
+        return None
+    table = pl.read_parquet(run.path(name))
+    if name == "flows":
+        return counted(table)
+    if name == "jobs":
+        return table.filter(pl.col("finished"))
+    key = "link" if name == "phase_links" else "flow"
+    other = {"phase_links": "links", "phases": "flows", "phase_subflows": "flows"}.get(name)
+    if other is None:
+        return table
+    about = pl.read_parquet(run.path(other))
+    new = [column for column in about.columns if column not in table.columns]
+    identity = key if key in about.columns else "id"
+    return table.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")

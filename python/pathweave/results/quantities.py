@@ -1,0 +1,102 @@
+"""What can be asked of results by name: a column of a table, and a statistic of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pathweave.errors import InputError
+from pathweave.results.units import SCALES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured quantity: where it stands, in base units (bit/s, s, ratio, packets)."""
+
+    table: str
+    column: str
+    title: str
+
+
+QUANTITIES = {
+    "goodput": Quantity("flows", "goodput_bps", "Goodput"),
+    "fct": Quantity("flows", "fct_s", "Flow completion time"),
+    "rtt": Quantity("flows", "rtt_mean_s", "Round-trip time"),
+    "timeouts": Quantity("flows", "timeouts", "Timeouts per flow"),
+    "retransmits": Quantity("flows", "retransmits", "Retransmitted packets per flow"),
+    "subflow_goodput": Quantity("subflows", "goodput_bps", "Goodput of subflows"),
+    "jct": Quantity("jobs", "jct_s", "Job completion time"),
+    "utilisation": Quantity("links", "utilisation", "Link utilisation"),
+    "queue": Quantity("links", "queue_mean", "Mean queue"),
+    "phase_goodput": Quantity("phases", "goodput_bps", "Goodput in a phase"),
+    "phase_subflow_goodput": Quantity(
+        "phase_subflows", "goodput_bps", "Goodput of subflows in a phase"
+    ),
+    "phase_utilisation": Quantity("phase_links", "utilisation", "Link utilisation in a phase"),
+    "phase_queue": Quantity("phase_links", "queue_mean", "Mean queue in a phase"),
+}
+"""Names that `expected.toml` knows."""
+
+_OVER = re.compile(r"over ([0-9.]+) ?([A-Za-z%]*)")
+_PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
+_PLAIN = ("mean", "median", "min", "max", "std", "sum")
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of a column: its kind, and the percentile or threshold it needs."""
+
+    kind: str
+    at: float = 0.0
+
+    def of(self, values: pl.Series) -> float | None:
+        """The statistic of `values`, nulls left out; None when nothing is left."""
+        values = values.drop_nulls()
+        if values.is_empty():
+            return None
+        match self.kind:
+            case "quantile":
+                result = values.quantile(self.at, interpolation="linear")
+            case "over":
+                result = (values > self.at).mean()
+            case _:
+                result = getattr(values, self.kind)()
+        return float(result) if isinstance(result, int | float) else None
+
+
+def parse_statistic(text: str) -> Statistic:
+    """Read "mean", "p99", "over 300 ms" (the share above a threshold) and their like."""
+    if text in _PLAIN:
+        return Statistic(text)
+    if match := _PERCENTILE.fullmatch(text):
+        return Statistic("quantile", float(match[1]) / 100)
+    if (match := _OVER.fullmatch(text)) and match[2] in SCALES:
+        return Statistic("over", float(match[1]) * SCALES[match[2]])
+    raise InputError(
+        f'unknown statistic "{text}"; write {", ".join(_PLAIN)}, p1 ... p99, or "over 300 ms"'
+    )
+
+
+def evaluate(
+    table: pl.DataFrame,
+    quantity: Quantity,
+    statistic: Statistic,
+    where: Mapping[str, str | int | float | bool],
+) -> float | None:
+    """`statistic` of `quantity` over the rows of `table` where the named columns have the values.
+
+    In base units; None when the table lacks a column or no row is left.
+    """
+    import polars as pl
+
+    if quantity.column not in table.columns or any(key not in table.columns for key in where):
+        return None
+    for key, value in where.items():
+        table = table.filter(pl.col(key) == value)
+    return statistic.of(table[quantity.column])

@@ -1,0 +1,158 @@
+"""Finding runs on disk and reading what they are of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pathweave.errors import InputError
+from pathweave.results import layout
+from pathweave.results.expected import Expected
+from pathweave.results.jsonfile import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run on disk."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    timing: dict[str, float]
+
+    @property
+    def label(self) -> str:
+        """The variant's label, as in "XMP-4, Permutation"; empty without variants."""
+        return self.manifest["variant"]["label"]
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """The variant's name on each axis."""
+        return self.manifest["variant"]["axes"]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+        return self.manifest["seed"]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that the run has."""
+        return tuple(self.manifest["tables"])
+
+    def path(self, table: str) -> Path:
+        """The Parquet file of `table`."""
+        return self.folder / f"{table}.parquet"
+
+
+@dataclass
+class StoredScenario:
+    """The runs of one scenario at one size, and what its file said about them."""
+
+    folder: Path
+    name: str
+    title: str
+    size: str
+    path: str | None
+    """Path of the scenario file as it was given to `pathweave run`; None when not known."""
+    command: str | None
+    axes: dict[str, list[str]]
+    """Axes and their names, in the file's order: the order of tables and colours."""
+    expected: tuple[Expected, ...]
+    groups: list[str]
+    runs: list[StoredRun] = field(default_factory=list)
+
+    @property
+    def heading(self) -> str:
+        """Title, or the name when there is none."""
+        return self.title or self.name
+
+    def labels(self) -> list[str]:
+        """Labels of the variants that have runs, in order."""
+        return list(dict.fromkeys(run.label for run in self.runs))
+
+
+def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
+    """All runs at or below `paths`, grouped by scenario, in the scenario file's order.
+
+    Raises `InputError` when a path does not exist or no run is found.
+    """
+    folders: dict[Path, None] = {}
+    given = list(paths)
+    for path in given:
+        if not path.is_dir():
+            raise InputError(f"there is no folder {path}")
+        folders.update(dict.fromkeys(_run_folders(path)))
+    scenarios: dict[Path, StoredScenario] = {}
+    for folder in folders:
+        run = _read_run(folder)
+        parent = folder.parent
+        if parent not in scenarios:
+            scenarios[parent] = _read_scenario(parent, run)
+        scenarios[parent].runs.append(run)
+    if not scenarios:
+        where = ", ".join(str(path) for path in given)
+        raise InputError(f"no finished run in {where}; `pathweave run` makes them")
+    for scenario in scenarios.values():
+        _complete_axes(scenario)
+        scenario.runs.sort(key=lambda run: _position(scenario, run))
+    return list(scenarios.values())
+
+
+def _run_folders(path: Path) -> Iterator[Path]:
+    if (path / layout.MANIFEST).is_file():
+        yield path.resolve()
+        return
+    for below in sorted(path.iterdir()):
+        if below.is_dir() and not below.name.startswith("."):
+            yield from _run_folders(below)
+
+
+def _read_run(folder: Path) -> StoredRun:
+    manifest = read_json(folder / layout.MANIFEST)
+    if manifest.get("format") != layout.FORMAT:
+        raise InputError(f"{folder} was written by another version of Pathweave; run it again")
+    try:
+        timing = read_json(folder / layout.TIMING)
+    except FileNotFoundError:
+        timing = {}
+    return StoredRun(folder, manifest, timing)
+
+
+def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
+    try:
+        about = read_json(folder / layout.SCENARIO)
+    except FileNotFoundError:
+        about = {}
+    said = run.manifest["scenario"]
+    return StoredScenario(
+        folder=folder,
+        name=said["name"],
+        title=said["title"],
+        size=said["size"],
+        path=about.get("path"),
+        command=about.get("command"),
+        axes={axis: list(names) for axis, names in about.get("axes", [])},
+        expected=tuple(Expected.from_json(entry) for entry in about.get("expected", [])),
+        groups=list(about.get("groups", [])),
+    )
+
+
+def _complete_axes(scenario: StoredScenario) -> None:
+    """Names that only runs know (the file has changed since) come last."""
+    for run in sorted(scenario.runs, key=lambda run: run.folder.name):
+        for axis, name in run.axes.items():
+            names = scenario.axes.setdefault(axis, [])
+            if name not in names:
+                names.append(name)
+
+
+def _position(scenario: StoredScenario, run: StoredRun) -> tuple[tuple[int, ...], int]:
+    places = tuple(
+        names.index(run.axes[axis]) if axis in run.axes else -1
+        for axis, names in scenario.axes.items()
+    )
+    return places, run.seed

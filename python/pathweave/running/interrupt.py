@@ -1,0 +1,57 @@
+"""Ctrl-C: the first asks for a clean end, the second ends the process at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupt:
+    """A flag that SIGINT and SIGTERM raise while the context lasts.
+
+    Works in the main thread only; elsewhere (a notebook's worker) the flag stays down and signals
+    keep their usual meaning. `before_kill` runs before a second signal ends the process: the place
+    to give a terminal its cursor back.
+    """
+
+    def __init__(self, before_kill: Callable[[], None] | None = None) -> None:
+        self._before_kill = before_kill
+        self._previous: dict[signal.Signals, object] = {}
+        self._raised = False
+
+    @property
+    def raised(self) -> bool:
+        """Whether an end has been asked for."""
+        return self._raised
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                self._previous[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)  # pyright: ignore[reportArgumentType]
+        self._previous.clear()
+
+    def _receive(self, number: int, _frame: FrameType | None) -> None:
+        if self._raised:
+            if self._before_kill is not None:
+                self._before_kill()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        self._raised = True

@@ -1,0 +1,99 @@
+"""Which runs a scenario asks for, where each goes, and which are already there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pathweave.errors import InputError, PathweaveError
+from pathweave.results import layout
+from pathweave.results.write import Identity, is_current
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pathweave._core import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One run: a variant and a seed, and the folder that its results go to."""
+
+    identity: Identity
+    folder: Path
+    label: str
+    """What a person calls it: the variant, and the seed when there are several."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a scenario, in the file's order."""
+
+    scenario: Scenario
+    folder: Path
+    missing: tuple[Task, ...]
+    present: tuple[Task, ...]
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every run, present or missing."""
+        return self.present + self.missing
+
+
+def make_plan(
+    scenario: Scenario, root: Path, *, version: str, sets: Sequence[str] = (), fresh: bool = False
+) -> Plan:
+    """Compare what `scenario` asks for with what stands under `root`.
+
+    A run is present when its manifest carries the same hash of resolved scenario, version and
+    seed. With `fresh` none is.
+    """
+    folder = layout.scenario_folder(root, scenario.name, scenario.size)
+    missing: list[Task] = []
+    present: list[Task] = []
+    taken: dict[Path, str] = {}
+    several = len(scenario.seeds) > 1
+    for variant in scenario.variants:
+        for seed in scenario.seeds:
+            target = layout.run_folder(folder, variant.slug, seed)
+            if target in taken:
+                raise InputError(
+                    f'variants "{taken[target]}" and "{variant.label}" would share the folder '
+                    f"{target.name}; rename one of them"
+                )
+            taken[target] = variant.label
+            identity = Identity(
+                scenario=scenario.name,
+                title=scenario.title,
+                size=scenario.size,
+                sets=tuple(sets),
+                variant=variant,
+                seed=seed,
+                version=version,
+                hash=variant.hash(seed),
+            )
+            name = variant.label or scenario.name
+            task = Task(identity, target, f"{name}, seed {seed}" if several else name)
+            done = not fresh and is_current(target, identity.hash)
+            (present if done else missing).append(task)
+    return Plan(scenario, folder, tuple(missing), tuple(present))
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the scenario's folder and sweep what dead processes left in it.
+
+    Raises `PathweaveError` when nothing can be written there, before hours of work depend on it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PathweaveError(
+            f"cannot make the folder {folder}: {error.strerror or error}"
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PathweaveError(f"cannot write to the folder {folder}: permission denied")
+    for path in layout.leftovers(folder):
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,121 @@
+"""Several runs at a time, each on a thread of the core; this thread watches and writes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from pathweave.results.write import write_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pathweave._core import Output, Progress, Run
+    from pathweave.running.plan import Task
+
+POLL_S = 0.02
+"""Seconds between two looks at the runs: short, so that a core does not idle between small runs."""
+
+
+class Watcher(Protocol):
+    """Hears what becomes of the runs."""
+
+    def started(self, task: Task) -> None:
+        """`task` has begun."""
+        ...
+
+    def progress(self, task: Task, progress: Progress) -> None:
+        """`task` has come this far; called every `POLL_S` seconds."""
+        ...
+
+    def finished(self, task: Task, output: Output) -> None:
+        """The results of `task` are on disk."""
+        ...
+
+    def failed(self, task: Task, reason: str) -> None:
+        """`task` ended without results."""
+        ...
+
+    def cancelled(self, task: Task) -> None:
+        """`task` was told to stop, and did."""
+        ...
+
+    def tick(self) -> None:
+        """All runs have been looked at."""
+        ...
+
+
+@dataclass
+class Outcome:
+    """What became of the runs of a plan."""
+
+    finished: list[Task] = field(default_factory=list)
+    failed: list[tuple[Task, str]] = field(default_factory=list)
+    cancelled: list[Task] = field(default_factory=list)
+    """Runs that were stopped half-way or never begun."""
+
+
+def run_all(
+    tasks: Sequence[Task], jobs: int, watcher: Watcher, interrupted: Callable[[], bool]
+) -> Outcome:
+    """Run `tasks` in order, at most `jobs` at a time, and write each as soon as it is done.
+
+    When `interrupted()` turns true nothing new begins, the runs under way are cancelled, and
+    finished ones are kept. An `OSError` from writing (a full disk) ends everything: the other runs
+    are cancelled first, then it is raised.
+    """
+    waiting = list(reversed(tasks))
+    active: list[tuple[Task, Run]] = []
+    outcome = Outcome()
+    told = False
+    try:
+        while active or (waiting and not interrupted()):
+            while waiting and len(active) < jobs and not interrupted():
+                task = waiting.pop()
+                run = task.identity.variant.prepare(task.identity.seed)
+                run.start()
+                active.append((task, run))
+                watcher.started(task)
+            if interrupted() and not told:
+                told = True
+                _cancel(active)
+            active = [
+                (task, run) for task, run in active if not _settle(task, run, watcher, outcome)
+            ]
+            watcher.tick()
+            if active:
+                time.sleep(POLL_S)
+    except BaseException:
+        _cancel(active)
+        raise
+    outcome.cancelled.extend(reversed(waiting))
+    return outcome
+
+
+def _cancel(active: Sequence[tuple[Task, Run]]) -> None:
+    for _, run in active:
+        run.cancel()
+
+
+def _settle(task: Task, run: Run, watcher: Watcher, outcome: Outcome) -> bool:
+    """Look at one run; true when it has come to an end, whichever."""
+    progress = run.poll()
+    match progress["state"]:
+        case "running":
+            watcher.progress(task, progress)
+            return False
+        case "cancelled":
+            outcome.cancelled.append(task)
+            watcher.cancelled(task)
+        case "done" | "failed":
+            try:
+                output = run.take()
+            except RuntimeError as error:
+                outcome.failed.append((task, str(error)))
+                watcher.failed(task, str(error))
+            else:
+                write_run(task.folder, task.identity, output)
+                outcome.finished.append(task)
+                watcher.finished(task, output)
+    return True

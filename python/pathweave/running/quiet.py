@@ -1,0 +1,31 @@
+"""A watcher that says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathweave._core import Output, Progress
+    from pathweave.running.plan import Task
+
+
+class Quiet:
+    """Hears what becomes of runs and keeps it to itself."""
+
+    def started(self, task: Task) -> None:
+        """Say nothing."""
+
+    def progress(self, task: Task, progress: Progress) -> None:
+        """Say nothing."""
+
+    def finished(self, task: Task, output: Output) -> None:
+        """Say nothing."""
+
+    def failed(self, task: Task, reason: str) -> None:
+        """Say nothing."""
+
+    def cancelled(self, task: Task) -> None:
+        """Say nothing."""
+
+    def tick(self) -> None:
+        """Say nothing."""

@@ -1,0 +1,135 @@
+"""From a scenario file to results on disk: what `pathweave run` and `pathweave.run()` share."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pathweave.core import core
+from pathweave.errors import InputError, PathweaveError, ScenarioError
+from pathweave.results import layout
+from pathweave.results.expected import Expected, read_expected
+from pathweave.results.jsonfile import write_json
+from pathweave.running.interrupt import Interrupt
+from pathweave.running.plan import Plan, make_plan, prepare_folder
+from pathweave.running.pool import Outcome, Watcher, run_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked to be run."""
+
+    path: Path
+    size: str | None = None
+    seeds: int | None = None
+    """How many seeds; None leaves it to the scenario."""
+    sets: tuple[str, ...] = ()
+    """Overrides, each "key=value"."""
+    only: tuple[str, ...] = ()
+    """Restrictions, each "axis=name"."""
+    root: Path = layout.DEFAULT_ROOT
+    fresh: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for all variants with these settings."""
+        words = ["pathweave", "run", str(self.path)]
+        words += ["--size", self.size] if self.size else []
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        for text in self.sets:
+            words += ["--set", text]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A request that has been read and checked; nothing has been run or written."""
+
+    request: Request
+    plan: Plan
+    expected: tuple[Expected, ...] = field(default=())
+
+
+def open_session(request: Request) -> Session:
+    """Read the scenario and see what is missing.
+
+    Raises `InputError` for a file that is not there and `ScenarioError` for a mistake in it.
+    """
+    _core = core()
+    if not request.path.is_file():
+        kind = "a folder, not a scenario file" if request.path.is_dir() else "not there"
+        raise InputError(f"{request.path} is {kind}")
+    if request.seeds is not None and request.seeds < 1:
+        raise InputError(f"the number of seeds must be at least 1, not {request.seeds}")
+    try:
+        scenario = _core.load(
+            str(request.path), request.size, list(request.sets), list(request.only), request.seeds
+        )
+    except _core.ScenarioError as error:
+        raise ScenarioError(str(error)) from error
+    expected = read_expected(request.path.parent, scenario.name, scenario.axes)
+    plan = make_plan(
+        scenario,
+        request.root,
+        version=_core.version(),
+        sets=request.sets,
+        fresh=request.fresh,
+    )
+    return Session(request, plan, expected)
+
+
+def default_jobs() -> int:
+    """Number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every platform can say
+        return os.cpu_count() or 1
+
+
+def execute(
+    session: Session,
+    jobs: int,
+    watcher: Watcher,
+    before_kill: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run what is missing; an interruption ends it cleanly and keeps what is finished.
+
+    Raises `PathweaveError` when the results cannot be written.
+    """
+    plan = session.plan
+    prepare_folder(plan.folder)
+    try:
+        write_json(plan.folder / layout.SCENARIO, _about(session))
+        with Interrupt(before_kill) as interrupt:
+            return run_all(plan.missing, jobs, watcher, lambda: interrupt.raised)
+    except OSError as error:
+        raise PathweaveError(_reason(error, plan.folder)) from error
+
+
+def _about(session: Session) -> dict[str, object]:
+    scenario = session.plan.scenario
+    return {
+        "format": layout.FORMAT,
+        "name": scenario.name,
+        "title": scenario.title,
+        "size": scenario.size,
+        "path": str(session.request.path),
+        "command": session.request.command,
+        # A list of pairs: the order is what it is for.
+        "axes": [[axis, list(names)] for axis, names in scenario.axes.items()],
+        "groups": list(scenario.groups),
+        "expected": [entry.to_json() for entry in session.expected],
+    }
+
+
+def _reason(error: OSError, folder: Path) -> str:
+    if error.errno == errno.ENOSPC:
+        return f"the disk that holds {folder} is full; finished runs are kept"
+    return f"cannot write to {error.filename or folder}: {error.strerror or error}"

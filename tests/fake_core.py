@@ -1,0 +1,189 @@
+"""Stands in for the compiled core: the same contract, made-up results.
+
+A scenario file for it is TOML with `title`, `[axes]` (axis = [names]) and `[fake]`: `seconds` of
+wall-clock time a run takes, `fail` (labels of variants that fail), and the fields of
+`synthetic.Shape`. A key `broken` anywhere at the top makes it a wrong scenario.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import sys
+import time
+import tomllib
+import types
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import synthetic
+
+VERSION = "0.0.test"
+
+
+class ScenarioError(ValueError):
+    pass
+
+
+@dataclass
+class Output:
+    tables: dict[str, dict[str, Any]]
+    counters: dict[str, int | float | str]
+    results_hash: str
+    packet_hops: int
+    wall_s: float
+    cpu_s: float
+    peak_rss_mb: float = 30.0
+    verdict: str = "stopped"
+    notes: list[str] = field(default_factory=list)
+
+
+class Run:
+    def __init__(self, variant: Variant, seed: int) -> None:
+        self._variant = variant
+        self._seed = seed
+        self._began = 0.0
+        self._cancelled = False
+
+    def start(self) -> None:
+        self._began = time.monotonic()
+
+    def _fraction(self) -> float:
+        seconds = self._variant.fake.get("seconds", 0.0)
+        return min(1.0, (time.monotonic() - self._began) / seconds) if seconds else 1.0
+
+    def poll(self) -> dict[str, Any]:
+        fraction = self._fraction()
+        state = "running"
+        if self._cancelled:
+            state = "cancelled"
+        elif fraction >= 1.0:
+            state = "failed" if self._variant.label in self._variant.fake.get("fail", []) else "done"
+        return {
+            "state": state,
+            "time_s": 2.0 * fraction,
+            "until_s": 2.0,
+            "fraction": fraction,
+            "packet_hops": int(6e7 * fraction),
+            "flows_started": 10,
+            "flows_finished": int(10 * fraction),
+        }
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def take(self) -> Output:
+        variant = self._variant
+        if variant.label in variant.fake.get("fail", []):
+            raise RuntimeError("packets are not conserved on link h0->s0")
+        shape = synthetic.Shape(
+            **{k: v for k, v in variant.fake.items() if k not in ("seconds", "fail")}
+        )
+        seconds = max(time.monotonic() - self._began, 1e-3)
+        return Output(
+            tables=synthetic.tables(variant.axes, self._seed, shape),
+            counters={"events": 123_456, "drops": 12},
+            results_hash=variant.hash(self._seed),
+            packet_hops=60_000_000,
+            wall_s=seconds,
+            cpu_s=seconds,
+        )
+
+
+@dataclass
+class Variant:
+    axes: dict[str, str]
+    label: str
+    slug: str
+    resolved: str
+    fake: dict[str, Any]
+
+    def hash(self, seed: int) -> str:
+        return hashlib.sha256(f"{self.resolved}{VERSION}{seed}".encode()).hexdigest()[:32]
+
+    def prepare(self, seed: int) -> Run:
+        return Run(self, seed)
+
+
+@dataclass
+class Scenario:
+    name: str
+    title: str
+    size: str
+    sizes: list[str]
+    axes: dict[str, list[str]]
+    variants: list[Variant]
+    seeds: list[int]
+    groups: list[str]
+
+
+def load(
+    path: str, size: str | None, sets: list[str], only: list[str], seeds: int | None
+) -> Scenario:
+    content = tomllib.loads(Path(path).read_text())
+    if "broken" in content:
+        raise ScenarioError(f"{path}:1:1: unknown key `broken`\n  hint: remove it")
+    axes: dict[str, list[str]] = content.get("axes", {})
+    kept = dict(axes)
+    for text in only:
+        axis, _, name = text.partition("=")
+        if axis not in axes or name not in axes[axis]:
+            raise ScenarioError(f"--only {text}: there is no such variant")
+        kept[axis] = [name]
+    fake = content.get("fake", {})
+    variants = []
+    for names in itertools.product(*kept.values()):
+        at = dict(zip(kept, names, strict=True))
+        resolved = json.dumps({"axes": at, "fake": fake | {"seconds": 0}, "set": sets, "size": size})
+        label = ", ".join(names)
+        slug = "-".join(names).lower() or "run"
+        variants.append(Variant(at, label, slug, resolved, fake))
+    return Scenario(
+        name=Path(path).stem,
+        title=content.get("title", ""),
+        size=size or "quick",
+        sizes=["quick", "paper"],
+        axes=axes,
+        variants=variants,
+        seeds=list(range(1, (seeds or content.get("seeds", 1)) + 1)),
+        groups=["large", "request", "answer"],
+    )
+
+
+def install() -> None:
+    """Make `from pathweave import _core` give this module."""
+    import pathweave
+
+    module = types.ModuleType("pathweave._core")
+    module.__dict__.update(
+        version=lambda: VERSION,
+        schema=lambda: '{"title": "scenario"}',
+        controllers=lambda: [
+            {
+                "name": "xmp",
+                "summary": "Constant-factor halving, coupled by TraSh",
+                "source": "Cao et al., CoNEXT 2013",
+                "coupled": True,
+                "parameters": [
+                    {"name": "beta", "default": "4", "range": "> 1", "help": "Window cut 1/beta."}
+                ],
+            }
+        ],
+        routings=lambda: [{"name": "ecmp", "help": "Hash of addresses and ports."}],
+        fabrics=lambda: [{"name": "fat-tree", "help": "k pods of k switches."}],
+        patterns=lambda: [{"name": "permutation", "help": "Each host sends to one other."}],
+        presets=lambda: [{"name": "xmp-2013", "help": "Values of the XMP paper."}],
+        ScenarioError=ScenarioError,
+        load=load,
+    )
+    sys.modules["pathweave._core"] = module
+    pathweave.__dict__["_core"] = module
+
+
+if __name__ == "__main__":
+    install()
+    from pathweave.cli.app import main
+
+    main()

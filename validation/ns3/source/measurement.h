@@ -1,0 +1,53 @@
+// The measurement window, and the two kinds of numbers that are taken over it.
+#pragma once
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace validation
+{
+
+struct MeasurementWindow
+{
+    ns3::Time from;
+    ns3::Time to;
+
+    bool ContainsNow() const
+    {
+        const ns3::Time now = ns3::Simulator::Now();
+        return from <= now && now < to;
+    }
+};
+
+// Counts events over the whole run and inside the measurement window.
+struct EventCount
+{
+    uint64_t inRun{0};
+    uint64_t inWindow{0};
+
+    void Add(const MeasurementWindow& window)
+    {
+        ++inRun;
+        inWindow += window.ContainsNow() ? 1 : 0;
+    }
+};
+
+// How often, or how long, each number of packets was seen.
+class PacketDistribution
+{
+  public:
+    void Add(uint32_t packets, int64_t weight);
+    double Mean() const;
+
+    // The smallest number of packets that at least this share of the weight does not exceed.
+    uint32_t Quantile(double share) const;
+    uint32_t Maximum() const;
+
+  private:
+    std::vector<int64_t> m_weights;
+};
+
+} // namespace validation

@@ -1,0 +1,66 @@
+// Everything that a run of the dumbbell depends on, with the defaults that the README states.
+#pragma once
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <string>
+
+namespace validation
+{
+
+struct Settings
+{
+    // Names the case in the result; it changes nothing in the run.
+    std::string caseName{"unnamed"};
+
+    // Each seed gives the flows other start offsets, drawn uniformly from [0, startJitter).
+    uint32_t seed{1};
+    ns3::Time startJitter{ns3::MicroSeconds(225)};
+    ns3::Time secondFlowStart{ns3::Seconds(0)};
+    ns3::Time measureFrom{ns3::Seconds(1)};
+    ns3::Time stopAt{ns3::Seconds(6)};
+    ns3::Time seriesBin{ns3::MilliSeconds(1)};
+
+    ns3::DataRate linkRate{"1Gbps"};
+    ns3::Time linkDelay{ns3::NanoSeconds(31250)};
+
+    // "step-marking" or "drop-tail", at every port of the network.
+    std::string queue{"step-marking"};
+    uint32_t queueLimitPackets{100};
+    uint32_t markingThresholdPackets{20};
+
+    // "dctcp", "linux-reno" or "new-reno".
+    std::string controller{"dctcp"};
+    // "prr" (RFC 6937) or "classic" (the inflated window of RFC 6582).
+    std::string recovery{"prr"};
+    bool selectiveAcknowledgements{true};
+    bool timestamps{true};
+
+    uint32_t segmentBytes{1448};
+    uint32_t initialWindowPackets{10};
+    uint32_t acknowledgeEvery{2};
+    ns3::Time acknowledgeTimeout{ns3::MilliSeconds(40)};
+    ns3::Time minimumRetransmissionTimeout{ns3::MilliSeconds(200)};
+    // More than a link carries while a sender waits for its retransmission timer, so that a
+    // receiver which misses one packet never limits the sender.
+    uint32_t socketBufferBytes{32'000'000};
+
+    // Bytes that a full data packet occupies on the wire: segment, TCP, IPv4 and PPP headers.
+    uint32_t DataPacketWireBytes() const;
+
+    // Bytes of an acknowledgement that reports no gap.
+    uint32_t AcknowledgementWireBytes() const;
+
+    // Goodput, in bit/s, of a link that carries full data packets back to back.
+    double WireCeilingBitsPerSecond() const;
+
+    // Round trip of one full data packet and its acknowledgement through empty queues.
+    ns3::Time BaseRoundTripTime() const;
+};
+
+// Ends the program with a message when a value makes no sense.
+Settings ParseCommandLine(int argumentCount, char** arguments);
+
+} // namespace validation
