@@ -85,6 +85,8 @@ pub(crate) struct Scheduler {
     /// Slots below `links` are departures, those above arrivals.
     wheel: Wheel,
     heap: BinaryHeap<Reverse<Later>>,
+    /// The time of the heap's first entry; `Time::MAX` when it is empty.
+    heap_first: Time,
     /// Times of links that lie beyond the wheel; `Time::MAX` for none. An entry of the heap that
     /// does not agree was cancelled.
     far: Vec<Time>,
@@ -106,6 +108,7 @@ impl Scheduler {
             links,
             wheel: Wheel::new(slots, reaching.unwrap_or(40)),
             heap: BinaryHeap::new(),
+            heap_first: Time::MAX,
             far: vec![Time::MAX; slots],
         }
     }
@@ -126,7 +129,12 @@ impl Scheduler {
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
         let (kind, id) = alarm.kind_and_id();
         let rank = TIMERS + (hash(&[self.seed, kind, u64::from(id)]) >> 32);
-        self.heap.push(Reverse(Later { at: at.max(self.now), rank, event: Event::Timer(alarm) }));
+        self.push(Later { at: at.max(self.now), rank, event: Event::Timer(alarm) });
+    }
+
+    fn push(&mut self, later: Later) {
+        self.heap_first = self.heap_first.min(later.at);
+        self.heap.push(Reverse(later));
     }
 
     #[inline(always)]
@@ -147,25 +155,39 @@ impl Scheduler {
     }
 
     /// The next event, if it is due before `limit`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, Event)> {
+        let near = self.wheel.peek(self.now);
+        if let Some((at, slot)) = near
+            && at < self.heap_first.min(limit)
+        {
+            self.wheel.pop((at, slot));
+            self.now = at;
+            return Some((at, self.link_event(slot)));
+        }
+        self.pop_with_heap(near, limit)
+    }
+
+    /// The same, when the heap's first entry may be the next.
+    #[inline(never)]
+    fn pop_with_heap(&mut self, near: Option<(Time, u32)>, limit: Time) -> Option<(Time, Event)> {
         loop {
-            let near = self.wheel.peek(self.now);
+            let first = self.heap.peek().map(|Reverse(later)| (later.at, later.rank));
             if let Some((at, slot)) = near
-                && at < limit
-                && self.heap.peek().is_none_or(|Reverse(later)| {
-                    (at, u64::from(slot)) < (later.at, later.rank)
-                })
+                && first.is_none_or(|first| (at, u64::from(slot)) < first)
             {
+                if at >= limit {
+                    return None;
+                }
                 self.wheel.pop((at, slot));
                 self.now = at;
                 return Some((at, self.link_event(slot)));
             }
-            let Reverse(later) = *self.heap.peek()?;
-            if later.at >= limit || near.is_some_and(|(at, _)| at < later.at) {
-                return None; // what the wheel holds, if anything, is not due either
+            if first?.0 >= limit {
+                return None;
             }
-            self.heap.pop();
+            let Reverse(later) = self.heap.pop()?;
+            self.heap_first = self.heap.peek().map_or(Time::MAX, |Reverse(first)| first.at);
             if later.rank < TIMERS {
                 let slot = later.rank as usize;
                 if self.far[slot] != later.at {
@@ -183,12 +205,12 @@ impl Scheduler {
     fn schedule_far(&mut self, slot: u32, at: Time) {
         self.far[slot as usize] = at;
         let event = self.link_event(slot);
-        self.heap.push(Reverse(Later { at, rank: u64::from(slot), event }));
+        self.push(Later { at, rank: u64::from(slot), event });
     }
 }
 
 impl LinkEvents for Scheduler {
-    #[inline]
+    #[inline(always)]
     fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
         let slot = self.slot(link, event);
         if self.wheel.reaches(self.now, at) {
@@ -200,7 +222,9 @@ impl LinkEvents for Scheduler {
 
     fn cancel(&mut self, link: u32, event: LinkEvent) {
         let slot = self.slot(link, event);
-        if !self.wheel.remove(slot) {
+        if self.far[slot as usize] == Time::MAX {
+            self.wheel.remove(slot);
+        } else {
             self.far[slot as usize] = Time::MAX;
         }
     }
@@ -272,6 +296,9 @@ mod tests {
                     Step::Cancel(link, departure) => {
                         let event =
                             if departure { LinkEvent::Departure } else { LinkEvent::Arrival };
+                        if oracle.values().all(|&other| other != Event::Link(link, event)) {
+                            continue;
+                        }
                         scheduler.cancel(link, event);
                         oracle.retain(|_, other| *other != Event::Link(link, event));
                     }

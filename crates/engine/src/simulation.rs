@@ -11,7 +11,7 @@ use crate::series::{Beat, QueueRow, RateRow, Series, WindowRow};
 use crate::windows::{FlowMark, FlowShare, Marks, Window};
 use pathweave_fabric::routing::{PathRequest, Router};
 use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
-use pathweave_network::{Arrival, DeparturePort, FifoPort, LinkEvent, Network, Port};
+use pathweave_network::{Arrival, DeparturePort, FifoPort, LinkEvent, Network, PacketId, Port};
 use pathweave_random::Stream;
 use pathweave_scenario::{Amount, Change, Plan, Sampling};
 use pathweave_traffic::{Event as TrafficEvent, FlowStart, Program};
@@ -224,22 +224,12 @@ impl<'p, P: Port> Simulation<'p, P> {
             Event::Link(link, LinkEvent::Arrival) => {
                 self.packet_hops += 1;
                 match self.network.arrive(link, now, &mut self.scheduler) {
-                    Arrival::Forwarded(None) => return,
-                    Arrival::Forwarded(Some(lost)) => self.on_lost(&lost, now),
-                    Arrival::AtHost(packet) => {
-                        let segment = packet.segment;
-                        let (endpoints, mut out) = self.outlet(now);
-                        endpoints.on_packet(
-                            &segment,
-                            packet.header.size,
-                            packet.header.congestion_experienced(),
-                            now,
-                            &mut out,
-                        );
-                        if self.windows_on_change {
-                            self.record_window_if_changed(segment.subflow, now);
-                        }
+                    Arrival::Forwarded => return,
+                    Arrival::Dropped(packet) => {
+                        let lost = self.network.take(packet).segment;
+                        self.on_lost(&lost, now);
                     }
+                    Arrival::AtHost(packet) => self.on_packet(packet, now),
                 }
             }
             Event::Link(link, LinkEvent::Departure) => {
@@ -263,6 +253,17 @@ impl<'p, P: Port> Simulation<'p, P> {
             notices: &mut self.notices,
         };
         (&mut self.endpoints, out)
+    }
+
+    #[inline]
+    fn on_packet(&mut self, packet: PacketId, now: Time) {
+        let packet = self.network.take(packet);
+        let (size, ce) = (packet.header.size, packet.header.congestion_experienced());
+        let (endpoints, mut out) = self.outlet(now);
+        endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
+        if self.windows_on_change {
+            self.record_window_if_changed(packet.segment.subflow, now);
+        }
     }
 
     fn on_lost(&mut self, segment: &Segment, now: Time) {

@@ -15,14 +15,17 @@ const BUCKETS: usize = 1 << 15;
 pub(crate) struct Wheel {
     /// A bucket spans 2^shift picoseconds.
     shift: u32,
-    heads: Box<[u32]>,
+    /// The first slot of each bucket's list.
+    heads: Box<[u32; BUCKETS]>,
     /// One bit a bucket.
-    used: Box<[u64]>,
+    used: Box<[u64; WORDS]>,
     /// One bit a word of `used`.
-    words_used: [u64; BUCKETS / 64 / 64],
+    words_used: [u64; GROUPS],
     slots: Box<[Slot]>,
-    len: usize,
 }
+
+const WORDS: usize = BUCKETS / 64;
+const GROUPS: usize = WORDS / 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -30,16 +33,23 @@ struct Slot {
     next: u32,
 }
 
+/// An array on the heap, never on the stack.
+fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
+    match vec![value; N].into_boxed_slice().try_into() {
+        Ok(array) => array,
+        Err(_) => unreachable!("the vector has N items"),
+    }
+}
+
 impl Wheel {
     /// A wheel for so many slots whose buckets span 2^`shift` picoseconds.
     pub fn new(slots: usize, shift: u32) -> Wheel {
         Wheel {
             shift,
-            heads: vec![NONE; BUCKETS].into_boxed_slice(),
-            used: vec![0; BUCKETS / 64].into_boxed_slice(),
-            words_used: [0; BUCKETS / 64 / 64],
+            heads: boxed(NONE),
+            used: boxed(0),
+            words_used: [0; GROUPS],
             slots: vec![Slot { at: Time::MAX, next: NONE }; slots].into_boxed_slice(),
-            len: 0,
         }
     }
 
@@ -50,7 +60,7 @@ impl Wheel {
 
     #[inline(always)]
     fn bucket(&self, at: Time) -> usize {
-        (at.as_picos() >> self.shift) as usize & (BUCKETS - 1)
+        (at.as_picos() >> self.shift) as usize % BUCKETS
     }
 
     /// Whether a time can be held, seen from `now`.
@@ -60,18 +70,25 @@ impl Wheel {
     }
 
     /// Sets a slot's time; it has none, and `reaches` holds.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, slot: u32, at: Time) {
         let bucket = self.bucket(at);
-        self.len += 1;
         let head = self.heads[bucket];
         if head == NONE {
-            self.used[bucket / 64] |= 1 << (bucket % 64);
-            self.words_used[bucket / 4096] |= 1 << (bucket / 64 % 64);
             self.heads[bucket] = slot;
             self.slots[slot as usize] = Slot { at, next: NONE };
-            return;
+            let word = &mut self.used[bucket / 64];
+            if *word == 0 {
+                self.words_used[bucket / 4096] |= 1 << (bucket / 64 % 64);
+            }
+            *word |= 1 << (bucket % 64);
+        } else {
+            self.insert_behind(bucket, head, slot, at);
         }
+    }
+
+    #[inline(never)]
+    fn insert_behind(&mut self, bucket: usize, head: u32, slot: u32, at: Time) {
         let before = |other: u32, slots: &[Slot]| (slots[other as usize].at, other) < (at, slot);
         if !before(head, &self.slots) {
             self.heads[bucket] = slot;
@@ -90,12 +107,9 @@ impl Wheel {
         }
     }
 
-    /// Takes a slot's time back; returns whether it had one.
-    pub fn remove(&mut self, slot: u32) -> bool {
+    /// Takes back the time of a slot that has one.
+    pub fn remove(&mut self, slot: u32) {
         let Slot { at, next } = self.slots[slot as usize];
-        if at == Time::MAX {
-            return false;
-        }
         let bucket = self.bucket(at);
         if self.heads[bucket] == slot {
             self.unlink_head(bucket, next);
@@ -106,69 +120,57 @@ impl Wheel {
             }
             self.slots[previous as usize].next = next;
         }
-        self.slots[slot as usize].at = Time::MAX;
-        self.len -= 1;
-        true
     }
 
     #[inline(always)]
     fn unlink_head(&mut self, bucket: usize, next: u32) {
         self.heads[bucket] = next;
         if next == NONE {
-            self.used[bucket / 64] &= !(1 << (bucket % 64));
-            if self.used[bucket / 64] == 0 {
+            let word = &mut self.used[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            if *word == 0 {
                 self.words_used[bucket / 4096] &= !(1 << (bucket / 64 % 64));
             }
         }
     }
 
     /// The first bucket in use, from the one of `now` on and around.
-    #[inline]
-    fn first_bucket(&self, now: Time) -> usize {
+    #[inline(always)]
+    fn first_bucket(&self, now: Time) -> Option<usize> {
         let from = self.bucket(now);
         let word = from / 64;
         let here = self.used[word] & (!0 << (from % 64));
         if here != 0 {
-            return word * 64 + here.trailing_zeros() as usize;
+            return Some(word * 64 + here.trailing_zeros() as usize);
         }
         self.first_bucket_after(word)
     }
 
     #[inline(never)]
-    fn first_bucket_after(&self, word: usize) -> usize {
-        let groups = self.words_used.len();
-        let group = word / 64;
+    fn first_bucket_after(&self, word: usize) -> Option<usize> {
+        let own = word / 64;
         // The words after `word` in its group, the other groups, and its own group once more.
-        let here = self.words_used[group] & (!0u64 << (word % 64)) & !(1u64 << (word % 64));
-        let mut found = (group, here);
-        let mut step = 1;
-        while found.1 == 0 {
-            let group = (group + step) % groups;
-            found = (group, self.words_used[group]);
-            step += 1;
-        }
-        let word = found.0 * 64 + found.1.trailing_zeros() as usize;
-        word * 64 + self.used[word].trailing_zeros() as usize
+        let after = self.words_used[own] & (!0u64 << (word % 64)) & !(1u64 << (word % 64));
+        let others = (1..=GROUPS).map(|step| (own + step) % GROUPS);
+        let (group, words) = std::iter::once((own, after))
+            .chain(others.map(|group| (group, self.words_used[group])))
+            .find(|(_, words)| *words != 0)?;
+        let word = group * 64 + words.trailing_zeros() as usize;
+        Some(word * 64 + self.used[word].trailing_zeros() as usize)
     }
 
     /// The earliest time and its slot. `now` is not later than any time held.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self, now: Time) -> Option<(Time, u32)> {
-        if self.len == 0 {
-            return None;
-        }
-        let slot = self.heads[self.first_bucket(now)];
+        let slot = self.heads[self.first_bucket(now)?];
         Some((self.slots[slot as usize].at, slot))
     }
 
     /// Takes out the slot that `peek` has just returned.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, (at, slot): (Time, u32)) {
         let bucket = self.bucket(at);
         debug_assert_eq!(self.heads[bucket], slot);
-        let next = self.slots[slot as usize].next;
-        self.unlink_head(bucket, next);
-        self.slots[slot as usize].at = Time::MAX;
-        self.len -= 1;
+        self.unlink_head(bucket, self.slots[slot as usize].next);
     }
 }

@@ -22,8 +22,9 @@ pub(crate) struct Waiting {
 /// A queue's rules, arranged so that one comparison settles the usual case.
 #[derive(Clone, Debug)]
 pub(crate) struct Admission {
-    /// With fewer packets than this waiting, every packet is taken unmarked.
-    careful_from: u32,
+    /// With fewer packets than this waiting, a packet is taken unmarked: for packets that cannot be
+    /// marked, and for those that can.
+    careful_from: [u32; 2],
     limit: Limit,
     marking: Marking,
     drop_ecn_blind: bool,
@@ -50,7 +51,10 @@ impl Admission {
             Marking::Linear { from, .. } => from as u32,
         };
         Admission {
-            careful_from: full_from.min(marks_from),
+            careful_from: [
+                if config.drop_ecn_blind { full_from.min(marks_from) } else { full_from },
+                full_from.min(marks_from),
+            ],
             limit: config.limit,
             marking: config.marking,
             drop_ecn_blind: config.drop_ecn_blind,
@@ -59,14 +63,14 @@ impl Admission {
     }
 
     /// Decides for one packet. `bytes` is asked only when a rule needs it.
-    #[inline]
+    #[inline(always)]
     pub fn decide(
         &mut self,
         packets: u32,
         bytes: impl FnOnce() -> u32,
         header: &Header,
     ) -> Verdict {
-        if packets < self.careful_from {
+        if packets < self.careful_from[usize::from(header.ecn_capable())] {
             return Verdict::Take;
         }
         self.decide_carefully(Waiting { packets, bytes: bytes() }, header)

@@ -2,7 +2,7 @@
 
 use crate::forwarding::{END, RouteId, Routes};
 use crate::histogram::QueueHistogram;
-use crate::packet::{Header, Packet, Packets};
+use crate::packet::{Header, Packet, PacketId, Packets};
 use crate::port::{LinkEvents, Port};
 use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
@@ -21,12 +21,14 @@ pub struct LinkSetup {
 }
 
 /// What came of a packet's arrival at the far end of a link.
-#[derive(Clone, Copy, Debug)]
-pub enum Arrival<S> {
-    /// It went on to another link, or was dropped there and its sender's part is given back.
-    Forwarded(Option<S>),
-    /// It is at its host.
-    AtHost(Packet<S>),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It went on to another link.
+    Forwarded,
+    /// The next port dropped it; [`Network::take`] gives it back.
+    Dropped(PacketId),
+    /// It is at its host; [`Network::take`] gives it out.
+    AtHost(PacketId),
 }
 
 /// A link whose counters do not add up: a defect of the simulator.
@@ -83,22 +85,28 @@ impl<S: Copy, P: Port> Network<S, P> {
     }
 
     /// The first packet on a link's wire reaches the far end.
-    #[inline]
-    pub fn arrive<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Arrival<S> {
+    #[inline(always)]
+    pub fn arrive<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Arrival {
         let port = &mut self.ports[link as usize];
         let id = port.deliver(link, now, events);
         let header = self.packets.header(id);
         port.count_delivered(header.size);
         let (position, next) = self.routes.next(header.position);
         if next == END {
-            return Arrival::AtHost(self.packets.remove(id));
+            return Arrival::AtHost(id);
         }
         header.position = position;
         if self.ports[next as usize].enqueue(next, now, id, header, events) {
-            Arrival::Forwarded(None)
+            Arrival::Forwarded
         } else {
-            Arrival::Forwarded(Some(self.packets.remove(id).segment))
+            Arrival::Dropped(id)
         }
+    }
+
+    /// Takes a packet out of the network.
+    #[inline]
+    pub fn take(&mut self, id: PacketId) -> Packet<S> {
+        self.packets.remove(id)
     }
 
     /// A link's packet in service has been sent.

@@ -17,7 +17,7 @@ fn streams() {
     let mut stream = Stream::new(1, "test", 0);
     assert_eq!(stream.bits(), 0x1429_e983_000d_8a86);
     assert_eq!(stream.bits(), 0xf0fe_9a9c_37f8_014d);
-    assert_eq!(stream.uniform(), 0.359_785_242_631_766_74);
+    assert_eq!(stream.uniform(), 0.359_785_242_631_766_37);
     assert_eq!(stream.below(1000), 982);
     assert_eq!(stream.between(10, 20), 16);
     assert_eq!(stream.exponential(1.0), 0.544_525_786_245_674_6);

@@ -102,6 +102,8 @@ fn hash_depends_on_order_and_length() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn between_stays_between(seed: u64, a: u64, b: u64) {
         let (low, high) = (a.min(b), a.max(b));

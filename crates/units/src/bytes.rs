@@ -19,12 +19,12 @@ const DIMENSION: Dimension = Dimension {
             factor: 1_000_000_000_000,
         },
         Symbol {
-            name: "GB",
-            factor: 1_000_000_000,
-        },
-        Symbol {
             name: "GiB",
             factor: 1 << 30,
+        },
+        Symbol {
+            name: "GB",
+            factor: 1_000_000_000,
         },
         Symbol {
             name: "MiB",

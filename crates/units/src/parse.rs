@@ -1,7 +1,7 @@
 //! Exact parsing and display of "number unit" texts, shared by all units.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 
 /// Why a text is not a quantity, in words for the person who wrote it.
@@ -29,6 +29,25 @@ impl core::error::Error for UnitError {}
 pub(crate) struct Symbol {
     pub name: &'static str,
     pub factor: u64,
+}
+
+impl Symbol {
+    fn is_binary(&self) -> bool {
+        self.factor > 1 && self.factor.is_power_of_two()
+    }
+
+    /// `value` in this unit, if three decimals are enough.
+    fn exact(&self, value: u64) -> Option<String> {
+        let thousandths = u128::from(value) * 1000;
+        let factor = u128::from(self.factor);
+        if thousandths % factor != 0 {
+            return None;
+        }
+        let (whole, decimals) = (thousandths / factor / 1000, thousandths / factor % 1000);
+        let number = format!("{whole}.{decimals:03}");
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        Some(format!("{number} {}", self.name))
+    }
 }
 
 /// What a quantity is called and which symbols it takes, largest first.
@@ -117,21 +136,22 @@ impl Dimension {
         u64::try_from(base / scale).map_err(|_| too_large())
     }
 
-    /// The shortest exact text in the largest unit that needs at most three decimals.
+    /// The exact text in the largest unit that needs at most three decimals, and in a binary multiple
+    /// where that is shorter: 65,536 bytes are 64 KiB, but 64,000 bytes are 64 KB and not 62.5 KiB.
     pub fn display(&self, value: u64) -> String {
-        for symbol in self.symbols {
-            if value < symbol.factor && symbol.factor != 1 {
-                continue;
-            }
-            let thousandths = u128::from(value) * 1000;
-            if thousandths % u128::from(symbol.factor) == 0 {
-                let thousandths = thousandths / u128::from(symbol.factor);
-                let mut text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
-                let kept = text.trim_end_matches('0').trim_end_matches('.').len();
-                text.truncate(kept);
-                return format!("{text} {}", symbol.name);
-            }
+        let decimal = self.in_largest(value, |symbol| !symbol.is_binary());
+        let binary = self.in_largest(value, Symbol::is_binary);
+        match (decimal, binary) {
+            (Some(decimal), Some(binary)) if binary.len() < decimal.len() => binary,
+            (Some(decimal), _) => decimal,
+            (None, _) => unreachable!("every quantity has a symbol for its base unit"),
         }
-        value.to_string()
+    }
+
+    fn in_largest(&self, value: u64, admit: impl Fn(&Symbol) -> bool) -> Option<String> {
+        self.symbols
+            .iter()
+            .filter(|symbol| admit(symbol) && (value >= symbol.factor || symbol.factor == 1))
+            .find_map(|symbol| symbol.exact(value))
     }
 }

@@ -68,15 +68,20 @@ impl Time {
     }
     /// From seconds, rounded to the nearest picosecond; negative and NaN give zero.
     pub fn from_secs_f64(secs: f64) -> Time {
-        Time((secs * 1e12 + 0.5) as u64)
+        let picos = secs * 1e12;
+        let whole = picos as u64; // saturates, and NaN gives zero
+        let up = picos - whole as f64 >= 0.5;
+        Time(whole.saturating_add(u64::from(up)))
     }
     /// Whole picoseconds.
     pub const fn as_picos(self) -> u64 {
         self.0
     }
-    /// Seconds.
+    /// Seconds, as the nearest floating-point number.
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-12
+        // 1e-12 is not a floating-point number: with a product 25 ms would not be 0.025.
+        self.0 as f64 / 1e12
     }
     /// The difference, or zero when `earlier` is later.
     pub const fn saturating_sub(self, earlier: Time) -> Time {

@@ -160,6 +160,12 @@ impl Port for DeparturePort {
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.statistics.waited += self.waited_so_far(now);
+        if self.in_service.is_some() {
+            events.cancel(link, LinkEvent::Departure);
+        }
+        if !self.wire.is_empty() {
+            events.cancel(link, LinkEvent::Arrival);
+        }
         self.statistics.lost_in_flight += self.wire.len() as u64;
         self.statistics.lost_in_service += u64::from(self.in_service.is_some());
         self.statistics.lost_waiting += self.waiting.len() as u64;
@@ -169,8 +175,6 @@ impl Port for DeparturePort {
         purged.0.extend(self.waiting.drain(..).map(|waiting| waiting.packet));
         self.waiting_bytes = 0;
         self.up = false;
-        events.cancel(link, LinkEvent::Departure);
-        events.cancel(link, LinkEvent::Arrival);
         purged
     }
 

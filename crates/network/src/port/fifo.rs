@@ -118,7 +118,7 @@ impl Port for FifoPort {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enqueue<E: LinkEvents>(
         &mut self,
         link: u32,
@@ -132,15 +132,19 @@ impl Port for FifoPort {
             self.statistics.refused_down += 1;
             return false;
         }
+        let mask = self.ring.len() - 1;
         let mut served = self.served;
-        while served != self.tail && self.entry(served).departure <= now {
+        while served != self.tail && self.ring[served as usize & mask].departure <= now {
             served = served.wrapping_add(1);
         }
         self.served = served;
         let waiting = self.tail.wrapping_sub(served).saturating_sub(1);
         self.histogram.add(waiting);
-        let (bytes, in_service_to) = (self.bytes, self.entry(served).bytes_to_here);
-        let bytes_waiting = || if waiting == 0 { 0 } else { bytes.wrapping_sub(in_service_to) };
+        let (ring, bytes) = (&self.ring, self.bytes);
+        let bytes_waiting = || match waiting {
+            0 => 0,
+            _ => bytes.wrapping_sub(ring[served as usize & mask].bytes_to_here),
+        };
         match self.admission.decide(waiting, bytes_waiting, header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
@@ -156,17 +160,17 @@ impl Port for FifoPort {
         let departure = start + self.serialisation.time(header.size);
         self.free_at = departure;
         self.statistics.waited += (start - now).as_picos();
-        self.bytes = self.bytes.wrapping_add(u32::from(header.size));
-        // One place stays unused, for the entry before the head.
-        if self.tail.wrapping_sub(self.head) as usize + 1 == self.ring.len() {
-            self.grow();
-        }
-        let first = self.head == self.tail;
-        let bytes_to_here = self.bytes;
-        *self.entry_mut(self.tail) = Entry { departure, packet, bytes_to_here };
-        self.tail = self.tail.wrapping_add(1);
-        if first {
+        let bytes_to_here = bytes.wrapping_add(u32::from(header.size));
+        self.bytes = bytes_to_here;
+        let tail = self.tail;
+        self.tail = tail.wrapping_add(1);
+        if self.head == tail {
             events.schedule(link, LinkEvent::Arrival, departure + self.delay);
+        }
+        self.ring[tail as usize & mask] = Entry { departure, packet, bytes_to_here };
+        // One place stays unused, for the entry before the head.
+        if self.tail.wrapping_sub(self.head) as usize == mask {
+            self.grow();
         }
         true
     }
@@ -175,7 +179,7 @@ impl Port for FifoPort {
         unreachable!("a FIFO port schedules no departures")
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> PacketId {
         let packet = self.entry(self.head).packet;
         let next = self.head.wrapping_add(1);
@@ -227,6 +231,9 @@ impl Port for FifoPort {
         self.statistics.lost_in_flight += u64::from(self.served.wrapping_sub(self.head));
         self.statistics.lost_in_service += unserved.min(1);
         self.statistics.lost_waiting += unserved.saturating_sub(1);
+        if self.head != self.tail {
+            events.cancel(link, LinkEvent::Arrival);
+        }
         let mut purged = Purged::default();
         while self.head != self.tail {
             purged.0.push(self.entry(self.head).packet);
@@ -235,7 +242,6 @@ impl Port for FifoPort {
         self.served = self.head;
         self.free_at = now;
         self.up = false;
-        events.cancel(link, LinkEvent::Arrival);
         purged
     }
 

@@ -28,7 +28,7 @@ pub enum LinkEvent {
 pub trait LinkEvents {
     /// Wakes `link` for `event` at `at`. There is no other time set for the two.
     fn schedule(&mut self, link: u32, event: LinkEvent, at: Time);
-    /// Takes back what was scheduled, if anything was.
+    /// Takes back what is scheduled.
     fn cancel(&mut self, link: u32, event: LinkEvent);
 }
 

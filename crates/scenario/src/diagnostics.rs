@@ -1,0 +1,194 @@
+//! What is wrong with a scenario: where, what, and what would be accepted.
+
+use crate::tree::Place;
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity,
+    SourceCode, SourceSpan,
+};
+use std::fmt;
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub place: Place,
+    pub message: String,
+    pub help: Option<String>,
+    /// The variant in which it shows, when it does not in all.
+    pub variant: Option<String>,
+}
+
+impl Problem {
+    pub fn new(place: Place, message: impl Into<String>) -> Problem {
+        Problem { place, message: message.into(), help: None, variant: None }
+    }
+
+    /// From a text in which the remedy follows a semicolon, as those of the other crates do.
+    pub fn with_remedy(place: Place, text: &str) -> Problem {
+        match text.split_once("; ") {
+            Some((message, help)) => Problem::new(place, message).help(help),
+            None => Problem::new(place, text),
+        }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// A text that a scenario was read from.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// Everything that is wrong with a scenario, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct Diagnostics {
+    sources: Vec<Source>,
+    problems: Vec<Problem>,
+}
+
+/// Mistakes that are shown; the rest is counted.
+const SHOWN: usize = 20;
+
+impl Diagnostics {
+    pub(crate) fn new(sources: Vec<Source>, mut problems: Vec<Problem>) -> Diagnostics {
+        problems.sort_by_key(|problem| problem.place);
+        Diagnostics { sources, problems }
+    }
+
+    /// Number of mistakes.
+    #[allow(clippy::len_without_is_empty)] // there is always one
+    pub fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// The mistakes one by one: name of the text, line and column (from 1, in characters), message,
+    /// and what would be accepted.
+    pub fn iter(&self) -> impl Iterator<Item = Mistake<'_>> {
+        self.problems.iter().map(|problem| {
+            let source = &self.sources[problem.place.source.0];
+            let before = source.text.get(..problem.place.start).unwrap_or("");
+            Mistake {
+                file: &source.name,
+                line: before.matches('\n').count() + 1,
+                column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
+                message: &problem.message,
+                help: problem.help.as_deref(),
+            }
+        })
+    }
+
+    /// The mistakes as a text for a person, lines at most about `width` columns wide, with escape
+    /// sequences for colours or without.
+    pub fn render(&self, width: usize, colour: bool) -> String {
+        let theme =
+            if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(width.max(40))
+            .with_links(false)
+            .with_context_lines(1);
+        let mut text = String::new();
+        for problem in self.problems.iter().take(SHOWN) {
+            let report = Report::new(problem, &self.sources[problem.place.source.0]);
+            if handler.render_report(&mut text, &report).is_err() {
+                text.push_str(&problem.message);
+            }
+            text.push('\n');
+        }
+        if self.problems.len() > SHOWN {
+            text.push_str(&format!("... and {} more\n", self.problems.len() - SHOWN));
+        }
+        text
+    }
+}
+
+/// One mistake, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mistake<'a> {
+    /// The file, or `--set`, `--only`, `--size`.
+    pub file: &'a str,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: &'a str,
+    /// What would be accepted.
+    pub help: Option<&'a str>,
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(80, false))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// A mistake in the shape that miette draws.
+#[derive(Debug)]
+struct Report<'a> {
+    problem: &'a Problem,
+    source: NamedSource<String>,
+    span: SourceSpan,
+    help: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    fn new(problem: &'a Problem, source: &Source) -> Report<'a> {
+        // The drawing expects the range inside the text and on whole characters.
+        let mut start = problem.place.start.min(source.text.len());
+        while !source.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = problem.place.end.clamp(start, source.text.len());
+        // Of a value over several lines the first line says enough.
+        if let Some(first) = source.text[start..].find('\n') {
+            end = end.min(start + first);
+        }
+        while !source.text.is_char_boundary(end) {
+            end += 1;
+        }
+        let help = match (&problem.help, &problem.variant) {
+            (help, None) => help.clone(),
+            (None, Some(variant)) => Some(format!("in variant {variant}")),
+            (Some(help), Some(variant)) => Some(format!("{help}\nin variant {variant}")),
+        };
+        Report {
+            problem,
+            source: NamedSource::new(&source.name, source.text.clone()),
+            span: SourceSpan::from((start, end - start)),
+            help,
+        }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Report<'_> {}
+
+impl Diagnostic for Report<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(Severity::Error)
+    }
+
+    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        (!self.source.inner().is_empty()).then_some(&self.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), self.span);
+        Some(Box::new(std::iter::once(label)))
+    }
+}

@@ -1,0 +1,482 @@
+//! From the tree to typed values through serde, with every mistake at its place.
+//!
+//! Unknown keys are collected, all of them; other mistakes end the reading of the value at hand.
+
+use crate::diagnostics::Problem;
+use crate::suggest;
+use crate::tree::{Node, Place, Table, Value};
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use std::cell::RefCell;
+use std::fmt;
+
+/// Reads a value. Gives `None` when it could not be read; `problems` then says why. Unknown keys are
+/// reported and passed over.
+pub(crate) fn read<'de, T: de::Deserialize<'de>>(
+    node: &'de Node,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    let collected = RefCell::new(Vec::new());
+    let result = T::deserialize(Reader { node, problems: &collected });
+    problems.append(&mut collected.into_inner());
+    match result {
+        Ok(value) => Some(value),
+        Err(error) => {
+            problems.push(error.into_problem(node.place));
+            None
+        }
+    }
+}
+
+/// The names of a struct's fields, as its `Deserialize` implementation knows them.
+pub(crate) fn field_names<T: for<'de> de::Deserialize<'de>>() -> &'static [&'static str] {
+    struct Names<'a>(&'a mut &'static [&'static str]);
+    impl<'de> Deserializer<'de> for Names<'_> {
+        type Error = ReadError;
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ReadError> {
+            Err(de::Error::custom("not a struct"))
+        }
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, ReadError> {
+            *self.0 = fields;
+            Err(de::Error::custom("only the names were wanted"))
+        }
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+            option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier
+            ignored_any
+        }
+    }
+    let mut names: &'static [&'static str] = &[];
+    let _ = T::deserialize(Names(&mut names));
+    names
+}
+
+/// Why a value could not be read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadError {
+    message: String,
+    help: Option<String>,
+    place: Option<Place>,
+}
+
+impl ReadError {
+    fn at(mut self, place: Place) -> ReadError {
+        self.place.get_or_insert(place);
+        self
+    }
+
+    fn into_problem(self, fallback: Place) -> Problem {
+        let problem = Problem::new(self.place.unwrap_or(fallback), self.message);
+        match self.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl de::Error for ReadError {
+    fn custom<T: fmt::Display>(text: T) -> ReadError {
+        let problem = Problem::with_remedy(Place::default(), &text.to_string());
+        ReadError { message: problem.message, help: problem.help, place: None }
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
+        let found = match found {
+            Unexpected::Str(text) => format!("the text \"{text}\""),
+            Unexpected::Bool(truth) => truth.to_string(),
+            Unexpected::Unsigned(number) => format!("the number {number}"),
+            Unexpected::Signed(number) => format!("the number {number}"),
+            Unexpected::Float(number) => format!("the number {number}"),
+            Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
+            Unexpected::Seq => "a list".to_owned(),
+            other => other.to_string(),
+        };
+        ReadError {
+            message: format!("{found} cannot stand here"),
+            help: Some(format!("expected {}", plain(&expected.to_string()))),
+            place: None,
+        }
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
+        ReadError::invalid_type(found, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> ReadError {
+        ReadError {
+            message: format!("a list of {length} values cannot stand here"),
+            help: Some(format!("expected {}", plain(&expected.to_string()))),
+            place: None,
+        }
+    }
+
+    fn unknown_variant(found: &str, expected: &'static [&'static str]) -> ReadError {
+        ReadError {
+            message: format!("\"{found}\" is not known here"),
+            help: Some(suggest::accepted(found, expected)),
+            place: None,
+        }
+    }
+
+    fn unknown_field(found: &str, expected: &'static [&'static str]) -> ReadError {
+        ReadError {
+            message: format!("unknown key \"{found}\""),
+            help: Some(suggest::accepted(found, expected)),
+            place: None,
+        }
+    }
+
+    fn missing_field(field: &'static str) -> ReadError {
+        ReadError {
+            message: format!("\"{field}\" is missing"),
+            help: Some(format!("add a line {field} = ...")),
+            place: None,
+        }
+    }
+}
+
+/// What serde calls Rust types, in words for a person.
+fn plain(expected: &str) -> String {
+    match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0 on",
+        "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "string" => "a text in quotes",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        other if other.starts_with("struct ") => "a table",
+        other => return other.to_owned(),
+    }
+    .to_owned()
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'de, 'p> {
+    node: &'de Node,
+    problems: &'p RefCell<Vec<Problem>>,
+}
+
+impl<'de> Reader<'de, '_> {
+    fn wrong(&self, expected: &dyn Expected) -> ReadError {
+        ReadError {
+            message: format!("{} cannot stand here", self.node.describe()),
+            help: Some(format!("expected {}", plain(&expected.to_string()))),
+            place: Some(self.node.place),
+        }
+    }
+}
+
+impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        let Reader { node, problems } = self;
+        let result = match &node.value {
+            Value::Text(text) => visitor.visit_str(text),
+            Value::Integer(number) => visitor.visit_i64(*number),
+            Value::Number(number) => visitor.visit_f64(*number),
+            Value::Truth(truth) => visitor.visit_bool(*truth),
+            Value::Date(_) => return Err(self.wrong(&visitor)),
+            Value::List(list) => visitor.visit_seq(Elements { nodes: list.iter(), problems }),
+            Value::Table(table) => visitor.visit_map(Entries::new(table, None, problems)),
+        };
+        result.map_err(|error| error.at(node.place))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let Value::Table(table) = &self.node.value else {
+            return Err(self.wrong(&"a table"));
+        };
+        let entries = Entries::new(table, Some(fields), self.problems);
+        visitor.visit_map(entries).map_err(|error| error.at(self.node.place))
+    }
+
+    /// Plain enums are a text. Those whose name is a key are tables in which this key says which
+    /// kind they are; see the macro `tagged`.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let Reader { node, problems } = self;
+        let is_tag = name.starts_with(|c: char| c.is_ascii_lowercase());
+        match &node.value {
+            Value::Table(table) if is_tag => {
+                let Some(tag) = table.get(name) else {
+                    return Err(ReadError {
+                        message: format!("\"{name}\" is missing"),
+                        help: Some(format!("{name} is one of: {}", suggest::list(variants))),
+                        place: Some(node.place),
+                    });
+                };
+                let Some(kind) = tag.as_text() else {
+                    let reader = Reader { node: tag, problems };
+                    return Err(reader.wrong(&format!("one of: {}", suggest::list(variants))));
+                };
+                if !variants.contains(&kind) {
+                    let error: ReadError = de::Error::unknown_variant(kind, variants);
+                    return Err(error.at(tag.place));
+                }
+                let entries = Tagged { kind, tag: name, node, problems };
+                visitor.visit_enum(entries).map_err(|error| error.at(node.place))
+            }
+            Value::Text(text) if !is_tag => {
+                let variant: StrDeserializer<'_, ReadError> = text.as_str().into_deserializer();
+                visitor.visit_enum(variant).map_err(|error| error.at(node.place))
+            }
+            _ if is_tag => self.deserialize_any(visitor),
+            _ => Err(self.wrong(&format!("one of: {}", suggest::list(variants)))),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Elements<'de, 'p> {
+    nodes: std::slice::Iter<'de, Node>,
+    problems: &'p RefCell<Vec<Problem>>,
+}
+
+impl<'de> SeqAccess<'de> for Elements<'de, '_> {
+    type Error = ReadError;
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ReadError> {
+        let problems = self.problems;
+        self.nodes.next().map(|node| seed.deserialize(Reader { node, problems })).transpose()
+    }
+}
+
+/// Unknown keys that are reported of one table.
+const UNKNOWN_SHOWN: usize = 10;
+
+struct Entries<'de, 'p> {
+    table: &'de Table,
+    next: usize,
+    fields: Option<&'static [&'static str]>,
+    /// A key that was read already.
+    skip: Option<&'static str>,
+    unknown: usize,
+    problems: &'p RefCell<Vec<Problem>>,
+}
+
+impl<'de, 'p> Entries<'de, 'p> {
+    fn new(
+        table: &'de Table,
+        fields: Option<&'static [&'static str]>,
+        problems: &'p RefCell<Vec<Problem>>,
+    ) -> Entries<'de, 'p> {
+        Entries { table, next: 0, fields, skip: None, unknown: 0, problems }
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries<'de, '_> {
+    type Error = ReadError;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ReadError> {
+        while let Some((key, _)) = self.table.entries.get(self.next) {
+            self.next += 1;
+            let name = key.name.as_str();
+            if self.skip == Some(name) {
+                continue;
+            }
+            if let Some(fields) = self.fields
+                && !fields.contains(&name)
+            {
+                if self.unknown < UNKNOWN_SHOWN {
+                    let error: ReadError = de::Error::unknown_field(name, fields);
+                    self.problems.borrow_mut().push(error.into_problem(key.place));
+                }
+                self.unknown += 1;
+                continue;
+            }
+            let name: StrDeserializer<'_, ReadError> = name.into_deserializer();
+            return seed.deserialize(name).map(Some).map_err(|error| error.at(key.place));
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, ReadError> {
+        let node = &self.table.entries[self.next - 1].1;
+        seed.deserialize(Reader { node, problems: self.problems })
+    }
+}
+
+struct Tagged<'de, 'p> {
+    kind: &'de str,
+    tag: &'static str,
+    node: &'de Node,
+    problems: &'p RefCell<Vec<Problem>>,
+}
+
+impl<'de> EnumAccess<'de> for Tagged<'de, '_> {
+    type Error = ReadError;
+    type Variant = Self;
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self), ReadError> {
+        let kind: StrDeserializer<'_, ReadError> = self.kind.into_deserializer();
+        Ok((seed.deserialize(kind)?, self))
+    }
+}
+
+impl<'de, 'p> VariantAccess<'de> for Tagged<'de, 'p> {
+    type Error = ReadError;
+
+    fn unit_variant(self) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<S::Value, ReadError> {
+        seed.deserialize(Rest(self))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
+        Err(de::Error::custom(format!("{} is a table", self.kind))).or_else(|error: ReadError| {
+            let _ = visitor;
+            Err(error)
+        })
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.tuple_variant(0, visitor)
+    }
+}
+
+/// A tagged table without its tag.
+struct Rest<'de, 'p>(Tagged<'de, 'p>);
+
+impl<'de> Deserializer<'de> for Rest<'de, '_> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.deserialize_struct("", &[], visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let Tagged { tag, node, problems, .. } = self.0;
+        let Value::Table(table) = &node.value else {
+            return Err(Reader { node, problems }.wrong(&"a table"));
+        };
+        let mut entries = Entries::new(table, Some(fields), problems);
+        entries.skip = Some(tag);
+        visitor.visit_map(entries).map_err(|error| error.at(node.place))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Defines an enum of tables that are told apart by one of their keys. Written out it has the same
+/// shape, and its JSON Schema says so.
+///
+/// serde's own tagged enums would lose the places of all values inside.
+macro_rules! tagged {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident by $tag:literal $(, text $from_text:path, $what:literal)? {
+            $($(#[$variant_meta:meta])* $key:literal => $variant:ident($content:ty),)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+        #[serde(tag = $tag)]
+        $vis enum $name {
+            $($(#[$variant_meta])* #[serde(rename = $key)] $variant($content),)+
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<$name, D::Error> {
+                use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
+                const KINDS: &[&str] = &[$($key),+];
+                struct Kinds;
+                impl<'de> Visitor<'de> for Kinds {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        $(if true { return f.write_str($what); })?
+                        #[allow(unreachable_code)]
+                        f.write_str(concat!("a table with the key ", $tag))
+                    }
+                    $(
+                        fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
+                            $from_text(text).map_err(E::custom)
+                        }
+                    )?
+                    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<$name, A::Error> {
+                        let (kind, content) = access.variant::<String>()?;
+                        match kind.as_str() {
+                            $($key => content.newtype_variant().map($name::$variant),)+
+                            _ => Err(A::Error::unknown_variant(&kind, KINDS)),
+                        }
+                    }
+                }
+                reader.deserialize_enum($tag, KINDS, Kinds)
+            }
+        }
+    };
+}
+pub(crate) use tagged;

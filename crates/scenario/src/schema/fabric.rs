@@ -1,0 +1,243 @@
+//! Fabric and routing.
+
+use super::{NoOptions, QueueTable};
+use crate::read::tagged;
+use crate::text::{DelayText, Either, RateText};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Hosts, switches, cables and their queues.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct FabricTable {
+    #[serde(flatten)]
+    pub queues: QueuesTable,
+    #[serde(flatten)]
+    pub topology: TopologyTable,
+}
+
+/// What every kind of fabric has.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default)]
+pub(crate) struct QueuesTable {
+    /// The queue of every port.
+    pub queue: QueueTable,
+    /// The queues of the hosts' own ports; keys left out are as in `queue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_queue: Option<QueueTable>,
+    /// The queues of a layer's ports, by the layer's name; keys left out are as in `queue`.
+    pub layer_queue: BTreeMap<String, QueueTable>,
+}
+
+tagged! {
+    /// The shape of a fabric and its options.
+    pub(crate) enum TopologyTable by "kind" {
+        /// Two switches A and B joined by one bottleneck, hosts S1.. on A and D1.. on B.
+        "dumbbell" => Dumbbell(DumbbellTable),
+        /// Senders S1.. and one receiver D1 on one switch A.
+        "star" => Star(StarTable),
+        /// Separate bottlenecks A1-B1, A2-B2, ...; every host has a port to each.
+        "parallel-paths" => ParallelPaths(ParallelPathsTable),
+        /// Bottlenecks A1-B1, ... in a ring; hosts Si and Di have ports to the i-th and the next.
+        "ring" => Ring(RingTable),
+        /// A list of nodes and cables.
+        "graph" => Graph(GraphTable),
+        /// A three-layer fat-tree of k-port switches with hosts h0, h1, ...
+        "fat-tree" => FatTree(FatTreeTable),
+        /// Leaves and spines, fully meshed, with hosts h0, h1, ...
+        "leaf-spine" => LeafSpine(LeafSpineTable),
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DumbbellTable {
+    /// Number of hosts on the left, S1, S2, ...
+    pub left: u32,
+    /// Number of hosts on the right, D1, D2, ... Default: as many as on the left.
+    pub right: Option<u32>,
+    /// Rate of the bottleneck.
+    pub bottleneck_rate: RateText,
+    /// Delay of the bottleneck.
+    pub bottleneck_delay: DelayText,
+    /// Rate of the hosts' cables. Default: that of the bottleneck.
+    pub host_rate: Option<RateText>,
+    /// Delay of the hosts' cables. Default: that of the bottleneck.
+    pub host_delay: Option<DelayText>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StarTable {
+    /// Number of senders S1, S2, ...
+    pub senders: u32,
+    /// Rate of every cable.
+    pub rate: RateText,
+    /// Rate of the receiver's cable. Default: `rate`.
+    pub receiver_rate: Option<RateText>,
+    /// Delay of every cable.
+    pub delay: DelayText,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParallelPathsTable {
+    /// Number of sender and receiver pairs S1, D1, ...
+    #[serde(default = "one")]
+    pub pairs: u32,
+    /// Rate of each bottleneck.
+    pub rates: Vec<RateText>,
+    /// Delay of each bottleneck, or one delay for all.
+    pub delays: Either<DelayText, Vec<DelayText>>,
+    /// Rate of the hosts' cables. Default: the largest of `rates`.
+    pub host_rate: Option<RateText>,
+    /// Delay of the hosts' cables.
+    pub host_delay: DelayText,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RingTable {
+    /// Rate of each bottleneck, at least two.
+    pub rates: Vec<RateText>,
+    /// Delay of the bottlenecks.
+    pub delay: DelayText,
+    /// Rate of the hosts' cables. Default: the largest of `rates`.
+    pub host_rate: Option<RateText>,
+    /// Delay of the hosts' cables. Default: `delay`.
+    pub host_delay: Option<DelayText>,
+    /// Number of background pairs S1b1, D1b1, ... on each bottleneck; missing entries mean none.
+    #[serde(default)]
+    pub background: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GraphTable {
+    /// The hosts: names, ranges such as "S1..S4", or tables with name, rack and pod.
+    pub hosts: Vec<Either<String, GraphNodeTable>>,
+    /// The switches, alike.
+    #[serde(default)]
+    pub switches: Vec<Either<String, GraphNodeTable>>,
+    /// The cables: "A-B", or tables.
+    pub cables: Vec<Either<String, CableTable>>,
+    /// Rate of the cables that do not give their own.
+    pub rate: Option<RateText>,
+    /// Delay of the cables that do not give their own.
+    pub delay: Option<DelayText>,
+}
+
+/// A node of a graph.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GraphNodeTable {
+    /// Unique name, or a range such as "S1..S4".
+    pub name: String,
+    /// Its rack, for tables by location. Default: a host's first switch's; a switch is its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rack: Option<u32>,
+    /// Its pod, for tables by location. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod: Option<u32>,
+}
+
+/// A cable of a graph.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CableTable {
+    /// The two nodes it joins, "A-B".
+    pub link: String,
+    /// Rate of each direction. Default: the graph's.
+    pub rate: Option<RateText>,
+    /// Delay. Default: the graph's.
+    pub delay: Option<DelayText>,
+    /// Layer under which tables count it. Default "link".
+    pub layer: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FatTreeTable {
+    /// Ports of a switch, even.
+    pub k: u32,
+    /// Hosts on an edge switch. Default k/2.
+    pub hosts_per_edge: Option<u32>,
+    /// Rate of all cables, or of each layer's.
+    pub rate: Either<RateText, LayerRates>,
+    /// Delay of all cables, or of each layer's.
+    pub delay: Either<DelayText, LayerDelays>,
+}
+
+/// Rates by layer.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LayerRates {
+    /// Between hosts and edge switches.
+    pub rack: RateText,
+    /// Between edge and aggregation switches.
+    pub aggregation: RateText,
+    /// Between aggregation and core switches.
+    pub core: RateText,
+}
+
+/// Delays by layer.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LayerDelays {
+    /// Between hosts and edge switches.
+    pub rack: DelayText,
+    /// Between edge and aggregation switches.
+    pub aggregation: DelayText,
+    /// Between aggregation and core switches.
+    pub core: DelayText,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeafSpineTable {
+    /// Number of leaf switches.
+    pub leaves: u32,
+    /// Number of spine switches.
+    pub spines: u32,
+    /// Hosts on a leaf.
+    pub hosts_per_leaf: u32,
+    /// Rate of the hosts' cables.
+    pub host_rate: RateText,
+    /// Rate of the cables between leaves and spines. Default: `host_rate`.
+    pub uplink_rate: Option<RateText>,
+    /// Delay of the hosts' cables.
+    pub host_delay: DelayText,
+    /// Delay of the cables between leaves and spines. Default: `host_delay`.
+    pub uplink_delay: Option<DelayText>,
+}
+
+tagged! {
+    /// How paths are chosen.
+    pub(crate) enum RoutingTable by "kind" {
+        /// Every switch hashes a subflow and picks one of the shortest next hops.
+        "ecmp" => Ecmp(EcmpTable),
+        /// Fat-trees only: a subflow's addresses pick its core switch.
+        "two-level" => TwoLevel(NoOptions),
+        /// Listed flows give their paths.
+        "pinned" => Pinned(NoOptions),
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EcmpTable {
+    /// Whether the subflows of a connection take different paths. Default false.
+    #[serde(default)]
+    pub distinct: bool,
+}
+
+impl Default for RoutingTable {
+    fn default() -> RoutingTable {
+        RoutingTable::Ecmp(EcmpTable::default())
+    }
+}
+
+fn one() -> u32 {
+    1
+}

@@ -1,0 +1,112 @@
+//! Queues and marking.
+
+use crate::read::tagged;
+use crate::text::PacketsOrBytes;
+use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A port's queue.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QueueTable {
+    /// How much may wait, the packet in service not counted: packets, or a size. Default 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<PacketsOrBytes>,
+    /// Which packets get a congestion mark. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<MarkTable>,
+    /// Whether packets that are not ECN-capable are dropped where others would be marked. Default:
+    /// the preset's, no for most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_ecn_blind: Option<bool>,
+}
+
+tagged! {
+    /// Which arriving packets get a congestion mark.
+    pub(crate) enum MarkTable by "kind" {
+        /// None.
+        "none" => None(NoOptions),
+        /// All that find more than K waiting.
+        "step" => Step(StepTable),
+        /// With a probability that grows linearly between two queue lengths.
+        "linear" => Linear(LinearTable),
+        /// With a probability equal to the share of the limit that waits (FCC's rule).
+        "proportional" => Proportional(ProportionalTable),
+    }
+}
+
+/// A kind without options.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoOptions {}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepTable {
+    /// K: waiting packets, or a size.
+    pub k: PacketsOrBytes,
+    /// What happens at exactly K. Default: the preset's, above for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+}
+
+/// Whether a queue exactly at the threshold marks.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Rule {
+    /// Marks when more than K waits.
+    Above,
+    /// Marks when K or more waits.
+    AtOrAbove,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinearTable {
+    /// Waiting packets up to which none is marked.
+    pub from: f64,
+    /// Waiting packets above which all are marked.
+    pub to: f64,
+    /// Probability at `to`.
+    pub probability: f64,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProportionalTable {
+    /// Share of the limit above which all are marked.
+    #[serde(default = "high")]
+    pub high: f64,
+}
+
+fn high() -> f64 {
+    0.8
+}
+
+impl From<&QueueConfig> for QueueTable {
+    fn from(queue: &QueueConfig) -> QueueTable {
+        let limit = match queue.limit {
+            Limit::Packets(packets) => PacketsOrBytes::Packets(f64::from(packets)),
+            Limit::Bytes(bytes) => PacketsOrBytes::Bytes(bytes),
+        };
+        let mark = match queue.marking {
+            Marking::None => MarkTable::None(NoOptions {}),
+            Marking::Step { threshold, rule } => MarkTable::Step(StepTable {
+                k: match threshold {
+                    Threshold::Packets(packets) => PacketsOrBytes::Packets(packets),
+                    Threshold::Bytes(bytes) => PacketsOrBytes::Bytes(bytes),
+                },
+                rule: Some(match rule {
+                    MarkingRule::Above => Rule::Above,
+                    MarkingRule::AtOrAbove => Rule::AtOrAbove,
+                }),
+            }),
+            Marking::Linear { from, to, probability } => {
+                MarkTable::Linear(LinearTable { from, to, probability })
+            }
+        };
+        let drop_ecn_blind = Some(queue.drop_ecn_blind);
+        QueueTable { limit: Some(limit), mark: Some(mark), drop_ecn_blind }
+    }
+}

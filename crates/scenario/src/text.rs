@@ -1,0 +1,314 @@
+//! Values that a scenario writes as texts: quantities with units, ranges, names.
+
+use pathweave_fabric::topology::Delay;
+use pathweave_units::{Bytes, Rate, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+/// Reads a value from a text only; a bare number is told what it lacks.
+struct FromText<T> {
+    expected: &'static str,
+    example: &'static str,
+    parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T> Visitor<'_> for FromText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, for example \"{}\"", self.expected, self.example)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        Err(E::custom(format!(
+            "{number} has no unit; write {} in quotes, for example \"{}\"",
+            self.expected, self.example
+        )))
+    }
+}
+
+macro_rules! quantity {
+    ($name:ident, $inner:ty, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
+        #[doc = $help]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) struct $name(pub $inner);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<$name, D::Error> {
+                reader.deserialize_str(FromText {
+                    expected: $expected,
+                    example: $example,
+                    parse: |text| match <$inner>::from_str(text) {
+                        Ok(value) => Ok($name(value)),
+                        Err(error) => Err(error.to_string()),
+                    },
+                })
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+                writer.collect_str(&self.0)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($inner).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": $help,
+                    "pattern": $pattern,
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    RateText,
+    Rate,
+    "a rate with its unit",
+    "1 Gbps",
+    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMKk]?bps)?\s*$",
+    "A rate: a number and bps, Kbps, Mbps, Gbps or Tbps."
+);
+quantity!(
+    TimeText,
+    Time,
+    "a time with its unit",
+    "20 us",
+    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*(ps|ns|us|ms|s)?\s*$",
+    "A time: a number and ps, ns, us, ms or s."
+);
+quantity!(
+    BytesText,
+    Bytes,
+    "a size with its unit",
+    "64 KB",
+    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMK]?B|[GMK]iB)?\s*$",
+    "A size: a number and B, KB, MB, GB, TB (powers of ten), KiB, MiB or GiB."
+);
+
+/// A delay, or a range from which each cable's delay is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DelayText(pub Delay);
+
+impl FromStr for DelayText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DelayText, String> {
+        let time = |text: &str| Time::from_str(text).map_err(|error| error.to_string());
+        Ok(DelayText(match text.split_once("..") {
+            None => Delay::Fixed(time(text)?),
+            Some((min, max)) => Delay::Uniform { min: time(min)?, max: time(max)? },
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for DelayText {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<DelayText, D::Error> {
+        reader.deserialize_str(FromText {
+            expected: "a time or a range of times with their units",
+            example: "20 us",
+            parse: DelayText::from_str,
+        })
+    }
+}
+
+impl Serialize for DelayText {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Delay::Fixed(time) => writer.collect_str(&time),
+            Delay::Uniform { min, max } => writer.collect_str(&format_args!("{min}..{max}")),
+        }
+    }
+}
+
+impl JsonSchema for DelayText {
+    fn schema_name() -> Cow<'static, str> {
+        "Delay".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "A one-way delay, or a range from which each cable's delay is drawn.",
+            "examples": ["20 us", "20 us..40 us"],
+        })
+    }
+}
+
+/// How a series is sampled: an interval, or "on-change".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SamplingText {
+    Every(Time),
+    OnChange,
+}
+
+impl<'de> Deserialize<'de> for SamplingText {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<SamplingText, D::Error> {
+        reader.deserialize_str(FromText {
+            expected: "an interval with its unit, or \"on-change\"",
+            example: "100 us",
+            parse: |text| match text {
+                "on-change" => Ok(SamplingText::OnChange),
+                _ => Time::from_str(text).map(SamplingText::Every).map_err(|error| {
+                    format!("{error}; or write \"on-change\"").replacen("; write", ": write", 1)
+                }),
+            },
+        })
+    }
+}
+
+impl Serialize for SamplingText {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            SamplingText::Every(interval) => writer.collect_str(interval),
+            SamplingText::OnChange => writer.serialize_str("on-change"),
+        }
+    }
+}
+
+impl JsonSchema for SamplingText {
+    fn schema_name() -> Cow<'static, str> {
+        "Sampling".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "An interval such as \"100 us\", or \"on-change\".",
+            "examples": ["100 us", "on-change"],
+        })
+    }
+}
+
+/// A number of packets, or a size with its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PacketsOrBytes {
+    Packets(f64),
+    Bytes(Bytes),
+}
+
+impl<'de> Deserialize<'de> for PacketsOrBytes {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<PacketsOrBytes, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = PacketsOrBytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of packets, or a size with its unit, for example \"150 KB\"")
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<PacketsOrBytes, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<PacketsOrBytes, E> {
+                if number.is_finite() && number >= 0.0 {
+                    Ok(PacketsOrBytes::Packets(number))
+                } else {
+                    Err(E::custom(format!(
+                        "{number} is not a number of packets; expected a number from 0 on, or a \
+                         size with its unit, for example \"150 KB\""
+                    )))
+                }
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<PacketsOrBytes, E> {
+                match Bytes::from_str(text) {
+                    Ok(bytes) => Ok(PacketsOrBytes::Bytes(bytes)),
+                    Err(error) => Err(E::custom(format!("{error}; packets are a bare number"))),
+                }
+            }
+        }
+        reader.deserialize_any(Either)
+    }
+}
+
+impl Serialize for PacketsOrBytes {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            PacketsOrBytes::Packets(packets) => writer.serialize_f64(*packets),
+            PacketsOrBytes::Bytes(bytes) => writer.collect_str(bytes),
+        }
+    }
+}
+
+impl JsonSchema for PacketsOrBytes {
+    fn schema_name() -> Cow<'static, str> {
+        "PacketsOrBytes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bytes = generator.subschema_for::<BytesText>();
+        json_schema!({
+            "description": "A number of packets, or a size with its unit.",
+            "anyOf": [{ "type": "number", "minimum": 0 }, bytes],
+        })
+    }
+}
+
+/// A single value, or a table or list in its place.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Either<A, B> {
+    One(A),
+    Many(B),
+}
+
+impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Deserialize<'de> for Either<A, B> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Either<A, B>, D::Error> {
+        use serde::de::IntoDeserializer;
+        struct Shape<A, B>(PhantomData<(A, B)>);
+        impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for Shape<A, B> {
+            type Value = Either<A, B>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value, a list or a table")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Either<A, B>, E> {
+                A::deserialize(text.into_deserializer()).map(Either::One)
+            }
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Either<A, B>, E> {
+                A::deserialize(truth.into_deserializer()).map(Either::One)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Either<A, B>, E> {
+                A::deserialize(number.into_deserializer()).map(Either::One)
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Either<A, B>, E> {
+                A::deserialize(number.into_deserializer()).map(Either::One)
+            }
+            fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Either<A, B>, S::Error> {
+                B::deserialize(SeqAccessDeserializer::new(list)).map(Either::Many)
+            }
+            fn visit_map<M: MapAccess<'de>>(self, table: M) -> Result<Either<A, B>, M::Error> {
+                B::deserialize(MapAccessDeserializer::new(table)).map(Either::Many)
+            }
+        }
+        reader.deserialize_any(Shape(PhantomData))
+    }
+}
+
+impl<A> Either<A, Vec<A>> {
+    /// The value, or all of the list.
+    pub fn as_slice(&self) -> &[A] {
+        match self {
+            Either::One(value) => std::slice::from_ref(value),
+            Either::Many(list) => list,
+        }
+    }
+}

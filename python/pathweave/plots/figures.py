@@ -1,0 +1,214 @@
+"""All figures of a scenario, in the order of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from pathweave.plots.cdf import FEWEST, cdf_figure
+from pathweave.plots.series import KINDS, series_figure
+from pathweave.plots.slowdown import slowdown_figure
+from pathweave.plots.spread import bars_figure, spread_figure
+from pathweave.results.summary import counted, has_size
+from pathweave.results.units import rate_unit, scale, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pathweave.plots.figure import Figure
+    from pathweave.plots.frames import Source
+
+_FLOWS = (
+    "id", "group", "size_bytes", "finished", "fct_s", "fct_ideal_s", "goodput_bps", "location",
+    "rtt_mean_s",
+)  # fmt: skip
+_LARGE = 1_000_000
+"""Bytes from which the goodput of a flow, not only its completion time, is of interest."""
+
+
+def figures(source: Source) -> list[Figure]:
+    """Every figure for which there are results."""
+    return [figure for figure in _all(source) if figure is not None]
+
+
+def _all(source: Source) -> Iterator[Figure | None]:
+    flows = source.table("flows", _FLOWS, optional=["name"])
+    if flows is not None:
+        groups = flows["group"].unique(maintain_order=True).to_list()
+        parts = [(group, flows.filter(pl.col("group") == group)) for group in groups]
+        several = len(groups) > 1
+        for group, part in parts:
+            suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
+            if _is_large(part):
+                yield _goodput(source, part, suffix, words)
+        for group, part in parts:
+            suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
+            yield _completion(source, part, suffix, words)
+        yield slowdown_figure(source, flows)
+        for group, part in parts:
+            suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
+            if _is_large(part):
+                yield _by_location(source, part, suffix, words)
+                yield _rtt_by_location(source, part, suffix, words)
+    yield _jobs(source)
+    yield _phases(source)
+    for kind in KINDS:
+        yield series_figure(source, kind)
+    yield from _links(source)
+
+
+def _is_large(flows: pl.DataFrame) -> bool:
+    unlimited = flows.select((~has_size()).any()).item()
+    median = flows["size_bytes"].median()
+    return unlimited or (isinstance(median, int | float) and median >= _LARGE)
+
+
+def _in_unit(flows: pl.DataFrame, column: str, *, rate: bool) -> tuple[pl.DataFrame, str]:
+    middle = float(flows[column].median() or 0.0)  # pyright: ignore[reportArgumentType]
+    unit = rate_unit(middle) if rate else time_unit(middle)
+    return flows.with_columns((pl.col(column) / scale(unit)).alias("value")), unit
+
+
+def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
+    frame, unit = _in_unit(counted(flows), "goodput_bps", rate=True)
+    axis = f"goodput ({unit})"
+    if frame.group_by("variant", "seed").len()["len"].max() in range(1, FEWEST):
+        frame, names = _named(frame)
+        return bars_figure(
+            source, frame, f"goodput-by-flow{suffix}", f"Goodput by flow{words}", axis, names
+        )
+    return cdf_figure(
+        source,
+        frame,
+        f"goodput-cdf{suffix}",
+        f"Goodput{words}",
+        axis,
+        log=False,
+        what="flows",
+    )
+
+
+def _completion(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
+    done = flows.filter(pl.col("finished") & has_size())
+    if done.is_empty():
+        return None
+    frame, unit = _in_unit(done, "fct_s", rate=False)
+    return cdf_figure(
+        source,
+        frame,
+        f"fct-cdf{suffix}",
+        f"Flow completion time{words}",
+        f"flow completion time ({unit})",
+        log=True,
+        what="finished flows",
+    )
+
+
+def _locations(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    known = ["inter-pod", "inter-rack", "inner-rack"]
+    frame = flows.drop_nulls("location").filter(pl.col("location") != "")
+    frame = frame.with_columns(pl.col("location").alias("category"))
+    here = frame["category"].unique(maintain_order=True).to_list()
+    return frame, [name for name in known if name in here] + [
+        name for name in here if name not in known
+    ]
+
+
+def _by_location(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
+    frame, places = _locations(counted(flows))
+    if len(places) < 2:
+        return None
+    frame, unit = _in_unit(frame, "goodput_bps", rate=True)
+    return spread_figure(
+        source,
+        frame,
+        f"goodput-by-location{suffix}",
+        f"Goodput by location{words}",
+        f"goodput ({unit})",
+        places,
+    )
+
+
+def _rtt_by_location(
+    source: Source, flows: pl.DataFrame, suffix: str, words: str
+) -> Figure | None:
+    frame, places = _locations(flows.drop_nulls("rtt_mean_s"))
+    if len(places) < 2 or frame.is_empty():
+        return None
+    frame, unit = _in_unit(frame, "rtt_mean_s", rate=False)
+    return spread_figure(
+        source,
+        frame,
+        f"rtt-by-location{suffix}",
+        f"Round-trip time by location{words}",
+        f"mean RTT of a flow ({unit})",
+        places,
+    )
+
+
+def _jobs(source: Source) -> Figure | None:
+    jobs = source.table("jobs", ["finished", "jct_s"])
+    if jobs is None:
+        return None
+    done = jobs.filter(pl.col("finished"))
+    if done.is_empty():
+        return None
+    frame, unit = _in_unit(done, "jct_s", rate=False)
+    return cdf_figure(
+        source,
+        frame,
+        "jct-cdf",
+        "Job completion time",
+        f"job completion time ({unit})",
+        log=True,
+        what="finished jobs",
+    )
+
+
+def _phases(source: Source) -> Figure | None:
+    phases = source.table("phases", ["phase", "flow", "goodput_bps"])
+    if phases is None:
+        return None
+    frame, unit = _in_unit(phases, "goodput_bps", rate=True)
+    axis = f"goodput ({unit})"
+    names = frame["phase"].unique(maintain_order=True).to_list()
+    frame = frame.with_columns(pl.col("phase").alias("category"))
+    return spread_figure(
+        source, frame, "goodput-by-phase", "Goodput of flows by phase", axis, names
+    )
+
+
+def _links(source: Source) -> Iterator[Figure | None]:
+    links = source.table("links", ["layer", "utilisation", "queue_mean"])
+    if links is None:
+        return
+    layers = links["layer"].unique(maintain_order=True).to_list()
+    frame = links.with_columns(pl.col("layer").alias("category"))
+    yield spread_figure(
+        source,
+        frame.with_columns(pl.col("utilisation") * 100).rename({"utilisation": "value"}),
+        "utilisation-by-layer",
+        "Link utilisation by layer",
+        "utilisation (%)",
+        layers,
+        top=100,
+    )
+    yield spread_figure(
+        source,
+        frame.rename({"queue_mean": "value"}),
+        "queue-by-layer",
+        "Mean queue of links by layer",
+        "mean queue (packets)",
+        layers,
+    )
+
+
+def _named(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The column `category`: names of flows, in their order."""
+    number = pl.concat_str(pl.lit("flow "), (pl.col("id") + 1).cast(pl.String))
+    name = pl.col("name") if "name" in flows.columns else pl.lit("")
+    named = flows.with_columns(
+        pl.when(name.fill_null("") != "").then(name).otherwise(number).alias("category")
+    )
+    return named, named.sort("id")["category"].unique(maintain_order=True).to_list()

@@ -1,0 +1,303 @@
+"""Rates, windows, round-trip times and queues over time.
+
+A handful of lines is drawn as lines: all in one panel per variant, or, when that would be a tangle,
+one panel per flow and variant. Many lines are drawn as their mean and the band between their 10th
+and 90th percentile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from pathweave.plots.figure import (
+    PAGE_WIDTH,
+    Figure,
+    data,
+    in_panels,
+    panel_size,
+    scheme_colour,
+    top_legend,
+)
+from pathweave.plots.palette import flow_colours
+from pathweave.plots.thin import thin
+from pathweave.results.units import rate_unit, scale, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.plots.frames import Source
+
+OWNERS_APART = 12
+"""Flows with panels of their own at most."""
+VARIANTS_APART = 4
+POINTS = 24_000
+"""Points in a chart, about."""
+BAND_BINS = 200
+PANELS = 12
+"""Panels of variants at most."""
+_SUBFLOW_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of series: its table and columns, and what a line belongs to."""
+
+    table: str
+    column: str
+    owner: str
+    """Column of what a line belongs to: `flow` or `link`."""
+    title: str
+    quantity: str
+    together: int
+    """Lines in one panel at most: few for windows, whose teeth hide each other."""
+
+
+KINDS = (
+    Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6),
+    Kind("windows", "window_packets", "flow", "Windows over time", "window", 2),
+    Kind("rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2),
+    Kind("queues", "packets", "link", "Queues over time", "packets waiting", 2),
+)
+
+
+def series_figure(source: Source, kind: Kind) -> Figure | None:
+    """A figure of one kind of series; None when no run recorded it."""
+    frame = source.table(
+        kind.table, ["time_s", kind.owner, kind.column], optional=["subflow"], first_seed=True
+    )
+    if frame is None:
+        return None
+    if "subflow" not in frame.columns:
+        frame = frame.with_columns(pl.lit(0, pl.Int64).alias("subflow"))
+    frame = frame.rename({kind.column: "value", kind.owner: "owner_id"}).drop_nulls("value")
+    notes = [f"Seed {frame['seed'].min()} of each variant." if _several_seeds(source) else ""]
+    if kind.owner == "link":
+        frame, note = _busy_only(frame)
+        notes.append(note)
+    if frame.is_empty():
+        return None
+    variants = frame["variant"].unique(maintain_order=True).to_list()
+    if len(variants) > PANELS:
+        notes.append(f"The first {PANELS} of {len(variants)} variants.")
+        variants = variants[:PANELS]
+        frame = frame.filter(pl.col("variant").is_in(variants))
+    unit, divisor = _unit(kind, frame)
+    frame = frame.with_columns(pl.col("value") / divisor, _owner_names(source, kind, frame))
+    axis = f"{kind.quantity} ({unit})"
+    per_variant = frame.group_by("variant").agg(
+        pl.struct("owner_id", "subflow").n_unique().alias("lines"),
+        pl.col("owner_id").n_unique().alias("owners"),
+    )
+    lines = _top(per_variant["lines"])
+    owners = _top(per_variant["owners"])
+    if lines <= kind.together:
+        chart, note = _together(frame, variants, axis, kind, lines)
+    elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
+        chart, note = _apart(source, frame, variants, axis)
+    else:
+        chart, note = _band(source, frame, axis, kind, lines)
+    caption = " ".join(note for note in (*notes, note) if note)
+    return Figure(f"{kind.table}-over-time", kind.title, caption, chart)
+
+
+def _several_seeds(source: Source) -> bool:
+    return len({run.seed for run in source.scenario.runs}) > 1
+
+
+def _top(values: pl.Series) -> int:
+    top = values.max()
+    return top if isinstance(top, int) else 0
+
+
+def _unit(kind: Kind, frame: pl.DataFrame) -> tuple[str, float]:
+    high = frame["value"].quantile(0.95) or 0.0
+    if kind.column.endswith("_bps"):
+        unit = rate_unit(float(high))
+    elif kind.column.endswith("_s"):
+        unit = time_unit(float(high))
+    else:
+        return "packets", 1.0
+    return unit, scale(unit)
+
+
+def _busy_only(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Without the links on which nothing ever waited."""
+    top = pl.col("value").max().over("variant", "owner_id")
+    busy = frame.filter(top > 0)
+    every = frame["owner_id"].n_unique()
+    left = busy["owner_id"].n_unique()
+    return busy, f"{every - left} links on which nothing waited are left out." * (left < every)
+
+
+def _owner_names(source: Source, kind: Kind, frame: pl.DataFrame) -> pl.Expr:
+    """The column `owner`: names of flows or links, their numbers where they have none."""
+    names: dict[int, str] = {}
+    table = source.table("links" if kind.owner == "link" else "flows", ["id", "name"])
+    if table is not None:
+        names = dict(table.select("id", "name").iter_rows())
+    ids = frame["owner_id"].unique().to_list()
+    chosen = {owner: names.get(owner) or f"{kind.owner} {owner}" for owner in ids}
+    return pl.col("owner_id").replace_strict(chosen, return_dtype=pl.String).alias("owner")
+
+
+def _thinned(frame: pl.DataFrame, keys: list[str], lines: int) -> tuple[pl.DataFrame, str]:
+    bins = max(40, min(300, POINTS // (4 * max(1, lines))))
+    thin_frame = thin(frame.select("time_s", "value", *keys), keys, bins)
+    if thin_frame.height < frame.height:
+        note = (
+            f"Thinned to first, smallest, largest and last of each of {bins} stretches of time "
+            f"({thin_frame.height:,} of {frame.height:,} samples)."
+        )
+        return thin_frame, note
+    return thin_frame, ""
+
+
+def _time_axis() -> alt.X:
+    return alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
+
+
+def _value_axis(axis: str) -> alt.Y:
+    return alt.Y("value:Q", title=axis, axis=alt.Axis(tickCount=4))
+
+
+def _subflow_dash(subflows: Sequence[str]) -> alt.StrokeDash | alt.StrokeDashValue:
+    if len(subflows) == 1:
+        return alt.StrokeDashValue([])
+    return alt.StrokeDash(
+        "subflow:N",
+        title="subflow",
+        scale=alt.Scale(
+            domain=list(subflows),
+            range=[_SUBFLOW_DASHES[place % len(_SUBFLOW_DASHES)] for place in range(len(subflows))],
+        ),
+        legend=top_legend(subflows, "subflow"),
+    )
+
+
+def _subflow_names(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    numbers = sorted(frame["subflow"].unique().to_list())
+    named = frame.with_columns((pl.col("subflow") + 1).cast(pl.String))
+    return named, [str(number + 1) for number in numbers]
+
+
+def _together(
+    frame: pl.DataFrame, variants: Sequence[str], axis: str, kind: Kind, lines: int
+) -> tuple[alt.Chart | alt.FacetChart, str]:
+    """All lines of a variant in one panel, colour by flow or link."""
+    owners = _in_order(frame)
+    keys = ["variant", "owner", "subflow"]
+    kept, note = _thinned(frame, keys, lines * len(variants))
+    kept, subflows = _subflow_names(kept.rename({"variant": "panel"}))
+    columns, width, height = _wide_panels(len(variants))
+    chart = (
+        alt.Chart()
+        .mark_line(strokeWidth=1.4, clip=True)
+        .encode(
+            x=_time_axis(),
+            y=_value_axis(axis),
+            color=alt.Color(
+                "owner:N",
+                title=None,
+                scale=alt.Scale(domain=owners, range=flow_colours(len(owners))),
+                legend=top_legend(owners) if len(owners) > 1 else None,
+            ),
+            strokeDash=_subflow_dash(subflows),
+            tooltip=[
+                alt.Tooltip("owner:N", title=kind.owner),
+                alt.Tooltip("time_s:Q", title="time (s)"),
+                alt.Tooltip("value:Q", title=axis, format=".4~g"),
+            ],
+        )
+        .properties(width=width, height=height)
+    )
+    return in_panels(chart, data(kept), list(variants), columns), note  # pyright: ignore[reportReturnType]
+
+
+def _apart(
+    source: Source, frame: pl.DataFrame, variants: Sequence[str], axis: str
+) -> tuple[alt.FacetChart, str]:
+    """A row of panels per flow or link, a column per variant, colour by scheme."""
+    owners = _in_order(frame)
+    keys = ["scheme", "variant", "owner", "subflow"]
+    kept, note = _thinned(frame, keys, frame.select(pl.struct(keys).n_unique()).item())
+    kept, subflows = _subflow_names(kept)
+    width = (PAGE_WIDTH - 90) // len(variants) - 20
+    chart = (
+        alt.Chart()
+        .mark_line(strokeWidth=1.3, clip=True)
+        .encode(
+            x=_time_axis(),
+            y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=3)),
+            color=scheme_colour(source.palette, source.schemes(kept), legend=False),
+            strokeDash=_subflow_dash(subflows),
+        )
+        .properties(width=width, height=90)
+    )
+    grid = chart.facet(
+        row=alt.Row(
+            "owner:N",
+            title=axis,
+            sort=owners,
+            header=alt.Header(labelAngle=0, labelAlign="left", titleFontWeight="normal"),
+        ),
+        column=alt.Column("variant:N", title=None, sort=list(variants)),
+        data=data(kept),
+        spacing=14,
+    )
+    return grid, note
+
+
+def _band(
+    source: Source, frame: pl.DataFrame, axis: str, kind: Kind, lines: int
+) -> tuple[alt.LayerChart | alt.FacetChart, str]:
+    """Mean over all lines, and the band of their 10th to 90th percentile, by scheme."""
+    start = float(frame["time_s"].min() or 0.0)  # pyright: ignore[reportArgumentType]
+    end = float(frame["time_s"].max() or 0.0)  # pyright: ignore[reportArgumentType]
+    width_s = max((end - start) / BAND_BINS, 1e-12)
+    place = ((pl.col("time_s") - start) / width_s).floor().clip(0, BAND_BINS - 1)
+    per_line = frame.group_by(
+        "scheme", "panel", "variant", "owner_id", "subflow", place.alias("bin"), maintain_order=True
+    ).agg(pl.col("value").mean())
+    bands = (
+        per_line.group_by("scheme", "panel", "bin", maintain_order=True)
+        .agg(
+            pl.col("value").mean(),
+            pl.col("value").quantile(0.1, "linear").alias("low"),
+            pl.col("value").quantile(0.9, "linear").alias("high"),
+        )
+        .with_columns(time_s=start + (pl.col("bin") + 0.5) * width_s)
+        .drop("bin")
+        .sort("scheme", "panel", "time_s")
+    )
+    panels = source.panels(bands)
+    schemes = source.schemes(bands)
+    columns, width, height = panel_size(len(panels))
+    base = alt.Chart().encode(
+        x=_time_axis(), color=scheme_colour(source.palette, schemes)
+    )
+    chart = alt.layer(
+        base.mark_area(opacity=0.18).encode(
+            y=alt.Y("low:Q", title=axis, axis=alt.Axis(tickCount=4)), y2="high:Q"
+        ),
+        base.mark_line(strokeWidth=1.8).encode(y=_value_axis(axis)),
+    ).properties(width=width, height=height)
+    what = "links" if kind.owner == "link" else "subflows"
+    note = (
+        f"Line: mean over up to {lines:,} {what}; band: 10th to 90th percentile of them; "
+        f"averaged over {BAND_BINS} stretches of time."
+    )
+    return in_panels(chart, data(bands), panels, columns), note  # pyright: ignore[reportReturnType]
+
+
+def _in_order(frame: pl.DataFrame) -> list[str]:
+    return frame.sort("owner_id")["owner"].unique(maintain_order=True).to_list()
+
+
+def _wide_panels(count: int) -> tuple[int, int, int]:
+    if count <= 1:
+        return 1, 780, 260
+    return 2, (PAGE_WIDTH - 70) // 2, 180
