@@ -1,5 +1,7 @@
 //! What a subflow has sent and not yet had acknowledged cumulatively.
 
+use crate::segment::{SACK_BLOCKS, SackBlock};
+
 /// What the sender knows of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -41,6 +43,9 @@ pub(crate) struct Scoreboard {
     sacked_to: u32,
     /// Everything below this that is not sacked has been judged lost by the three above it.
     judged_to: u32,
+    /// Blocks of the last acknowledgements, known to be sacked throughout: the next ones usually
+    /// repeat or extend them.
+    recent: [SackBlock; SACK_BLOCKS],
 }
 
 impl Scoreboard {
@@ -64,6 +69,7 @@ impl Scoreboard {
             lost_from: 0,
             sacked_to: 0,
             judged_to: 0,
+            recent: [SackBlock::default(); SACK_BLOCKS],
         }
     }
 
@@ -165,9 +171,29 @@ impl Scoreboard {
         fresh
     }
 
-    /// A selective acknowledgement of `start` up to, and without, `end`. Returns how many segments
-    /// it newly covers.
-    pub fn acknowledge_block(&mut self, start: u32, end: u32) -> u32 {
+    /// Takes the blocks of an acknowledgement. Returns how many segments they newly cover.
+    pub fn acknowledge_blocks(&mut self, blocks: &[SackBlock]) -> u32 {
+        let known = self.recent;
+        let mut fresh = 0;
+        for (place, block) in blocks.iter().enumerate() {
+            let within = |inner: &&SackBlock| {
+                block.start <= inner.start && inner.end <= block.end && inner.start < inner.end
+            };
+            let inner = known.iter().filter(within).max_by_key(|inner| inner.end - inner.start);
+            fresh += match inner {
+                Some(inner) => {
+                    self.acknowledge_range(block.start, inner.start)
+                        + self.acknowledge_range(inner.end, block.end)
+                }
+                None => self.acknowledge_range(block.start, block.end),
+            };
+            self.recent[place] = *block;
+            self.sacked_to = self.sacked_to.max(block.end.min(self.next));
+        }
+        fresh
+    }
+
+    fn acknowledge_range(&mut self, start: u32, end: u32) -> u32 {
         let mut fresh = 0;
         for number in start.max(self.una)..end.min(self.next) {
             let sent = self.at(number);
@@ -180,7 +206,6 @@ impl Scoreboard {
             self.sacked += 1;
             fresh += 1;
         }
-        self.sacked_to = self.sacked_to.max(end.min(self.next));
         fresh
     }
 
@@ -290,12 +315,16 @@ mod tests {
         board
     }
 
+    fn acknowledge_block(board: &mut Scoreboard, start: u32, end: u32) {
+        board.acknowledge_blocks(&[SackBlock { start, end }]);
+    }
+
     #[test]
     fn three_above_make_a_segment_lost() {
         let mut board = sent(10);
-        board.acknowledge_block(3, 5);
+        acknowledge_block(&mut board, 3, 5);
         assert!(!board.judge_by_blocks(3));
-        board.acknowledge_block(6, 7);
+        acknowledge_block(&mut board, 6, 7);
         // Sacked: 3, 4, 6. Below 3 all have three above; 5 has one.
         assert!(board.judge_by_blocks(3));
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (3, 3, 4));
@@ -303,7 +332,7 @@ mod tests {
         assert_eq!(board.send_again(), Some((0, 100)));
         assert_eq!(board.send_again(), Some((1, 101)));
         assert_eq!(board.in_flight(), 6);
-        board.acknowledge_block(7, 9);
+        acknowledge_block(&mut board, 7, 9);
         // Now 5 has three above.
         assert!(board.judge_by_blocks(3));
         assert_eq!(board.send_again(), Some((2, 102)));
@@ -316,7 +345,7 @@ mod tests {
     #[test]
     fn a_timeout_loses_all_but_the_sacked() {
         let mut board = sent(6);
-        board.acknowledge_block(2, 4);
+        acknowledge_block(&mut board, 2, 4);
         board.judge_all(true);
         assert_eq!((board.lost(), board.in_flight()), (4, 0));
         let again: Vec<u32> = std::iter::from_fn(|| board.send_again()).map(|(n, _)| n).collect();
@@ -381,8 +410,11 @@ mod tests {
                         una = to;
                     }
                     Step::Block(start, count) => {
-                        let (start, end) = (una as u32 + start, una as u32 + start + count);
-                        board.acknowledge_block(start, end);
+                        // A receiver acknowledges only what was sent.
+                        let sent = list.len() as u32;
+                        let start = (una as u32 + start).min(sent);
+                        let end = (start + count).min(sent);
+                        acknowledge_block(&mut board, start, end);
                         for n in start..end.min(list.len() as u32) {
                             list[n as usize] = State::Sacked;
                         }

@@ -171,9 +171,8 @@ impl Sender {
             progress.packets = self.board.acknowledge(ack.number, true);
             self.leave_recovery(ack.number);
         }
-        for block in &ack.sack[..usize::from(ack.sack_count)] {
-            progress.packets += self.board.acknowledge_block(block.start, block.end);
-        }
+        let blocks = &ack.sack[..usize::from(ack.sack_count)];
+        progress.packets += self.board.acknowledge_blocks(blocks);
         let found = self.board.judge_by_blocks(DUPLICATE_THRESHOLD);
         if found && self.recovery == RecoveryState::None {
             self.recovery = RecoveryState::Fast(self.board.next());

@@ -50,15 +50,15 @@ def data(frame: pl.DataFrame, digits: int = 5) -> alt.InlineData:
 
 
 def scheme_colour(
-    palette: Palette, present: Sequence[str], *, legend: bool = True
+    palette: Palette, present: Sequence[str], *, legend: bool = True, symbol: str = "stroke"
 ) -> alt.Color:
-    """Colour by the column `scheme`, in the palette's order."""
+    """Colour by the column `scheme`, in the palette's order; `symbol` is the legend's mark."""
     order = [scheme for scheme in palette.schemes if scheme in present]
     return alt.Color(
         "scheme:N",
         title=None,
         scale=alt.Scale(domain=order, range=[palette.colour(scheme) for scheme in order]),
-        legend=top_legend(order) if legend and len(order) > 1 else None,
+        legend=top_legend(order, symbol=symbol) if legend and len(order) > 1 else None,
     )
 
 
@@ -79,7 +79,7 @@ def scheme_dash(
 
 def log_axis(low: float, high: float, *, title: str) -> dict[str, Any]:
     """Arguments of a logarithmic axis with few, round ticks: decades, or 1-2-5 on a short one."""
-    steps = (1.0,) if high > low * 2e3 else (1.0, 2.0, 5.0)
+    steps = (1.0,) if high > low * 300 else (1.0, 2.0, 5.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     inside = [tick for tick in ticks if low <= tick <= high]
@@ -90,12 +90,14 @@ def log_axis(low: float, high: float, *, title: str) -> dict[str, Any]:
     }
 
 
-def top_legend(names: Sequence[str], title: str | None = None) -> alt.Legend:
+def top_legend(
+    names: Sequence[str], title: str | None = None, *, symbol: str = "stroke"
+) -> alt.Legend:
     """A legend above the chart, in as many columns as fit the page."""
     widest = max((len(name) for name in names), default=1) * 7 + 45
     return alt.Legend(
         orient="top", title=title, columns=max(1, min(len(names), PAGE_WIDTH // widest)),
-        symbolType="stroke",
+        symbolType=symbol, symbolOpacity=1,
     )  # fmt: skip
 
 

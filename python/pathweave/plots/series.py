@@ -23,8 +23,8 @@ from pathweave.plots.figure import (
     top_legend,
 )
 from pathweave.plots.palette import flow_colours
-from pathweave.plots.thin import thin
-from pathweave.results.units import rate_unit, scale, time_unit
+from pathweave.plots.thin import average, thin
+from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,10 +54,12 @@ class Kind:
     quantity: str
     together: int
     """Lines in one panel at most: few for windows, whose teeth hide each other."""
+    averaged: bool = False
+    """Long series are thinned to means over short stretches of time, not to extremes."""
 
 
 KINDS = (
-    Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6),
+    Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6, averaged=True),
     Kind("windows", "window_packets", "flow", "Windows over time", "window", 2),
     Kind("rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2),
     Kind("queues", "packets", "link", "Queues over time", "packets waiting", 2),
@@ -97,7 +99,7 @@ def series_figure(source: Source, kind: Kind) -> Figure | None:
     if lines <= kind.together:
         chart, note = _together(frame, variants, axis, kind, lines)
     elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
-        chart, note = _apart(source, frame, variants, axis)
+        chart, note = _apart(source, frame, variants, axis, kind)
     else:
         chart, note = _band(source, frame, axis, kind, lines)
     caption = " ".join(note for note in (*notes, note) if note)
@@ -144,9 +146,20 @@ def _owner_names(source: Source, kind: Kind, frame: pl.DataFrame) -> pl.Expr:
     return pl.col("owner_id").replace_strict(chosen, return_dtype=pl.String).alias("owner")
 
 
-def _thinned(frame: pl.DataFrame, keys: list[str], lines: int) -> tuple[pl.DataFrame, str]:
+def _thinned(
+    kind: Kind, frame: pl.DataFrame, keys: list[str], lines: int
+) -> tuple[pl.DataFrame, str]:
     bins = max(40, min(300, POINTS // (4 * max(1, lines))))
-    thin_frame = thin(frame.select("time_s", "value", *keys), keys, bins)
+    series = frame.select("time_s", "value", *keys)
+    if kind.averaged:
+        means = average(series, keys, bins)
+        if means.height == frame.height:
+            return means, ""
+        span = float(frame.select(pl.max("time_s") - pl.min("time_s")).item())
+        unit = time_unit(span / bins)
+        length = number(span / bins / scale(unit), 3)
+        return means, f"Averaged over stretches of {length} {unit}."
+    thin_frame = thin(series, keys, bins)
     if thin_frame.height < frame.height:
         note = (
             f"Thinned to first, smallest, largest and last of each of {bins} stretches of time "
@@ -190,7 +203,7 @@ def _together(
     """All lines of a variant in one panel, colour by flow or link."""
     owners = _in_order(frame)
     keys = ["variant", "owner", "subflow"]
-    kept, note = _thinned(frame, keys, lines * len(variants))
+    kept, note = _thinned(kind, frame, keys, lines * len(variants))
     kept, subflows = _subflow_names(kept.rename({"variant": "panel"}))
     columns, width, height = _wide_panels(len(variants))
     chart = (
@@ -218,12 +231,12 @@ def _together(
 
 
 def _apart(
-    source: Source, frame: pl.DataFrame, variants: Sequence[str], axis: str
+    source: Source, frame: pl.DataFrame, variants: Sequence[str], axis: str, kind: Kind
 ) -> tuple[alt.FacetChart, str]:
     """A row of panels per flow or link, a column per variant, colour by scheme."""
     owners = _in_order(frame)
     keys = ["scheme", "variant", "owner", "subflow"]
-    kept, note = _thinned(frame, keys, frame.select(pl.struct(keys).n_unique()).item())
+    kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
     kept, subflows = _subflow_names(kept)
     width = (PAGE_WIDTH - 90) // len(variants) - 20
     chart = (

@@ -56,7 +56,7 @@ def spread_figure(
             scale=alt.Scale(paddingInner=0.25, paddingOuter=0.12),
         ),
         xOffset=alt.XOffset("scheme:N", sort=schemes),
-        color=scheme_colour(source.palette, schemes),
+        color=scheme_colour(source.palette, schemes, symbol="square"),
         tooltip=[
             alt.Tooltip("scheme:N"),
             alt.Tooltip("category:N", title="where"),
@@ -115,7 +115,7 @@ def bars_figure(
             ),
             xOffset=alt.XOffset("scheme:N", sort=schemes),
             y=alt.Y("value:Q", title=axis, axis=alt.Axis(tickCount=5)),
-            color=scheme_colour(source.palette, schemes),
+            color=scheme_colour(source.palette, schemes, symbol="square"),
             tooltip=[
                 alt.Tooltip("scheme:N"),
                 alt.Tooltip("category:N", title="flow"),

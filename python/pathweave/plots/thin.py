@@ -1,4 +1,4 @@
-"""Thinning of long series so that a picture of them stays the same."""
+"""Thinning of long series: by extremes, so that a picture stays the same, or by means."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ def thin(frame: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
     time that all of them span together. Peaks and troughs survive. The result is sorted by keys and
     time.
     """
-    start, end = frame["time_s"].min(), frame["time_s"].max()
-    if not isinstance(start, int | float) or not isinstance(end, int | float) or end <= start:
-        return frame.sort(*keys, "time_s")
-    width = (end - start) / bins
-    place = ((pl.col("time_s") - start) / width).floor().clip(0, bins - 1).cast(pl.Int32)
-    ordered = frame.sort(*keys, "time_s", maintain_order=True).with_columns(place.alias("_bin"))
-    kept = ordered.group_by(*keys, "_bin", maintain_order=True).agg(
+    ordered = frame.sort(*keys, "time_s", maintain_order=True)
+    if _span(frame) <= 0:
+        return ordered
+    kept = ordered.with_columns(_bin(frame, bins).alias("_bin"))
+    kept = kept.group_by(*keys, "_bin", maintain_order=True).agg(
         pl.int_range(pl.len()).alias("_row"),
         pl.col("time_s"),
         pl.col("value"),
@@ -37,3 +35,26 @@ def thin(frame: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
         .drop("_row", "_keep", "_bin")
         .sort(*keys, "time_s", maintain_order=True)
     )
+
+
+def average(frame: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
+    """The mean of `value` in each of `bins` stretches of time, at the mean time of its samples."""
+    if _span(frame) <= 0:
+        return frame.sort(*keys, "time_s")
+    return (
+        frame.with_columns(_bin(frame, bins).alias("_bin"))
+        .group_by(*keys, "_bin", maintain_order=True)
+        .agg(pl.col("time_s").mean(), pl.col("value").mean())
+        .drop("_bin")
+        .sort(*keys, "time_s", maintain_order=True)
+    )
+
+
+def _span(frame: pl.DataFrame) -> float:
+    return float(frame.select(pl.max("time_s") - pl.min("time_s")).item() or 0.0)
+
+
+def _bin(frame: pl.DataFrame, bins: int) -> pl.Expr:
+    start = float(frame.select(pl.min("time_s")).item())
+    width = _span(frame) / bins
+    return ((pl.col("time_s") - start) / width).floor().clip(0, bins - 1).cast(pl.Int32)

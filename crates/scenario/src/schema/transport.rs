@@ -1,6 +1,7 @@
 //! The transport.
 
-use crate::text::{BytesText, Either, PacketsOrBytes, TimeText};
+use crate::text::{BytesText, PacketsOrBytes, TimeText};
+use crate::words::{CountOrNever, SsthreshText, WindowText};
 use pathweave_transport::{
     AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
 };
@@ -26,7 +27,7 @@ pub(crate) struct TransportTable {
     pub initial_window: Option<f64>,
     /// Initial ssthresh: packets, a size, or "none".
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<Ssthresh>,
+    pub initial_ssthresh: Option<SsthreshText>,
     /// The window's floor in congestion avoidance, in packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_window: Option<f64>,
@@ -54,9 +55,9 @@ pub(crate) struct TransportTable {
     /// Size on the wire of an acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_packet: Option<BytesText>,
-    /// The receiver's window: "unlimited", or a table that limits the connection or each subflow.
+    /// The receiver's window: "unlimited", a size for the whole connection, or a size "per subflow".
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub receive_window: Option<Either<Unlimited, WindowTable>>,
+    pub receive_window: Option<WindowText>,
     /// How connections open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<HandshakeName>,
@@ -72,7 +73,7 @@ pub(crate) struct TransportTable {
     /// After so many timeouts in a row what a subflow had in flight is sent again on the others;
     /// "never" keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reinject_after: Option<Either<CountOrNever, ()>>,
+    pub reinject_after: Option<CountOrNever>,
     /// Whether windows grow per acknowledged packet or per acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<CountName>,
@@ -86,4 +87,247 @@ pub(crate) enum RecoveryName {
     Sack,
     /// Cumulative acknowledgements only (RFC 6582).
     NewReno,
+}
+
+/// How connections open.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum HandshakeName {
+    /// SYN and SYN-ACK travel like other packets.
+    Syn,
+    /// SYN and SYN-ACK are never dropped or marked.
+    SynNeverLost,
+    /// Data leaves at once.
+    None,
+}
+
+/// Which subflow gets the next segment.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SchedulerName {
+    /// The next one in turn that may send.
+    RoundRobin,
+    /// The one with the smallest smoothed RTT that may send.
+    LowestRtt,
+}
+
+/// Whether data packets are ECN-capable.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EcnName {
+    /// If the controller reacts to marks.
+    ByController,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// What windows grow by.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CountName {
+    /// Acknowledged packets.
+    Packets,
+    /// Acknowledgements.
+    Acks,
+}
+
+impl TransportTable {
+    /// Writes what the table gives into the configuration. Gives the key and the reason of what does
+    /// not fit into it.
+    pub fn apply(&self, config: &mut Config) -> Result<(), (&'static str, String)> {
+        let size = |key: &'static str, size: BytesText| {
+            u16::try_from(size.0.get()).map_err(|_| {
+                (key, format!("{key} is {}; packets have at most 65535 B", size.0))
+            })
+        };
+        if let Some(size_text) = self.maximum_segment {
+            config.maximum_segment = size("maximum_segment", size_text)?;
+        }
+        if let Some(size_text) = self.data_packet {
+            config.data_packet = size("data_packet", size_text)?;
+        }
+        if let Some(size_text) = self.ack_packet {
+            config.ack_packet = size("ack_packet", size_text)?;
+        }
+        if let Some(recovery) = self.recovery {
+            config.recovery = match recovery {
+                RecoveryName::Sack => Recovery::Sack,
+                RecoveryName::NewReno => Recovery::NewReno,
+            };
+        }
+        if let Some(ssthresh) = self.initial_ssthresh {
+            config.initial_ssthresh = match ssthresh.0 {
+                None => f64::INFINITY,
+                Some(PacketsOrBytes::Packets(packets)) => packets,
+                Some(PacketsOrBytes::Bytes(bytes)) => {
+                    bytes.get() as f64 / f64::from(config.maximum_segment.max(1))
+                }
+            };
+        }
+        let set = |value: Option<TimeText>, time: &mut Time| {
+            *time = value.map_or(*time, |text| text.0);
+        };
+        set(self.minimum_rto, &mut config.minimum_rto);
+        set(self.initial_rto, &mut config.initial_rto);
+        set(self.maximum_rto, &mut config.maximum_rto);
+        set(self.ack_timeout, &mut config.ack.timeout);
+        config.ack.every = self.ack_every.unwrap_or(config.ack.every);
+        config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
+        config.initial_window = self.initial_window.unwrap_or(config.initial_window);
+        config.minimum_window = self.minimum_window.unwrap_or(config.minimum_window);
+        if let Some(window) = self.receive_window {
+            config.receive_window = window.0;
+        }
+        if let Some(handshake) = self.handshake {
+            config.handshake = match handshake {
+                HandshakeName::Syn => Handshake::Syn,
+                HandshakeName::SynNeverLost => Handshake::SynNeverLost,
+                HandshakeName::None => Handshake::None,
+            };
+        }
+        if let Some(spread) = self.join_spread {
+            config.joins = match spread.0 {
+                Time::ZERO => Joins::AfterHandshake,
+                spread => Joins::WithinAfterHandshake(spread),
+            };
+        }
+        if let Some(scheduler) = self.scheduler {
+            config.scheduler = match scheduler {
+                SchedulerName::RoundRobin => SegmentScheduler::RoundRobin,
+                SchedulerName::LowestRtt => SegmentScheduler::LowestRtt,
+            };
+        }
+        if let Some(ecn) = self.ecn {
+            config.ecn = match ecn {
+                EcnName::ByController => EcnUse::ByController,
+                EcnName::On => EcnUse::On,
+                EcnName::Off => EcnUse::Off,
+            };
+        }
+        if let Some(count) = self.reinject_after {
+            config.reinject_after = count.0;
+        }
+        if let Some(count) = self.count {
+            config.count_acks = matches!(count, CountName::Acks);
+        }
+        check(config)
+    }
+}
+
+/// Refuses values that no transport can work with, by key.
+fn check(config: &Config) -> Result<(), (&'static str, String)> {
+    let refuse = |key: &'static str, text: String| Err((key, format!("{key} {text}")));
+    for (key, packets) in
+        [("initial_window", config.initial_window), ("minimum_window", config.minimum_window)]
+    {
+        if !(1.0..=1e6).contains(&packets) {
+            return refuse(key, format!("is {packets}; expected 1 to 1000000 packets"));
+        }
+    }
+    if config.initial_ssthresh.is_nan() || config.initial_ssthresh < 1.0 {
+        let text = format!(
+            "is {} packets; expected at least 1, or \"none\"",
+            config.initial_ssthresh
+        );
+        return refuse("initial_ssthresh", text);
+    }
+    if config.ack.every == 0 {
+        return refuse("ack_every", "is 0; expected at least 1".to_owned());
+    }
+    if config.maximum_segment == 0 {
+        return refuse("maximum_segment", "is 0 B; expected at least 1 B".to_owned());
+    }
+    if config.data_packet < config.maximum_segment {
+        let text = format!(
+            "is {} B, less than the payload in it; expected at least maximum_segment, {} B",
+            config.data_packet, config.maximum_segment
+        );
+        return refuse("data_packet", text);
+    }
+    if config.ack_packet == 0 {
+        return refuse("ack_packet", "is 0 B; expected at least 1 B".to_owned());
+    }
+    if config.minimum_rto == Time::ZERO {
+        return refuse("minimum_rto", "is zero; expected a time above zero".to_owned());
+    }
+    if config.initial_rto == Time::ZERO {
+        return refuse("initial_rto", "is zero; expected a time above zero".to_owned());
+    }
+    if config.maximum_rto < config.minimum_rto || config.maximum_rto < config.initial_rto {
+        let text = format!(
+            "is {}; expected at least minimum_rto, {}, and initial_rto, {}",
+            config.maximum_rto, config.minimum_rto, config.initial_rto
+        );
+        return refuse("maximum_rto", text);
+    }
+    let window = match config.receive_window {
+        ReceiveWindow::Unlimited => Bytes::MAX,
+        ReceiveWindow::Connection(bytes) | ReceiveWindow::Subflow(bytes) => bytes,
+    };
+    if window.get() < u64::from(config.maximum_segment) {
+        let text = format!(
+            "is {window}, less than one segment; expected at least {} B",
+            config.maximum_segment
+        );
+        return refuse("receive_window", text);
+    }
+    if config.reinject_after == Some(0) {
+        return refuse("reinject_after", "is 0; expected at least 1, or \"never\"".to_owned());
+    }
+    Ok(())
+}
+
+impl From<&Config> for TransportTable {
+    /// Every value written out.
+    fn from(config: &Config) -> TransportTable {
+        let AckPolicy { every, timeout } = config.ack;
+        let size = |size: u16| Some(BytesText(Bytes::new(u64::from(size))));
+        TransportTable {
+            preset: None,
+            recovery: Some(match config.recovery {
+                Recovery::Sack => RecoveryName::Sack,
+                Recovery::NewReno => RecoveryName::NewReno,
+            }),
+            limited_transmit: Some(config.limited_transmit),
+            initial_window: Some(config.initial_window),
+            initial_ssthresh: Some(SsthreshText(
+                config
+                    .initial_ssthresh
+                    .is_finite()
+                    .then_some(PacketsOrBytes::Packets(config.initial_ssthresh)),
+            )),
+            minimum_window: Some(config.minimum_window),
+            minimum_rto: Some(TimeText(config.minimum_rto)),
+            initial_rto: Some(TimeText(config.initial_rto)),
+            maximum_rto: Some(TimeText(config.maximum_rto)),
+            ack_every: Some(every),
+            ack_timeout: Some(TimeText(timeout)),
+            maximum_segment: size(config.maximum_segment),
+            data_packet: size(config.data_packet),
+            ack_packet: size(config.ack_packet),
+            receive_window: Some(WindowText(config.receive_window)),
+            handshake: Some(match config.handshake {
+                Handshake::Syn => HandshakeName::Syn,
+                Handshake::SynNeverLost => HandshakeName::SynNeverLost,
+                Handshake::None => HandshakeName::None,
+            }),
+            join_spread: Some(TimeText(match config.joins {
+                Joins::AfterHandshake => Time::ZERO,
+                Joins::WithinAfterHandshake(spread) => spread,
+            })),
+            scheduler: Some(match config.scheduler {
+                SegmentScheduler::RoundRobin => SchedulerName::RoundRobin,
+                SegmentScheduler::LowestRtt => SchedulerName::LowestRtt,
+            }),
+            ecn: Some(match config.ecn {
+                EcnUse::ByController => EcnName::ByController,
+                EcnUse::On => EcnName::On,
+                EcnUse::Off => EcnName::Off,
+            }),
+            reinject_after: Some(CountOrNever(config.reinject_after)),
+            count: Some(if config.count_acks { CountName::Acks } else { CountName::Packets }),
+        }
+    }
 }

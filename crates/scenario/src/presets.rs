@@ -1,0 +1,165 @@
+//! Presets of the transport: in what published code bases and papers differ, as named sets of values.
+
+use pathweave_network::MarkingRule;
+use pathweave_transport::{
+    AckPolicy, Config, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+};
+use pathweave_units::{Bytes, Rate, Time};
+
+/// A named set of transport values.
+pub struct Preset {
+    /// Key in the scenario.
+    pub name: &'static str,
+    /// What it stands for, in one sentence.
+    pub help: &'static str,
+    /// What a step threshold does at exactly K when the scenario does not say.
+    pub rule: MarkingRule,
+    /// Whether ECN-blind packets are dropped at K when the scenario does not say.
+    pub drop_ecn_blind: bool,
+    values: fn(&Context<'_>) -> Config,
+}
+
+/// What some values depend on.
+struct Context<'a> {
+    controller: &'a str,
+    slowest_link: Rate,
+}
+
+impl Preset {
+    /// The values for a controller on a fabric whose slowest link has this rate.
+    pub fn config(&self, controller: &str, slowest_link: Rate) -> Config {
+        (self.values)(&Context { controller, slowest_link })
+    }
+}
+
+/// Every preset, the default first.
+pub fn presets() -> &'static [Preset] {
+    const TABLE: &[Preset] = &[
+        Preset {
+            name: "linux",
+            help: "A current Linux host: SACK, initial window 10, delayed ACKs, lowest-RTT scheduler.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config::default(),
+        },
+        Preset {
+            name: "xmp-2013",
+            help: "The simulations of the XMP paper: NewReno, initial window 1, delayed ACKs.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config {
+                recovery: Recovery::NewReno,
+                limited_transmit: false,
+                initial_window: 1.0,
+                maximum_segment: 1460,
+                data_packet: 1500,
+                ack_packet: 40,
+                scheduler: SegmentScheduler::RoundRobin,
+                ..Config::default()
+            },
+        },
+        Preset {
+            name: "amp-2019",
+            help: "The AMP paper and its ns-3 code: NewReno, initial window 1, an ACK for every packet, no loss of SYNs, ECN-blind packets dropped at K.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: true,
+            values: |_| ns3(),
+        },
+        Preset {
+            name: "fmptcp-2024",
+            help: "The FMPTCP paper: an ACK for every packet, round robin; RTOmin 1 ms when all links have 10 Gbps or more, else 200 ms; minimum window 1 for FCC.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |context| {
+                let fast = context.slowest_link >= Rate::from_gbps(10);
+                let rto = Time::from_millis(if fast { 1 } else { 200 });
+                Config {
+                    minimum_window: if context.controller == "fcc" { 1.0 } else { 2.0 },
+                    minimum_rto: rto,
+                    initial_rto: rto,
+                    ack: every_packet(),
+                    maximum_segment: 1440,
+                    data_packet: 1500,
+                    ack_packet: 60,
+                    scheduler: SegmentScheduler::RoundRobin,
+                    ..Config::default()
+                }
+            },
+        },
+        Preset {
+            name: "decn",
+            help: "The DECN paper: single path, NewReno, initial window 2, an ACK for every packet, no handshake.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config {
+                recovery: Recovery::NewReno,
+                limited_transmit: false,
+                initial_window: 2.0,
+                ack: every_packet(),
+                maximum_segment: 1460,
+                data_packet: 1500,
+                ack_packet: 40,
+                handshake: Handshake::None,
+                ..Config::default()
+            },
+        },
+        Preset {
+            name: "eutcp-2022",
+            help: "The EUTCP paper's Linux hosts: as linux, with minimum window 1 for OLIA and Balia.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |context| Config {
+                minimum_window: match context.controller {
+                    "olia" | "balia" => 1.0,
+                    _ => 2.0,
+                },
+                ..Config::default()
+            },
+        },
+        Preset {
+            name: "ns3-mmptcp",
+            help: "The ns-3 code of MMPTCP (EUTCP's table IV): as amp-2019, with minimum window 1 and 65,535 B of receive window a subflow.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config {
+                minimum_window: 1.0,
+                receive_window: ReceiveWindow::Subflow(Bytes::new(65_535)),
+                ..ns3()
+            },
+        },
+    ];
+    TABLE
+}
+
+/// The preset of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Preset> {
+    presets().iter().find(|preset| preset.name == name)
+}
+
+/// An acknowledgement for every data packet; the timeout never acts.
+fn every_packet() -> AckPolicy {
+    AckPolicy { every: 1, ..Config::default().ack }
+}
+
+/// The MPTCP code for ns-3.19 that AMP and MMPTCP are built on.
+fn ns3() -> Config {
+    Config {
+        recovery: Recovery::NewReno,
+        limited_transmit: false,
+        initial_window: 1.0,
+        initial_ssthresh: 65_535.0 / 1400.0,
+        minimum_window: 2.0,
+        minimum_rto: Time::from_millis(200),
+        initial_rto: Time::from_millis(200),
+        ack: every_packet(),
+        maximum_segment: 1400,
+        data_packet: 1460,
+        ack_packet: 60,
+        handshake: Handshake::SynNeverLost,
+        joins: Joins::WithinAfterHandshake(Time::from_micros(49)),
+        scheduler: SegmentScheduler::RoundRobin,
+        // What is mapped to a subflow is only sent again on that subflow.
+        reinject_after: None,
+        ..Config::default()
+    }
+}

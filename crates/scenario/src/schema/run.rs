@@ -1,0 +1,107 @@
+//! What surrounds the traffic: stop, measurement, recording, events.
+
+use crate::text::{Either, RateText, SamplingText, TimeText};
+use crate::text::BytesText;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether flow starts are put off at random.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Jitter {
+    /// By a seeded time within one base RTT: flows that start in step stay in step.
+    #[default]
+    Rtt,
+    /// Not at all.
+    None,
+}
+
+/// When a run ends: at the first of the given conditions, or else when all flows have finished.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StopTable {
+    /// At this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<TimeText>,
+    /// The group whose flows, bytes or jobs are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<String>,
+    /// So many flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// So many bytes in flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<BytesText>,
+    /// So many jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u64>,
+    /// Whether what is under way is waited for: started flows count then, no new ones start, and the
+    /// run ends with the last one. Otherwise finished flows count and the run ends at once.
+    pub drain: bool,
+}
+
+/// Which time tables cover.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MeasureTable {
+    /// Tables count from here.
+    pub from: TimeText,
+    /// Tables count to here. Default: the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<TimeText>,
+    /// Further windows by name: [from, to].
+    pub phases: BTreeMap<String, (TimeText, TimeText)>,
+}
+
+impl Default for MeasureTable {
+    fn default() -> MeasureTable {
+        let from = TimeText(pathweave_units::Time::ZERO);
+        MeasureTable { from, to: None, phases: BTreeMap::new() }
+    }
+}
+
+/// Which series are recorded. Default: none.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RecordTable {
+    /// Windows, ssthresh and smoothed RTTs of subflows: an interval, or "on-change".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<SamplingText>,
+    /// Delivery rates of subflows, averaged over this interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<TimeText>,
+    /// Waiting packets at ports, at this interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<TimeText>,
+    /// The links of `queues`: "A->B", "A-B" (both directions), the name of a layer, or "all".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Either<String, Vec<String>>>,
+}
+
+/// A change of links at a given time.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventTable {
+    /// When.
+    pub at: TimeText,
+    /// "A->B", or "A-B" for both directions. Give this, or `node`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// All links from and to this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// They take this rate. Give this, or one of the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateText>,
+    /// `true`: they go down.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub down: bool,
+    /// `true`: they come back.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub up: bool,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
+}
