@@ -1,7 +1,7 @@
 """Stands in for the compiled core: the same contract, made-up results.
 
 A scenario file for it is TOML with `title`, `[axes]` (axis = [names]) and `[fake]`: `seconds` of
-wall-clock time a run takes, `fail` (labels of variants that fail), and the fields of
+wall-clock time a run takes, `fail` (labels of variants that fail), `deaf` (cannot be cancelled) and the fields of
 `synthetic.Shape`. A key `broken` anywhere at the top makes it a wrong scenario.
 """
 
@@ -60,7 +60,9 @@ class Run:
         if self._cancelled:
             state = "cancelled"
         elif fraction >= 1.0:
-            state = "failed" if self._variant.label in self._variant.fake.get("fail", []) else "done"
+            state = (
+                "failed" if self._variant.label in self._variant.fake.get("fail", []) else "done"
+            )
         return {
             "state": state,
             "time_s": 2.0 * fraction,
@@ -72,14 +74,14 @@ class Run:
         }
 
     def cancel(self) -> None:
-        self._cancelled = True
+        self._cancelled = not self._variant.fake.get("deaf", False)
 
     def take(self) -> Output:
         variant = self._variant
         if variant.label in variant.fake.get("fail", []):
             raise RuntimeError("packets are not conserved on link h0->s0")
         shape = synthetic.Shape(
-            **{k: v for k, v in variant.fake.items() if k not in ("seconds", "fail")}
+            **{k: v for k, v in variant.fake.items() if k not in ("seconds", "fail", "deaf")}
         )
         seconds = max(time.monotonic() - self._began, 1e-3)
         return Output(
@@ -136,7 +138,9 @@ def load(
     variants = []
     for names in itertools.product(*kept.values()):
         at = dict(zip(kept, names, strict=True))
-        resolved = json.dumps({"axes": at, "fake": fake | {"seconds": 0}, "set": sets, "size": size})
+        resolved = json.dumps(
+            {"axes": at, "fake": fake | {"seconds": 0}, "set": sets, "size": size}
+        )
         label = ", ".join(names)
         slug = "-".join(names).lower() or "run"
         variants.append(Variant(at, label, slug, resolved, fake))
@@ -152,10 +156,8 @@ def load(
     )
 
 
-def install() -> None:
-    """Make `from pathweave import _core` give this module."""
-    import pathweave
-
+def module() -> types.ModuleType:
+    """The module that takes the place of `pathweave._core`."""
     module = types.ModuleType("pathweave._core")
     module.__dict__.update(
         version=lambda: VERSION,
@@ -178,8 +180,14 @@ def install() -> None:
         ScenarioError=ScenarioError,
         load=load,
     )
-    sys.modules["pathweave._core"] = module
-    pathweave.__dict__["_core"] = module
+    return module
+
+
+def install() -> None:
+    """Make `from pathweave import _core` give the fake, in a process of its own."""
+    import pathweave
+
+    sys.modules["pathweave._core"] = pathweave.__dict__["_core"] = module()
 
 
 if __name__ == "__main__":

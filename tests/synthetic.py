@@ -78,7 +78,7 @@ def _flows(
         "group": ["large"] * n,
         "name": [f"Flow {i + 1}" if unlimited else f"large/{i}" for i in range(n)],
         "job": np.full(n, -1, dtype=np.int64),
-        "controller": [scheme.split("-")[0].lower()] * n,
+        "controller": [scheme.split("-", maxsplit=1)[0].lower()] * n,
         "subflows": np.full(n, subflows, dtype=np.int64),
         "source": [f"h{i}" for i in range(n)],
         "destination": [f"h{(i * 7 + 3) % max(n, 1)}" for i in range(n)],
@@ -136,7 +136,7 @@ def _small(rng: np.random.Generator, shape: Shape, scheme: str) -> Table:
 def _stack(parts: list[Table]) -> Table:
     first = parts[0]
     return {
-        name: sum((part[name] for part in parts), [])
+        name: [value for part in parts for value in part[name]]
         if isinstance(first[name], list)
         else np.concatenate([part[name] for part in parts])
         for name in first

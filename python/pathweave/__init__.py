@@ -1,12 +1,12 @@
-"""Pathweave: which multipath congestion control should a data-centre fabric run?
+"""Pathweave asks which multipath congestion control a data-centre fabric should run.
 
-    import pathweave
+import pathweave
 
-    results = pathweave.run("papers/xmp/tab1.toml", only={"pattern": "Permutation"})
-    results.flows        # a polars frame, one row per flow
-    results.summary()    # the summary table
+results = pathweave.run("papers/xmp/tab1.toml", only={"pattern": "Permutation"})
+results.flows        # a polars frame, one row per flow
+results.summary()    # the summary table
 
-    results = pathweave.load("results/tab1")
+results = pathweave.load("results/tab1")
 """
 
 from __future__ import annotations

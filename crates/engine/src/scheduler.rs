@@ -33,6 +33,10 @@ pub(crate) enum Alarm {
     StopFlow(u32),
     /// The traffic group with this number asked to be woken.
     WakeTraffic(u32),
+    /// The traffic group with this number begins.
+    BeginTraffic(u32),
+    /// The traffic group with this number ends.
+    StopTraffic(u32),
 }
 
 impl Alarm {
@@ -44,6 +48,8 @@ impl Alarm {
             Alarm::StartFlow(id) => (3, id),
             Alarm::StopFlow(id) => (4, id),
             Alarm::WakeTraffic(id) => (5, id),
+            Alarm::BeginTraffic(id) => (6, id),
+            Alarm::StopTraffic(id) => (7, id),
         }
     }
 

@@ -87,6 +87,8 @@ pub(crate) struct Simulation<'p, P> {
     pub active: BTreeSet<u32>,
     /// Flows that were asked for and have not started.
     pending: u32,
+    /// Groups whose traffic has not begun.
+    to_begin: usize,
     /// The flow of each connection, by the connection's place.
     flow_of: Vec<u32>,
     routes: Vec<Option<SubflowRoutes>>,
@@ -145,6 +147,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             flows: Vec::new(),
             active: BTreeSet::new(),
             pending: 0,
+            to_begin: plan.groups.len(),
             flow_of: Vec::new(),
             routes: Vec::new(),
             path_of: Vec::new(),
@@ -170,8 +173,11 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn run(mut self) -> Result<Output, RunError> {
-        for group in 0..self.programs.len() {
-            self.tell_traffic(group, TrafficEvent::Begin);
+        for (group, plan) in self.plan.groups.iter().enumerate() {
+            self.scheduler.wake(Alarm::BeginTraffic(group as u32), plan.start);
+            if let Some(stop) = plan.stop {
+                self.scheduler.wake(Alarm::StopTraffic(group as u32), stop);
+            }
         }
         let verdict = self.run_to_the_end()?;
         let now = self.scheduler.now();
@@ -182,7 +188,6 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
-        self.end_if_nothing_can_happen();
         let mut until_look = BETWEEN_LOOKS;
         loop {
             let limit = self.next_control();
@@ -285,6 +290,12 @@ impl<'p, P: Port> Simulation<'p, P> {
                     endpoints.stop(connection, &mut out);
                 }
             }
+            Alarm::BeginTraffic(group) => {
+                self.to_begin -= 1;
+                self.tell_traffic(group as usize, TrafficEvent::Begin);
+                self.end_if_nothing_can_happen();
+            }
+            Alarm::StopTraffic(group) => self.stop_group(group, now),
             Alarm::WakeTraffic(group) => {
                 let group = group as usize;
                 if self.wakes[group] == now {
@@ -329,6 +340,23 @@ impl<'p, P: Port> Simulation<'p, P> {
         }
     }
 
+    /// A group starts nothing new, and its flows stop sending.
+    fn stop_group(&mut self, group: u32, now: Time) {
+        self.programs[group as usize].drain();
+        let under_way: Vec<ConnectionId> = self
+            .active
+            .iter()
+            .map(|&number| &self.flows[number as usize])
+            .filter(|flow| flow.group == group)
+            .filter_map(|flow| flow.connection)
+            .collect();
+        for connection in under_way {
+            let (endpoints, mut out) = self.outlet(now);
+            endpoints.stop(connection, &mut out);
+        }
+        self.end_if_nothing_can_happen();
+    }
+
     fn expect_flow(&mut self, group: usize, start: FlowStart) {
         let number = self.flows.len() as u32;
         let plan = &self.plan.groups[group];
@@ -365,6 +393,10 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn start_flow(&mut self, number: u32, now: Time) {
         self.pending -= 1;
+        let group = &self.plan.groups[self.flows[number as usize].group as usize];
+        if group.stop.is_some_and(|stop| stop <= now) {
+            return; // its group has ended since it was asked for
+        }
         self.active.insert(number);
         let flow = &self.flows[number as usize];
         let group = flow.group as usize;
@@ -571,8 +603,9 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     /// Ends the run when all flows are done and none will come, or when none can go on.
     fn end_if_nothing_can_happen(&mut self) {
-        let starts_to_come =
-            self.pending > 0 || self.programs.iter().any(|program| program.next_wake().is_some());
+        let starts_to_come = self.pending > 0
+            || self.to_begin > 0
+            || self.programs.iter().any(|program| program.next_wake().is_some());
         if starts_to_come || self.plan.stop.at.is_some() || self.ended.is_some() {
             return;
         }

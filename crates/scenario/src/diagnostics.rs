@@ -188,7 +188,7 @@ impl Diagnostic for Report<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), self.span);
+        let label = LabeledSpan::new_primary_with_span(None, self.span);
         Some(Box::new(std::iter::once(label)))
     }
 }

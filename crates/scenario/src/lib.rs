@@ -1,11 +1,48 @@
 //! The scenario file: schema, units, diagnostics with spans, variants, presets; resolves into a
 //! [`Plan`].
+//!
+//! ```
+//! let scenario = pathweave_scenario::check(r#"
+//!     [fabric]
+//!     kind = "dumbbell"
+//!     left = 2
+//!     bottleneck_rate = "1 Gbps"
+//!     bottleneck_delay = "25 us"
+//!
+//!     [[traffic]]
+//!     name = "flows"
+//!     pattern = "flows"
+//!     size = "10 MB"
+//!     controller = "dctcp"
+//!     flows = [{ from = "S1", to = "D1" }, { from = "S2", to = "D2", start = "1 ms" }]
+//! "#).unwrap();
+//! let plan = scenario.variants()[0].plan(scenario.seeds()[0]);
+//! assert_eq!(plan.groups[0].listed.len(), 2);
+//! ```
 
 #![forbid(unsafe_code)]
 
+mod diagnostics;
+mod file;
+mod overrides;
+mod parse;
 mod plan;
+mod presets;
+mod read;
+mod resolve;
+mod scenario;
+mod schema;
+mod suggest;
+mod text;
+mod tree;
+mod variants;
+mod words;
 
+pub use diagnostics::{Diagnostics, Mistake};
 pub use plan::{
     Amount, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record, Sampling, Stop,
     TrafficStop,
 };
+pub use presets::{Preset, presets};
+pub use scenario::{Scenario, Selection, Variant, check};
+pub use schema::schema;

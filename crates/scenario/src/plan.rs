@@ -40,8 +40,12 @@ pub struct GroupPlan {
     pub name: String,
     /// Which hosts talk to which, and when.
     pub pattern: Pattern,
-    /// How much flows send.
+    /// How much flows send. Incast jobs and listed flows with sizes of their own do not use it.
     pub size: Size,
+    /// When the pattern begins.
+    pub start: Time,
+    /// From when on nothing new starts and flows under way stop sending.
+    pub stop: Option<Time>,
     /// Its transport.
     pub transport: Config,
     /// Its controller.

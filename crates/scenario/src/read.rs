@@ -20,8 +20,17 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(
     node: &'de Node,
     problems: &mut Vec<Problem>,
 ) -> Option<T> {
+    read_beside(node, &[], problems)
+}
+
+/// As [`read`], for a table some of whose keys, `also`, were taken out to be read by themselves.
+pub(crate) fn read_beside<'de, T: de::Deserialize<'de>>(
+    node: &'de Node,
+    also: &'static [&'static str],
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
     let collected = RefCell::new(Vec::new());
-    let result = T::deserialize(Reader { node, problems: &collected });
+    let result = T::deserialize(Reader { node, also, problems: &collected });
     problems.append(&mut collected.into_inner());
     match result {
         Ok(value) => Some(value),
@@ -174,14 +183,16 @@ fn plain(expected: &str) -> String {
 #[derive(Clone, Copy)]
 struct Reader<'de, 'p> {
     node: &'de Node,
+    /// Keys that are accepted beside those of the table's own type.
+    also: &'static [&'static str],
     problems: &'p RefCell<Vec<Problem>>,
 }
 
 impl<'de> Reader<'de, '_> {
-    fn wrong(&self, expected: &dyn Expected) -> ReadError {
+    fn wrong(&self, expected: &str) -> ReadError {
         ReadError {
             message: format!("{} cannot stand here", self.node.describe()),
-            help: Some(format!("expected {}", plain(&expected.to_string()))),
+            help: Some(format!("expected {}", plain(expected))),
             place: Some(self.node.place),
         }
     }
@@ -191,13 +202,16 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        let Reader { node, problems } = self;
+        let Reader { node, problems, .. } = self;
         let result = match &node.value {
             Value::Text(text) => visitor.visit_str(text),
             Value::Integer(number) => visitor.visit_i64(*number),
             Value::Number(number) => visitor.visit_f64(*number),
             Value::Truth(truth) => visitor.visit_bool(*truth),
-            Value::Date(_) => return Err(self.wrong(&visitor)),
+            Value::Date(_) => {
+                let expected: &dyn Expected = &visitor;
+                return Err(self.wrong(&expected.to_string()));
+            }
             Value::List(list) => visitor.visit_seq(Elements { nodes: list.iter(), problems }),
             Value::Table(table) => visitor.visit_map(Entries::new(table, None, problems)),
         };
@@ -223,7 +237,7 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         let Value::Table(table) = &self.node.value else {
-            return Err(self.wrong(&"a table"));
+            return Err(self.wrong("a table"));
         };
         let entries = Entries::new(table, Some(fields), self.problems);
         visitor.visit_map(entries).map_err(|error| error.at(self.node.place))
@@ -237,7 +251,7 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let Reader { node, problems } = self;
+        let Reader { node, also, problems } = self;
         let is_tag = name.starts_with(|c: char| c.is_ascii_lowercase());
         match &node.value {
             Value::Table(table) if is_tag => {
@@ -249,14 +263,14 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
                     });
                 };
                 let Some(kind) = tag.as_text() else {
-                    let reader = Reader { node: tag, problems };
+                    let reader = Reader { node: tag, also: &[], problems };
                     return Err(reader.wrong(&format!("one of: {}", suggest::list(variants))));
                 };
                 if !variants.contains(&kind) {
                     let error: ReadError = de::Error::unknown_variant(kind, variants);
                     return Err(error.at(tag.place));
                 }
-                let entries = Tagged { kind, tag: name, node, problems };
+                let entries = Tagged { kind, tag: name, node, also, problems };
                 visitor.visit_enum(entries).map_err(|error| error.at(node.place))
             }
             Value::Text(text) if !is_tag => {
@@ -286,7 +300,7 @@ impl<'de> SeqAccess<'de> for Elements<'de, '_> {
         seed: S,
     ) -> Result<Option<S::Value>, ReadError> {
         let problems = self.problems;
-        self.nodes.next().map(|node| seed.deserialize(Reader { node, problems })).transpose()
+        self.nodes.next().map(|node| seed.deserialize(Reader { node, also: &[], problems })).transpose()
     }
 }
 
@@ -298,7 +312,8 @@ struct Entries<'de, 'p> {
     next: usize,
     fields: Option<&'static [&'static str]>,
     /// A key that was read already.
-    skip: Option<&'static str>,
+    tag: Option<&'static str>,
+    also: &'static [&'static str],
     unknown: usize,
     problems: &'p RefCell<Vec<Problem>>,
 }
@@ -309,7 +324,7 @@ impl<'de, 'p> Entries<'de, 'p> {
         fields: Option<&'static [&'static str]>,
         problems: &'p RefCell<Vec<Problem>>,
     ) -> Entries<'de, 'p> {
-        Entries { table, next: 0, fields, skip: None, unknown: 0, problems }
+        Entries { table, next: 0, fields, tag: None, also: &[], unknown: 0, problems }
     }
 }
 
@@ -323,15 +338,18 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
         while let Some((key, _)) = self.table.entries.get(self.next) {
             self.next += 1;
             let name = key.name.as_str();
-            if self.skip == Some(name) {
+            if self.tag == Some(name) {
                 continue;
             }
             if let Some(fields) = self.fields
                 && !fields.contains(&name)
             {
                 if self.unknown < UNKNOWN_SHOWN {
-                    let error: ReadError = de::Error::unknown_field(name, fields);
-                    self.problems.borrow_mut().push(error.into_problem(key.place));
+                    let known: Vec<&str> =
+                        self.tag.iter().chain(fields).chain(self.also).copied().collect();
+                    let problem = Problem::new(key.place, format!("unknown key \"{name}\""))
+                        .help(suggest::accepted(name, &known));
+                    self.problems.borrow_mut().push(problem);
                 }
                 self.unknown += 1;
                 continue;
@@ -347,7 +365,7 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
         seed: S,
     ) -> Result<S::Value, ReadError> {
         let node = &self.table.entries[self.next - 1].1;
-        seed.deserialize(Reader { node, problems: self.problems })
+        seed.deserialize(Reader { node, also: &[], problems: self.problems })
     }
 }
 
@@ -355,6 +373,7 @@ struct Tagged<'de, 'p> {
     kind: &'de str,
     tag: &'static str,
     node: &'de Node,
+    also: &'static [&'static str],
     problems: &'p RefCell<Vec<Problem>>,
 }
 
@@ -416,12 +435,13 @@ impl<'de> Deserializer<'de> for Rest<'de, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let Tagged { tag, node, problems, .. } = self.0;
+        let Tagged { tag, node, also, problems, .. } = self.0;
         let Value::Table(table) = &node.value else {
-            return Err(Reader { node, problems }.wrong(&"a table"));
+            return Err(Reader { node, also, problems }.wrong("a table"));
         };
         let mut entries = Entries::new(table, Some(fields), problems);
-        entries.skip = Some(tag);
+        entries.tag = Some(tag);
+        entries.also = also;
         visitor.visit_map(entries).map_err(|error| error.at(node.place))
     }
 

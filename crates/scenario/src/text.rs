@@ -42,7 +42,7 @@ impl<T> Visitor<'_> for FromText<T> {
 }
 
 macro_rules! quantity {
-    ($name:ident, $inner:ty, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
+    ($name:ident, $inner:ty, $write:expr, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
         #[doc = $help]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) struct $name(pub $inner);
@@ -62,7 +62,8 @@ macro_rules! quantity {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
-                writer.collect_str(&self.0)
+                let write: fn($inner) -> String = $write;
+                writer.serialize_str(&write(self.0))
             }
         }
 
@@ -86,6 +87,7 @@ macro_rules! quantity {
 quantity!(
     RateText,
     Rate,
+    |rate| rate.to_string(),
     "a rate with its unit",
     "1 Gbps",
     r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMKk]?bps)?\s*$",
@@ -94,6 +96,7 @@ quantity!(
 quantity!(
     TimeText,
     Time,
+    |time| time.to_string(),
     "a time with its unit",
     "20 us",
     r"^\s*\+?[0-9_]*\.?[0-9_]*\s*(ps|ns|us|ms|s)?\s*$",
@@ -102,11 +105,20 @@ quantity!(
 quantity!(
     BytesText,
     Bytes,
+    bytes_text,
     "a size with its unit",
     "64 KB",
     r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMK]?B|[GMK]iB)?\s*$",
     "A size: a number and B, KB, MB, GB, TB (powers of ten), KiB, MiB or GiB."
 );
+
+/// Packet sizes read better as "1500 B" than as "1.5 KB".
+fn bytes_text(bytes: Bytes) -> String {
+    match bytes.get() {
+        small if small < 100_000 && small % 1_000 != 0 => format!("{small} B"),
+        _ => bytes.to_string(),
+    }
+}
 
 /// A delay, or a range from which each cable's delay is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +255,9 @@ impl<'de> Deserialize<'de> for PacketsOrBytes {
 impl Serialize for PacketsOrBytes {
     fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
         match self {
+            PacketsOrBytes::Packets(packets) if *packets as u32 as f64 == *packets => {
+                writer.serialize_u32(*packets as u32)
+            }
             PacketsOrBytes::Packets(packets) => writer.serialize_f64(*packets),
             PacketsOrBytes::Bytes(bytes) => writer.collect_str(bytes),
         }

@@ -103,11 +103,11 @@ impl Node {
         }
     }
 
-    /// The child of this name: a key of a table, an index or the `name` of an element of a list.
+    /// The value of a key of a table, or of an index of a list.
     pub fn child(&self, step: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(table) => table.get(step),
-            Value::List(list) => list.get(position(list, step)?),
+            Value::List(list) => list.get(step.parse::<usize>().ok()?),
             _ => None,
         }
     }

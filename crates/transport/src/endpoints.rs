@@ -252,6 +252,7 @@ impl Endpoints {
         }
         sender.timeout.reset_backoff();
         sender.timeouts_in_row = 0;
+        sender.dead = false;
         sender.deadline = Time::MAX;
         self.take_rtt(index, now - segment.sent);
         self.establish(index, now, out);
@@ -439,6 +440,11 @@ impl Endpoints {
                 sender.deadline = Time::MAX;
             } else {
                 sender.deadline = now + sender.timeout.current(&connection.config);
+                if sender.timer_at > sender.deadline {
+                    // The timeout has shrunk: after a first sample, or when a backoff ends.
+                    sender.timer_at = sender.deadline;
+                    out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+                }
             }
         }
         sender.marks += u64::from(segment.ce_echo);
@@ -521,7 +527,11 @@ impl Endpoints {
         }
         loop {
             if !self.connections[place as usize].has_data() {
-                self.connections[place as usize].window_limited = false;
+                // Losses that wait for room are data too: without growth, what a timeout left to
+                // send again would go out one packet at a time.
+                let mut subflows = self.senders[first as usize..(first + count) as usize].iter();
+                let losses_wait = subflows.any(|sender| sender.board.lost() > 0);
+                self.connections[place as usize].window_limited = losses_wait;
                 return;
             }
             let Some(index) = self.choose(place) else {

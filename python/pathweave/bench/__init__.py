@@ -1,0 +1,1 @@
+"""Speed of the engine on the cases under benches/."""

@@ -6,6 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from pathweave.cli.bench import bench
 from pathweave.cli.exits import guarded
 from pathweave.cli.listing import list_, schema
 from pathweave.cli.report import report
@@ -42,6 +43,7 @@ def _options(
 
 app.command(name="run")(run)
 app.command(name="report")(report)
+app.command(name="bench")(bench)
 app.command(name="list")(list_)
 app.command(name="schema")(schema)
 

@@ -27,4 +27,3 @@ def _console(*, stderr: bool) -> Console:
     elif console.width > MAX_WIDTH:
         console.width = MAX_WIDTH
     return console
-

@@ -80,9 +80,7 @@ def _controllers(console: Console, entries: list[ControllerInfo]) -> None:
         if entry["parameters"]:
             table = _table("parameter", "default", "range", "what it is")
             for parameter in entry["parameters"]:
-                table.add_row(
-                    *(parameter[key] for key in ("name", "default", "range", "help"))
-                )
+                table.add_row(*(parameter[key] for key in ("name", "default", "range", "help")))
             console.print(Padding(table, (0, 0, 0, 2)))
         else:
             console.print()

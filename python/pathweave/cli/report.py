@@ -9,18 +9,12 @@ import typer
 
 
 def report(
-    folders: Annotated[
-        list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")
-    ],
+    folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for the report; DIR/report if not given.", metavar="DIR"
-        ),
+        typer.Option(help="Folder for the report; DIR/report if not given.", metavar="DIR"),
     ] = None,
-    pictures: Annotated[
-        bool, typer.Option(help="Also write every chart as PNG and SVG.")
-    ] = True,
+    pictures: Annotated[bool, typer.Option(help="Also write every chart as PNG and SVG.")] = True,
 ) -> None:
     """Write a report: one HTML page that needs no network, and its charts as PNG and SVG."""
     from pathweave.cli.console import messages, output

@@ -91,8 +91,7 @@ def _explain(console: Console, session: Session, outcome: Outcome) -> None:
     total = len(session.plan.tasks)
     if outcome.cancelled:
         console.print(
-            f"interrupted: {kept} of {total} runs are kept; "
-            "the same command goes on from there"
+            f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
         )
     for task, reason in outcome.failed:
         console.print(f"failed: {task.label}: {reason}", markup=False)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredScenario
 
 
-
 def print_results(console: Console, scenario: StoredScenario) -> None:
     """Print what a run of `scenario` found: flows by group, jobs, published values."""
     seeds = len({run.seed for run in scenario.runs})

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
     from pathweave.plots.palette import Palette
 
-PAGE_WIDTH = 880
-"""Pixels that a chart may be wide, axes left out."""
+PAGE_WIDTH = 960
+"""Pixels that a chart may be wide, its axes included."""
+AXIS_WIDTH = 70
+"""Pixels that the labels and the title of a y axis take."""
+SPACING = 28
+"""Pixels between panels."""
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
 
@@ -62,9 +66,7 @@ def scheme_colour(
     )
 
 
-def scheme_dash(
-    palette: Palette, present: Sequence[str]
-) -> alt.StrokeDash | alt.StrokeDashValue:
+def scheme_dash(palette: Palette, present: Sequence[str]) -> alt.StrokeDash | alt.StrokeDashValue:
     """Dashes by the column `scheme`; plain lines as long as colours are enough."""
     order = [scheme for scheme in palette.schemes if scheme in present]
     if len({palette.colour(scheme) for scheme in order}) == len(order):
@@ -106,18 +108,26 @@ def panel_size(count: int, *, tall: int = 260) -> tuple[int, int, int]:
     if count <= 1:
         return 1, 640, tall + 20
     columns = count if count <= 3 else (2 if count == 4 else 3)
-    return columns, (PAGE_WIDTH - 70 * (columns - 1)) // columns - 20, tall if columns < 3 else tall - 40
+    return columns, panel_width(columns), tall if columns < 3 else tall - 40
+
+
+def panel_width(columns: int) -> int:
+    """Width in pixels of each of `columns` panels that share the y axis of the first."""
+    return (PAGE_WIDTH - AXIS_WIDTH - SPACING * (columns - 1)) // columns
 
 
 def in_panels(
-    chart: alt.Chart | alt.LayerChart, source: alt.InlineData, panels: Sequence[str], columns: int
+    chart: alt.Chart | alt.LayerChart | alt.FacetChart,
+    source: alt.InlineData,
+    panels: Sequence[str],
+    columns: int,
 ) -> Chart:
     """`chart` once for each name in the column `panel`; as it is when there is one without name."""
-    if len(panels) <= 1 and not any(panels):
+    if isinstance(chart, alt.FacetChart) or (len(panels) <= 1 and not any(panels)):
         return chart.properties(data=source)
     return chart.facet(
         facet=alt.Facet("panel:N", title=None, sort=list(panels)),
         data=source,
         columns=columns,
-        spacing=28,
+        spacing=SPACING,
     )

@@ -130,9 +130,7 @@ def _by_location(source: Source, flows: pl.DataFrame, suffix: str, words: str) -
     )
 
 
-def _rtt_by_location(
-    source: Source, flows: pl.DataFrame, suffix: str, words: str
-) -> Figure | None:
+def _rtt_by_location(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
     frame, places = _locations(flows.drop_nulls("rtt_mean_s"))
     if len(places) < 2 or frame.is_empty():
         return None

@@ -50,7 +50,7 @@ def flow_colours(count: int) -> list[str]:
 
 def dark_colours(flows: int) -> dict[str, str]:
     """What each colour of a light page becomes on a dark one, for up to `flows` flows."""
-    pairs = dict(zip(SCHEMES_LIGHT, SCHEMES_DARK, strict=True))
+    pairs: dict[str, str] = dict(zip(SCHEMES_LIGHT, SCHEMES_DARK, strict=True))
     pairs[PAPER_LIGHT] = PAPER_DARK
     for count in range(1, flows + 1):
         bright = [_sample(at, 0.3, 1.0) for at in _steps(count)]

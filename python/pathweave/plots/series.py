@@ -14,11 +14,11 @@ import altair as alt
 import polars as pl
 
 from pathweave.plots.figure import (
-    PAGE_WIDTH,
     Figure,
     data,
     in_panels,
     panel_size,
+    panel_width,
     scheme_colour,
     top_legend,
 )
@@ -149,7 +149,9 @@ def _owner_names(source: Source, kind: Kind, frame: pl.DataFrame) -> pl.Expr:
 def _thinned(
     kind: Kind, frame: pl.DataFrame, keys: list[str], lines: int
 ) -> tuple[pl.DataFrame, str]:
-    bins = max(40, min(300, POINTS // (4 * max(1, lines))))
+    # Dashes, which tell subflows apart, make long lines slow to draw.
+    budget = POINTS // 2 if frame["subflow"].n_unique() > 1 else POINTS
+    bins = max(40, min(300, budget // (4 * max(1, lines))))
     series = frame.select("time_s", "value", *keys)
     if kind.averaged:
         means = average(series, keys, bins)
@@ -170,7 +172,9 @@ def _thinned(
 
 
 def _time_axis() -> alt.X:
-    return alt.X("time_s:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
+    return alt.X(
+        "time_s:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)
+    )
 
 
 def _value_axis(axis: str) -> alt.Y:
@@ -238,7 +242,7 @@ def _apart(
     keys = ["scheme", "variant", "owner", "subflow"]
     kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
     kept, subflows = _subflow_names(kept)
-    width = (PAGE_WIDTH - 90) // len(variants) - 20
+    width = panel_width(len(variants)) - 30
     chart = (
         alt.Chart()
         .mark_line(strokeWidth=1.3, clip=True)
@@ -289,9 +293,7 @@ def _band(
     panels = source.panels(bands)
     schemes = source.schemes(bands)
     columns, width, height = panel_size(len(panels))
-    base = alt.Chart().encode(
-        x=_time_axis(), color=scheme_colour(source.palette, schemes)
-    )
+    base = alt.Chart().encode(x=_time_axis(), color=scheme_colour(source.palette, schemes))
     chart = alt.layer(
         base.mark_area(opacity=0.18).encode(
             y=alt.Y("low:Q", title=axis, axis=alt.Axis(tickCount=4)), y2="high:Q"
@@ -312,5 +314,5 @@ def _in_order(frame: pl.DataFrame) -> list[str]:
 
 def _wide_panels(count: int) -> tuple[int, int, int]:
     if count <= 1:
-        return 1, 780, 260
-    return 2, (PAGE_WIDTH - 70) // 2, 180
+        return 1, panel_width(1), 260
+    return 2, panel_width(2), 180

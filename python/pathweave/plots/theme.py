@@ -9,7 +9,9 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 def config(*, dark: bool = False) -> dict[str, Any]:
     """Vega-Lite configuration; charts carry none of their own."""
-    ink, faint, grid = ("#e6e8eb", "#a9adb5", "#33373f") if dark else ("#1d2127", "#555b65", "#e4e6ea")
+    ink, faint, grid = (
+        ("#e6e8eb", "#a9adb5", "#33373f") if dark else ("#1d2127", "#555b65", "#e4e6ea")
+    )
     return {
         "font": FONT,
         "background": "transparent" if dark else "#ffffff",

@@ -1,0 +1,1 @@
+"""Results on disk, and as frames, summaries and comparisons."""

@@ -3,13 +3,13 @@
 The file has one array of tables per scenario, named like the scenario file:
 
     [[tab1]]
-    quantity = "goodput"              # see `quantities.QUANTITIES`
-    statistic = "mean"                # mean (default), p1 ... p99, min, max, std, sum, "over 300 ms"
-    where = { group = "large" }       # columns of the quantity's table, and their values
-    unit = "Mbps"                     # of the values below
-    tolerance = 0.1                   # relative; only for reporting
+    quantity = "goodput"       # see `quantities.QUANTITIES`
+    statistic = "mean"         # mean (default), median, p1 ... p99, min, max, std, sum, "over 3 ms"
+    where = { group = "large" } # columns of the quantity's table, and their values
+    unit = "Mbps"              # of the values below
+    tolerance = 0.1            # relative; only for reporting
     source = "Table 1"
-    axes = ["scheme", "pattern"]      # how the values are nested; all axes in the file's order if left out
+    axes = ["scheme", "pattern"] # how the values are nested; if left out, all axes in order
     [tab1.values]
     "XMP-4" = { Permutation = 735.6, Random = 542.9, Incast = 535.7 }
 

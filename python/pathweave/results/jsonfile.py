@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` so that a reader sees the old file or the new one, never a part of it."""
-    text = json.dumps(
-        _finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
-    )
+    text = json.dumps(_finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8") as file:

@@ -1,8 +1,8 @@
 """Names of folders and files under a results folder.
 
-    results/<scenario>/scenario.json             what was asked for: order of axes, published values
-    results/<scenario>/<variant>-s<seed>/        one run
-        manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
+results/<scenario>/scenario.json             what was asked for: order of axes, published values
+results/<scenario>/<variant>-s<seed>/        one run
+    manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
@@ -13,6 +12,7 @@ from pathweave.results.jsonfile import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
         raise InputError(f"no finished run in {where}; `pathweave run` makes them")
     for scenario in scenarios.values():
         _complete_axes(scenario)
+        for run in scenario.runs:
+            _order_axes(scenario, run)
         scenario.runs.sort(key=lambda run: _position(scenario, run))
     return list(scenarios.values())
 
@@ -148,6 +150,12 @@ def _complete_axes(scenario: StoredScenario) -> None:
             names = scenario.axes.setdefault(axis, [])
             if name not in names:
                 names.append(name)
+
+
+def _order_axes(scenario: StoredScenario, run: StoredRun) -> None:
+    """A manifest's keys are sorted; put the axes back into the order of the scenario file."""
+    axes = run.axes
+    run.manifest["variant"]["axes"] = {axis: axes[axis] for axis in scenario.axes if axis in axes}
 
 
 def _position(scenario: StoredScenario, run: StoredRun) -> tuple[tuple[int, ...], int]:

@@ -8,7 +8,7 @@ of all seeds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pathweave.results.interval import half_width
 
@@ -35,16 +35,17 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
         flows = _read(runs, "flows", _FLOW_COLUMNS)
         if flows is None:
             continue
         for group in flows["group"].unique(maintain_order=True):
-            about = {"scenario": scenario.name, "group": group, "variant": label, **runs[0].axes}
+            about = {"scenario": scenario.name, "group": group, "variant": label}
             rows.append(
                 about
+                | runs[0].axes
                 | {"seeds": len(runs)}
                 | _flow_row(flows.filter(pl.col("group") == group))
             )
@@ -59,7 +60,7 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
     """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles."""
     import polars as pl
 
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
         jobs = _read(runs, "jobs", ("finished", "jct_s"))
@@ -105,7 +106,7 @@ def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.D
     return pl.concat(parts, how="diagonal_relaxed") if parts else None
 
 
-def _flow_row(flows: pl.DataFrame) -> dict[str, object]:
+def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
     import polars as pl
 
     basis = counted(flows)
@@ -129,7 +130,7 @@ def _flow_row(flows: pl.DataFrame) -> dict[str, object]:
     )
 
 
-def _percentiles(frame: pl.DataFrame, column: str, name: str, unit: str) -> dict[str, object]:
+def _percentiles(frame: pl.DataFrame, column: str, name: str, unit: str) -> dict[str, Any]:
     values = frame[column].drop_nulls()
     return {
         f"{name}_p{at}_{unit}": values.quantile(at / 100, interpolation="linear") for at in (50, 99)

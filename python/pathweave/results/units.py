@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pathweave.errors import InputError
 
 SCALES = {
@@ -43,19 +45,15 @@ def time_unit(value_s: float) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """`value` with about `digits` significant digits and no exponent; a dash for nothing."""
-    if value is None or value != value:  # noqa: PLR0124
+    """`value` with about `digits` significant digits; a dash for nothing."""
+    if value is None or math.isnan(value):
         return "–"
     if value == 0:
         return "0"
-    size = abs(value)
-    if size >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    decimals = digits - 1
-    while size >= 10 and decimals > 0:
-        size /= 10
-        decimals -= 1
-    return f"{value:.{decimals}f}" if abs(value) >= 10**-digits else f"{value:.1e}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    if decimals > digits + 3:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{max(decimals, 0)}f}"
 
 
 def count(value: float) -> str:

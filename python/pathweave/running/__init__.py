@@ -1,0 +1,1 @@
+"""Running scenarios: what is missing, several at a time, until done or interrupted."""

@@ -6,7 +6,6 @@ import errno
 import os
 import shlex
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathweave.core import core
@@ -20,6 +19,7 @@ from pathweave.running.pool import Outcome, Watcher, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 @dataclass(frozen=True)

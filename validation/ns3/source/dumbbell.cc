@@ -144,6 +144,11 @@ ConfigureTransport(const Settings& settings)
                ns3::TimeValue(settings.minimumRetransmissionTimeout));
     SetDefault("ns3::TcpSocket::SegmentSize", ns3::UintegerValue(settings.segmentBytes));
     SetDefault("ns3::TcpSocket::InitialCwnd", ns3::UintegerValue(settings.initialWindowPackets));
+    if (settings.initialSlowStartThresholdBytes > 0)
+    {
+        SetDefault("ns3::TcpSocket::InitialSlowStartThreshold",
+                   ns3::UintegerValue(settings.initialSlowStartThresholdBytes));
+    }
     SetDefault("ns3::TcpSocket::DelAckCount", ns3::UintegerValue(settings.acknowledgeEvery));
     SetDefault("ns3::TcpSocket::DelAckTimeout", ns3::TimeValue(settings.acknowledgeTimeout));
     SetDefault("ns3::TcpSocket::SndBufSize", ns3::UintegerValue(settings.socketBufferBytes));

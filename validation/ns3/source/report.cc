@@ -44,6 +44,7 @@ WriteSettings(JsonWriter& json, const Settings& settings)
     json.Number("data_packet_wire_bytes", settings.DataPacketWireBytes());
     json.Number("acknowledgement_wire_bytes", settings.AcknowledgementWireBytes());
     json.Number("initial_window_packets", settings.initialWindowPackets);
+    json.Number("initial_slow_start_threshold_bytes", settings.initialSlowStartThresholdBytes);
     json.Number("acknowledge_every_packets", settings.acknowledgeEvery);
     json.Number("acknowledge_timeout_ms", Microseconds(settings.acknowledgeTimeout) / 1e3);
     json.Number("minimum_retransmission_timeout_ms",

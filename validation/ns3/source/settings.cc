@@ -114,6 +114,9 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("timestamps", "TCP's timestamp option", settings.timestamps);
     commandLine.AddValue("segment", "payload of a data packet, bytes", settings.segmentBytes);
     commandLine.AddValue("initial-window", "packets", settings.initialWindowPackets);
+    commandLine.AddValue("initial-slow-start-threshold",
+                         "bytes; 0 for none",
+                         settings.initialSlowStartThresholdBytes);
     commandLine.AddValue("acknowledge-every", "packets", settings.acknowledgeEvery);
     commandLine.AddValue("acknowledge-timeout",
                          "longest delay of an acknowledgement",

@@ -40,6 +40,8 @@ struct Settings
 
     uint32_t segmentBytes{1448};
     uint32_t initialWindowPackets{10};
+    // Zero for none: slow start then ends with the first loss or mark.
+    uint32_t initialSlowStartThresholdBytes{0};
     uint32_t acknowledgeEvery{2};
     ns3::Time acknowledgeTimeout{ns3::MilliSeconds(40)};
     ns3::Time minimumRetransmissionTimeout{ns3::MilliSeconds(200)};

@@ -1,43 +1,59 @@
-//! Plans built by hand, for tests that need no scenario file.
+//! Plans built by hand, for tests that need no scenario file, and ways to read results.
 
 #![allow(dead_code)] // each test file uses some of them
 
 use pathweave_control::{Value, find};
-use pathweave_fabric::Fabric;
+use pathweave_engine::{Column, Output, Progress, Table};
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_fabric::topology::{Dumbbell, FatTree, PerLayer};
+use pathweave_fabric::topology::{Dumbbell, FatTree, ParallelPaths, PerLayer};
+use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
-use pathweave_scenario::{GroupPlan, Measure, Plan, Record, Stop};
-use pathweave_traffic::patterns::{Listed, ListedFlow, Permutation};
+use pathweave_scenario::{Change, GroupPlan, LinkChange, ListedFlow, Measure, Plan, Record, Stop};
+use pathweave_traffic::patterns::{Listed, ListedFlow as Listing, Permutation};
 use pathweave_traffic::{Pattern, Size};
 use pathweave_transport::Config;
-use pathweave_units::{Rate, Time};
+use pathweave_units::{Bytes, Rate, Time};
 
-/// A queue of 100 packets that marks above `k`; drop-tail without.
+/// A queue of `limit` packets that marks above `k`; drop-tail without.
 pub fn queue(limit: u32, k: Option<u32>) -> QueueConfig {
     let marking = k.map_or(Marking::None, |k| Marking::Step {
         threshold: Threshold::Packets(f64::from(k)),
         rule: MarkingRule::Above,
     });
-    QueueConfig { limit: Limit::Packets(limit), marking, drop_ecn_blind: false }
+    QueueConfig {
+        limit: Limit::Packets(limit),
+        marking,
+        drop_ecn_blind: false,
+    }
 }
 
 /// A traffic group with a Linux-like transport.
-pub fn group(controller: &str, parameters: &[(&str, f64)], pattern: Pattern, size: Size) -> GroupPlan {
+pub fn group(
+    controller: &str,
+    parameters: &[(&str, f64)],
+    pattern: Pattern,
+    size: Size,
+) -> GroupPlan {
     let entry = find(controller).expect("a registered controller");
     let given: Vec<(String, Value)> = parameters
         .iter()
         .map(|(name, value)| ((*name).to_owned(), Value::Number(*value)))
         .collect();
+    let listed = match &pattern {
+        Pattern::Listed(list) => vec![ListedFlow::default(); list.flows.len()],
+        _ => Vec::new(),
+    };
     GroupPlan {
         name: "flows".to_owned(),
         pattern,
         size,
+        start: Time::ZERO,
+        stop: None,
         transport: Config::default(),
         controller: entry,
         parameters: entry.parameters(&given).expect("valid parameters"),
         subflows: 1,
-        listed: Vec::new(),
+        listed,
     }
 }
 
@@ -51,7 +67,10 @@ pub fn plan(fabric: Fabric, queue: QueueConfig, groups: Vec<GroupPlan>, stop: Op
         routing: RoutingKind::Ecmp { distinct: false },
         groups,
         events: Vec::new(),
-        stop: Stop { at: stop, traffic: None },
+        stop: Stop {
+            at: stop,
+            traffic: None,
+        },
         measure: Measure::default(),
         record: Record::default(),
         jitter: true,
@@ -72,17 +91,17 @@ pub fn dumbbell(pairs: u32, delay: Time) -> Fabric {
     shape.build(1).expect("a dumbbell")
 }
 
-/// Unlimited flows from the i-th sender to the i-th receiver of a dumbbell, at these times.
-pub fn pairs(starts: &[Time]) -> Pattern {
-    let count = starts.len() as u32;
-    let flow = |(number, start): (u32, &Time)| ListedFlow {
-        source: number,
-        destination: count + number,
-        size: None,
-        start: *start,
-        stop: None,
+/// One pair of hosts with as many paths as there are `delays`, each with a 1 Gbps bottleneck; the
+/// hosts' cables have ten times that.
+pub fn parallel_paths(delays: &[Time]) -> Fabric {
+    let shape = ParallelPaths {
+        pairs: 1,
+        rates: vec![Rate::from_gbps(1); delays.len()],
+        delays: delays.iter().map(|&delay| delay.into()).collect(),
+        host_rate: Rate::from_gbps(10),
+        host_delay: Time::from_nanos(100).into(),
     };
-    Pattern::Listed(Listed { flows: (0..).zip(starts).map(flow).collect() })
+    shape.build(1).expect("parallel paths")
 }
 
 /// A fat-tree of 1 Gbps links with 10 us each.
@@ -92,13 +111,123 @@ pub fn fat_tree(k: u32) -> Fabric {
     let shape = FatTree {
         k,
         hosts_per_edge: None,
-        rate: PerLayer { rack: rate, aggregation: rate, core: rate },
-        delay: PerLayer { rack: delay, aggregation: delay, core: delay },
+        rate: PerLayer {
+            rack: rate,
+            aggregation: rate,
+            core: rate,
+        },
+        delay: PerLayer {
+            rack: delay,
+            aggregation: delay,
+            core: delay,
+        },
     };
     shape.build(1).expect("a fat-tree")
 }
 
+/// The links from node to node of a path, by the nodes' names.
+pub fn path(fabric: &Fabric, nodes: &[&str]) -> Vec<LinkId> {
+    nodes
+        .windows(2)
+        .map(|ends| link(fabric, ends[0], ends[1]))
+        .collect()
+}
+
+/// The link from one node to another, by their names.
+pub fn link(fabric: &Fabric, from: &str, to: &str) -> LinkId {
+    let joins = |link: &pathweave_fabric::Link| {
+        fabric.node(link.from).name == from && fabric.node(link.to).name == to
+    };
+    let place = fabric.links.iter().position(joins);
+    LinkId(place.expect("the two nodes are neighbours") as u32)
+}
+
+/// Both directions of the cable between two nodes change at one time.
+pub fn cable(fabric: &Fabric, at: Time, ends: [&str; 2], change: &Change) -> [LinkChange; 2] {
+    let there = link(fabric, ends[0], ends[1]);
+    [there, there.reverse()].map(|link| LinkChange {
+        at,
+        link,
+        change: change.clone(),
+    })
+}
+
 /// One permutation over all hosts.
 pub fn permutation() -> Pattern {
-    Pattern::Permutation(Permutation { hosts: None, rounds: Some(1) })
+    Pattern::Permutation(Permutation {
+        hosts: None,
+        rounds: Some(1),
+    })
+}
+
+/// One flow from the first host to the second at time zero.
+pub fn single() -> Pattern {
+    flows(&[(0, 1, Time::ZERO)])
+}
+
+/// Flows from host to host at these times.
+pub fn flows(list: &[(u32, u32, Time)]) -> Pattern {
+    let flow = |&(source, destination, start): &(u32, u32, Time)| Listing {
+        source,
+        destination,
+        size: None,
+        start,
+        stop: None,
+    };
+    Pattern::Listed(Listed {
+        flows: list.iter().map(flow).collect(),
+    })
+}
+
+/// Flows from the i-th sender to the i-th receiver of a dumbbell, at these times.
+pub fn pairs(starts: &[Time]) -> Pattern {
+    let count = starts.len() as u32;
+    let list: Vec<(u32, u32, Time)> = (0..)
+        .zip(starts)
+        .map(|(number, &start)| (number, count + number, start))
+        .collect();
+    flows(&list)
+}
+
+/// So many bytes.
+pub fn fixed(bytes: u64) -> Size {
+    Size::Fixed(Bytes::new(bytes))
+}
+
+/// Runs a plan that must not fail.
+pub fn run(plan: &Plan) -> Output {
+    pathweave_engine::run(plan, &Progress::default()).expect("a run without defects")
+}
+
+/// A table that every run has.
+pub fn table<'a>(output: &'a Output, name: &str) -> &'a Table {
+    output.table(name).expect("the table")
+}
+
+/// A column of numbers of the flows table.
+pub fn of_flows<'a>(output: &'a Output, column: &str) -> &'a [f64] {
+    table(output, "flows").numbers(column)
+}
+
+/// A column of counts of the flows table.
+pub fn counted<'a>(output: &'a Output, column: &str) -> &'a [u64] {
+    table(output, "flows").integers(column)
+}
+
+/// A yes-or-no column of the flows table.
+pub fn flags<'a>(output: &'a Output, column: &str) -> &'a [bool] {
+    match table(output, "flows").column(column) {
+        Some(Column::Flags(values)) => values,
+        _ => panic!("no flags {column}"),
+    }
+}
+
+/// Mean over values.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Whether two numbers differ by at most this share of the second.
+pub fn within(value: f64, share: f64, expected: f64) -> bool {
+    (value - expected).abs() <= share * expected.abs()
 }

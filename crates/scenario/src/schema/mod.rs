@@ -28,10 +28,12 @@ pub(crate) struct File {
     /// Seed of all random choices, or a list of seeds: one run for each. Default 1.
     #[serde(skip_serializing)]
     #[schemars(default)]
+    #[allow(dead_code)] // read from the tree, before the variants
     pub seed: Option<Either<u64, Vec<u64>>>,
     /// Number of seeds to run: `seed`, `seed` + 1, ... Default 1.
     #[serde(skip_serializing)]
     #[schemars(default)]
+    #[allow(dead_code)] // read from the tree, before the variants
     pub seeds: Option<u32>,
     /// Whether flow starts get a seeded delay within one base RTT.
     #[schemars(default)]

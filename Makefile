@@ -1,0 +1,106 @@
+# make setup     .venv/bin/pathweave, from nothing but Python 3.11, Rust and a C compiler
+# make demo      a first table and report
+# make test      every check: formatting, lints, types, tests
+# make validate  comparison with ns-3
+# make bench     speed of the engine
+# make lock      pin the Python dependencies anew
+# make clean     remove what was built (results stay)
+
+SHELL := /bin/sh
+.SHELLFLAGS := -ec
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := setup
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The Rust tool chain installs itself where not every shell looks.
+export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
+
+# Everything that the extension is built from; a change in it, and nothing else, builds it again.
+CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
+	$(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \))
+
+.PHONY: setup demo test validate bench lock clean tools
+
+setup: $(VENV)/.extension
+
+demo: setup
+	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
+	$(BIN)/pathweave report results/tab1
+
+test: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --quiet
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
+	$(BIN)/basedpyright --warnings
+	$(BIN)/pytest --quiet
+
+validate: setup
+	validation/ns3/install.sh
+	$(MAKE) -C validation/ns3 results
+
+bench: setup
+	$(BIN)/pathweave bench
+
+lock: $(VENV)/.uv
+	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+		--output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) target .pytest_cache .ruff_cache .hypothesis
+	rm -f python/pathweave/_core*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Says what is missing, and how to get it, before anything is built.
+tools:
+	@missing=; \
+	need() { missing=yes; printf '%s\n' "$$1" >&2; }; \
+	command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || \
+		need "missing: a C compiler (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc)"; \
+	command -v cargo >/dev/null || \
+		need "missing: Rust 1.88 or newer, with cargo (install rustup, then: rustup default stable)"; \
+	$(find_python); \
+	test -x $(BIN)/python || test -n "$$python" || \
+		need "missing: Python 3.11 or newer (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf install python3)"; \
+	if command -v cargo >/dev/null; then \
+		rust=$$(rustc --version 2>/dev/null | cut -d' ' -f2); \
+		case "$$rust" in \
+			1.[0-9].*|1.[0-7][0-9].*|1.8[0-7].*|"") need "too old: Rust $$rust; 1.88 or newer is needed (rustup update)";; \
+		esac; \
+	fi; \
+	test -z "$$missing"
+
+# Sets $python to the first interpreter that is new enough, or to nothing.
+define find_python
+python=; for name in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if test -z "$$python" && command -v $$name >/dev/null && \
+		$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	then python=$$name; fi; \
+done
+endef
+
+$(BIN)/python: | tools
+	@$(find_python); \
+	echo "making $(VENV) with $$($$python --version)"; \
+	$$python -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$$python cannot make a virtual environment (Debian, Ubuntu: apt install python3-venv)" >&2; \
+		exit 1; }
+
+$(VENV)/.uv: | $(BIN)/python
+	@command -v uv >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+$(VENV)/.dependencies: requirements.lock | $(VENV)/.uv
+	@echo "installing Python packages"
+	@uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.extension: $(CORE) $(VENV)/.dependencies | tools
+	@echo "compiling the core (a few minutes the first time)"
+	@UV_OFFLINE=1 maturin develop --release --uv --quiet
+	@touch $@

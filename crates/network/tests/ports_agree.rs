@@ -1,0 +1,318 @@
+//! The two ports on the same traffic: every departure, arrival, drop, mark and counter alike, and
+//! both as a FIFO queue's recursion says.
+
+use pathweave_network::{
+    Arrival, DeparturePort, FifoPort, Header, Limit, LinkEvent, LinkEvents, LinkSetup,
+    LinkStatistics, Marking, MarkingRule, Network, Port, QueueConfig, RouteId, Threshold,
+};
+use pathweave_random::Stream;
+use pathweave_units::{Bytes, Rate, Time};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+const LINKS: usize = 3;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Send { route: usize, size: u16, ecn: bool, protected: bool },
+    SetRate(u32, u64),
+    Fail(u32),
+    Restore(u32),
+    Observe,
+}
+
+impl Step {
+    /// Changes of links and observations come before, sending after what else is due at a time.
+    fn comes_first(&self) -> bool {
+        !matches!(self, Step::Send { .. })
+    }
+}
+
+/// What can be seen from outside.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    Sent { number: u32, taken: bool },
+    Hop { link: u32, number: Option<u32>, marked: bool, dropped: bool },
+    Lost(u32),
+    Counters(Vec<(LinkStatistics, u32, u32)>),
+}
+
+#[derive(Default)]
+struct Schedule {
+    /// Departures, then arrivals, each by link: the order at equal times.
+    due: [[Option<Time>; LINKS]; 2],
+}
+
+impl LinkEvents for Schedule {
+    fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
+        let due = &mut self.due[event as usize][link as usize];
+        assert_eq!(*due, None, "one time for each link and event");
+        *due = Some(at);
+    }
+    fn cancel(&mut self, link: u32, event: LinkEvent) {
+        let due = self.due[event as usize][link as usize].take();
+        assert!(due.is_some(), "only what is scheduled is taken back");
+    }
+}
+
+impl Schedule {
+    fn next(&self) -> Option<(Time, LinkEvent, u32)> {
+        [LinkEvent::Departure, LinkEvent::Arrival]
+            .into_iter()
+            .flat_map(|event| (0..LINKS as u32).map(move |link| (event, link)))
+            .filter_map(|(event, link)| {
+                self.due[event as usize][link as usize].map(|at| (at, event, link))
+            })
+            .min()
+    }
+}
+
+struct Driver<P> {
+    network: Network<u32, P>,
+    schedule: Schedule,
+    routes: Vec<RouteId>,
+    sent: u32,
+    seen: Vec<(Time, Seen)>,
+    /// The integral of the waiting packets, added up between events.
+    integral: [u64; LINKS],
+    integrated_to: Time,
+}
+
+impl<P: Port> Driver<P> {
+    fn new(queue: QueueConfig) -> Driver<P> {
+        // With 500, 1000 and 1500 bytes, transmissions and delays are whole microseconds: many
+        // things happen at one time.
+        let delays = [0, 8, 30].map(Time::from_micros);
+        let setups: Vec<LinkSetup> = delays
+            .iter()
+            .map(|&delay| LinkSetup { rate: Rate::from_gbps(1), delay, queue })
+            .collect();
+        let mut network =
+            Network::new(&setups, |link| Stream::new(1, "port test", u64::from(link)));
+        let routes = [&[0][..], &[1], &[2], &[0, 1, 2], &[1, 2], &[2, 0]];
+        let routes =
+            routes.iter().map(|links| network.routes.add(links.iter().copied())).collect();
+        Driver {
+            network,
+            schedule: Schedule::default(),
+            routes,
+            sent: 0,
+            seen: Vec::new(),
+            integral: [0; LINKS],
+            integrated_to: Time::ZERO,
+        }
+    }
+
+    fn run(mut self, steps: &[(Time, Step)]) -> Driver<P> {
+        let mut steps = steps.iter().peekable();
+        loop {
+            let due = self.schedule.next();
+            let step = steps.peek();
+            let step_is_next = match (due, step) {
+                (None, None) => break,
+                (None, Some(_)) => true,
+                (Some(_), None) => false,
+                (Some((at, ..)), Some((when, step))) => {
+                    *when < at || (*when == at && step.comes_first())
+                }
+            };
+            if step_is_next {
+                let (now, step) = steps.next().expect("a step was seen");
+                self.integrate(*now);
+                self.take(*now, *step);
+            } else {
+                let (now, event, link) = due.expect("an event was seen");
+                self.integrate(now);
+                self.schedule.due[event as usize][link as usize] = None;
+                match event {
+                    LinkEvent::Departure => self.network.depart(link, now, &mut self.schedule),
+                    LinkEvent::Arrival => self.arrive(link, now),
+                }
+            }
+            self.network.check_conservation(self.integrated_to).expect("no packet vanishes");
+        }
+        self
+    }
+
+    fn integrate(&mut self, now: Time) {
+        let passed = (now - self.integrated_to).as_picos();
+        for link in 0..LINKS {
+            let waiting = self.network.waiting(link as u32, self.integrated_to);
+            self.integral[link] += u64::from(waiting) * passed;
+        }
+        self.integrated_to = now;
+    }
+
+    fn arrive(&mut self, link: u32, now: Time) {
+        let (packet, dropped) = match self.network.arrive(link, now, &mut self.schedule) {
+            Arrival::Forwarded => (None, false),
+            Arrival::Dropped(packet) => (Some(self.network.take(packet)), true),
+            Arrival::AtHost(packet) => (Some(self.network.take(packet)), false),
+        };
+        let number = packet.map(|packet| packet.segment);
+        let marked = packet.is_some_and(|packet| packet.header.congestion_experienced());
+        self.seen.push((now, Seen::Hop { link, number, marked, dropped }));
+    }
+
+    fn take(&mut self, now: Time, step: Step) {
+        match step {
+            Step::Send { route, size, ecn, protected } => {
+                let number = self.sent;
+                self.sent += 1;
+                let mut header = Header::new(size, ecn);
+                if protected {
+                    header = header.protected();
+                }
+                let route = self.routes[route];
+                let taken = self.network.send(now, route, header, number, &mut self.schedule);
+                self.seen.push((now, Seen::Sent { number, taken }));
+            }
+            Step::SetRate(link, mbps) => {
+                self.network.set_rate(link, now, Rate::from_mbps(mbps), &mut self.schedule);
+            }
+            Step::Fail(link) => {
+                let seen = &mut self.seen;
+                let lost = |number| seen.push((now, Seen::Lost(number)));
+                self.network.fail(link, now, &mut self.schedule, lost);
+            }
+            Step::Restore(link) => self.network.restore(link, now),
+            Step::Observe => {
+                let counters = (0..LINKS as u32)
+                    .map(|link| {
+                        let p90 = self.network.histogram(link).percentile(0.9);
+                        let waiting = self.network.waiting(link, now);
+                        (self.network.statistics(link, now), waiting, p90)
+                    })
+                    .collect();
+                self.seen.push((now, Seen::Counters(counters)));
+            }
+        }
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let size = prop::sample::select(vec![52u16, 500, 1000, 1500, 1500]);
+    let rate = prop::sample::select(vec![1u64, 100, 333, 500, 1000, 2000, 10_000]);
+    let link = 0..LINKS as u32;
+    prop_oneof![
+        20 => (0usize..6, size, any::<bool>(), prop::bool::weighted(0.05))
+            .prop_map(|(route, size, ecn, protected)| Step::Send { route, size, ecn, protected }),
+        2 => (link.clone(), rate).prop_map(|(link, mbps)| Step::SetRate(link, mbps)),
+        1 => link.clone().prop_map(Step::Fail),
+        2 => link.prop_map(Step::Restore),
+        3 => Just(Step::Observe),
+    ]
+}
+
+/// Steps at whole microseconds, many at the same, and sometimes a picosecond beside them.
+fn steps() -> impl Strategy<Value = Vec<(Time, Step)>> {
+    let gap = prop_oneof![3 => Just(0u64), 6 => 1u64..6, 1 => 0u64..200];
+    let beside = prop_oneof![8 => Just(0u64), 1 => Just(1)];
+    prop::collection::vec((gap, beside, step()), 1..250).prop_map(|list| {
+        let mut now = 0;
+        let mut steps: Vec<(Time, Step)> = list
+            .into_iter()
+            .map(|(gap, beside, step)| {
+                now += gap * 1_000_000;
+                (Time::from_picos(now + beside), step)
+            })
+            .collect();
+        steps.sort_by_key(|(at, step)| (*at, !step.comes_first()));
+        // Long after the last packet, the counters once more.
+        steps.push((Time::from_secs(10), Step::Observe));
+        steps
+    })
+}
+
+fn queue() -> impl Strategy<Value = QueueConfig> {
+    let limit = prop_oneof![
+        (0u32..20).prop_map(Limit::Packets),
+        (0u64..20_000).prop_map(|bytes| Limit::Bytes(Bytes::new(bytes))),
+    ];
+    let rule = prop::sample::select(vec![MarkingRule::Above, MarkingRule::AtOrAbove]);
+    let threshold = prop_oneof![
+        (0u32..8).prop_map(|k| Threshold::Packets(f64::from(k))),
+        (0u64..8000).prop_map(|k| Threshold::Bytes(Bytes::new(k))),
+    ];
+    let marking = prop_oneof![
+        Just(Marking::None),
+        (threshold, rule).prop_map(|(threshold, rule)| Marking::Step { threshold, rule }),
+        Just(Marking::Linear { from: 1.0, to: 6.0, probability: 0.8 }),
+    ];
+    (limit, marking, any::<bool>())
+        .prop_map(|(limit, marking, drop_ecn_blind)| QueueConfig { limit, marking, drop_ecn_blind })
+}
+
+/// The same cases every time; a failing one is printed in full.
+fn configuration(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(2013),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(configuration(2000))]
+    #[test]
+    fn whatever_happens_both_ports_agree(queue in queue(), steps in steps()) {
+        let fifo = Driver::<FifoPort>::new(queue).run(&steps);
+        let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+        prop_assert_eq!(&fifo.seen, &departure.seen);
+        prop_assert_eq!(fifo.network.in_network(), 0);
+        prop_assert_eq!(departure.network.in_network(), 0);
+        // The departure port's queue is piecewise constant between its events.
+        for link in 0..LINKS {
+            let waited = departure.network.statistics(link as u32, Time::from_secs(10)).waited;
+            prop_assert_eq!(waited, departure.integral[link]);
+        }
+    }
+
+    /// One link that nothing happens to: packet i leaves at max(arrival, departure of i - 1) + size /
+    /// rate, and one that finds the queue full is dropped.
+    #[test]
+    fn a_queue_follows_its_recursion(
+        limit in 0u32..12,
+        k in 0u32..6,
+        packets in prop::collection::vec((0u64..20, prop::sample::select(vec![500u16, 1500])), 1..150),
+    ) {
+        let threshold = Threshold::Packets(f64::from(k));
+        let marking = Marking::Step { threshold, rule: MarkingRule::Above };
+        let queue = QueueConfig { limit: Limit::Packets(limit), marking, drop_ecn_blind: false };
+        let (mut now, mut steps) = (0, Vec::new());
+        // Service starts and departures of the packets that were taken, in microseconds.
+        let (mut starts, mut departures) = (Vec::<u64>::new(), Vec::<u64>::new());
+        let (mut expected, mut waited) = (Vec::new(), 0);
+        for (number, (gap, size)) in (0..).zip(packets) {
+            now += gap;
+            let step = Step::Send { route: 1, size, ecn: true, protected: false };
+            steps.push((Time::from_micros(now), step));
+            // A packet that leaves at this moment has left, and the next one is in service.
+            let waiting = starts.iter().filter(|&&start| start > now).count();
+            if waiting >= limit as usize {
+                continue;
+            }
+            let start = departures.last().copied().unwrap_or(0).max(now);
+            let departure = start + u64::from(size) / 125;
+            starts.push(start);
+            departures.push(departure);
+            waited += (start - now) * 1_000_000;
+            let at = Time::from_micros(departure + 8);
+            let (number, marked) = (Some(number), waiting > k as usize);
+            expected.push((at, Seen::Hop { link: 1, number, marked, dropped: false }));
+        }
+        let fifo = Driver::<FifoPort>::new(queue).run(&steps);
+        let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+        let end = Time::from_secs(1);
+        for (seen, statistics) in [
+            (&fifo.seen, fifo.network.statistics(1, end)),
+            (&departure.seen, departure.network.statistics(1, end)),
+        ] {
+            let hops: Vec<_> =
+                seen.iter().filter(|(_, seen)| matches!(seen, Seen::Hop { .. })).collect();
+            prop_assert_eq!(hops, expected.iter().collect::<Vec<_>>());
+            prop_assert_eq!(statistics.waited, waited);
+        }
+    }
+}

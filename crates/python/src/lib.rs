@@ -1,0 +1,17 @@
+//! The extension module: scenarios, runs and lists for Python. Thin: all logic is in other crates.
+
+mod lists;
+mod run;
+mod scenario;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::lists::{controllers, fabrics, patterns, presets, routings, schema, version};
+    #[pymodule_export]
+    use super::run::{Output, Run};
+    #[pymodule_export]
+    use super::scenario::{Scenario, ScenarioError, Variant, load};
+}

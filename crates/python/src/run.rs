@@ -1,0 +1,204 @@
+//! A run on a thread of its own, and what it gives back.
+
+use numpy::PyArray1;
+use pathweave_engine::{Column, Progress, RunError, Table};
+use pathweave_scenario::Plan;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+enum State {
+    Prepared(Box<Plan>),
+    Running,
+    Over(Result<Box<Finished>, RunError>),
+    Taken,
+}
+
+struct Finished {
+    output: pathweave_engine::Output,
+    wall_s: f64,
+    cpu_s: f64,
+}
+
+/// One variant and seed, to be run once.
+#[pyclass(frozen)]
+pub struct Run {
+    state: Arc<Mutex<State>>,
+    progress: Arc<Progress>,
+    until_s: Option<f64>,
+}
+
+fn thread_cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Peak resident memory of the process in megabytes; zero where the system does not tell.
+fn peak_rss_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|n| n.parse().ok());
+    kib.map_or(0.0, |kib: f64| kib * 1024.0 / 1e6)
+}
+
+/// Runs a plan; a panic becomes a failed run that says so.
+fn simulate(plan: &Plan, progress: &Progress) -> Result<Box<Finished>, RunError> {
+    let (wall, cpu) = (Instant::now(), thread_cpu_seconds());
+    let run = || pathweave_engine::run(plan, progress);
+    let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        Err(RunError::Check("the simulator panicked; its message is above".to_owned()))
+    })?;
+    let (wall_s, cpu_s) = (wall.elapsed().as_secs_f64(), thread_cpu_seconds() - cpu);
+    Ok(Box::new(Finished { output, wall_s, cpu_s }))
+}
+
+impl Run {
+    /// A run of this plan that has not started.
+    pub fn new(plan: Plan) -> Run {
+        Run {
+            until_s: plan.stop.at.map(|at| at.as_secs_f64()),
+            state: Arc::new(Mutex::new(State::Prepared(Box::new(plan)))),
+            progress: Arc::new(Progress::default()),
+        }
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// Starts it on a thread of its own and returns at once.
+    fn start(&self) -> PyResult<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State::Prepared(plan) = std::mem::replace(&mut *state, State::Running) else {
+            return Err(PyRuntimeError::new_err("a run starts once"));
+        };
+        drop(state);
+        let (state, progress) = (Arc::clone(&self.state), Arc::clone(&self.progress));
+        std::thread::Builder::new().name("simulation".to_owned()).spawn(move || {
+            let result = simulate(&plan, &progress);
+            *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Over(result);
+        })?;
+        Ok(())
+    }
+
+    /// How far it is.
+    fn poll<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let word = match &*state {
+            State::Prepared(_) | State::Running => "running",
+            State::Over(Ok(_)) | State::Taken => "done",
+            State::Over(Err(RunError::Cancelled)) => "cancelled",
+            State::Over(Err(_)) => "failed",
+        };
+        let done = matches!(&*state, State::Over(_) | State::Taken);
+        drop(state);
+        let progress = PyDict::new(py);
+        progress.set_item("state", word)?;
+        progress.set_item("time_s", self.progress.time().as_secs_f64())?;
+        progress.set_item("until_s", self.until_s)?;
+        progress.set_item("fraction", if done { 1.0 } else { self.progress.fraction() })?;
+        progress.set_item("packet_hops", self.progress.packet_hops())?;
+        progress.set_item("flows_started", self.progress.flows_started())?;
+        progress.set_item("flows_finished", self.progress.flows_finished())?;
+        Ok(progress)
+    }
+
+    /// Asks it to end soon, without results.
+    fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// Its results, once.
+    fn take(&self) -> PyResult<Output> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Over(Ok(finished)) => Ok(Output(finished)),
+            State::Over(Err(error)) => Err(PyRuntimeError::new_err(error.to_string())),
+            other => {
+                *state = other;
+                Err(PyRuntimeError::new_err("the run has no results to take"))
+            }
+        }
+    }
+}
+
+/// What a run gave.
+#[pyclass(frozen)]
+pub struct Output(Box<Finished>);
+
+fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match column {
+        Column::Integers(values) => PyArray1::from_slice(py, values).into_any(),
+        Column::Numbers(values) => PyArray1::from_slice(py, values).into_any(),
+        Column::Flags(values) => PyArray1::from_slice(py, values).into_any(),
+        Column::Labels { names, codes } => {
+            let names: Vec<_> = names.iter().map(|name| PyString::new(py, name)).collect();
+            PyList::new(py, codes.iter().map(|&code| &names[code as usize]))?.into_any()
+        }
+    })
+}
+
+fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, values) in &table.columns {
+        columns.set_item(name, column(py, values)?)?;
+    }
+    Ok(columns)
+}
+
+#[pymethods]
+impl Output {
+    #[getter]
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for item in &self.0.output.tables {
+            tables.set_item(item.name, table(py, item)?)?;
+        }
+        Ok(tables)
+    }
+    #[getter]
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = &self.0.output.counters;
+        let result = PyDict::new(py);
+        result.set_item("ended_s", counters.ended.as_secs_f64())?;
+        result.set_item("packet_hops", counters.packet_hops)?;
+        result.set_item("dropped", counters.dropped)?;
+        result.set_item("lost_to_failures", counters.lost_to_failures)?;
+        result.set_item("marked", counters.marked)?;
+        result.set_item("flows_started", counters.flows_started)?;
+        result.set_item("flows_finished", counters.flows_finished)?;
+        result.set_item("delivered_bytes", counters.delivered_bytes)?;
+        result.set_item("goodput_share", self.0.output.goodput_share)?;
+        Ok(result)
+    }
+    #[getter]
+    fn results_hash(&self) -> &str {
+        &self.0.output.hash
+    }
+    #[getter]
+    fn packet_hops(&self) -> u64 {
+        self.0.output.counters.packet_hops
+    }
+    #[getter]
+    fn wall_s(&self) -> f64 {
+        self.0.wall_s
+    }
+    #[getter]
+    fn cpu_s(&self) -> f64 {
+        self.0.cpu_s
+    }
+    #[getter]
+    fn peak_rss_mb(&self) -> f64 {
+        peak_rss_mb()
+    }
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.0.output.verdict.as_str()
+    }
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.output.notes.clone()
+    }
+}

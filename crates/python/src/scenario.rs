@@ -1,0 +1,144 @@
+//! Scenarios and their variants.
+
+use crate::run::Run;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pyo3::create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run; its text is ready to be shown."
+);
+
+/// The width that messages are wrapped to.
+const WIDTH: usize = 80;
+
+/// A scenario with all its variants, checked.
+#[pyclass(frozen)]
+pub struct Scenario {
+    inner: Arc<pathweave_scenario::Scenario>,
+    name: String,
+    size: String,
+}
+
+/// Reads and checks a scenario file.
+#[pyfunction]
+pub fn load(
+    py: Python<'_>,
+    path: PathBuf,
+    size: Option<String>,
+    sets: Vec<String>,
+    only: Vec<String>,
+    seeds: Option<u32>,
+) -> PyResult<Scenario> {
+    py.detach(|| {
+        pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds)
+    })
+    .map(|scenario| Scenario {
+        inner: Arc::new(scenario),
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        size: size.unwrap_or_else(|| "quick".to_owned()),
+    })
+    .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
+}
+
+#[pymethods]
+impl Scenario {
+    /// The file's name without its ending.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+    #[getter]
+    fn title(&self) -> &str {
+        self.inner.title()
+    }
+    /// The size in force.
+    #[getter]
+    fn size(&self) -> &str {
+        &self.size
+    }
+    /// The names on each axis, in the file's order.
+    #[getter]
+    fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (axis, name) in self.inner.variants().iter().flat_map(|variant| &variant.axes) {
+            match axes.iter_mut().find(|(other, _)| other == axis) {
+                Some((_, names)) if names.contains(&name.as_str()) => {}
+                Some((_, names)) => names.push(name),
+                None => axes.push((axis, vec![name])),
+            }
+        }
+        let result = PyDict::new(py);
+        for (axis, names) in axes {
+            result.set_item(axis, names)?;
+        }
+        Ok(result)
+    }
+    #[getter]
+    fn variants(&self) -> Vec<Variant> {
+        (0..self.inner.variants().len())
+            .map(|index| Variant { scenario: Arc::clone(&self.inner), index })
+            .collect()
+    }
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.inner.seeds().to_vec()
+    }
+    /// The names of the traffic groups.
+    #[getter]
+    fn groups(&self) -> Vec<String> {
+        self.inner.variants().first().map_or_else(Vec::new, |variant| {
+            let groups = variant.resolved["traffic"].as_array();
+            let name = |group: &serde_json::Value| group["name"].as_str().map(str::to_owned);
+            groups.into_iter().flatten().filter_map(name).collect()
+        })
+    }
+}
+
+/// One variant of a scenario.
+#[pyclass(frozen)]
+pub struct Variant {
+    scenario: Arc<pathweave_scenario::Scenario>,
+    index: usize,
+}
+
+impl Variant {
+    fn inner(&self) -> &pathweave_scenario::Variant {
+        &self.scenario.variants()[self.index]
+    }
+}
+
+#[pymethods]
+impl Variant {
+    #[getter]
+    fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let axes = PyDict::new(py);
+        for (axis, name) in &self.inner().axes {
+            axes.set_item(axis, name)?;
+        }
+        Ok(axes)
+    }
+    #[getter]
+    fn label(&self) -> &str {
+        &self.inner().label
+    }
+    #[getter]
+    fn slug(&self) -> &str {
+        &self.inner().slug
+    }
+    #[getter]
+    fn resolved(&self) -> String {
+        self.inner().resolved.to_string()
+    }
+    fn hash(&self, seed: u64) -> String {
+        self.inner().hash(seed)
+    }
+    fn prepare(&self, py: Python<'_>, seed: u64) -> Run {
+        py.detach(|| Run::new(self.inner().plan(seed)))
+    }
+}

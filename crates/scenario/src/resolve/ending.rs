@@ -1,0 +1,51 @@
+//! Whether a group's traffic ends by itself, and how much of it there is.
+
+use crate::plan::GroupPlan;
+use pathweave_traffic::{Pattern, Size};
+
+/// Why a group's flows never all finish, or `None` when they do.
+pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
+    if group.stop.is_some() {
+        return None;
+    }
+    if let Pattern::Listed(listed) = &group.pattern {
+        let unlimited = |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) == &Size::Unlimited;
+        let endless = listed.flows.iter().any(|flow| unlimited(&flow.size) && flow.stop.is_none());
+        return endless.then_some("a flow of unlimited size has no stop");
+    }
+    let arrivals = match &group.pattern {
+        Pattern::Permutation(p) => p.rounds.is_none().then_some("it has no rounds"),
+        Pattern::Random(_) => Some("every finished flow is followed by another"),
+        Pattern::Incast(_) => Some("every finished job is followed by another"),
+        Pattern::Poisson(p) => p.count.is_none().then_some("it has no count"),
+        Pattern::ManyToOne(p) => p.count.is_none().then_some("it has no count"),
+        Pattern::ManyToMany(p) => p.count.is_none().then_some("it has no count"),
+        Pattern::Bursts(p) => p.bursts.is_none().then_some("it has no number of bursts"),
+        Pattern::Listed(_) => None,
+    };
+    let unlimited = (group.size == Size::Unlimited).then_some("its flows have no size");
+    arrivals.or(unlimited)
+}
+
+/// The flows that a group can finish, when there is a known number of them; `None` when there is no
+/// such bound.
+pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
+    if group.size == Size::Unlimited && !matches!(group.pattern, Pattern::Listed(_)) {
+        return Some(0);
+    }
+    match &group.pattern {
+        Pattern::Permutation(p) => {
+            let hosts = p.hosts.as_ref().map_or(u64::from(hosts), |hosts| hosts.len() as u64);
+            Some(u64::from(p.rounds?) * hosts)
+        }
+        Pattern::Random(_) | Pattern::Incast(_) => None,
+        Pattern::Poisson(p) => p.count,
+        Pattern::ManyToOne(p) => p.count,
+        Pattern::ManyToMany(p) => p.count,
+        Pattern::Bursts(p) => Some(p.bursts?.saturating_mul(u64::from(p.flows))),
+        Pattern::Listed(listed) => {
+            let finite = |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) != &Size::Unlimited;
+            Some(listed.flows.iter().filter(|flow| finite(&flow.size)).count() as u64)
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Flows that are listed one by one.
+
+use super::group::{self, MOST_SUBFLOWS};
+use super::{Report, Scene, size};
+use crate::plan::ListedFlow;
+use crate::schema::{FlowTable, FlowsTable, GroupKeys};
+use pathweave_fabric::LinkId;
+use pathweave_fabric::path::pinned_path;
+use pathweave_fabric::routing::RoutingKind;
+use pathweave_traffic::patterns;
+use pathweave_units::Time;
+use std::collections::HashSet;
+
+/// What the traffic program and what the transport needs of each flow. Fills in the table.
+pub(super) fn flows(
+    table: &mut FlowsTable,
+    keys: &GroupKeys,
+    group: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Vec<(patterns::ListedFlow, ListedFlow)> {
+    if table.flows.is_empty() {
+        report.wrong(
+            &[group, &["flows"]].concat(),
+            "the list of flows is empty; add a table such as { from = \"S1\", to = \"D1\", size = \"1 MB\" }",
+        );
+    }
+    if keys.start.0 > Time::ZERO {
+        report.wrong_key(
+            &[group, &["start"]].concat(),
+            "listed flows have their own start; remove start from the group",
+        );
+    }
+    let mut taken = HashSet::new();
+    let mut planned = Vec::new();
+    for (index, flow) in table.flows.iter_mut().enumerate() {
+        let index_text = index.to_string();
+        let steps = [group, &["flows", &index_text]].concat();
+        let name = flow.name.get_or_insert_with(|| (index + 1).to_string()).clone();
+        if let Some(text) = group::name_problem(&name) {
+            report.wrong(&[&steps[..], &["name"]].concat(), text);
+        } else if !taken.insert(name.clone()) {
+            report.wrong(
+                &[&steps[..], &["name"]].concat(),
+                format!("two flows of the group are called \"{name}\"; names must be unique"),
+            );
+        }
+        planned.extend(one(flow, name, keys, &steps, scene, report));
+    }
+    planned
+}
+
+fn one(
+    flow: &mut FlowTable,
+    name: String,
+    keys: &GroupKeys,
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Option<(patterns::ListedFlow, ListedFlow)> {
+    let before = report.problems.len();
+    let at = |key| [steps, &[key]].concat();
+    let end = |key, host: &str, report: &mut Report<'_>| match scene.names.host(host) {
+        Ok(host) => Some(host),
+        Err(text) => {
+            report.wrong(&at(key), text);
+            None
+        }
+    };
+    let source = end("from", &flow.from, report);
+    let destination = end("to", &flow.to, report);
+    if keys.size.is_none() && flow.size.is_none() {
+        report.wrong(
+            steps,
+            format!(
+                "flow \"{name}\" has no size; add size = \"1 MB\" or another, or \"unlimited\", here or to the group"
+            ),
+        );
+    }
+    let size = match &mut flow.size {
+        Some(table) => size::size(table, &at("size"), report),
+        None => None,
+    };
+    let controller = match &mut flow.controller {
+        Some(table) => group::controller(table, &at("controller"), report),
+        None => {
+            if keys.controller.is_none() {
+                report.wrong(
+                    steps,
+                    format!(
+                        "flow \"{name}\" has no controller; add controller = \"...\" here, to the group, or in every variant"
+                    ),
+                );
+            }
+            None
+        }
+    };
+    if let Some(stop) = flow.stop
+        && stop.0 <= flow.start.0
+    {
+        report.wrong(
+            &at("stop"),
+            format!("the flow stops at {}, not after it starts; start is {}", stop.0, flow.start.0),
+        );
+    }
+    let subflows = count(flow, keys, steps, report);
+    let subflow_starts: Vec<Time> = flow.subflow_starts.iter().map(|time| time.0).collect();
+    if let Some(early) = subflow_starts.iter().position(|&time| time < flow.start.0) {
+        report.wrong(
+            &[&at("subflow_starts")[..], &[&early.to_string()]].concat(),
+            format!(
+                "subflow {} opens at {}, before its flow; the flow starts at {}",
+                early + 1,
+                subflow_starts[early],
+                flow.start.0
+            ),
+        );
+    }
+    let (source, destination) = (source?, destination?);
+    if source == destination {
+        report.wrong(
+            &at("to"),
+            format!("flow \"{name}\" goes from \"{}\" to itself; give two different hosts", flow.to),
+        );
+        return None;
+    }
+    if !scene.reach.between(source, destination) {
+        report.wrong(
+            &at("to"),
+            format!("no path leads from \"{}\" to \"{}\"; give hosts that reach each other", flow.from, flow.to),
+        );
+        return None;
+    }
+    let paths = paths(flow, subflows, (source, destination), steps, scene, report);
+    if report.problems.len() > before {
+        return None;
+    }
+    let start = flow.start.0;
+    let stop = flow.stop.map(|stop| stop.0);
+    let program = patterns::ListedFlow { source, destination, size, start, stop };
+    let settings = ListedFlow { name, subflows: Some(subflows), subflow_starts, paths, controller };
+    Some((program, settings))
+}
+
+/// The number of subflows: said outright, or by the lists of paths or opening times, or the group's.
+fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> u32 {
+    let at = |key| [steps, &[key]].concat();
+    let listed = if !flow.subflow_starts.is_empty() {
+        Some(flow.subflow_starts.len())
+    } else if flow.paths.len() > 1 {
+        Some(flow.paths.len())
+    } else {
+        None
+    };
+    let implied = listed.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let subflows = *flow.subflows.get_or_insert(implied.unwrap_or(keys.subflows));
+    group::subflows(subflows, &at("subflows"), report);
+    let fits = |length: usize| length == subflows as usize;
+    if !flow.subflow_starts.is_empty() && !fits(flow.subflow_starts.len()) {
+        report.wrong(
+            &at("subflow_starts"),
+            format!(
+                "{} opening times are given for {subflows} subflows; give one for each",
+                flow.subflow_starts.len()
+            ),
+        );
+    }
+    if flow.paths.len() > 1 && !fits(flow.paths.len()) {
+        report.wrong(
+            &at("paths"),
+            format!(
+                "{} paths are given for {subflows} subflows; give one for each, or a single one for all",
+                flow.paths.len()
+            ),
+        );
+    }
+    subflows
+}
+
+fn paths(
+    flow: &FlowTable,
+    subflows: u32,
+    (source, destination): (u32, u32),
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Vec<Vec<LinkId>> {
+    let mut paths = Vec::new();
+    for (index, names) in flow.paths.iter().enumerate() {
+        let index = index.to_string();
+        let at = [steps, &["paths", &index]].concat();
+        if let Some((position, name)) =
+            names.iter().enumerate().find(|(_, name)| scene.names.node(name).is_none())
+        {
+            let position = position.to_string();
+            report.wrong(&[&at[..], &[&position]].concat(), scene.names.unknown_node(name));
+            continue;
+        }
+        match pinned_path(scene.fabric, source, destination, names) {
+            Ok(path) => paths.push(path),
+            Err(error) => report.wrong(
+                &at,
+                format!(
+                    "{error}; a path lists the switches from \"{}\" to \"{}\" in order",
+                    flow.from, flow.to
+                ),
+            ),
+        }
+    }
+    if paths.len() == 1 && subflows <= MOST_SUBFLOWS {
+        paths = vec![paths[0].clone(); subflows as usize];
+    }
+    if flow.paths.is_empty() {
+        let available = || scene.reach.path_count(source, destination);
+        match scene.routing {
+            RoutingKind::Pinned if available() != 1 => report.wrong(
+                steps,
+                format!(
+                    "there are several paths from \"{}\" to \"{}\", and routing is pinned; add paths = [[\"A\", \"B\"]] with the nodes of each subflow's path",
+                    flow.from, flow.to
+                ),
+            ),
+            RoutingKind::Ecmp { distinct: true }
+                if subflows > 1 && u64::from(subflows) > available() =>
+            {
+                report.wrong(
+                    &[steps, &["subflows"]].concat(),
+                    format!(
+                        "{subflows} subflows cannot take different paths; there are {} shortest paths from \"{}\" to \"{}\": give fewer subflows, or routing.distinct = false",
+                        available(),
+                        flow.from,
+                        flow.to
+                    ),
+                );
+            }
+            _ => {}
+        }
+    }
+    paths
+}

@@ -1,0 +1,83 @@
+//! Links by the names of their nodes.
+
+use super::Scene;
+use crate::suggest;
+use pathweave_fabric::{LinkId, NodeId};
+
+/// The two ends of a cable "A-B". Names may hold hyphens themselves: the hyphen that leaves a known
+/// node on both sides counts.
+pub(super) fn split_cable<'a>(
+    text: &'a str,
+    known: &impl Fn(&str) -> bool,
+) -> Result<(&'a str, &'a str), String> {
+    let mut tried = None;
+    for (position, _) in text.match_indices('-') {
+        let (a, b) = (text[..position].trim(), text[position + 1..].trim());
+        if known(a) && known(b) {
+            return Ok((a, b));
+        }
+        tried = Some((a, b));
+    }
+    match tried {
+        None => Err(format!("\"{text}\" is not a cable; write its two nodes as \"A-B\"")),
+        Some((a, b)) => {
+            let missing = if known(a) { b } else { a };
+            Err(format!(
+                "no node is called \"{missing}\"; write two of the nodes as \"A-B\""
+            ))
+        }
+    }
+}
+
+/// The links that a text names: "A->B", or "A-B" for both directions. Where several cables join the
+/// two nodes, all are meant.
+pub(super) fn links(text: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String> {
+    let names = scene.names;
+    let (a, b, both) = match text.split_once("->") {
+        Some((a, b)) => (a.trim(), b.trim(), false),
+        None => {
+            let (a, b) = split_cable(text, &|name| names.node(name).is_some()).map_err(|error| {
+                match error.split_once('"').and_then(|(_, rest)| rest.split_once('"')) {
+                    Some((name, _)) if error.starts_with("no node") => names.unknown_node(name),
+                    _ => format!("\"{text}\" is not a link; write \"A->B\", or \"A-B\" for both directions"),
+                }
+            })?;
+            (a, b, true)
+        }
+    };
+    let find = |name: &str| names.node(name).ok_or_else(|| names.unknown_node(name));
+    let (from, to) = (find(a)?, find(b)?);
+    let joins = |id: usize| {
+        let link = &scene.fabric.links[id];
+        (link.from, link.to) == (from, to) || (both && (link.from, link.to) == (to, from))
+    };
+    let found: Vec<LinkId> =
+        (0..scene.fabric.links.len()).filter(|&id| joins(id)).map(|id| LinkId(id as u32)).collect();
+    if found.is_empty() {
+        return Err(format!(
+            "no cable joins \"{a}\" and \"{b}\"; \"{a}\" has cables to {}",
+            neighbours(from, scene)
+        ));
+    }
+    Ok(found)
+}
+
+/// All links from and to a node.
+pub(super) fn links_of(node: NodeId, scene: &Scene<'_>) -> Vec<LinkId> {
+    let touches = |id: &usize| {
+        let link = &scene.fabric.links[*id];
+        link.from == node || link.to == node
+    };
+    (0..scene.fabric.links.len()).filter(touches).map(|id| LinkId(id as u32)).collect()
+}
+
+fn neighbours(node: NodeId, scene: &Scene<'_>) -> String {
+    let names: Vec<&str> = scene
+        .fabric
+        .links
+        .iter()
+        .filter(|link| link.from == node)
+        .map(|link| scene.fabric.node(link.to).name.as_str())
+        .collect();
+    suggest::list(&names)
+}

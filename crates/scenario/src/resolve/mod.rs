@@ -1,0 +1,140 @@
+//! From one variant's file to a plan: fills in every default, checks what only the whole can tell,
+//! and builds what backends run.
+
+mod ending;
+mod fabric;
+mod flows;
+mod group;
+mod hosts;
+mod links;
+mod load;
+mod queues;
+mod reach;
+mod run;
+mod size;
+
+use crate::diagnostics::Problem;
+use crate::plan::Plan;
+use crate::schema::{File, Jitter, TransportTable};
+use crate::tree::{Node, Place};
+use hosts::Names;
+use pathweave_fabric::Fabric;
+use pathweave_fabric::routing::RoutingKind;
+use std::path::Path;
+
+/// Where problems of one variant go, and what tells their places.
+pub(crate) struct Report<'a> {
+    /// The variant as a tree.
+    pub tree: &'a Node,
+    /// The folder of the scenario file, when it comes from one.
+    pub folder: Option<&'a Path>,
+    pub problems: Vec<Problem>,
+}
+
+impl Report<'_> {
+    /// Notes a mistake in the value at the end of these steps. What would be accepted follows a
+    /// semicolon.
+    pub fn wrong(&mut self, steps: &[&str], text: impl AsRef<str>) {
+        let place = self.tree.place_of(steps);
+        self.problems.push(Problem::with_remedy(place, text.as_ref()));
+    }
+
+    /// Notes a mistake at a key itself.
+    pub fn wrong_key(&mut self, steps: &[&str], text: impl AsRef<str>) {
+        let place = self.tree.key_place(steps).unwrap_or_else(|| self.tree.place_of(steps));
+        self.problems.push(Problem::with_remedy(place, text.as_ref()));
+    }
+
+    /// Notes what another crate refused in a table: its texts begin with the option's name.
+    pub fn refused(&mut self, table: &[&str], text: &str) {
+        let place = self.option_place(table, text);
+        self.problems.push(Problem::with_remedy(place, text));
+    }
+
+    /// The place of the option that a text begins with, such as `rates[2]`, or of the table.
+    fn option_place(&self, table: &[&str], text: &str) -> Place {
+        let option = text.split([' ', ';', ':']).next().unwrap_or("");
+        let option = option.replace('[', ".").replace(']', "");
+        let mut steps = table.to_vec();
+        let known = option.split('.').next().unwrap_or("");
+        let named = self.tree.key_place(&[table, &[known]].concat()).is_some();
+        if named {
+            steps.extend(option.split('.'));
+        }
+        self.tree.place_of(&steps)
+    }
+}
+
+/// Makes a plan for one seed. Afterwards `file` holds every default written out, so that making the
+/// plan again from it alone gives the same. `None` when there were problems.
+pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Option<Plan> {
+    let before = report.problems.len();
+    let preset = group::preset(&file.transport, &["transport", "preset"], report);
+    let topology = fabric::topology(&mut file.fabric.topology, report);
+    let fabric = topology.and_then(|topology| match topology.build(seed) {
+        Ok(fabric) => Some(fabric),
+        Err(error) => {
+            report.refused(&["fabric"], &error.to_string());
+            None
+        }
+    });
+    let fabric = fabric?;
+    let queues = queues::queues(&mut file.fabric.queues, &fabric, preset, report);
+    let routing = fabric::routing(&file.routing, &fabric, report);
+    let names = Names::new(&fabric);
+    let scene = Scene {
+        fabric: &fabric,
+        names: &names,
+        routing: &routing,
+        reach: reach::Reach::new(&fabric, &routing),
+        seed,
+    };
+    let base = file.transport.clone();
+    let mut groups = Vec::new();
+    for (index, table) in file.traffic.iter_mut().enumerate() {
+        if let Some(group) = group::group(table, index, &base, &scene, report) {
+            groups.push(group);
+        }
+    }
+    group::check_names(&file.traffic, report);
+    if file.traffic.is_empty() {
+        report.wrong(
+            &["traffic"],
+            "the scenario has no traffic; add a table [[traffic]] with a name and a pattern",
+        );
+    }
+    // The groups' transports hold every value now.
+    file.transport = TransportTable::default();
+    let events = run::events(&file.events, &scene, report);
+    let measure = run::measure(&file.measure, &file.stop, report);
+    let record = run::record(&mut file.record, &scene, report);
+    let complete = groups.len() == file.traffic.len();
+    let hosts = fabric.hosts.len() as u32;
+    let planned = complete.then_some(groups.as_slice());
+    let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);
+    if report.problems.len() > before {
+        return None;
+    }
+    Some(Plan {
+        title: file.title.clone(),
+        seed,
+        queues: queues?,
+        fabric,
+        routing,
+        groups,
+        events,
+        stop: stop?,
+        measure,
+        record,
+        jitter: file.jitter == Jitter::Rtt,
+    })
+}
+
+/// What the parts of a variant are checked against.
+pub(crate) struct Scene<'a> {
+    pub fabric: &'a Fabric,
+    pub names: &'a Names<'a>,
+    pub routing: &'a RoutingKind,
+    pub reach: reach::Reach<'a>,
+    pub seed: u64,
+}

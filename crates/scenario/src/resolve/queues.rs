@@ -1,0 +1,156 @@
+//! Every port's queue.
+
+use super::Report;
+use crate::presets::Preset;
+use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule};
+use crate::suggest;
+use crate::text::PacketsOrBytes;
+use pathweave_fabric::Fabric;
+use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+
+/// The queue of each link's port. Fills in the tables.
+pub(super) fn queues(
+    tables: &mut QueuesTable,
+    fabric: &Fabric,
+    preset: &Preset,
+    report: &mut Report<'_>,
+) -> Option<Vec<QueueConfig>> {
+    let base = queue(&tables.queue, None, preset, &["fabric", "queue"], report);
+    let base_table = tables.queue.clone();
+    let fill = |table: &mut QueueTable, steps: &[&str], report: &mut Report<'_>| {
+        let filled = queue(table, Some(&base_table), preset, steps, report)?;
+        *table = QueueTable::from(&filled);
+        Some(filled)
+    };
+    let mut by_layer = vec![base; fabric.layers.len()];
+    for (name, table) in &mut tables.layer_queue {
+        let steps = ["fabric", "layer_queue", name];
+        match fabric.layers.iter().position(|layer| layer == name) {
+            Some(layer) => by_layer[layer] = fill(table, &steps, report),
+            None => {
+                let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
+                let accepted = suggest::accepted(name, &layers);
+                report.wrong_key(&steps, format!("this fabric has no layer \"{name}\"; {accepted}"));
+            }
+        }
+    }
+    let host = match &mut tables.host_queue {
+        Some(table) => Some(fill(table, &["fabric", "host_queue"], report)?),
+        None => None,
+    };
+    tables.queue = QueueTable::from(&base?);
+    fabric
+        .links
+        .iter()
+        .map(|link| match host {
+            Some(host) if fabric.node(link.from).host_index().is_some() => Some(host),
+            _ => by_layer[usize::from(link.layer.0)],
+        })
+        .collect()
+}
+
+/// One queue; what the table leaves out is as in `base`.
+fn queue(
+    table: &QueueTable,
+    base: Option<&QueueTable>,
+    preset: &Preset,
+    steps: &[&str],
+    report: &mut Report<'_>,
+) -> Option<QueueConfig> {
+    let limit = table.limit.or_else(|| base?.limit).unwrap_or(PacketsOrBytes::Packets(100.0));
+    let limit_steps = [steps, &["limit"]].concat();
+    let limit = match limit {
+        PacketsOrBytes::Packets(packets)
+            if (1.0..=1e9).contains(&packets) && packets as u32 as f64 == packets =>
+        {
+            Limit::Packets(packets as u32)
+        }
+        PacketsOrBytes::Packets(packets) => {
+            report.wrong(
+                &limit_steps,
+                format!("a queue cannot hold {packets} packets; expected a whole number from 1 to 1000000000"),
+            );
+            return None;
+        }
+        PacketsOrBytes::Bytes(bytes) if bytes.get() == 0 || bytes.get() > u64::from(u32::MAX) => {
+            report.wrong(
+                &limit_steps,
+                format!("a queue cannot hold {bytes}; expected more than 0 B and less than 4 GiB"),
+            );
+            return None;
+        }
+        PacketsOrBytes::Bytes(bytes) => Limit::Bytes(bytes),
+    };
+    let mark_steps = [steps, &["mark"]].concat();
+    let mark = table.mark.as_ref().or_else(|| base?.mark.as_ref());
+    let marking = match marking(mark, limit, preset) {
+        Ok(marking) => marking,
+        Err((key, text)) => {
+            report.wrong(&[&mark_steps[..], &[key]].concat(), text);
+            return None;
+        }
+    };
+    let drop_ecn_blind =
+        table.drop_ecn_blind.or_else(|| base?.drop_ecn_blind).unwrap_or(preset.drop_ecn_blind);
+    Some(QueueConfig { limit, marking, drop_ecn_blind })
+}
+
+fn marking(
+    mark: Option<&MarkTable>,
+    limit: Limit,
+    preset: &Preset,
+) -> Result<Marking, (&'static str, String)> {
+    let share = |key: &'static str, value: f64| {
+        if value > 0.0 && value <= 1.0 {
+            return Ok(());
+        }
+        Err((key, format!("{key} is {value}; expected a number above 0 and at most 1")))
+    };
+    match mark {
+        None | Some(MarkTable::None(_)) => Ok(Marking::None),
+        Some(MarkTable::Step(step)) => {
+            let beyond = match (step.k, limit) {
+                (PacketsOrBytes::Packets(k), Limit::Packets(limit)) => k > f64::from(limit),
+                (PacketsOrBytes::Bytes(k), Limit::Bytes(limit)) => k > limit,
+                _ => false,
+            };
+            if beyond {
+                let text = "k is above the queue's limit, so nothing would ever be marked; give a k up to the limit, or mark = { kind = \"none\" }";
+                return Err(("k", text.to_owned()));
+            }
+            let threshold = match step.k {
+                PacketsOrBytes::Packets(k) if k <= 1e9 => Threshold::Packets(k),
+                PacketsOrBytes::Packets(k) => {
+                    return Err(("k", format!("k is {k}; expected at most 1000000000 packets")));
+                }
+                PacketsOrBytes::Bytes(k) => Threshold::Bytes(k),
+            };
+            let rule = match step.rule {
+                Some(Rule::Above) => MarkingRule::Above,
+                Some(Rule::AtOrAbove) => MarkingRule::AtOrAbove,
+                None => preset.rule,
+            };
+            Ok(Marking::Step { threshold, rule })
+        }
+        Some(MarkTable::Linear(linear)) => {
+            let (from, to) = (linear.from, linear.to);
+            if !(0.0..=1e9).contains(&from) {
+                return Err(("from", format!("from is {from}; expected 0 packets or more")));
+            }
+            if !(to > from && to <= 1e9) {
+                return Err(("to", format!("to is {to}; expected more than from, {from}")));
+            }
+            share("probability", linear.probability)?;
+            Ok(Marking::Linear { from, to, probability: linear.probability })
+        }
+        Some(MarkTable::Proportional(proportional)) => {
+            share("high", proportional.high)?;
+            let Limit::Packets(limit) = limit else {
+                let text = "marking in proportion to the queue counts packets; give the limit in packets";
+                return Err(("kind", text.to_owned()));
+            };
+            let high = proportional.high;
+            Ok(Marking::Linear { from: 0.0, to: high * f64::from(limit), probability: high })
+        }
+    }
+}

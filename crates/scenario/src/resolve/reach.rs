@@ -1,0 +1,69 @@
+//! Which hosts a group's flows join, and whether and on how many paths they can.
+
+use pathweave_fabric::routing::{Router, RoutingKind};
+use pathweave_fabric::{Fabric, Reachability};
+use std::cell::OnceCell;
+
+/// Pairs of hosts that are looked at one by one; larger groups are checked by these many.
+const MOST_PAIRS: usize = 1_000_000;
+
+/// The pairs of hosts between which a group sends.
+pub(crate) struct Pairs {
+    pub sources: Vec<u32>,
+    pub destinations: Vec<u32>,
+    pub different_racks: bool,
+}
+
+impl Pairs {
+    /// All pairs of different hosts, the first [`MOST_PAIRS`].
+    pub fn each(&self, fabric: &Fabric) -> impl Iterator<Item = (u32, u32)> {
+        let apart = move |a: u32, b: u32| {
+            a != b && !(self.different_racks && fabric.host(a).rack == fabric.host(b).rack)
+        };
+        let all = self
+            .sources
+            .iter()
+            .flat_map(|&a| self.destinations.iter().map(move |&b| (a, b)));
+        all.take(MOST_PAIRS).filter(move |&(a, b)| apart(a, b))
+    }
+}
+
+/// Answers questions about paths, building what it needs when first asked.
+pub(crate) struct Reach<'a> {
+    fabric: &'a Fabric,
+    kind: &'a RoutingKind,
+    reachability: Reachability,
+    complete: bool,
+    router: OnceCell<Option<Router>>,
+}
+
+impl<'a> Reach<'a> {
+    pub fn new(fabric: &'a Fabric, kind: &'a RoutingKind) -> Reach<'a> {
+        let reachability = fabric.reachability();
+        let hosts = fabric.hosts.len() as u32;
+        // Looking for the gap itself may take the square of the hosts; here the answer for host 0 and
+        // its neighbours is enough to skip the search in the usual, connected, case.
+        let complete = hosts < 3000 && reachability.first_gap().is_none();
+        Reach { fabric, kind, reachability, complete, router: OnceCell::new() }
+    }
+
+    /// Whether a path leads from one host to another.
+    pub fn between(&self, a: u32, b: u32) -> bool {
+        self.complete || self.reachability.between(a, b)
+    }
+
+    /// The first pair that no path joins.
+    pub fn first_gap(&self, pairs: &Pairs) -> Option<(u32, u32)> {
+        if self.complete {
+            return None;
+        }
+        pairs.each(self.fabric).find(|&(a, b)| !self.reachability.between(a, b))
+    }
+
+    /// Number of different shortest paths between two hosts under the scenario's routing.
+    pub fn path_count(&self, a: u32, b: u32) -> u64 {
+        let router =
+            self.router.get_or_init(|| Router::new(self.fabric, self.kind.clone(), 0).ok());
+        router.as_ref().map_or(0, |router| router.path_count(a, b))
+    }
+}

@@ -1,0 +1,294 @@
+//! Stop, measurement, recording and events.
+
+use super::{Report, Scene, ending, links};
+use crate::plan::{
+    Amount, Change, GroupPlan, LinkChange, Measure, Phase, Record, Sampling, Stop, TrafficStop,
+};
+use crate::schema::{EventTable, GroupTable, MeasureTable, RecordTable, StopTable};
+use crate::suggest;
+use crate::text::{Either, SamplingText};
+use pathweave_fabric::LinkId;
+use pathweave_traffic::Pattern;
+use pathweave_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
+
+/// When the run ends; refuses ends that never come. `groups` is `None` when some group has mistakes.
+pub(super) fn stop(
+    table: &StopTable,
+    groups: Option<&[GroupPlan]>,
+    tables: &[GroupTable],
+    hosts: u32,
+    report: &mut Report<'_>,
+) -> Option<Stop> {
+    let before = report.problems.len();
+    let at = table.at.map(|at| at.0);
+    if at == Some(Time::ZERO) {
+        report.wrong(&["stop", "at"], "the run ends before it begins; give a time above zero");
+    }
+    let amounts: Vec<(&str, Amount)> = [
+        table.flows.map(|flows| ("flows", Amount::Flows(flows))),
+        table.bytes.map(|bytes| ("bytes", Amount::Bytes(bytes.0))),
+        table.jobs.map(|jobs| ("jobs", Amount::Jobs(jobs))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let traffic = match (&table.traffic, amounts.as_slice()) {
+        (None, []) => {
+            if table.drain {
+                report.wrong_key(
+                    &["stop", "drain"],
+                    "drain belongs to a stop by traffic; give traffic and one of flows, bytes and jobs, or remove it",
+                );
+            }
+            None
+        }
+        (None, [(key, _), ..]) => {
+            report.wrong_key(
+                &["stop", key],
+                format!("stop.{key} does not say of which group; add traffic = \"...\" with a group's name"),
+            );
+            None
+        }
+        (Some(name), [(key, amount)]) => {
+            let index = tables.iter().position(|group| group.keys.name == *name);
+            if index.is_none() {
+                let names: Vec<&str> = tables.iter().map(|group| group.keys.name.as_str()).collect();
+                report.wrong(
+                    &["stop", "traffic"],
+                    format!("no traffic group is called \"{name}\"; {}", suggest::accepted(name, &names)),
+                );
+            }
+            if let (Some(index), Some(groups)) = (index, groups)
+                && let Some(text) = unreachable(&groups[index], *amount, hosts)
+            {
+                report.wrong(&["stop", key], text);
+            }
+            index.map(|group| TrafficStop { group, amount: *amount, drain: table.drain })
+        }
+        (Some(_), _) => {
+            report.wrong(
+                &["stop"],
+                "a stop by traffic counts one thing; give one of flows, bytes and jobs beside traffic",
+            );
+            None
+        }
+    };
+    if report.problems.len() == before
+        && at.is_none()
+        && traffic.is_none()
+        && let Some(groups) = groups
+    {
+        for (index, group) in groups.iter().enumerate() {
+            if let Some(why) = ending::endless(group) {
+                let text = format!(
+                    "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
+                    group.name
+                );
+                if report.tree.child("stop").is_some() {
+                    report.wrong(&["stop"], text);
+                } else {
+                    report.wrong(&["traffic", &index.to_string()], text);
+                }
+                break;
+            }
+        }
+    }
+    (report.problems.len() == before).then_some(Stop { at, traffic })
+}
+
+/// Why so much never happens in a group.
+fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> {
+    let bound = ending::flows(group, hosts);
+    let name = &group.name;
+    match amount {
+        Amount::Flows(0) | Amount::Jobs(0) | Amount::Bytes(Bytes::ZERO) => {
+            Some("the run ends before it begins; give a number above zero".to_owned())
+        }
+        Amount::Jobs(_) if !matches!(group.pattern, Pattern::Incast(_)) => Some(format!(
+            "group \"{name}\" has no jobs, only incast has; count flows or bytes"
+        )),
+        Amount::Jobs(_) => None,
+        Amount::Flows(_) | Amount::Bytes(_) if bound == Some(0) => Some(format!(
+            "this stop never comes: the flows of group \"{name}\" never finish, their size is unlimited; give stop.at instead"
+        )),
+        Amount::Flows(flows) if bound.is_some_and(|bound| flows > bound) => Some(format!(
+            "this stop never comes: group \"{name}\" has only {} flows; give at most as many",
+            bound.unwrap_or(0)
+        )),
+        Amount::Flows(_) | Amount::Bytes(_) => None,
+    }
+}
+
+/// The windows of time that tables cover.
+pub(super) fn measure(
+    table: &MeasureTable,
+    stop: &StopTable,
+    report: &mut Report<'_>,
+) -> Measure {
+    let from = table.from.0;
+    let to = table.to.map(|to| to.0);
+    let end = stop.at.map(|at| at.0);
+    if let Some(to) = to
+        && to <= from
+    {
+        report.wrong(
+            &["measure", "to"],
+            format!("measurement ends at {to}, not after it begins; from is {from}"),
+        );
+    }
+    if let Some(end) = end
+        && from >= end
+    {
+        report.wrong(
+            &["measure", "from"],
+            format!("measurement begins at {from}, not before the run ends; stop.at is {end}"),
+        );
+    }
+    let mut phases = Vec::new();
+    for (name, (from, to)) in &table.phases {
+        let (from, to) = (from.0, to.0);
+        let steps = ["measure", "phases", name];
+        if to <= from {
+            report.wrong(
+                &steps,
+                format!("phase \"{name}\" ends at {to}, not after it begins; write [from, to] with from before to"),
+            );
+        } else if let Some(end) = end
+            && from >= end
+        {
+            report.wrong(
+                &steps,
+                format!("phase \"{name}\" begins at {from}, not before the run ends; stop.at is {end}"),
+            );
+        }
+        phases.push(Phase { name: name.clone(), from, to });
+    }
+    phases.sort_by(|a, b| (a.from, a.to, &a.name).cmp(&(b.from, b.to, &b.name)));
+    Measure { from, to, phases }
+}
+
+/// The series to record. Fills in the links of queues.
+pub(super) fn record(
+    table: &mut RecordTable,
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Record {
+    let above_zero = |key: &str, interval: Option<Time>, report: &mut Report<'_>| {
+        if interval == Some(Time::ZERO) {
+            report.wrong(
+                &["record", key],
+                format!("record.{key} has an interval of zero; give a time above zero"),
+            );
+        }
+    };
+    let windows = table.windows.map(|sampling| match sampling {
+        SamplingText::Every(interval) => Sampling::Every(interval),
+        SamplingText::OnChange => Sampling::OnChange,
+    });
+    let interval = match windows {
+        Some(Sampling::Every(interval)) => Some(interval),
+        _ => None,
+    };
+    above_zero("windows", interval, report);
+    let rates = table.rates.map(|interval| interval.0);
+    above_zero("rates", rates, report);
+    let queues = table.queues.map(|interval| interval.0);
+    above_zero("queues", queues, report);
+    if table.links.is_some() && queues.is_none() {
+        report.wrong_key(
+            &["record", "links"],
+            "record.links says whose queues are recorded; give record.queues an interval, or remove it",
+        );
+    }
+    let queue_links = match queues {
+        Some(_) => {
+            let all = || Either::Many(vec!["all".to_owned()]);
+            let chosen = table.links.get_or_insert_with(all);
+            record_links(chosen, scene, report)
+        }
+        None => Vec::new(),
+    };
+    Record { windows, rates, queues, queue_links }
+}
+
+fn record_links(
+    chosen: &Either<String, Vec<String>>,
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Vec<LinkId> {
+    let fabric = scene.fabric;
+    let mut found = BTreeSet::new();
+    let single = matches!(chosen, Either::One(_));
+    for (index, text) in chosen.as_slice().iter().enumerate() {
+        let all = (0..fabric.links.len() as u32).map(LinkId);
+        if text == "all" {
+            found.extend(all);
+        } else if let Some(layer) = fabric.layers.iter().position(|layer| layer == text) {
+            found.extend(all.filter(|&link| usize::from(fabric.link(link).layer.0) == layer));
+        } else {
+            match links::links(text, scene) {
+                Ok(links) => found.extend(links),
+                Err(error) => {
+                    let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
+                    let index = index.to_string();
+                    let steps = ["record", "links", &index];
+                    report.wrong(
+                        if single { &steps[..2] } else { &steps },
+                        format!("{error}; or a layer: {}; or \"all\"", suggest::list(&layers)),
+                    );
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The changes of links, in the order of their times.
+pub(super) fn events(
+    tables: &[EventTable],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Vec<LinkChange> {
+    let mut changes = Vec::new();
+    for (index, table) in tables.iter().enumerate() {
+        let index = index.to_string();
+        let steps = ["events", &index];
+        let change = match (table.rate, table.down, table.up) {
+            (Some(rate), false, false) if rate.0 == Rate::ZERO => {
+                report.wrong(
+                    &["events", &index, "rate"],
+                    "a link cannot have a rate of zero; write down = true to take it down",
+                );
+                continue;
+            }
+            (Some(rate), false, false) => Change::Rate(rate.0),
+            (None, true, false) => Change::Down,
+            (None, false, true) => Change::Up,
+            _ => {
+                report.wrong(
+                    &steps,
+                    "an event does one thing; give one of rate = \"...\", down = true and up = true",
+                );
+                continue;
+            }
+        };
+        let links = match (&table.link, &table.node) {
+            (Some(link), None) => links::links(link, scene).map_err(|text| ("link", text)),
+            (None, Some(node)) => match scene.names.node(node) {
+                Some(node) => Ok(links::links_of(node, scene)),
+                None => Err(("node", scene.names.unknown_node(node))),
+            },
+            _ => Err(("", "an event is about links; give one of link = \"A-B\" and node = \"A\"".to_owned())),
+        };
+        match links {
+            Ok(links) => changes.extend(
+                links.into_iter().map(|link| LinkChange { at: table.at.0, link, change: change.clone() }),
+            ),
+            Err((key, text)) => report.wrong(&["events", &index, key], text),
+        }
+    }
+    // Changes at one time keep the order of the file.
+    changes.sort_by_key(|change| change.at);
+    changes
+}

@@ -1,0 +1,96 @@
+//! Flow sizes from their tables.
+
+use super::Report;
+use crate::schema::{BeyondName, CdfTable, SizeTable};
+use crate::suggest;
+use pathweave_traffic::{Beyond, CDFS, Cdf, Size};
+use std::fmt::Write;
+
+/// The size distribution. A distribution from a file is written into the table by its points.
+pub(super) fn size(
+    table: &mut SizeTable,
+    steps: &[&str],
+    report: &mut Report<'_>,
+) -> Option<Size> {
+    let size = match table {
+        SizeTable::Fixed(fixed) => Size::Fixed(fixed.bytes.0),
+        SizeTable::Uniform(uniform) => Size::Uniform { min: uniform.min.0, max: uniform.max.0 },
+        SizeTable::Pareto(pareto) => Size::Pareto {
+            shape: pareto.shape,
+            mean: pareto.mean.0,
+            maximum: pareto.maximum.map(|bytes| bytes.0),
+            beyond: match pareto.beyond {
+                BeyondName::Redraw => Beyond::Redraw,
+                BeyondName::Clip => Beyond::Clip,
+            },
+        },
+        SizeTable::Unlimited(_) => Size::Unlimited,
+        SizeTable::Cdf(table) => Size::Empirical(cdf(table, steps, report)?),
+    };
+    if let Err(error) = size.check() {
+        report.refused(steps, &error.to_string());
+        return None;
+    }
+    Some(size)
+}
+
+fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<Cdf> {
+    let at = |key| [steps, &[key]].concat();
+    match (&table.name, &table.file, &table.points) {
+        (Some(name), None, None) => {
+            let cdf = Cdf::named(name);
+            if cdf.is_none() {
+                let names: Vec<&str> = CDFS.iter().map(|(name, _, _)| *name).collect();
+                let accepted = suggest::accepted(name, &names);
+                report.wrong(
+                    &at("name"),
+                    format!("no distribution is called \"{name}\"; {accepted}; or give a file"),
+                );
+            }
+            cdf
+        }
+        (None, Some(file), None) => {
+            let Some(folder) = report.folder else {
+                report.wrong(
+                    &at("file"),
+                    "this scenario has no folder, so its files cannot be found; give points instead",
+                );
+                return None;
+            };
+            let path = folder.join(file);
+            let read = std::fs::read_to_string(&path).map_err(|error| {
+                format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
+            });
+            match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
+                Ok(cdf) => {
+                    *table = CdfTable { points: Some(cdf.points().to_vec()), ..CdfTable::default() };
+                    Some(cdf)
+                }
+                Err(text) => {
+                    report.wrong(&at("file"), text);
+                    None
+                }
+            }
+        }
+        (None, None, Some(points)) => {
+            let mut text = String::new();
+            for (bytes, probability) in points {
+                let _ = writeln!(text, "{bytes},{probability}"); // a String takes everything
+            }
+            match Cdf::parse(&text) {
+                Ok(cdf) => Some(cdf),
+                Err(error) => {
+                    report.wrong(&at("points"), error.to_string());
+                    None
+                }
+            }
+        }
+        _ => {
+            report.wrong(
+                steps,
+                "a distribution comes from one place; give one of name, file and points",
+            );
+            None
+        }
+    }
+}

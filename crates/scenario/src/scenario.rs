@@ -1,0 +1,444 @@
+//! A scenario with all of its variants, checked.
+
+use crate::diagnostics::{Diagnostics, Problem, Source};
+use crate::file::{self, KEYS};
+use crate::plan::Plan;
+use crate::resolve::{Report, resolve};
+use crate::schema::File;
+use crate::suggest;
+use crate::text::Either;
+use crate::tree::{Node, Place, SourceId, Table, Value};
+use crate::variants::{Only, combinations};
+use crate::{overrides, parse};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A scenario, every variant of which is known to be sound.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    title: String,
+    seeds: Vec<u64>,
+    variants: Vec<Variant>,
+}
+
+/// What of a scenario is wanted, beyond the file.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The size; `None` is "quick".
+    pub size: Option<String>,
+    /// Overrides `key=value`, applied last.
+    pub sets: Vec<String>,
+    /// Choices `axis=name`.
+    pub only: Vec<String>,
+    /// Number of seeds, instead of the file's.
+    pub seeds: Option<u32>,
+}
+
+/// One combination of a scenario's variants.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The name on each axis, in the file's order: (axis, name).
+    pub axes: Vec<(String, String)>,
+    /// What reports call it.
+    pub label: String,
+    /// What its folder is called.
+    pub slug: String,
+    /// The scenario of this variant alone, with every default written out. Reading it again, with
+    /// [`Scenario::from_resolved`], gives the same plans.
+    pub resolved: serde_json::Value,
+    file: File,
+}
+
+/// Most seeds of one scenario.
+const MOST_SEEDS: u32 = 100_000;
+
+impl Scenario {
+    /// Reads and checks a scenario file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn load(
+        path: &Path,
+        size: Option<&str>,
+        sets: &[String],
+        only: &[String],
+        seeds: Option<u32>,
+    ) -> Result<Scenario, Diagnostics> {
+        let name = path.display().to_string();
+        let text = match std::fs::read(path) {
+            Ok(bytes) => text(bytes, &name)?,
+            Err(error) => {
+                let problem = Problem::new(Place::default(), format!("cannot read {name}: {error}"));
+                return Err(Diagnostics::new(vec![Source { name, text: String::new() }], vec![problem]));
+            }
+        };
+        let selection = Selection {
+            size: size.map(str::to_owned),
+            sets: sets.to_vec(),
+            only: only.to_vec(),
+            seeds,
+        };
+        Scenario::from_text(&name, &text, path.parent(), &selection)
+    }
+
+    /// Checks a scenario that is at hand as text. `name` stands for the file in messages; files that
+    /// it names are looked for in `folder`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        folder: Option<&Path>,
+        selection: &Selection,
+    ) -> Result<Scenario, Diagnostics> {
+        let mut sources = vec![Source { name: name.to_owned(), text: text.to_owned() }];
+        let mut add = |name: &str, text: &str| {
+            sources.push(Source { name: name.to_owned(), text: text.to_owned() });
+            Place { source: SourceId(sources.len() - 1), start: 0, end: text.len() }
+        };
+        let size = selection.size.as_deref().map(|size| (size, add("--size", size)));
+        let sets: Vec<(&str, Place)> =
+            selection.sets.iter().map(|set| (set.as_str(), add("--set", set))).collect();
+        let only: Vec<Only<'_>> =
+            selection.only.iter().map(|text| Only { text, place: add("--only", text) }).collect();
+        let seeds = selection
+            .seeds
+            .map(|seeds| (seeds, add("--seeds", &seeds.to_string())));
+        let loaded = parse::document(text, SourceId(0)).and_then(|root| {
+            Loading { folder: folder.map(Path::to_owned) }.load(root, size, &sets, &only, seeds)
+        });
+        loaded.map_err(|problems| Diagnostics::new(sources, problems))
+    }
+
+    /// Reads a variant back from [`Variant::resolved`].
+    ///
+    /// # Errors
+    /// When it is no resolved scenario, or one of another version.
+    pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
+        let root = parse::json(resolved);
+        let loaded = Loading { folder: None }.load(root, None, &[], &[], None);
+        loaded.map_err(|problems| {
+            let source = Source { name: "resolved scenario".to_owned(), text: String::new() };
+            Diagnostics::new(vec![source], problems)
+        })
+    }
+
+    /// What reports call the scenario.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The seeds to run.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// The variants, in the file's order, the first axis changing slowest.
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+}
+
+/// Reads a scenario from any text, for its mistakes only.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn check(text: &str) -> Result<Scenario, Diagnostics> {
+    Scenario::from_text("scenario.toml", text, None, &Selection::default())
+}
+
+impl Variant {
+    /// Identifies the results of this variant with this seed: a SHA-256 of the resolved scenario but
+    /// for its title, of Pathweave's version and of the seed.
+    pub fn hash(&self, seed: u64) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(canonical(&self.resolved, &["title"]));
+        hasher.update([0]);
+        hasher.update(env!("CARGO_PKG_VERSION"));
+        hasher.update([0]);
+        hasher.update(seed.to_string());
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What a backend runs.
+    ///
+    /// # Panics
+    /// Never for a variant that comes from a [`Scenario`]: loading has made the same plan already.
+    pub fn plan(&self, seed: u64) -> Plan {
+        let tree = Node { place: Place::default(), value: Value::Table(Table::default()) };
+        let mut report = Report { tree: &tree, folder: None, problems: Vec::new() };
+        let plan = resolve(&mut self.file.clone(), &mut report, seed);
+        plan.expect("the variant was checked when it was loaded")
+    }
+}
+
+/// JSON with sorted keys and no spaces, without some keys at the top.
+fn canonical(value: &serde_json::Value, without: &[&str]) -> String {
+    use serde_json::Value as Json;
+    match value {
+        Json::Object(entries) => {
+            let mut keys: Vec<&String> =
+                entries.keys().filter(|key| !without.contains(&key.as_str())).collect();
+            keys.sort();
+            let entry = |key: &String| {
+                let name = Json::String(key.clone());
+                format!("{name}:{}", canonical(&entries[key], &[]))
+            };
+            let entries: Vec<String> = keys.into_iter().map(entry).collect();
+            format!("{{{}}}", entries.join(","))
+        }
+        Json::Array(list) => {
+            let list: Vec<String> = list.iter().map(|value| canonical(value, &[])).collect();
+            format!("[{}]", list.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The text of a file, or where it is not UTF-8.
+fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+        let place = Place { source: SourceId(0), start: valid, end: valid };
+        let problem = Problem::new(place, "the file is not a text in UTF-8 from here on");
+        Diagnostics::new(vec![Source { name: name.to_owned(), text }], vec![problem])
+    })
+}
+
+struct Loading {
+    folder: Option<PathBuf>,
+}
+
+impl Loading {
+    fn load(
+        &self,
+        mut root: Node,
+        size: Option<(&str, Place)>,
+        sets: &[(&str, Place)],
+        only: &[Only<'_>],
+        seeds: Option<(u32, Place)>,
+    ) -> Result<Scenario, Vec<Problem>> {
+        let mut problems = Vec::new();
+        apply_size(&mut root, size, &mut problems);
+        let variants = match &mut root.value {
+            Value::Table(table) => table.take("variants").map(|(_, node)| node),
+            _ => None,
+        };
+        let sets: Vec<Override> =
+            sets.iter().filter_map(|&(text, place)| parse_set(text, place, &mut problems)).collect();
+        let combinations = combinations(variants.as_ref(), only, &mut problems);
+        let mut common = root.clone();
+        apply_sets(&mut common, &sets, &mut problems);
+        let seeds = choose_seeds(&common, seeds, &mut problems);
+        let Some(&first_seed) = seeds.first() else {
+            return Err(unique(problems));
+        };
+
+        let mut found: HashMap<(Place, String), (Problem, usize)> = HashMap::new();
+        let mut loaded = Vec::new();
+        let mut title = String::new();
+        for combination in &combinations {
+            let mut tree = root.clone();
+            let mut own = Vec::new();
+            for table in &combination.overrides {
+                overrides::apply(&mut tree, table, &mut own);
+            }
+            apply_sets(&mut tree, &sets, &mut own);
+            // A path that leads nowhere leaves the rest worth looking at.
+            let file = file::file(&tree, &mut own);
+            let resolved = file.and_then(|mut file| {
+                let folder = self.folder.as_deref();
+                let mut report = Report { tree: &tree, folder, problems: Vec::new() };
+                let plan = resolve(&mut file, &mut report, first_seed);
+                own.append(&mut report.problems);
+                plan.map(|_| file)
+            });
+            if let (Some(file), true) = (resolved, own.is_empty()) {
+                title.clone_from(&file.title);
+                let resolved = serde_json::to_value(&file)
+                    .expect("a scenario has text keys and finite numbers only");
+                let label = combination.label();
+                loaded.push(Variant {
+                    axes: combination.names.clone(),
+                    label: if label.is_empty() { file.title.clone() } else { label },
+                    slug: combination.slug(),
+                    resolved,
+                    file,
+                });
+            }
+            for mut problem in unique(own) {
+                problem.variant = Some(combination.label()).filter(|label| !label.is_empty());
+                let key = (problem.place, problem.message.clone());
+                found.entry(key).or_insert((problem, 0)).1 += 1;
+            }
+        }
+        for (mut problem, count) in found.into_values() {
+            if count == combinations.len() {
+                problem.variant = None;
+            }
+            problems.push(problem);
+        }
+        if problems.is_empty() {
+            return Ok(Scenario { title, seeds, variants: loaded });
+        }
+        Err(unique(problems))
+    }
+}
+
+/// The same mistake once.
+fn unique(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by(|a, b| (a.place, &a.message).cmp(&(b.place, &b.message)));
+    problems.dedup_by(|a, b| a.place == b.place && a.message == b.message);
+    problems
+}
+
+/// Applies the overrides of a size. The file itself is "quick" unless it says otherwise.
+fn apply_size(root: &mut Node, size: Option<(&str, Place)>, problems: &mut Vec<Problem>) {
+    let Value::Table(table) = &mut root.value else {
+        return;
+    };
+    let sizes = table.take("sizes").map(|(_, node)| node);
+    let sizes = match &sizes {
+        None => &Table::default(),
+        Some(Node { value: Value::Table(sizes), .. }) => sizes,
+        Some(node) => {
+            problems.push(
+                Problem::new(node.place, format!("{} cannot stand here", node.describe()))
+                    .help("sizes are written [sizes.<name>], for example [sizes.paper]"),
+            );
+            return;
+        }
+    };
+    for (_, node) in &sizes.entries {
+        let Value::Table(overrides) = &node.value else {
+            problems.push(
+                Problem::new(node.place, format!("{} cannot stand here", node.describe()))
+                    .help("a size is a table of overrides"),
+            );
+            continue;
+        };
+        for (key, _) in &overrides.entries {
+            if key.name.split('.').next().is_some_and(|first| first.trim() == "sizes") {
+                problems.push(
+                    Problem::new(key.place, "a size cannot override sizes")
+                        .help("override any other key"),
+                );
+            }
+        }
+    }
+    let name = size.map_or("quick", |(name, _)| name);
+    match (sizes.get(name), size) {
+        (Some(Node { value: Value::Table(table), .. }), _) => {
+            overrides::apply(root, table, problems);
+        }
+        (None, Some((name, place))) if name != "quick" => {
+            let mut names: Vec<&str> = sizes.names().collect();
+            if !names.contains(&"quick") {
+                names.insert(0, "quick");
+            }
+            problems.push(
+                Problem::new(place, format!("this scenario has no size \"{name}\""))
+                    .help(suggest::accepted(name, &names)),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// An override of the command line.
+struct Override {
+    path: Vec<String>,
+    place: Place,
+    value: Node,
+}
+
+fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Override> {
+    let Some((path, value)) = text.split_once('=') else {
+        problems.push(
+            Problem::new(place, format!("\"{text}\" sets nothing"))
+                .help("write key=value, for example traffic.large.subflows=4"),
+        );
+        return None;
+    };
+    let key_place = Place { end: path.len(), ..place };
+    let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
+    let first = path[0].as_str();
+    if matches!(first, "variants" | "sizes") {
+        problems.push(
+            Problem::new(key_place, format!("{first} cannot be set on the command line"))
+                .help("--only and --size choose among them"),
+        );
+        return None;
+    }
+    if !KEYS.contains(&first) {
+        problems.push(
+            Problem::new(key_place, format!("unknown key \"{first}\""))
+                .help(suggest::accepted(first, KEYS)),
+        );
+        return None;
+    }
+    let start = key_place.end + 1;
+    Some(Override { path, place: key_place, value: parse::value(value, start, place.source) })
+}
+
+fn apply_sets(root: &mut Node, sets: &[Override], problems: &mut Vec<Problem>) {
+    for Override { path, place, value } in sets {
+        if let Err(problem) = overrides::set(root, path, *place, value) {
+            problems.push(problem);
+        }
+    }
+}
+
+/// The seeds to run; none when they are wrong.
+fn choose_seeds(
+    root: &Node,
+    wanted: Option<(u32, Place)>,
+    problems: &mut Vec<Problem>,
+) -> Vec<u64> {
+    let seed = root.child("seed");
+    let given: Either<u64, Vec<u64>> = match seed {
+        None => Either::One(1),
+        Some(node) => match crate::read::read(node, problems) {
+            Some(seeds) => seeds,
+            None => return Vec::new(),
+        },
+    };
+    let place = root.place_of(&["seed"]);
+    let in_file: Option<(u32, Place)> = match root.child("seeds") {
+        None => None,
+        Some(node) => match crate::read::read(node, problems) {
+            Some(count) => Some((count, node.place)),
+            None => return Vec::new(),
+        },
+    };
+    let seeds = given.as_slice();
+    if seeds.is_empty() {
+        problems.push(
+            Problem::new(place, "the list of seeds is empty").help("give at least one seed"),
+        );
+        return Vec::new();
+    }
+    if let (Some((_, place)), Either::Many(_)) = (in_file, &given) {
+        problems.push(
+            Problem::new(place, "seeds counts from a single seed, but seed is a list")
+                .help("give a list of seeds, or one seed and their number"),
+        );
+        return Vec::new();
+    }
+    let listed = u32::try_from(seeds.len()).unwrap_or(u32::MAX);
+    let (count, count_place) = wanted.or(in_file).unwrap_or((listed, place));
+    if count == 0 || count > MOST_SEEDS {
+        problems.push(
+            Problem::new(count_place, format!("{count} seeds cannot be run"))
+                .help(format!("expected 1 to {MOST_SEEDS}")),
+        );
+        return Vec::new();
+    }
+    // Beyond a list the seeds count on from its last.
+    let last = seeds[seeds.len() - 1];
+    let further = (1..).map(|step| last.wrapping_add(step));
+    seeds.iter().copied().chain(further).take(count as usize).collect()
+}

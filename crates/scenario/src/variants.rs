@@ -1,0 +1,197 @@
+//! Axes of named variants, which multiply.
+
+use crate::diagnostics::Problem;
+use crate::suggest;
+use crate::tree::{Key, Node, Place, Table, Value};
+use std::collections::HashMap;
+
+/// Most variants of one scenario.
+const MOST: usize = 10_000;
+
+/// One name on each axis, with its overrides.
+#[derive(Clone, Debug)]
+pub(crate) struct Combination<'a> {
+    pub names: Vec<(String, String)>,
+    pub overrides: Vec<&'a Table>,
+}
+
+impl Combination<'_> {
+    /// What people read.
+    pub fn label(&self) -> String {
+        self.names.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What folders are called.
+    pub fn slug(&self) -> String {
+        let parts: Vec<String> = self.names.iter().map(|(_, name)| slug(name)).collect();
+        if parts.is_empty() { "base".to_owned() } else { parts.join("_") }
+    }
+}
+
+/// A name in lower-case ASCII letters, digits, hyphens and dots.
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars() {
+        let c = if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+        if c != '-' || !slug.ends_with('-') {
+            slug.push(c);
+        }
+    }
+    let slug = slug.trim_matches(['-', '.']).to_owned();
+    if slug.is_empty() { "variant".to_owned() } else { slug }
+}
+
+/// A choice `axis=name` of the command line and its place.
+pub(crate) struct Only<'a> {
+    pub text: &'a str,
+    pub place: Place,
+}
+
+struct Axis<'a> {
+    name: &'a str,
+    variants: Vec<(&'a Key, &'a Table)>,
+}
+
+/// All combinations, the first axis changing slowest, limited to what was chosen.
+pub(crate) fn combinations<'a>(
+    variants: Option<&'a Node>,
+    only: &[Only<'_>],
+    problems: &mut Vec<Problem>,
+) -> Vec<Combination<'a>> {
+    let mut axes = axes(variants, problems);
+    choose(&mut axes, only, problems);
+    let mut combinations =
+        vec![Combination { names: Vec::new(), overrides: Vec::new() }];
+    for axis in &axes {
+        if combinations.len() * axis.variants.len() > MOST {
+            let place = variants.map(|node| node.place).unwrap_or_default();
+            problems.push(
+                Problem::new(place, format!("there are more than {MOST} variants"))
+                    .help("axes multiply; give fewer or shorter ones"),
+            );
+            return Vec::new();
+        }
+        let longer = |combination: &Combination<'a>| {
+            let extend = |(key, table): &(&'a Key, &'a Table)| {
+                let mut longer = combination.clone();
+                longer.names.push((axis.name.to_owned(), key.name.clone()));
+                longer.overrides.push(table);
+                longer
+            };
+            axis.variants.iter().map(extend).collect::<Vec<_>>()
+        };
+        combinations = combinations.iter().flat_map(longer).collect();
+    }
+    combinations
+}
+
+fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> {
+    const SHAPE: &str = "variants are written [variants.<axis>.\"<name>\"], for example [variants.scheme.\"DCTCP\"]";
+    let Some(node) = variants else {
+        return Vec::new();
+    };
+    let mut axes = Vec::new();
+    let not_a_table = |node: &Node| {
+        Problem::new(node.place, format!("{} cannot stand here", node.describe())).help(SHAPE)
+    };
+    let Value::Table(table) = &node.value else {
+        problems.push(not_a_table(node));
+        return axes;
+    };
+    for (axis_key, axis_node) in &table.entries {
+        let Value::Table(axis_table) = &axis_node.value else {
+            problems.push(not_a_table(axis_node));
+            continue;
+        };
+        let mut slugs: HashMap<String, &str> = HashMap::new();
+        let mut named = Vec::new();
+        for (key, node) in &axis_table.entries {
+            let Value::Table(overrides) = &node.value else {
+                problems.push(not_a_table(node));
+                continue;
+            };
+            check_overrides(overrides, problems);
+            if let Some(other) = slugs.insert(slug(&key.name), &key.name) {
+                problems.push(
+                    Problem::new(
+                        key.place,
+                        format!(
+                            "variants \"{other}\" and \"{}\" would have the same folder, \"{}\"",
+                            key.name,
+                            slug(&key.name)
+                        ),
+                    )
+                    .help("names must differ in more than case and punctuation"),
+                );
+            }
+            named.push((key, overrides));
+        }
+        if named.is_empty() && axis_table.entries.is_empty() {
+            problems.push(
+                Problem::new(axis_key.place, format!("axis \"{}\" has no variants", axis_key.name))
+                    .help(SHAPE),
+            );
+        }
+        axes.push(Axis { name: &axis_key.name, variants: named });
+    }
+    axes
+}
+
+/// What all variants share cannot be overridden in one.
+fn check_overrides(overrides: &Table, problems: &mut Vec<Problem>) {
+    for (key, _) in &overrides.entries {
+        let first = key.name.split('.').next().unwrap_or("").trim();
+        if matches!(first, "title" | "seed" | "seeds" | "variants" | "sizes") {
+            problems.push(
+                Problem::new(key.place, format!("a variant cannot override \"{first}\""))
+                    .help("all variants share title, seed, seeds, variants and sizes"),
+            );
+        }
+    }
+}
+
+/// Keeps what the command line chose: several names of one axis add up, axes restrict each other.
+fn choose(axes: &mut [Axis<'_>], only: &[Only<'_>], problems: &mut Vec<Problem>) {
+    let mut kept: HashMap<String, Vec<String>> = HashMap::new();
+    for Only { text, place } in only {
+        let Some((axis_name, name)) = text.split_once('=') else {
+            problems.push(
+                Problem::new(*place, format!("\"{text}\" does not choose a variant"))
+                    .help("write axis=name, for example scheme=DCTCP"),
+            );
+            continue;
+        };
+        let (axis_name, name) = (axis_name.trim(), name.trim());
+        let names: Vec<&str> = axes.iter().map(|axis| axis.name).collect();
+        let Some(axis) = axes.iter().find(|axis| axis.name == axis_name) else {
+            problems.push(
+                Problem::new(*place, format!("there is no axis \"{axis_name}\""))
+                    .help(suggest::accepted(axis_name, &names)),
+            );
+            continue;
+        };
+        let found = axis
+            .variants
+            .iter()
+            .find(|(key, _)| key.name == name)
+            .or_else(|| axis.variants.iter().find(|(key, _)| slug(&key.name) == slug(name)));
+        match found {
+            Some((key, _)) => {
+                kept.entry(axis_name.to_owned()).or_default().push(key.name.clone());
+            }
+            None => {
+                let names: Vec<&str> =
+                    axis.variants.iter().map(|(key, _)| key.name.as_str()).collect();
+                problems.push(
+                    Problem::new(*place, format!("axis \"{axis_name}\" has no variant \"{name}\""))
+                        .help(suggest::accepted(name, &names)),
+                );
+            }
+        }
+    }
+    for axis in axes {
+        if let Some(kept) = kept.get(axis.name) {
+            axis.variants.retain(|(key, _)| kept.contains(&key.name));
+        }
+    }
+}

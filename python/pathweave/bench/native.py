@@ -1,0 +1,108 @@
+"""The native bench binary: building it, running it, and counting its instructions."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pathweave.errors import InputError, PathweaveError
+
+PACKAGE = "pathweave-engine"
+BINARY = "pathweave-bench"
+_COLLECTED = re.compile(r"Collected\s*:\s*([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run of the binary says of itself."""
+
+    packet_hops: int
+    cpu_s: float
+    peak_rss_mb: float
+    results_hash: str
+    goodput_share: float
+    """Goodput of all flows over what the hosts' links could carry."""
+
+
+def source_tree() -> Path:
+    """The checkout that has the benches, from the current folder up, or that of this package.
+
+    Raises `InputError` when Pathweave runs from neither.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+        if (folder / "benches").is_dir() and (folder / "Cargo.toml").is_file():
+            return folder
+    raise InputError("`pathweave bench` needs the source tree: run it from a checkout")
+
+
+def build(tree: Path) -> Path:
+    """Build the binary in release mode and return its path."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise PathweaveError("`pathweave bench` needs cargo, which is not on the path")
+    command = [cargo, "build", "--release", "--package", PACKAGE, "--bin", BINARY]
+    command += ["--message-format", "json-render-diagnostics"]
+    done = subprocess.run(  # noqa: S603
+        command, cwd=tree, stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise PathweaveError(f"cargo could not build {BINARY}")
+    for line in done.stdout.splitlines():
+        message = json.loads(line)
+        if message.get("reason") == "compiler-artifact" and message.get("executable"):
+            return Path(message["executable"])
+    raise PathweaveError(f"cargo built no {BINARY}")
+
+
+def measure(binary: Path, scenario: Path, until: str) -> Measured:
+    """Run `scenario` up to simulated time `until` ("20 ms")."""
+    done = _run([str(binary), str(scenario), "--until", until, "--json"], scenario)
+    return _measured(done.stdout, scenario)
+
+
+def instructions(binary: Path, scenario: Path, until: str) -> tuple[int, int]:
+    """Instructions and packet-hops of a run under callgrind; raises when valgrind fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        command += [str(binary), str(scenario), "--until", until, "--json"]
+        done = _run(command, scenario)
+    found = _COLLECTED.search(done.stderr)
+    if found is None:
+        raise PathweaveError(f"callgrind counted nothing for {scenario.name}")
+    return int(found[1]), _measured(done.stdout, scenario).packet_hops
+
+
+def has_valgrind() -> bool:
+    """Whether instructions can be counted on this machine."""
+    return shutil.which("valgrind") is not None
+
+
+def _run(command: list[str], scenario: Path) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise PathweaveError(f"{BINARY} failed on {scenario.name}: {last}")
+    return done
+
+
+def _measured(text: str, scenario: Path) -> Measured:
+    try:
+        value: dict[str, Any] = json.loads(text)
+        return Measured(
+            packet_hops=int(value["packet_hops"]),
+            cpu_s=float(value["cpu_s"]),
+            peak_rss_mb=float(value["peak_rss_mb"]),
+            results_hash=str(value["results_hash"]),
+            goodput_share=float(value["goodput_share"]),
+        )
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        raise PathweaveError(f"{BINARY} gave no usable JSON on {scenario.name}: {error}") from error

@@ -1,0 +1,79 @@
+"""`pathweave bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pathweave.bench.cases import Result
+
+
+def bench(
+    json: Annotated[
+        Path | None, typer.Option(help="Also write the results as JSON.", metavar="FILE")
+    ] = None,
+    until: Annotated[
+        str, typer.Option(help="Simulated time of the timed runs.", metavar="TIME")
+    ] = "20 ms",
+    instructions: Annotated[
+        bool, typer.Option(help="Count instructions, where valgrind is installed.")
+    ] = True,
+) -> None:
+    """Measure the speed of the engine on the four cases under benches/.
+
+    Needs the source tree and cargo. Instructions per packet-hop come from two runs of T and 2T
+    under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)).
+    """
+    from pathweave.bench import native
+    from pathweave.bench.cases import run_cases, to_json
+    from pathweave.cli.console import messages, output
+    from pathweave.errors import InputError
+    from pathweave.results.jsonfile import write_json
+
+    if json is not None and not json.parent.is_dir():
+        raise InputError(f"there is no folder {json.parent}")
+    console = messages()
+    count = instructions and native.has_valgrind()
+    if instructions and not count:
+        console.print("valgrind is not installed: instructions are not counted")
+    tree = native.source_tree()
+    results = list(
+        run_cases(tree, until, count=count, said=lambda text: console.print(text, markup=False))
+    )
+    output().print(_table(results))
+    if json is not None:
+        write_json(json, to_json(results))
+
+
+def _table(results: list[Result]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from pathweave.results.units import count, number
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False)
+    table.add_column("case")
+    heads = (
+        "packet-hops",
+        "per CPU-s",
+        "instructions\nper hop",
+        "peak RSS\n(MB)",
+        "goodput\nshare",
+    )
+    for head in heads:
+        table.add_column(head, justify="right", vertical="bottom")
+    for result in results:
+        table.add_row(
+            result.case,
+            count(result.packet_hops),
+            count(result.packet_hops_per_cpu_s),
+            number(result.instructions_per_packet_hop, 3),
+            number(result.peak_rss_mb, 3),
+            f"{100 * result.goodput_share:.1f} %",
+        )
+    return table

@@ -1,0 +1,164 @@
+"""The report: one HTML page that needs no network, and its charts as PNG and SVG."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pathweave.plots import theme
+from pathweave.plots.figures import figures
+from pathweave.plots.frames import Source, palette_of
+from pathweave.plots.palette import dark_colours
+from pathweave.plots.render import write_pictures
+from pathweave.report.tables import Table, published_tables, summary_tables
+from pathweave.results.read import StoredScenario, find_runs
+from pathweave.results.units import count, duration, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.plots.figure import Figure
+    from pathweave.plots.palette import Palette
+
+PAGE = "report.html"
+CHARTS = "charts"
+_FLOW_COLOURS = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """One scenario's part of the page."""
+
+    anchor: str
+    scenario: StoredScenario
+    facts: list[tuple[str, str]]
+    notes: list[str]
+    summary: list[Table]
+    published: list[Table]
+    figures: list[Figure]
+    resolved: str
+
+
+def build_report(
+    folders: Sequence[Path], out: Path | None = None, *, pictures: bool = True
+) -> Path:
+    """Write the report of all runs at or below `folders`; return the page's path.
+
+    The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
+    and SVG of every chart go to `charts` beside it. Raises `InputError` when there are no runs.
+    """
+    scenarios = find_runs(folders)
+    palette = palette_of(scenarios)
+    parts = [
+        _part(scenario, palette, f"s{place}") for place, scenario in enumerate(scenarios, start=1)
+    ]
+    target = out or _default_folder(folders)
+    target.mkdir(parents=True, exist_ok=True)
+    page = target / PAGE
+    page.write_text(_page(parts), encoding="utf-8")
+    if pictures:
+        for part in parts:
+            below = part.scenario.folder.name if len(parts) > 1 else ""
+            write_pictures(target / CHARTS / below, part.figures)
+    return page
+
+
+def _default_folder(folders: Sequence[Path]) -> Path:
+    if len(folders) == 1:
+        return folders[0] / "report"
+    parents = {folder.resolve().parent for folder in folders}
+    return (folders[0].parent if len(parents) == 1 else Path()) / "report"
+
+
+def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
+    first = scenario.runs[0].manifest
+    return Part(
+        anchor=anchor,
+        scenario=scenario,
+        facts=_facts(scenario),
+        notes=_notes(scenario),
+        summary=summary_tables(scenario, palette),
+        published=published_tables(scenario, palette),
+        figures=figures(Source(scenario, palette)),
+        resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
+    )
+
+
+def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
+    """What was run, in pairs of name and text."""
+    runs = scenario.runs
+    seeds = sorted({run.seed for run in runs})
+    hops = sum(int(run.manifest["counters"].get("packet_hops", 0)) for run in runs)
+    seconds = sum(run.timing.get("cpu_s", 0.0) for run in runs)
+    settings = sorted({" ".join(run.manifest["scenario"]["set"]) for run in runs})
+    facts = [
+        ("Scenario", scenario.path or scenario.name),
+        ("Size", scenario.size),
+        ("Variants", str(len(scenario.labels()))),
+        ("Seeds", ", ".join(str(seed) for seed in seeds)),
+        ("Backend", ", ".join(sorted({run.manifest["backend"] for run in runs}))),
+        ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
+        ("Simulated", f"{count(hops)} packet-hops in {duration(seconds)} of CPU time"),
+        ("Results", f"{scenario.folder.name}/, {_disk_use(scenario)}"),
+    ]
+    if any(settings):
+        facts.append(("Set", "; ".join(text or "nothing" for text in settings)))
+    return [(name, text) for name, text in facts if text]
+
+
+def _disk_use(scenario: StoredScenario) -> str:
+    total = sum(file.stat().st_size for run in scenario.runs for file in run.folder.iterdir())
+    return size_text(total)
+
+
+def _notes(scenario: StoredScenario) -> list[str]:
+    """What a reader should know about the runs before believing them."""
+    notes: list[str] = []
+    for run in scenario.runs:
+        name = f"{run.label or scenario.name}, seed {run.seed}"
+        if run.manifest["verdict"] == "stalled":
+            notes.append(f"{name}: nothing more could happen, some flows have no live path left")
+        notes += [f"{name}: {note}" for note in run.manifest["notes"]]
+    versions = {run.manifest["pathweave"] for run in scenario.runs}
+    settings = {tuple(run.manifest["scenario"]["set"]) for run in scenario.runs}
+    if len(versions) > 1:
+        notes.append("The runs come from different versions of Pathweave.")
+    if len(settings) > 1:
+        notes.append("The runs were made with different --set values.")
+    return notes
+
+
+def _page(parts: Sequence[Part]) -> str:
+    import jinja2
+    import vl_convert
+
+    here = files("pathweave.report")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
+    charts = {
+        f"{part.anchor}-{figure.name}": figure.spec() for part in parts for figure in part.figures
+    }
+    # Its stub asks for an argument that may be left out.
+    library = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]
+    return template.render(
+        title=" · ".join(part.scenario.heading for part in parts),
+        parts=parts,
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        script=(here / "page.js").read_text(encoding="utf-8"),
+        library=library,
+        charts=_script_json(charts),
+        light=_script_json(theme.config()),
+        dark=_script_json(theme.config(dark=True)),
+        colours=_script_json(dark_colours(_FLOW_COLOURS)),
+    )
+
+
+def _script_json(value: Any) -> str:
+    """JSON that can stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,204 @@
+"""Tables of the report, ready for the page: text, not numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pathweave.plots.frames import colour_axis
+from pathweave.results.published import compare
+from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from pathweave.plots.palette import Palette
+    from pathweave.results.read import StoredScenario
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text of a cell, and whether it lies outside a published value's tolerance."""
+
+    text: str
+    outside: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row named by a scheme; `colour` is the scheme's, empty where it has none here."""
+
+    name: str
+    colour: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows under a name on the other axes; the name is empty when there are none."""
+
+    name: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a heading and the units of its columns."""
+
+    title: str
+    heads: list[str]
+    sections: list[Section] = field(default_factory=list)
+
+
+def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
+    """One table per traffic group, and one of jobs where there are some."""
+    summary = summarise(scenario)
+    tables: list[Table] = []
+    if not summary.is_empty():
+        for group in summary["group"].unique(maintain_order=True):
+            rows = summary.filter(summary["group"] == group)
+            tables.append(_group(scenario, palette, str(group), rows))
+    jobs = summarise_jobs(scenario)
+    if not jobs.is_empty():
+        tables.append(_jobs(scenario, palette, jobs))
+    return tables
+
+
+def published_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
+    """One table per published quantity that was run: a grid for two axes, a list for others."""
+    if not scenario.expected:
+        return []
+    rows = compare(scenario)
+    tables: list[Table] = []
+    for place, entry in enumerate(scenario.expected):
+        part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
+        if part.is_empty():
+            continue
+        axes = entry.axes
+        if len(axes) == 2:
+            columns = [str(name) for name in part[axes[1]].unique(maintain_order=True)]
+            named = [
+                (str(name), part.filter(part[axes[0]] == name))
+                for name in part[axes[0]].unique(maintain_order=True)
+            ]
+            body = [_grid_row(scenario, palette, entry.axes, *each, columns) for each in named]
+        else:
+            columns = ["ours (published)"]
+            body = [
+                Row(
+                    ", ".join(row[axis] for axis in axes) or "all",
+                    _colour(scenario, palette, axes, row),
+                    [_beside(row)],
+                )
+                for row in part.iter_rows(named=True)
+            ]
+        tolerance = (
+            f"; marked when off by more than {100 * entry.tolerance:.0f} %"
+            if entry.tolerance
+            else ""
+        )
+        tables.append(Table(f"{entry.title}{tolerance}", columns, [Section("", body)]))
+    return tables
+
+
+def _sections(
+    scenario: StoredScenario,
+    palette: Palette,
+    rows: pl.DataFrame,
+    cells: Callable[[dict[str, Any]], list[str]],
+) -> list[Section]:
+    first = colour_axis(scenario)
+    others = [axis for axis in scenario.axes if axis != first]
+    parts = rows.partition_by(others, maintain_order=True) if others else [rows]
+    found: list[Section] = []
+    for part in parts:
+        name = ", ".join(str(part[axis][0]) for axis in others)
+        body: list[Row] = []
+        for row in part.iter_rows(named=True):
+            scheme = row.get(first, "") if first else ""
+            body.append(
+                Row(scheme or "all", palette.colour(scheme), [Cell(text) for text in cells(row)])
+            )
+        found.append(Section(name, body))
+    return found
+
+
+def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.DataFrame) -> Table:
+    rate = rate_unit(_largest(rows, "goodput_p50_bps"))
+    time = time_unit(_largest(rows, "fct_p50_s"))
+    has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
+    interval = not rows["goodput_ci_bps"].drop_nulls().is_empty()
+    heads = ["flows", f"mean goodput ({rate})"]
+    heads += [f"95 % ± ({rate})"] if interval else []
+    heads += [f"p50 ({rate})", f"p99 ({rate})"]
+    if has_times:
+        heads += [f"mean FCT ({time})", f"FCT p50 ({time})", f"FCT p99 ({time})"]
+    heads += ["unfinished (delivered)", "timeouts per flow", "retransmits per flow"]
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
+        found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
+        found += [_in(row[name], rate) for name in ("goodput_p50_bps", "goodput_p99_bps")]
+        if has_times:
+            found += [_in(row[name], time) for name in ("fct_mean_s", "fct_p50_s", "fct_p99_s")]
+        left = row["unfinished"]
+        found.append(f"{left:,} ({size_text(row['unfinished_bytes'])})" if left else "0")
+        found += [number(row[name] / row["flows"], 3) for name in ("timeouts", "retransmits")]
+        return found
+
+    return Table(f'Flows of "{group}"', heads, _sections(scenario, palette, rows, cells))
+
+
+def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:
+    time = time_unit(_largest(rows, "jct_p50_s"))
+    interval = not rows["jct_ci_s"].drop_nulls().is_empty()
+    heads = ["jobs", f"mean ({time})", *([f"95 % ± ({time})"] if interval else [])]
+    heads += [f"p50 ({time})", f"p99 ({time})", "unfinished"]
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['jobs']:,}", _in(row["jct_mean_s"], time)]
+        found += [_in(row["jct_ci_s"], time, 3)] if interval else []
+        found += [_in(row[name], time) for name in ("jct_p50_s", "jct_p99_s")]
+        return [*found, f"{row['jobs'] - row['finished']:,}"]
+
+    return Table("Jobs: completion time", heads, _sections(scenario, palette, rows, cells))
+
+
+def _grid_row(
+    scenario: StoredScenario,
+    palette: Palette,
+    axes: tuple[str, ...],
+    name: str,
+    rows: pl.DataFrame,
+    columns: list[str],
+) -> Row:
+    cells = {row[axes[1]]: _beside(row) for row in rows.iter_rows(named=True)}
+    colour = palette.colour(name) if axes[0] == colour_axis(scenario) else ""
+    return Row(name, colour, [cells.get(column, Cell("")) for column in columns])
+
+
+def _colour(
+    scenario: StoredScenario, palette: Palette, axes: tuple[str, ...], row: dict[str, Any]
+) -> str:
+    axis = colour_axis(scenario)
+    return palette.colour(row[axis]) if axis in axes else ""
+
+
+def _beside(row: dict[str, Any]) -> Cell:
+    text = f"{number(row['ours'])} ({number(row['published'])})"
+    if row["difference"] is None:
+        return Cell(text)
+    difference = f"{row['difference']:+.0%}".replace("%", " %").replace("-", "−")
+    return Cell(text, outside=row["within"] is False, note=difference)
+
+
+def _largest(rows: pl.DataFrame, column: str) -> float:
+    return max((float(value) for value in rows[column].drop_nulls()), default=0.0)
+
+
+def _in(value: float | None, unit: str, digits: int = 4) -> str:
+    return number(None if value is None else value / scale(unit), digits)

@@ -1,0 +1,74 @@
+"""Fixtures: a fake core in this process, and the command line in one of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import fake_core
+import pytest
+
+TESTS = Path(__file__).parent
+PYTHON = TESTS.parent / "python"
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a subprocess: this package, no terminal settings."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TERM")
+    }
+    return kept | {"PYTHONPATH": f"{PYTHON}{os.pathsep}{TESTS}", **more}
+
+
+def fake_command(arguments: Sequence[str]) -> list[str]:
+    """The command line with the fake core."""
+    return [sys.executable, str(TESTS / "fake_core.py"), *arguments]
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake core in this process."""
+    import pathweave
+
+    module = fake_core.module()
+    monkeypatch.setitem(sys.modules, "pathweave._core", module)
+    monkeypatch.setitem(pathweave.__dict__, "_core", module)
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Command:
+    """Run `pathweave` with the fake core in `tmp_path`, its output through pipes."""
+
+    def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            fake_command(arguments),
+            cwd=tmp_path,
+            env=environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return call
+
+
+def write_scenario(
+    folder: Path,
+    name: str = "tab1",
+    *,
+    axes: str = 'scheme = ["DCTCP", "XMP-4"]\npattern = ["Permutation", "Incast"]',
+    fake: str = "flows = 40",
+    top: str = "",
+) -> Path:
+    """A scenario file for the fake core."""
+    path = folder / f"{name}.toml"
+    path.write_text(f'title = "Made up"\n{top}\n[axes]\n{axes}\n[fake]\n{fake}\n')
+    return path

@@ -1,0 +1,174 @@
+"""The command line: quick help, lists, the bench."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Command, environment
+
+from pathweave.bench import native
+from pathweave.bench.cases import CASES, instructions_per_hop, run_cases, to_json
+from pathweave.errors import InputError, PathweaveError
+
+HEAVY = ("numpy", "polars", "altair", "vl_convert", "jinja2", "rich.live", "pathweave._core")
+
+
+def test_help_answers_in_half_a_second() -> None:
+    """CPU time, as a busy machine makes everybody wait; the quickest of three."""
+    taken: list[float] = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [sys.executable, "-m", "pathweave", "--help"],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert "run " in done.stdout
+        assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    assert min(taken) < 0.5
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, pathweave\n"
+        "from pathweave.cli import app\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("verb", ["run", "report", "list", "schema", "bench"])
+def test_every_verb_has_help(cli: Command, verb: str) -> None:
+    done = cli(verb, "--help")
+    assert done.returncode == 0
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("controllers", "beta"),
+        ("routings", "ecmp"),
+        ("fabrics", "fat-tree"),
+        ("patterns", "permutation"),
+        ("presets", "xmp-2013"),
+    ],
+)
+def test_lists(cli: Command, kind: str, said: str) -> None:
+    done = cli("list", kind)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+    entries = json.loads(cli("list", kind, "--json").stdout)
+    assert entries[0]["name"]
+
+
+def test_schema_and_version(cli: Command) -> None:
+    assert json.loads(cli("schema").stdout) == {"title": "scenario"}
+    assert cli("--version").stdout == "pathweave 0.0.test\n"
+
+
+def test_missing_core_is_one_line(tmp_path: Path) -> None:
+    code = (
+        "import sys\nsys.modules['pathweave._core'] = None\n"
+        "from pathweave.cli.app import main\nsys.argv = ['pathweave', 'schema']\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "`make setup` builds it" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pathweave", "--help"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate(timeout=30)
+    assert b"Traceback" not in said
+
+
+FAKE_BENCH = """#!/bin/sh
+# FILE --until "T ms" --json
+t=${3% ms}
+hops=$((1000 * ${t%.*}))
+printf '{"packet_hops": %s, "cpu_s": 0.01, "peak_rss_mb": 20.5, ' "$hops"
+printf '"results_hash": "abc", "goodput_share": 0.93}\\n'
+"""
+FAKE_VALGRIND = """#!/bin/sh
+# --tool=callgrind --callgrind-out-file=X BINARY FILE --until "T ms" --json
+shift 2
+t=${4% ms}
+echo "==1== Collected : $((5000000 + 300000 * ${t%.*}))" >&2
+exec "$@"
+"""
+
+
+def script(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bench binary and a valgrind that make their numbers up."""
+    script(tmp_path, "valgrind", FAKE_VALGRIND)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    built = script(tmp_path, "pathweave-bench", FAKE_BENCH)
+    monkeypatch.setattr(native, "build", lambda _: built)
+    (tmp_path / "benches").mkdir()
+    for case in CASES:
+        (tmp_path / "benches" / f"{case}.toml").touch()
+    return built
+
+
+def test_start_up_cancels_out_of_instructions_per_hop(binary: Path) -> None:
+    assert instructions_per_hop(binary, Path("x.toml")) == pytest.approx(300.0)
+
+
+def test_bench_measures_all_cases(binary: Path) -> None:
+    said: list[str] = []
+    results = list(run_cases(binary.parent, "20 ms", count=True, said=said.append))
+    found = to_json(results)
+    assert list(found) == list(CASES)
+    assert found["k16-xmp4"] == {
+        "packet_hops": 20_000,
+        "packet_hops_per_cpu_s": pytest.approx(2e6),
+        "instructions_per_packet_hop": pytest.approx(300.0),
+        "peak_rss_mb": 20.5,
+        "goodput_share": 0.93,
+        "results_hash": "abc",
+    }
+    without = list(run_cases(binary.parent, "20 ms", count=False, said=said.append))
+    assert without[0].instructions_per_packet_hop is None
+
+
+def test_bench_says_what_is_wrong(binary: Path) -> None:
+    with pytest.raises(InputError, match="is not a time"):
+        list(run_cases(binary.parent, "soon", count=False, said=lambda _: None))
+    script(binary.parent, "pathweave-bench", "#!/bin/sh\necho 'no such case' >&2\nexit 3\n")
+    with pytest.raises(PathweaveError, match="no such case"):
+        list(run_cases(binary.parent, "20 ms", count=False, said=lambda _: None))
+    script(binary.parent, "pathweave-bench", "#!/bin/sh\necho fine\n")
+    with pytest.raises(PathweaveError, match="no usable JSON"):
+        list(run_cases(binary.parent, "20 ms", count=False, said=lambda _: None))

@@ -1,0 +1,107 @@
+"""Published values beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import write_scenario
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pathweave
+from pathweave.errors import InputError
+from pathweave.results.expected import Expected, read_expected
+from pathweave.results.quantities import parse_statistic
+
+AXES = {"scheme": ["DCTCP", "XMP-4"], "pattern": ["Permutation", "Incast"]}
+GOOD = """
+[[tab1]]
+quantity = "goodput"
+where = { group = "large" }
+unit = "Mbps"
+tolerance = 0.1
+source = "Table 1"
+axes = ["scheme", "pattern"]
+[tab1.values]
+"XMP-4" = { Permutation = 735.6, Incast = 535.7 }
+DCTCP.Permutation = 513.6
+
+[[tab1]]
+quantity = "jct"
+statistic = "over 300 ms"
+unit = "%"
+axes = ["scheme"]
+values = { DCTCP = 0.1 }
+"""
+
+
+def read(folder: Path, text: str) -> tuple[Expected, ...]:
+    (folder / "expected.toml").write_text(text)
+    return read_expected(folder, "tab1", AXES)
+
+
+def test_reads_nested_values(tmp_path: Path) -> None:
+    goodput, jobs = read(tmp_path, GOOD)
+    assert goodput.title == "Goodput, mean, large, Mbps (Table 1)"
+    assert [(dict(point.at), point.value) for point in goodput.points] == [
+        ({"scheme": "XMP-4", "pattern": "Permutation"}, 735.6),
+        ({"scheme": "XMP-4", "pattern": "Incast"}, 535.7),
+        ({"scheme": "DCTCP", "pattern": "Permutation"}, 513.6),
+    ]
+    assert jobs.tolerance is None
+    assert Expected.from_json(goodput.to_json()) == goodput
+
+
+def test_no_file_and_other_scenarios_are_fine(tmp_path: Path) -> None:
+    assert read_expected(tmp_path, "tab1", AXES) == ()
+    assert read(tmp_path, "[[fig9]]\nquantity = 'goodput'\nvalue = 1\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tab1]\nvalue = 1", "with two brackets"),
+        ("[[tab1]]\nquantity = 'speed'\nvalue = 1", "quantity must be one of"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nunits = 'ms'", 'unknown key "units"'),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nunit = 'mss'", 'unknown unit "mss"'),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nstatistic = 'p100'", "unknown statistic"),
+        ("[[tab1]]\nquantity = 'jct'", "either value or values"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 'much'", "must be a number"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\ntolerance = -1", "positive number"),
+        ("[[tab1]]\nquantity = 'jct'\naxes = ['load']\nvalues = {}", 'no axis "load"'),
+        ("[[tab1]]\nquantity = 'jct'\naxes = ['scheme']\nvalues = { Vegas = 1 }", 'has no "Vegas"'),
+        ("[[tab1]]\nquantity = 'jct'\nvalues = { DCTCP = 1 }", 'nested by "pattern"'),
+        ("[[tab1", "expected.toml"),
+    ],
+)
+def test_mistakes_name_the_file(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match="expected.toml") as raised:
+        read(tmp_path, text)
+    assert said in str(raised.value)
+
+
+def test_ours_is_beside_the_published_value(fake: None, tmp_path: Path) -> None:
+    (tmp_path / "expected.toml").write_text(GOOD)
+    path = write_scenario(tmp_path, fake="flows = 100\njobs = 200")
+    results = pathweave.run(path, seeds=2, out=tmp_path / "out", progress=False)
+    rows = results.published()
+    assert rows["published"].to_list() == [735.6, 535.7, 513.6, 0.1]
+    flows = results.where(scheme="XMP-4", pattern="Incast").flows.filter(pl.col("finished"))
+    ours = flows.group_by("seed").agg(pl.col("goodput_bps").mean())["goodput_bps"].mean()
+    assert isinstance(ours, float)
+    assert rows["ours"][1] == pytest.approx(ours / 1e6)
+    assert rows["difference"][1] == pytest.approx(ours / 1e6 / 535.7 - 1)
+    assert rows["within"][1] == (abs(rows["difference"][1]) <= 0.1)
+    assert rows["within"][3] is None
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.integers(0, 99))
+def test_statistics_agree_with_polars(values: list[float], percent: int) -> None:
+    series = pl.Series(values)
+    expected = series.quantile(percent / 100, "linear")
+    assert parse_statistic(f"p{percent}").of(series) == pytest.approx(expected)
+    assert parse_statistic("mean").of(series) == pytest.approx(series.mean())
+    share = sum(value > 0.3 for value in values) / len(values)
+    assert parse_statistic("over 300 ms").of(series) == pytest.approx(share)

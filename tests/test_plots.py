@@ -1,0 +1,210 @@
+"""Charts: what they show, and that nothing in them overlaps or is lost."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import write_scenario
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pathweave
+from pathweave.plots import palette, theme
+from pathweave.plots.figures import figures
+from pathweave.plots.frames import Source, palette_of
+from pathweave.plots.palette import Palette
+from pathweave.plots.slowdown import BUCKETS, slowdown
+from pathweave.plots.thin import average, thin
+from pathweave.results.units import count, duration, number, rate_unit, size_text, time_unit
+
+SAMPLES = st.lists(st.tuples(st.floats(0, 10), st.floats(-1e6, 1e6)), min_size=1, max_size=300)
+
+
+@given(SAMPLES, st.integers(1, 20))
+def test_thinning_keeps_extremes(samples: list[tuple[float, float]], bins: int) -> None:
+    frame = pl.DataFrame(samples, schema=["time_s", "value"], orient="row").with_columns(
+        key=pl.lit("a")
+    )
+    thinned = thin(frame, ["key"], bins)
+    moments = frame["time_s"].n_unique()
+    assert thinned.height <= (min(frame.height, 4 * bins) if moments > 1 else frame.height)
+    assert thinned["value"].min() == frame["value"].min()
+    assert thinned["value"].max() == frame["value"].max()
+    assert thinned["time_s"].min() == frame["time_s"].min()
+    assert thinned["time_s"].max() == frame["time_s"].max()
+    assert thinned["time_s"].is_sorted()
+
+
+@given(SAMPLES, st.integers(1, 20))
+def test_averages_stay_within_their_samples(samples: list[tuple[float, float]], bins: int) -> None:
+    frame = pl.DataFrame(samples, schema=["time_s", "value"], orient="row").with_columns(
+        key=pl.lit("a")
+    )
+    means = average(frame, ["key"], bins)
+    assert means.height <= max(bins, frame.height if frame["time_s"].n_unique() == 1 else 0)
+    slack = 1e-6
+    assert means.filter(
+        ~pl.col("value").is_between(
+            pl.lit(frame["value"].min()) - slack, pl.lit(frame["value"].max()) + slack
+        )
+    ).is_empty()
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("colours", "page"),
+    [
+        (palette.SCHEMES_LIGHT, palette.PAPER_LIGHT),
+        (palette.SCHEMES_DARK, palette.PAPER_DARK),
+    ],
+)
+def test_colours_stand_out_from_the_page(colours: tuple[str, ...], page: str) -> None:
+    assert min(contrast(colour, page) for colour in colours) >= 2.9
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB.
+DEFICIENCIES = {
+    "none": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protan": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deutan": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+}
+
+
+def lab(colour: str, deficiency: str) -> tuple[float, float, float]:
+    """CIE L*a*b* of a colour as someone with the deficiency sees it."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    seen = [
+        min(1.0, max(0.0, sum(m * c for m, c in zip(row, linear, strict=True))))
+        for row in DEFICIENCIES[deficiency]
+    ]
+    r, g, b = seen
+    x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047
+    y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    z = (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883
+    fx, fy, fz = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+@pytest.mark.parametrize("colours", [palette.SCHEMES_LIGHT, palette.SCHEMES_DARK])
+def test_schemes_are_told_apart(colours: tuple[str, ...], deficiency: str) -> None:
+    for one, other in itertools.combinations(colours, 2):
+        first, second = lab(one, deficiency), lab(other, deficiency)
+        distance = sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) ** 0.5
+        assert distance > 11, f"{one} and {other}"
+
+
+def test_a_scheme_keeps_its_colour() -> None:
+    colours = Palette(["DCTCP", "LIA-2", "XMP-4"])
+    assert len({colours.colour(name) for name in colours.schemes}) == 3
+    many = Palette([f"scheme {i}" for i in range(20)])
+    looks = {(many.colour(name), tuple(many.dash(name))) for name in many.schemes}
+    assert len(looks) == 20
+
+
+def test_slowdown_by_bucket() -> None:
+    flows = pl.DataFrame(
+        {
+            "scheme": ["a"] * 5,
+            "panel": [""] * 5,
+            "size_bytes": [2_000, 9_999, 10_000, 100_000_000, 5_000],
+            "finished": [True, True, True, True, False],
+            "fct_s": [2.0, 4.0, 3.0, 5.0, None],
+            "fct_ideal_s": [1.0] * 5,
+        }
+    )
+    rows = {row["bucket"]: row for row in slowdown(flows).iter_rows(named=True)}
+    assert set(rows) == {BUCKETS[0], BUCKETS[1], BUCKETS[-1]}
+    assert rows[BUCKETS[0]]["p50"] == 3.0
+    assert rows[BUCKETS[0]]["count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("axes", "fake_values", "expected"),
+    [
+        (
+            'scheme = ["DCTCP", "LIA-2", "XMP-4"]\npattern = ["Permutation", "Incast"]',
+            "flows = 150\nsmall = 300\njobs = 60",
+            {
+                "goodput-cdf-large", "fct-cdf-large", "fct-cdf-request", "fct-cdf-answer",
+                "slowdown-by-size", "goodput-by-location-large", "rtt-by-location-large",
+                "jct-cdf", "utilisation-by-layer", "queue-by-layer",
+            },
+        ),
+        (
+            'scheme = ["DCTCP", "Halving"]',
+            "flows = 4\nseries = true\nphases = true",
+            {
+                "goodput-by-flow", "goodput-by-location", "rtt-by-location", "goodput-by-phase",
+                "rates-over-time", "windows-over-time", "queues-over-time",
+                "utilisation-by-layer", "queue-by-layer",
+            },
+        ),
+        (
+            "",
+            "flows = 30\nseries = true",
+            {
+                "goodput-cdf", "fct-cdf", "slowdown-by-size", "goodput-by-location",
+                "rtt-by-location", "rates-over-time", "windows-over-time", "queues-over-time",
+                "utilisation-by-layer", "queue-by-layer",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_figures_of_a_scenario(
+    fake: None, tmp_path: Path, axes: str, fake_values: str, expected: set[str]
+) -> None:
+    import vl_convert
+
+    path = write_scenario(tmp_path, axes=axes, fake=fake_values)
+    results = pathweave.run(path, out=tmp_path / "out", progress=False)
+    scenario = results.scenarios[0]
+    found = figures(Source(scenario, palette_of(results.scenarios)))
+    assert {figure.name for figure in found} == expected
+    for figure in found:
+        svg = vl_convert.vegalite_to_svg(figure.spec(), config=theme.config())
+        size = re.search(r'<svg[^>]* width="([0-9.]+)" height="([0-9.]+)"', svg)
+        assert size is not None
+        assert float(size[1]) <= 1032, f"{figure.name} is wider than the page"
+        assert len(svg) < 3_000_000
+        # Words that Vega cuts end in an ellipsis.
+        assert "…" not in svg, figure.name
+
+
+def test_numbers_and_units() -> None:
+    assert number(735.6234) == "735.6"
+    assert number(12345.6) == "12,346"
+    assert number(0.01234, 3) == "0.0123"
+    assert number(None) == number(float("nan")) == "–"
+    assert number(0.0) == "0"
+    assert rate_unit(7.3e8) == "Mbps"
+    assert rate_unit(9.4e10) == "Gbps"
+    assert time_unit(2.5e-4) == "us"
+    assert time_unit(0.02) == "ms"
+    assert count(61_800_000) == "61.8 M"
+    assert size_text(600e9) == "600 GB"
+    assert duration(3727) == "1:02:07"
