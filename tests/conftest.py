@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import fake_core
 import pytest
+
+import fake_core
 
 TESTS = Path(__file__).parent
 PYTHON = TESTS.parent / "python"

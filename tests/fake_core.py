@@ -1,8 +1,8 @@
 """Stands in for the compiled core: the same contract, made-up results.
 
 A scenario file for it is TOML with `title`, `[axes]` (axis = [names]) and `[fake]`: `seconds` of
-wall-clock time a run takes, `fail` (labels of variants that fail), `deaf` (cannot be cancelled) and the fields of
-`synthetic.Shape`. A key `broken` anywhere at the top makes it a wrong scenario.
+wall-clock time a run takes, `fail` (labels of variants that fail), `deaf` (cannot be cancelled),
+and the fields of `synthetic.Shape`. A key `broken` at the top makes it a wrong scenario.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command, environment
 
+from conftest import Command, environment
 from pathweave.bench import native
 from pathweave.bench.cases import CASES, instructions_per_hop, run_cases, to_json
 from pathweave.errors import InputError, PathweaveError

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import write_scenario
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pathweave
+from conftest import write_scenario
 from pathweave.errors import InputError
 from pathweave.results.expected import Expected, read_expected
 from pathweave.results.quantities import parse_statistic
@@ -77,7 +77,7 @@ def test_no_file_and_other_scenarios_are_fine(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_name_the_file(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError, match="expected.toml") as raised:
+    with pytest.raises(InputError, match=r"expected\.toml") as raised:
         read(tmp_path, text)
     assert said in str(raised.value)
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import write_scenario
 
 import pathweave
+from conftest import write_scenario
 from pathweave.report.build import build_report
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import fake_core
 import numpy as np
 import polars as pl
 import pytest
-from conftest import write_scenario
 
+import fake_core
 import pathweave
+from conftest import write_scenario
 from pathweave.errors import InputError
 from pathweave.results import write
 from pathweave.results.interval import half_width, t975

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from conftest import Command, environment, fake_command, write_scenario
 
 ANSI = re.compile("\x1b\\[")

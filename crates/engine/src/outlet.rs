@@ -20,7 +20,8 @@ pub(crate) enum Notice {
     /// A host's own port dropped a packet.
     Lost(Segment),
     Finished(ConnectionId),
-    Dead(ConnectionId),
+    /// A subflow counts as dead.
+    Dead,
     Gone(ConnectionId),
 }
 
@@ -64,8 +65,8 @@ impl<P: Port> Output for Outlet<'_, P> {
         self.notices.push(Notice::Finished(connection));
     }
 
-    fn dead(&mut self, connection: ConnectionId, _subflow: SubflowIndex) {
-        self.notices.push(Notice::Dead(connection));
+    fn dead(&mut self, _connection: ConnectionId, _subflow: SubflowIndex) {
+        self.notices.push(Notice::Dead);
     }
 
     fn gone(&mut self, connection: ConnectionId) {

@@ -391,7 +391,7 @@ fn jobs<P: Port>(run: &Simulation<'_, P>) -> Table {
         ),
         ("end_s", Column::Numbers(rows.iter().map(|(.., job)| seconds(job.end)).collect())),
         (
-            "duration_s",
+            "jct_s",
             Column::Numbers(rows.iter().map(|(.., job)| seconds(duration(job))).collect()),
         ),
         ("flows", Column::Integers(rows.iter().map(|(.., job)| u64::from(job.flows)).collect())),

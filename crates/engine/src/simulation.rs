@@ -316,7 +316,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             match notice {
                 Notice::Lost(segment) => self.on_lost(&segment, now),
                 Notice::Finished(connection) => self.on_finished(connection, now),
-                Notice::Dead(_) => self.end_if_nothing_can_happen(),
+                Notice::Dead => self.end_if_nothing_can_happen(),
                 Notice::Gone(connection) => self.on_gone(connection),
             }
         }

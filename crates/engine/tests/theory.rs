@@ -117,11 +117,30 @@ fn probe_multipath() {
     }
 }
 
+
 #[test]
-fn probe_trace() {
-        let mut p = single("reno", &[], Time::from_micros(100), 40, None);
-        p.groups[0].transport.minimum_rto = Time::from_millis(10);
-        p.groups[0].transport.initial_ssthresh = 30.0;
-        p.stop.at = Some(Time::from_millis(300));
-        plans::run(&p);
+fn probe_lia() {
+    for (red, limit, d) in [(None, 100u32, 100u64), (None, 200, 300), (None, 60, 300), (Some((5.0, 200.0, 0.05)), 200, 300), (Some((5.0, 200.0, 0.05)), 200, 100), (Some((0.0, 400.0, 0.04)), 400, 300), (Some((0.0, 400.0, 0.02)), 400, 300)] {
+        for n in [1u32, 2, 4] {
+            let mut ratios = vec![]; let mut losses = vec![];
+            for seed in 1..=4 {
+                let mk = |c: &str, i: u32, n: u32| { let mut g = plans::group(c, &[], plans::flows(&[(i, 2+i, Time::ZERO)]), Size::Unlimited); g.name = format!("{i}"); g.subflows = n; g.transport.minimum_rto = Time::from_millis(10); g };
+                let mut q = plans::queue(limit, None);
+                if let Some((from, to, probability)) = red { q.marking = pathweave_network::Marking::Linear { from, to, probability }; q.drop_ecn_blind = true; }
+                let mut p = plans::plan(plans::dumbbell(2, Time::from_micros(d)), q, vec![mk("lia", 0, n), mk("reno", 1, 1)], Some(Time::from_millis(2000)));
+                p.seed = seed;
+                p.measure.from = Time::from_millis(200);
+                let o = plans::run(&p);
+                let g = plans::of_flows(&o, "goodput_bps");
+                let subs = plans::table(&o, "flows").column("controller");
+                let l0 = matches!(subs, Some(pathweave_engine::Column::Labels{names, codes}) if names[codes[0] as usize] == "lia");
+                let (a, b) = if l0 { (0, 1) } else { (1, 0) };
+                ratios.push(g[a]/g[b]);
+                let rt = plans::counted(&o, "retransmits"); let by = plans::counted(&o, "delivered_bytes");
+                losses.push((rt[a] as f64/by[a] as f64)/(rt[b] as f64/by[b] as f64));
+                if seed == 1 { println!("   {:?} to {:?} rt {rt:?} q {:.1} util {:.4}", plans::table(&o,"subflows").numbers("goodput_bps"), plans::counted(&o,"timeouts"), bottleneck(&o, "queue_mean"), bottleneck(&o, "utilisation")); }
+            }
+            println!("red {red:?} liax{n} limit {limit} d {d}: {:.3?} mean {:.4} lossratios {:.3?}", ratios, plans::mean(&ratios), losses);
+        }
+    }
 }

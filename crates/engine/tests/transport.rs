@@ -226,7 +226,7 @@ fn a_lost_syn_costs_the_initial_timeout() {
 #[test]
 fn a_packet_lost_among_many_is_sent_again_without_a_timeout() {
     for recovery in [Recovery::Sack, Recovery::NewReno] {
-        let mut plan = lone_flow(fixed(300 * MSS), plans::queue(15, None));
+        let mut plan = lone_flow(fixed(900 * MSS), plans::queue(15, None));
         plan.groups[0].transport.recovery = recovery;
         plan.groups[0].transport.initial_ssthresh = 25.0;
         let output = plans::run(&plan);

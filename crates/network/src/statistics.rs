@@ -3,7 +3,10 @@
 use pathweave_units::Time;
 
 /// Counters of one directed link since the start of the run.
+///
+/// In the order of use: the first four change with every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct LinkStatistics {
     /// Packets offered to the port.
     pub offered: u64,
@@ -11,6 +14,11 @@ pub struct LinkStatistics {
     pub delivered: u64,
     /// Bytes that reached the far end.
     pub delivered_bytes: u64,
+    /// Sum of the times that packets waited for service, in picoseconds: divided by a period it is
+    /// the mean number of waiting packets.
+    pub waited: u64,
+    /// Packets marked.
+    pub marked: u64,
     /// Packets dropped because the queue was full (or unmarkable above K, where that drops).
     pub dropped: u64,
     /// Packets lost because the link went down while they waited.
@@ -21,11 +29,6 @@ pub struct LinkStatistics {
     pub lost_in_flight: u64,
     /// Packets that arrived while the link was down.
     pub refused_down: u64,
-    /// Packets marked.
-    pub marked: u64,
-    /// Sum of the times that packets waited for service, in picoseconds: divided by a period it is
-    /// the mean number of waiting packets.
-    pub waited: u64,
 }
 
 impl LinkStatistics {

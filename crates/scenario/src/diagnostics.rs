@@ -19,7 +19,12 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(place: Place, message: impl Into<String>) -> Problem {
-        Problem { place, message: message.into(), help: None, variant: None }
+        Problem {
+            place,
+            message: message.into(),
+            help: None,
+            variant: None,
+        }
     }
 
     /// From a text in which the remedy follows a semicolon, as those of the other crates do.
@@ -84,8 +89,11 @@ impl Diagnostics {
     /// The mistakes as a text for a person, lines at most about `width` columns wide, with escape
     /// sequences for colours or without.
     pub fn render(&self, width: usize, colour: bool) -> String {
-        let theme =
-            if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let theme = if colour {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        };
         let handler = GraphicalReportHandler::new_themed(theme)
             .with_width(width.max(40))
             .with_links(false)
@@ -180,7 +188,9 @@ impl Diagnostic for Report<'_> {
     }
 
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

@@ -3,7 +3,7 @@
 
 use crate::diagnostics::Problem;
 use crate::read::{field_names, read, read_beside};
-use crate::schema::{FabricTable, File, GroupTable};
+use crate::schema::{EventTable, FabricTable, File, GroupTable};
 use crate::suggest;
 use crate::tree::{Node, Table, Value};
 use serde::Deserialize;
@@ -11,8 +11,20 @@ use std::collections::BTreeMap;
 
 /// The keys at the top of a file.
 pub(crate) const KEYS: &[&str] = &[
-    "title", "seed", "seeds", "jitter", "fabric", "routing", "transport", "traffic", "variants",
-    "stop", "measure", "record", "events", "sizes",
+    "title",
+    "seed",
+    "seeds",
+    "jitter",
+    "fabric",
+    "routing",
+    "transport",
+    "traffic",
+    "variants",
+    "stop",
+    "measure",
+    "record",
+    "events",
+    "sizes",
 ];
 
 /// Reads a variant, from which variants and sizes have been taken out.
@@ -31,40 +43,64 @@ pub(crate) fn file(root: &Node, problems: &mut Vec<Problem>) -> Option<File> {
         }
     }
     let fabric = required(root, table, "fabric", problems).and_then(|node| {
-        let (queues, topology) = beside(node, problems)?;
+        let (queues, topology) = beside("fabric", node, problems)?;
         Some(FabricTable { queues, topology })
     });
     let traffic = required(root, table, "traffic", problems).and_then(|node| {
         let Value::List(groups) = &node.value else {
             problems.push(
-                Problem::new(node.place, format!("{} cannot stand here", node.describe()))
+                Problem::new(node.place, format!("traffic cannot be {}", node.describe()))
                     .help("traffic is a list of groups, each headed by [[traffic]]"),
             );
             return None;
         };
         let groups = groups.iter().map(|node| {
-            let (keys, pattern) = beside(node, problems)?;
+            let (keys, pattern) = beside("traffic", node, problems)?;
             Some(GroupTable { keys, pattern })
         });
         groups.collect::<Vec<_>>().into_iter().collect()
     });
-    let file = File {
-        title: optional(table, "title", problems),
+    let title = optional(table, "title", problems);
+    let jitter = optional(table, "jitter", problems);
+    let routing = optional(table, "routing", problems);
+    let transport = optional(table, "transport", problems);
+    let stop = optional(table, "stop", problems);
+    let measure = optional(table, "measure", problems);
+    let record = optional(table, "record", problems);
+    let events = events(table, problems);
+    if problems.len() > before {
+        return None;
+    }
+    Some(File {
+        title,
         seed: None,
         seeds: None,
-        jitter: optional(table, "jitter", problems),
+        jitter,
         fabric: fabric?,
-        routing: optional(table, "routing", problems),
-        transport: optional(table, "transport", problems),
+        routing,
+        transport,
         traffic: traffic?,
-        stop: optional(table, "stop", problems),
-        measure: optional(table, "measure", problems),
-        record: optional(table, "record", problems),
-        events: optional(table, "events", problems),
+        stop,
+        measure,
+        record,
+        events,
         variants: BTreeMap::new(),
         sizes: BTreeMap::new(),
-    };
-    (problems.len() == before).then_some(file)
+    })
+}
+
+/// Reads the events one by one.
+fn events(table: &Table, problems: &mut Vec<Problem>) -> Vec<EventTable> {
+    match table.get("events") {
+        Some(Node {
+            value: Value::List(events),
+            ..
+        }) => events
+            .iter()
+            .filter_map(|node| read("events", node, problems))
+            .collect(),
+        _ => optional(table, "events", problems),
+    }
 }
 
 fn required<'a>(
@@ -75,7 +111,11 @@ fn required<'a>(
 ) -> Option<&'a Node> {
     let node = table.get(name);
     if node.is_none() {
-        let header = if name == "traffic" { "[[traffic]]" } else { "[fabric]" };
+        let header = if name == "traffic" {
+            "[[traffic]]"
+        } else {
+            "[fabric]"
+        };
         problems.push(
             Problem::new(root.place, format!("the scenario has no {name}"))
                 .help(format!("add a table {header}")),
@@ -90,18 +130,21 @@ fn optional<'a, T: Deserialize<'a> + Default>(
     name: &str,
     problems: &mut Vec<Problem>,
 ) -> T {
-    table.get(name).and_then(|node| read(node, problems)).unwrap_or_default()
+    table
+        .get(name)
+        .and_then(|node| read(name, node, problems))
+        .unwrap_or_default()
 }
 
 /// Reads a table that holds the keys of two types: those of `A`, and the others for `B`.
-fn beside<A, B>(node: &Node, problems: &mut Vec<Problem>) -> Option<(A, B)>
+fn beside<A, B>(key: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<(A, B)>
 where
     A: for<'de> Deserialize<'de>,
     B: for<'de> Deserialize<'de>,
 {
     let Value::Table(table) = &node.value else {
         problems.push(
-            Problem::new(node.place, format!("{} cannot stand here", node.describe()))
+            Problem::new(node.place, format!("{key} cannot be {}", node.describe()))
                 .help("expected a table"),
         );
         return None;
@@ -109,12 +152,19 @@ where
     let names = field_names::<A>();
     let (mut own, mut others) = (Table::default(), Table::default());
     for entry in &table.entries {
-        let side = if names.contains(&entry.0.name.as_str()) { &mut own } else { &mut others };
+        let side = if names.contains(&entry.0.name.as_str()) {
+            &mut own
+        } else {
+            &mut others
+        };
         side.entries.push(entry.clone());
     }
-    let part = |table| Node { place: node.place, value: Value::Table(table) };
+    let part = |table| Node {
+        place: node.place,
+        value: Value::Table(table),
+    };
     let (own, others) = (part(own), part(others));
-    let own = read(&own, problems);
-    let others = read_beside(&others, names, problems);
+    let own = read(key, &own, problems);
+    let others = read_beside(key, &others, names, problems);
     Some((own?, others?))
 }

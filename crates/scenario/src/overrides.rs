@@ -56,18 +56,39 @@ pub(crate) fn set(
                     key.place = place;
                 } else if let (Value::Text(name), "controller") = (&node.value, step.as_str()) {
                     // A controller given by its name alone has parameters to set all the same.
-                    let key = Key { name: "name".to_owned(), place: node.place };
+                    let key = Key {
+                        name: "name".to_owned(),
+                        place: node.place,
+                    };
                     let value = Value::Text(name.clone());
-                    let name = Node { place: node.place, value };
-                    let table = Table { entries: vec![(key, name)], dotted: false };
+                    let name = Node {
+                        place: node.place,
+                        value,
+                    };
+                    let table = Table {
+                        entries: vec![(key, name)],
+                        dotted: false,
+                    };
                     node.value = Value::Table(table);
                 }
                 return set(node, rest, place, new);
             }
-            let empty = Value::Table(Table { entries: Vec::new(), dotted: true });
-            let mut node = Node { place, value: empty };
+            let empty = Value::Table(Table {
+                entries: Vec::new(),
+                dotted: true,
+            });
+            let mut node = Node {
+                place,
+                value: empty,
+            };
             set(&mut node, rest, place, new)?;
-            table.set(Key { name: step.clone(), place }, node);
+            table.set(
+                Key {
+                    name: step.clone(),
+                    place,
+                },
+                node,
+            );
             Ok(())
         }
         Value::List(list) => {
@@ -108,7 +129,19 @@ fn keep_name(node: &mut Node, name: &str, place: Place) {
         && table.get("name").is_none()
         && name.parse::<usize>().is_err()
     {
-        let value = Node { place, value: Value::Text(name.to_owned()) };
-        table.entries.insert(0, (Key { name: "name".to_owned(), place }, value));
+        let value = Node {
+            place,
+            value: Value::Text(name.to_owned()),
+        };
+        table.entries.insert(
+            0,
+            (
+                Key {
+                    name: "name".to_owned(),
+                    place,
+                },
+                value,
+            ),
+        );
     }
 }

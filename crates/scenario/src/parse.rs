@@ -12,18 +12,38 @@ const SHOWN: usize = 3;
 pub(crate) fn document(text: &str, source: SourceId) -> Result<Node, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return Err(errors.iter().take(SHOWN).map(|error| problem(error, source)).collect());
+        return Err(errors
+            .iter()
+            .take(SHOWN)
+            .map(|error| problem(error, source))
+            .collect());
     }
     let reading = Reading { text, source };
-    let root = reading.table(table.get_ref(), false).map_err(|problem| vec![problem])?;
-    let place = Place { source, start: 0, end: 0 };
-    Ok(Node { place, value: Value::Table(root) })
+    let root = reading
+        .table(table.get_ref(), false)
+        .map_err(|problem| vec![problem])?;
+    let place = Place {
+        source,
+        start: 0,
+        end: 0,
+    };
+    Ok(Node {
+        place,
+        value: Value::Table(root),
+    })
 }
 
 /// Reads one value of the command line that stands from `start` on: TOML, or else a bare text.
 pub(crate) fn value(text: &str, start: usize, source: SourceId) -> Node {
-    let place = Place { source, start, end: start + text.len() };
-    let bare = || Node { place, value: Value::Text(text.trim().to_owned()) };
+    let place = Place {
+        source,
+        start,
+        end: start + text.len(),
+    };
+    let bare = || Node {
+        place,
+        value: Value::Text(text.trim().to_owned()),
+    };
     // Line breaks or comments would make a second key of what is one value.
     let Ok(parsed) = DeValue::parse(text.trim()) else {
         return bare();
@@ -67,13 +87,22 @@ pub(crate) fn json(value: &serde_json::Value) -> Node {
         Json::Array(list) => Value::List(list.iter().map(json).collect()),
         Json::Object(entries) => {
             let entry = |(name, value): (&String, &Json)| {
-                let key = Key { name: name.clone(), place: Place::default() };
+                let key = Key {
+                    name: name.clone(),
+                    place: Place::default(),
+                };
                 (key, json(value))
             };
-            Value::Table(Table { entries: entries.iter().map(entry).collect(), dotted: false })
+            Value::Table(Table {
+                entries: entries.iter().map(entry).collect(),
+                dotted: false,
+            })
         }
     };
-    Node { place: Place::default(), value }
+    Node {
+        place: Place::default(),
+        value,
+    }
 }
 
 struct Reading<'a> {
@@ -83,13 +112,20 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn place(&self, span: std::ops::Range<usize>) -> Place {
-        Place { source: self.source, start: span.start, end: span.end }
+        Place {
+            source: self.source,
+            start: span.start,
+            end: span.end,
+        }
     }
 
     fn table(&self, table: &DeTable<'_>, dotted: bool) -> Result<Table, Problem> {
         let mut entries = Vec::with_capacity(table.len());
         for (name, value) in table.iter() {
-            let key = Key { name: name.get_ref().to_string(), place: self.place(name.span()) };
+            let key = Key {
+                name: name.get_ref().to_string(),
+                place: self.place(name.span()),
+            };
             entries.push((key, self.node(value)?));
         }
         // The parser sorts keys; the order of the text says how variants are shown.
@@ -116,9 +152,11 @@ impl Reading<'_> {
                 Ok(number) => Value::Number(number),
                 Err(_) => return Err(Problem::new(place, "this number cannot be read")),
             },
-            DeValue::Array(list) => {
-                Value::List(list.iter().map(|node| self.node(node)).collect::<Result<_, _>>()?)
-            }
+            DeValue::Array(list) => Value::List(
+                list.iter()
+                    .map(|node| self.node(node))
+                    .collect::<Result<_, _>>()?,
+            ),
             DeValue::Table(table) => {
                 // Tables that are written out begin with a bracket; those that keys with dots bring
                 // about have the place of the key.
@@ -133,8 +171,16 @@ impl Reading<'_> {
 
 fn problem(error: &Error, source: SourceId) -> Problem {
     let span = error.span().unwrap_or(0..0);
-    let place = Place { source, start: span.start, end: span.end };
+    let place = Place {
+        source,
+        start: span.start,
+        end: span.end,
+    };
     let message = error.message();
+    if message.starts_with("string values must be quoted") {
+        return Problem::new(place, "this text is not in quotes")
+            .help("write texts, quantities with units included, in quotes: \"1 Gbps\"");
+    }
     match message.split_once(", expected ") {
         Some((message, expected)) => {
             Problem::new(place, message).help(format!("expected {expected}"))

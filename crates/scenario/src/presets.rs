@@ -28,7 +28,10 @@ struct Context<'a> {
 impl Preset {
     /// The values for a controller on a fabric whose slowest link has this rate.
     pub fn config(&self, controller: &str, slowest_link: Rate) -> Config {
-        (self.values)(&Context { controller, slowest_link })
+        (self.values)(&Context {
+            controller,
+            slowest_link,
+        })
     }
 }
 
@@ -74,7 +77,11 @@ pub fn presets() -> &'static [Preset] {
                 let fast = context.slowest_link >= Rate::from_gbps(10);
                 let rto = Time::from_millis(if fast { 1 } else { 200 });
                 Config {
-                    minimum_window: if context.controller == "fcc" { 1.0 } else { 2.0 },
+                    minimum_window: if context.controller == "fcc" {
+                        1.0
+                    } else {
+                        2.0
+                    },
                     minimum_rto: rto,
                     initial_rto: rto,
                     ack: every_packet(),
@@ -138,7 +145,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Preset> {
 
 /// An acknowledgement for every data packet; the timeout never acts.
 fn every_packet() -> AckPolicy {
-    AckPolicy { every: 1, ..Config::default().ack }
+    AckPolicy {
+        every: 1,
+        ..Config::default().ack
+    }
 }
 
 /// The MPTCP code for ns-3.19 that AMP and MMPTCP are built on.

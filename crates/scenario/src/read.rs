@@ -14,28 +14,34 @@ use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
 use std::fmt;
 
-/// Reads a value. Gives `None` when it could not be read; `problems` then says why. Unknown keys are
+/// Reads the value of a key. Gives `None` when it could not be read; `problems` then says why. Unknown keys are
 /// reported and passed over.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(
+    key: &str,
     node: &'de Node,
     problems: &mut Vec<Problem>,
 ) -> Option<T> {
-    read_beside(node, &[], problems)
+    read_beside(key, node, &[], problems)
 }
 
 /// As [`read`], for a table some of whose keys, `also`, were taken out to be read by themselves.
 pub(crate) fn read_beside<'de, T: de::Deserialize<'de>>(
+    key: &str,
     node: &'de Node,
     also: &'static [&'static str],
     problems: &mut Vec<Problem>,
 ) -> Option<T> {
     let collected = RefCell::new(Vec::new());
-    let result = T::deserialize(Reader { node, also, problems: &collected });
+    let result = T::deserialize(Reader {
+        node,
+        also,
+        problems: &collected,
+    });
     problems.append(&mut collected.into_inner());
     match result {
         Ok(value) => Some(value),
         Err(error) => {
-            problems.push(error.into_problem(node.place));
+            problems.push(error.under(key).into_problem(node.place));
             None
         }
     }
@@ -72,19 +78,68 @@ pub(crate) fn field_names<T: for<'de> de::Deserialize<'de>>() -> &'static [&'sta
 /// Why a value could not be read.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadError {
-    message: String,
+    what: What,
     help: Option<String>,
     place: Option<Place>,
+    /// The key whose value it is.
+    key: Option<String>,
+    /// Whether it is an element of a list under that key.
+    element: bool,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Message(String),
+    /// A value, described, that cannot stand where it was found.
+    Misplaced(String),
 }
 
 impl ReadError {
+    fn new(what: What, help: Option<String>) -> ReadError {
+        ReadError {
+            what,
+            help,
+            place: None,
+            key: None,
+            element: false,
+        }
+    }
+
+    fn misplaced(found: String, expected: &str) -> ReadError {
+        ReadError::new(
+            What::Misplaced(found),
+            Some(format!("expected {}", plain(expected))),
+        )
+    }
+
     fn at(mut self, place: Place) -> ReadError {
         self.place.get_or_insert(place);
         self
     }
 
+    fn under(mut self, key: &str) -> ReadError {
+        self.key.get_or_insert_with(|| key.to_owned());
+        self
+    }
+
+    fn in_list(mut self) -> ReadError {
+        self.element |= self.key.is_none();
+        self
+    }
+
+    fn message(&self) -> String {
+        match (&self.what, &self.key) {
+            (What::Message(message), _) => message.clone(),
+            (What::Misplaced(found), Some(key)) if self.element => {
+                format!("{key} cannot hold {found}")
+            }
+            (What::Misplaced(found), Some(key)) => format!("{key} cannot be {found}"),
+            (What::Misplaced(found), None) => format!("{found} cannot stand here"),
+        }
+    }
+
     fn into_problem(self, fallback: Place) -> Problem {
-        let problem = Problem::new(self.place.unwrap_or(fallback), self.message);
+        let problem = Problem::new(self.place.unwrap_or(fallback), self.message());
         match self.help {
             Some(help) => problem.help(help),
             None => problem,
@@ -94,7 +149,7 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message())
     }
 }
 
@@ -103,25 +158,21 @@ impl std::error::Error for ReadError {}
 impl de::Error for ReadError {
     fn custom<T: fmt::Display>(text: T) -> ReadError {
         let problem = Problem::with_remedy(Place::default(), &text.to_string());
-        ReadError { message: problem.message, help: problem.help, place: None }
+        ReadError::new(What::Message(problem.message), problem.help)
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
         let found = match found {
-            Unexpected::Str(text) => format!("the text \"{text}\""),
+            Unexpected::Str(text) => format!("\"{text}\""),
             Unexpected::Bool(truth) => truth.to_string(),
-            Unexpected::Unsigned(number) => format!("the number {number}"),
-            Unexpected::Signed(number) => format!("the number {number}"),
-            Unexpected::Float(number) => format!("the number {number}"),
+            Unexpected::Unsigned(number) => number.to_string(),
+            Unexpected::Signed(number) => number.to_string(),
+            Unexpected::Float(number) => number.to_string(),
             Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
             Unexpected::Seq => "a list".to_owned(),
             other => other.to_string(),
         };
-        ReadError {
-            message: format!("{found} cannot stand here"),
-            help: Some(format!("expected {}", plain(&expected.to_string()))),
-            place: None,
-        }
+        ReadError::misplaced(found, &expected.to_string())
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
@@ -129,35 +180,22 @@ impl de::Error for ReadError {
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> ReadError {
-        ReadError {
-            message: format!("a list of {length} values cannot stand here"),
-            help: Some(format!("expected {}", plain(&expected.to_string()))),
-            place: None,
-        }
+        ReadError::misplaced(format!("a list of {length}"), &expected.to_string())
     }
 
     fn unknown_variant(found: &str, expected: &'static [&'static str]) -> ReadError {
-        ReadError {
-            message: format!("\"{found}\" is not known here"),
-            help: Some(suggest::accepted(found, expected)),
-            place: None,
-        }
+        let found_text = What::Misplaced(format!("\"{found}\""));
+        ReadError::new(found_text, Some(suggest::accepted(found, expected)))
     }
 
     fn unknown_field(found: &str, expected: &'static [&'static str]) -> ReadError {
-        ReadError {
-            message: format!("unknown key \"{found}\""),
-            help: Some(suggest::accepted(found, expected)),
-            place: None,
-        }
+        let message = What::Message(format!("unknown key \"{found}\""));
+        ReadError::new(message, Some(suggest::accepted(found, expected)))
     }
 
     fn missing_field(field: &'static str) -> ReadError {
-        ReadError {
-            message: format!("\"{field}\" is missing"),
-            help: Some(format!("add a line {field} = ...")),
-            place: None,
-        }
+        let message = What::Message(format!("\"{field}\" is missing"));
+        ReadError::new(message, Some(format!("add a line {field} = ...")))
     }
 }
 
@@ -174,6 +212,7 @@ fn plain(expected: &str) -> String {
         "a string" | "string" => "a text in quotes",
         "a sequence" => "a list",
         "a map" => "a table",
+        "a tuple of size 2" => "a list of 2 values",
         other if other.starts_with("struct ") => "a table",
         other => return other.to_owned(),
     }
@@ -190,11 +229,7 @@ struct Reader<'de, 'p> {
 
 impl<'de> Reader<'de, '_> {
     fn wrong(&self, expected: &str) -> ReadError {
-        ReadError {
-            message: format!("{} cannot stand here", self.node.describe()),
-            help: Some(format!("expected {}", plain(expected))),
-            place: Some(self.node.place),
-        }
+        ReadError::misplaced(self.node.describe(), expected).at(self.node.place)
     }
 }
 
@@ -212,7 +247,10 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
                 let expected: &dyn Expected = &visitor;
                 return Err(self.wrong(&expected.to_string()));
             }
-            Value::List(list) => visitor.visit_seq(Elements { nodes: list.iter(), problems }),
+            Value::List(list) => visitor.visit_seq(Elements {
+                nodes: list.iter(),
+                problems,
+            }),
             Value::Table(table) => visitor.visit_map(Entries::new(table, None, problems)),
         };
         result.map_err(|error| error.at(node.place))
@@ -240,7 +278,9 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
             return Err(self.wrong("a table"));
         };
         let entries = Entries::new(table, Some(fields), self.problems);
-        visitor.visit_map(entries).map_err(|error| error.at(self.node.place))
+        visitor
+            .visit_map(entries)
+            .map_err(|error| error.at(self.node.place))
     }
 
     /// Plain enums are a text. Those whose name is a key are tables in which this key says which
@@ -251,31 +291,48 @@ impl<'de, 'p> Deserializer<'de> for Reader<'de, 'p> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let Reader { node, also, problems } = self;
+        let Reader {
+            node,
+            also,
+            problems,
+        } = self;
         let is_tag = name.starts_with(|c: char| c.is_ascii_lowercase());
         match &node.value {
             Value::Table(table) if is_tag => {
                 let Some(tag) = table.get(name) else {
-                    return Err(ReadError {
-                        message: format!("\"{name}\" is missing"),
-                        help: Some(format!("{name} is one of: {}", suggest::list(variants))),
-                        place: Some(node.place),
-                    });
+                    let message = What::Message(format!("\"{name}\" is missing"));
+                    let help = format!("{name} is one of: {}", suggest::list(variants));
+                    return Err(ReadError::new(message, Some(help)).at(node.place));
                 };
                 let Some(kind) = tag.as_text() else {
-                    let reader = Reader { node: tag, also: &[], problems };
-                    return Err(reader.wrong(&format!("one of: {}", suggest::list(variants))));
+                    let reader = Reader {
+                        node: tag,
+                        also: &[],
+                        problems,
+                    };
+                    let expected = format!("one of: {}", suggest::list(variants));
+                    return Err(reader.wrong(&expected).under(name));
                 };
                 if !variants.contains(&kind) {
                     let error: ReadError = de::Error::unknown_variant(kind, variants);
-                    return Err(error.at(tag.place));
+                    return Err(error.at(tag.place).under(name));
                 }
-                let entries = Tagged { kind, tag: name, node, also, problems };
-                visitor.visit_enum(entries).map_err(|error| error.at(node.place))
+                let entries = Tagged {
+                    kind,
+                    tag: name,
+                    node,
+                    also,
+                    problems,
+                };
+                visitor
+                    .visit_enum(entries)
+                    .map_err(|error| error.at(node.place))
             }
             Value::Text(text) if !is_tag => {
                 let variant: StrDeserializer<'_, ReadError> = text.as_str().into_deserializer();
-                visitor.visit_enum(variant).map_err(|error| error.at(node.place))
+                visitor
+                    .visit_enum(variant)
+                    .map_err(|error| error.at(node.place))
             }
             _ if is_tag => self.deserialize_any(visitor),
             _ => Err(self.wrong(&format!("one of: {}", suggest::list(variants)))),
@@ -300,7 +357,15 @@ impl<'de> SeqAccess<'de> for Elements<'de, '_> {
         seed: S,
     ) -> Result<Option<S::Value>, ReadError> {
         let problems = self.problems;
-        self.nodes.next().map(|node| seed.deserialize(Reader { node, also: &[], problems })).transpose()
+        let Some(node) = self.nodes.next() else {
+            return Ok(None);
+        };
+        let element = seed.deserialize(Reader {
+            node,
+            also: &[],
+            problems,
+        });
+        element.map(Some).map_err(ReadError::in_list)
     }
 }
 
@@ -324,7 +389,15 @@ impl<'de, 'p> Entries<'de, 'p> {
         fields: Option<&'static [&'static str]>,
         problems: &'p RefCell<Vec<Problem>>,
     ) -> Entries<'de, 'p> {
-        Entries { table, next: 0, fields, tag: None, also: &[], unknown: 0, problems }
+        Entries {
+            table,
+            next: 0,
+            fields,
+            tag: None,
+            also: &[],
+            unknown: 0,
+            problems,
+        }
     }
 }
 
@@ -345,8 +418,13 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
                 && !fields.contains(&name)
             {
                 if self.unknown < UNKNOWN_SHOWN {
-                    let known: Vec<&str> =
-                        self.tag.iter().chain(fields).chain(self.also).copied().collect();
+                    let known: Vec<&str> = self
+                        .tag
+                        .iter()
+                        .chain(fields)
+                        .chain(self.also)
+                        .copied()
+                        .collect();
                     let problem = Problem::new(key.place, format!("unknown key \"{name}\""))
                         .help(suggest::accepted(name, &known));
                     self.problems.borrow_mut().push(problem);
@@ -355,17 +433,22 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
                 continue;
             }
             let name: StrDeserializer<'_, ReadError> = name.into_deserializer();
-            return seed.deserialize(name).map(Some).map_err(|error| error.at(key.place));
+            return seed
+                .deserialize(name)
+                .map(Some)
+                .map_err(|error| error.at(key.place));
         }
         Ok(None)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<S::Value, ReadError> {
-        let node = &self.table.entries[self.next - 1].1;
-        seed.deserialize(Reader { node, also: &[], problems: self.problems })
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
+        let (key, node) = &self.table.entries[self.next - 1];
+        let value = seed.deserialize(Reader {
+            node,
+            also: &[],
+            problems: self.problems,
+        });
+        value.map_err(|error| error.under(&key.name))
     }
 }
 
@@ -380,10 +463,7 @@ struct Tagged<'de, 'p> {
 impl<'de> EnumAccess<'de> for Tagged<'de, '_> {
     type Error = ReadError;
     type Variant = Self;
-    fn variant_seed<S: DeserializeSeed<'de>>(
-        self,
-        seed: S,
-    ) -> Result<(S::Value, Self), ReadError> {
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), ReadError> {
         let kind: StrDeserializer<'_, ReadError> = self.kind.into_deserializer();
         Ok((seed.deserialize(kind)?, self))
     }
@@ -396,18 +476,12 @@ impl<'de, 'p> VariantAccess<'de> for Tagged<'de, 'p> {
         Ok(())
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
-        self,
-        seed: S,
-    ) -> Result<S::Value, ReadError> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, ReadError> {
         seed.deserialize(Rest(self))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
-        Err(de::Error::custom(format!("{} is a table", self.kind))).or_else(|error: ReadError| {
-            let _ = visitor;
-            Err(error)
-        })
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, ReadError> {
+        Err(de::Error::custom(format!("{} is a table", self.kind)))
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -435,14 +509,27 @@ impl<'de> Deserializer<'de> for Rest<'de, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        let Tagged { tag, node, also, problems, .. } = self.0;
+        let Tagged {
+            tag,
+            node,
+            also,
+            problems,
+            ..
+        } = self.0;
         let Value::Table(table) = &node.value else {
-            return Err(Reader { node, also, problems }.wrong("a table"));
+            return Err(Reader {
+                node,
+                also,
+                problems,
+            }
+            .wrong("a table"));
         };
         let mut entries = Entries::new(table, Some(fields), problems);
         entries.tag = Some(tag);
         entries.also = also;
-        visitor.visit_map(entries).map_err(|error| error.at(node.place))
+        visitor
+            .visit_map(entries)
+            .map_err(|error| error.at(node.place))
     }
 
     forward_to_deserialize_any! {

@@ -69,8 +69,15 @@ impl Scenario {
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
             Err(error) => {
-                let problem = Problem::new(Place::default(), format!("cannot read {name}: {error}"));
-                return Err(Diagnostics::new(vec![Source { name, text: String::new() }], vec![problem]));
+                let problem =
+                    Problem::new(Place::default(), format!("cannot read {name}: {error}"));
+                return Err(Diagnostics::new(
+                    vec![Source {
+                        name,
+                        text: String::new(),
+                    }],
+                    vec![problem],
+                ));
             }
         };
         let selection = Selection {
@@ -93,21 +100,46 @@ impl Scenario {
         folder: Option<&Path>,
         selection: &Selection,
     ) -> Result<Scenario, Diagnostics> {
-        let mut sources = vec![Source { name: name.to_owned(), text: text.to_owned() }];
+        let mut sources = vec![Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        }];
         let mut add = |name: &str, text: &str| {
-            sources.push(Source { name: name.to_owned(), text: text.to_owned() });
-            Place { source: SourceId(sources.len() - 1), start: 0, end: text.len() }
+            sources.push(Source {
+                name: name.to_owned(),
+                text: text.to_owned(),
+            });
+            Place {
+                source: SourceId(sources.len() - 1),
+                start: 0,
+                end: text.len(),
+            }
         };
-        let size = selection.size.as_deref().map(|size| (size, add("--size", size)));
-        let sets: Vec<(&str, Place)> =
-            selection.sets.iter().map(|set| (set.as_str(), add("--set", set))).collect();
-        let only: Vec<Only<'_>> =
-            selection.only.iter().map(|text| Only { text, place: add("--only", text) }).collect();
+        let size = selection
+            .size
+            .as_deref()
+            .map(|size| (size, add("--size", size)));
+        let sets: Vec<(&str, Place)> = selection
+            .sets
+            .iter()
+            .map(|set| (set.as_str(), add("--set", set)))
+            .collect();
+        let only: Vec<Only<'_>> = selection
+            .only
+            .iter()
+            .map(|text| Only {
+                text,
+                place: add("--only", text),
+            })
+            .collect();
         let seeds = selection
             .seeds
             .map(|seeds| (seeds, add("--seeds", &seeds.to_string())));
         let loaded = parse::document(text, SourceId(0)).and_then(|root| {
-            Loading { folder: folder.map(Path::to_owned) }.load(root, size, &sets, &only, seeds)
+            Loading {
+                folder: folder.map(Path::to_owned),
+            }
+            .load(root, size, &sets, &only, seeds)
         });
         loaded.map_err(|problems| Diagnostics::new(sources, problems))
     }
@@ -120,7 +152,10 @@ impl Scenario {
         let root = parse::json(resolved);
         let loaded = Loading { folder: None }.load(root, None, &[], &[], None);
         loaded.map_err(|problems| {
-            let source = Source { name: "resolved scenario".to_owned(), text: String::new() };
+            let source = Source {
+                name: "resolved scenario".to_owned(),
+                text: String::new(),
+            };
             Diagnostics::new(vec![source], problems)
         })
     }
@@ -159,7 +194,11 @@ impl Variant {
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update([0]);
         hasher.update(seed.to_string());
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// What a backend runs.
@@ -167,8 +206,15 @@ impl Variant {
     /// # Panics
     /// Never for a variant that comes from a [`Scenario`]: loading has made the same plan already.
     pub fn plan(&self, seed: u64) -> Plan {
-        let tree = Node { place: Place::default(), value: Value::Table(Table::default()) };
-        let mut report = Report { tree: &tree, folder: None, problems: Vec::new() };
+        let tree = Node {
+            place: Place::default(),
+            value: Value::Table(Table::default()),
+        };
+        let mut report = Report {
+            tree: &tree,
+            folder: None,
+            problems: Vec::new(),
+        };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
         plan.expect("the variant was checked when it was loaded")
     }
@@ -179,8 +225,10 @@ fn canonical(value: &serde_json::Value, without: &[&str]) -> String {
     use serde_json::Value as Json;
     match value {
         Json::Object(entries) => {
-            let mut keys: Vec<&String> =
-                entries.keys().filter(|key| !without.contains(&key.as_str())).collect();
+            let mut keys: Vec<&String> = entries
+                .keys()
+                .filter(|key| !without.contains(&key.as_str()))
+                .collect();
             keys.sort();
             let entry = |key: &String| {
                 let name = Json::String(key.clone());
@@ -202,9 +250,19 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-        let place = Place { source: SourceId(0), start: valid, end: valid };
+        let place = Place {
+            source: SourceId(0),
+            start: valid,
+            end: valid,
+        };
         let problem = Problem::new(place, "the file is not a text in UTF-8 from here on");
-        Diagnostics::new(vec![Source { name: name.to_owned(), text }], vec![problem])
+        Diagnostics::new(
+            vec![Source {
+                name: name.to_owned(),
+                text,
+            }],
+            vec![problem],
+        )
     })
 }
 
@@ -227,8 +285,10 @@ impl Loading {
             Value::Table(table) => table.take("variants").map(|(_, node)| node),
             _ => None,
         };
-        let sets: Vec<Override> =
-            sets.iter().filter_map(|&(text, place)| parse_set(text, place, &mut problems)).collect();
+        let sets: Vec<Override> = sets
+            .iter()
+            .filter_map(|&(text, place)| parse_set(text, place, &mut problems))
+            .collect();
         let combinations = combinations(variants.as_ref(), only, &mut problems);
         let mut common = root.clone();
         apply_sets(&mut common, &sets, &mut problems);
@@ -251,7 +311,11 @@ impl Loading {
             let file = file::file(&tree, &mut own);
             let resolved = file.and_then(|mut file| {
                 let folder = self.folder.as_deref();
-                let mut report = Report { tree: &tree, folder, problems: Vec::new() };
+                let mut report = Report {
+                    tree: &tree,
+                    folder,
+                    problems: Vec::new(),
+                };
                 let plan = resolve(&mut file, &mut report, first_seed);
                 own.append(&mut report.problems);
                 plan.map(|_| file)
@@ -263,26 +327,36 @@ impl Loading {
                 let label = combination.label();
                 loaded.push(Variant {
                     axes: combination.names.clone(),
-                    label: if label.is_empty() { file.title.clone() } else { label },
+                    label: if label.is_empty() {
+                        file.title.clone()
+                    } else {
+                        label
+                    },
                     slug: combination.slug(),
                     resolved,
                     file,
                 });
             }
             for mut problem in unique(own) {
-                problem.variant = Some(combination.label()).filter(|label| !label.is_empty());
+                problem.variant = Some(combination.label());
                 let key = (problem.place, problem.message.clone());
                 found.entry(key).or_insert((problem, 0)).1 += 1;
             }
         }
         for (mut problem, count) in found.into_values() {
-            if count == combinations.len() {
-                problem.variant = None;
-            }
+            problem.variant = match (problem.variant, count) {
+                (_, count) if count == combinations.len() => None,
+                (Some(label), 2..) => Some(format!("{label} and {} more", count - 1)),
+                (label, _) => label,
+            };
             problems.push(problem);
         }
         if problems.is_empty() {
-            return Ok(Scenario { title, seeds, variants: loaded });
+            return Ok(Scenario {
+                title,
+                seeds,
+                variants: loaded,
+            });
         }
         Err(unique(problems))
     }
@@ -303,25 +377,36 @@ fn apply_size(root: &mut Node, size: Option<(&str, Place)>, problems: &mut Vec<P
     let sizes = table.take("sizes").map(|(_, node)| node);
     let sizes = match &sizes {
         None => &Table::default(),
-        Some(Node { value: Value::Table(sizes), .. }) => sizes,
+        Some(Node {
+            value: Value::Table(sizes),
+            ..
+        }) => sizes,
         Some(node) => {
             problems.push(
-                Problem::new(node.place, format!("{} cannot stand here", node.describe()))
+                Problem::new(node.place, format!("sizes cannot be {}", node.describe()))
                     .help("sizes are written [sizes.<name>], for example [sizes.paper]"),
             );
             return;
         }
     };
-    for (_, node) in &sizes.entries {
+    for (key, node) in &sizes.entries {
         let Value::Table(overrides) = &node.value else {
             problems.push(
-                Problem::new(node.place, format!("{} cannot stand here", node.describe()))
-                    .help("a size is a table of overrides"),
+                Problem::new(
+                    node.place,
+                    format!("{} cannot be {}", key.name, node.describe()),
+                )
+                .help("a size is a table of overrides"),
             );
             continue;
         };
         for (key, _) in &overrides.entries {
-            if key.name.split('.').next().is_some_and(|first| first.trim() == "sizes") {
+            if key
+                .name
+                .split('.')
+                .next()
+                .is_some_and(|first| first.trim() == "sizes")
+            {
                 problems.push(
                     Problem::new(key.place, "a size cannot override sizes")
                         .help("override any other key"),
@@ -331,7 +416,13 @@ fn apply_size(root: &mut Node, size: Option<(&str, Place)>, problems: &mut Vec<P
     }
     let name = size.map_or("quick", |(name, _)| name);
     match (sizes.get(name), size) {
-        (Some(Node { value: Value::Table(table), .. }), _) => {
+        (
+            Some(Node {
+                value: Value::Table(table),
+                ..
+            }),
+            _,
+        ) => {
             overrides::apply(root, table, problems);
         }
         (None, Some((name, place))) if name != "quick" => {
@@ -363,13 +454,19 @@ fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Ov
         );
         return None;
     };
-    let key_place = Place { end: path.len(), ..place };
+    let key_place = Place {
+        end: path.len(),
+        ..place
+    };
     let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
     let first = path[0].as_str();
     if matches!(first, "variants" | "sizes") {
         problems.push(
-            Problem::new(key_place, format!("{first} cannot be set on the command line"))
-                .help("--only and --size choose among them"),
+            Problem::new(
+                key_place,
+                format!("{first} cannot be set on the command line"),
+            )
+            .help("--only and --size choose among them"),
         );
         return None;
     }
@@ -381,7 +478,11 @@ fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Ov
         return None;
     }
     let start = key_place.end + 1;
-    Some(Override { path, place: key_place, value: parse::value(value, start, place.source) })
+    Some(Override {
+        path,
+        place: key_place,
+        value: parse::value(value, start, place.source),
+    })
 }
 
 fn apply_sets(root: &mut Node, sets: &[Override], problems: &mut Vec<Problem>) {
@@ -401,7 +502,7 @@ fn choose_seeds(
     let seed = root.child("seed");
     let given: Either<u64, Vec<u64>> = match seed {
         None => Either::One(1),
-        Some(node) => match crate::read::read(node, problems) {
+        Some(node) => match crate::read::read("seed", node, problems) {
             Some(seeds) => seeds,
             None => return Vec::new(),
         },
@@ -409,16 +510,15 @@ fn choose_seeds(
     let place = root.place_of(&["seed"]);
     let in_file: Option<(u32, Place)> = match root.child("seeds") {
         None => None,
-        Some(node) => match crate::read::read(node, problems) {
+        Some(node) => match crate::read::read("seeds", node, problems) {
             Some(count) => Some((count, node.place)),
             None => return Vec::new(),
         },
     };
     let seeds = given.as_slice();
     if seeds.is_empty() {
-        problems.push(
-            Problem::new(place, "the list of seeds is empty").help("give at least one seed"),
-        );
+        problems
+            .push(Problem::new(place, "the list of seeds is empty").help("give at least one seed"));
         return Vec::new();
     }
     if let (Some((_, place)), Either::Many(_)) = (in_file, &given) {
@@ -440,5 +540,10 @@ fn choose_seeds(
     // Beyond a list the seeds count on from its last.
     let last = seeds[seeds.len() - 1];
     let further = (1..).map(|step| last.wrapping_add(step));
-    seeds.iter().copied().chain(further).take(count as usize).collect()
+    seeds
+        .iter()
+        .copied()
+        .chain(further)
+        .take(count as usize)
+        .collect()
 }

@@ -11,10 +11,21 @@ pub(crate) fn nearest<'a>(
     }
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let wanted = plain(name);
+    let near = |distance: usize, candidate: &str| match candidate.len() {
+        0..=1 => distance == 0,
+        2..=4 => distance <= 1,
+        5..=8 => distance <= 2,
+        _ => distance <= 3,
+    };
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(&wanted, &plain(candidate)),
+                candidate,
+            )
+        })
+        .filter(|&(distance, candidate)| near(distance, candidate))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -31,7 +42,12 @@ pub(crate) fn accepted<'a>(name: &str, candidates: &[&'a str]) -> String {
 /// Names one after another, the first few when there are many.
 pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 40;
-    let mut text = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     if names.is_empty() {
         text.push_str("none");
     } else if names.len() > SHOWN {

@@ -42,7 +42,7 @@ impl<T> Visitor<'_> for FromText<T> {
 }
 
 macro_rules! quantity {
-    ($name:ident, $inner:ty, $write:expr, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
+    ($name:ident, $inner:ty, $read:expr, $write:expr, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
         #[doc = $help]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) struct $name(pub $inner);
@@ -52,9 +52,9 @@ macro_rules! quantity {
                 reader.deserialize_str(FromText {
                     expected: $expected,
                     example: $example,
-                    parse: |text| match <$inner>::from_str(text) {
-                        Ok(value) => Ok($name(value)),
-                        Err(error) => Err(error.to_string()),
+                    parse: |text| {
+                        let read: fn(&str) -> Result<$inner, String> = $read;
+                        read(text).map($name)
                     },
                 })
             }
@@ -87,6 +87,7 @@ macro_rules! quantity {
 quantity!(
     RateText,
     Rate,
+    rate,
     |rate| rate.to_string(),
     "a rate with its unit",
     "1 Gbps",
@@ -96,6 +97,7 @@ quantity!(
 quantity!(
     TimeText,
     Time,
+    |text| Time::from_str(text).map_err(|error| error.to_string()),
     |time| time.to_string(),
     "a time with its unit",
     "20 us",
@@ -105,12 +107,24 @@ quantity!(
 quantity!(
     BytesText,
     Bytes,
+    |text| Bytes::from_str(text).map_err(|error| error.to_string()),
     bytes_text,
     "a size with its unit",
     "64 KB",
     r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMK]?B|[GMK]iB)?\s*$",
     "A size: a number and B, KB, MB, GB, TB (powers of ten), KiB, MiB or GiB."
 );
+
+/// All rates are those of links.
+fn rate(text: &str) -> Result<Rate, String> {
+    match Rate::from_str(text) {
+        Ok(Rate::ZERO) => Err(format!(
+            "\"{text}\" is no rate for a link; give a rate above zero, for example \"1 Gbps\" (an event takes a link down with down = true)"
+        )),
+        Ok(rate) => Ok(rate),
+        Err(error) => Err(error.to_string()),
+    }
+}
 
 /// Packet sizes read better as "1500 B" than as "1.5 KB".
 fn bytes_text(bytes: Bytes) -> String {
@@ -130,7 +144,15 @@ impl FromStr for DelayText {
         let time = |text: &str| Time::from_str(text).map_err(|error| error.to_string());
         Ok(DelayText(match text.split_once("..") {
             None => Delay::Fixed(time(text)?),
-            Some((min, max)) => Delay::Uniform { min: time(min)?, max: time(max)? },
+            Some((min, max)) => {
+                let (min, max) = (time(min)?, time(max)?);
+                if min > max {
+                    return Err(format!(
+                        "\"{text}\" runs backwards; write the shorter delay first"
+                    ));
+                }
+                Delay::Uniform { min, max }
+            }
         }))
     }
 }
@@ -182,9 +204,11 @@ impl<'de> Deserialize<'de> for SamplingText {
             example: "100 us",
             parse: |text| match text {
                 "on-change" => Ok(SamplingText::OnChange),
-                _ => Time::from_str(text).map(SamplingText::Every).map_err(|error| {
-                    format!("{error}; or write \"on-change\"").replacen("; write", ": write", 1)
-                }),
+                _ => Time::from_str(text)
+                    .map(SamplingText::Every)
+                    .map_err(|error| {
+                        format!("{error}; or write \"on-change\"").replacen("; write", ": write", 1)
+                    }),
             },
         })
     }

@@ -64,7 +64,11 @@ impl Table {
 
     /// Sets a key, in the place of an earlier one of this name or at the end.
     pub fn set(&mut self, key: Key, node: Node) {
-        match self.entries.iter_mut().find(|(known, _)| known.name == key.name) {
+        match self
+            .entries
+            .iter_mut()
+            .find(|(known, _)| known.name == key.name)
+        {
             Some(entry) => *entry = (key, node),
             None => self.entries.push((key, node)),
         }
@@ -90,13 +94,13 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, to follow "found".
+    /// What it is, to follow "cannot be".
     pub fn describe(&self) -> String {
         match &self.value {
-            Value::Text(text) => format!("the text \"{text}\""),
-            Value::Integer(number) => format!("the number {number}"),
-            Value::Number(number) => format!("the number {number}"),
-            Value::Truth(truth) => format!("{truth}"),
+            Value::Text(text) => format!("\"{text}\""),
+            Value::Integer(number) => number.to_string(),
+            Value::Number(number) => number.to_string(),
+            Value::Truth(truth) => truth.to_string(),
             Value::Date(date) => format!("the date {date}"),
             Value::List(_) => "a list".to_owned(),
             Value::Table(_) => "a table".to_owned(),

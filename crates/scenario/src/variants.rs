@@ -18,13 +18,21 @@ pub(crate) struct Combination<'a> {
 impl Combination<'_> {
     /// What people read.
     pub fn label(&self) -> String {
-        self.names.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ")
+        self.names
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// What folders are called.
     pub fn slug(&self) -> String {
         let parts: Vec<String> = self.names.iter().map(|(_, name)| slug(name)).collect();
-        if parts.is_empty() { "base".to_owned() } else { parts.join("_") }
+        if parts.is_empty() {
+            "base".to_owned()
+        } else {
+            parts.join("_")
+        }
     }
 }
 
@@ -32,13 +40,21 @@ impl Combination<'_> {
 fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {
-        let c = if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+        let c = if c.is_ascii_alphanumeric() || c == '.' {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        };
         if c != '-' || !slug.ends_with('-') {
             slug.push(c);
         }
     }
     let slug = slug.trim_matches(['-', '.']).to_owned();
-    if slug.is_empty() { "variant".to_owned() } else { slug }
+    if slug.is_empty() {
+        "variant".to_owned()
+    } else {
+        slug
+    }
 }
 
 /// A choice `axis=name` of the command line and its place.
@@ -60,8 +76,10 @@ pub(crate) fn combinations<'a>(
 ) -> Vec<Combination<'a>> {
     let mut axes = axes(variants, problems);
     choose(&mut axes, only, problems);
-    let mut combinations =
-        vec![Combination { names: Vec::new(), overrides: Vec::new() }];
+    let mut combinations = vec![Combination {
+        names: Vec::new(),
+        overrides: Vec::new(),
+    }];
     for axis in &axes {
         if combinations.len() * axis.variants.len() > MOST {
             let place = variants.map(|node| node.place).unwrap_or_default();
@@ -91,23 +109,23 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
         return Vec::new();
     };
     let mut axes = Vec::new();
-    let not_a_table = |node: &Node| {
-        Problem::new(node.place, format!("{} cannot stand here", node.describe())).help(SHAPE)
+    let not_a_table = |key: &str, node: &Node| {
+        Problem::new(node.place, format!("{key} cannot be {}", node.describe())).help(SHAPE)
     };
     let Value::Table(table) = &node.value else {
-        problems.push(not_a_table(node));
+        problems.push(not_a_table("variants", node));
         return axes;
     };
     for (axis_key, axis_node) in &table.entries {
         let Value::Table(axis_table) = &axis_node.value else {
-            problems.push(not_a_table(axis_node));
+            problems.push(not_a_table(&axis_key.name, axis_node));
             continue;
         };
         let mut slugs: HashMap<String, &str> = HashMap::new();
         let mut named = Vec::new();
         for (key, node) in &axis_table.entries {
             let Value::Table(overrides) = &node.value else {
-                problems.push(not_a_table(node));
+                problems.push(not_a_table(&key.name, node));
                 continue;
             };
             check_overrides(overrides, problems);
@@ -128,11 +146,17 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
         }
         if named.is_empty() && axis_table.entries.is_empty() {
             problems.push(
-                Problem::new(axis_key.place, format!("axis \"{}\" has no variants", axis_key.name))
-                    .help(SHAPE),
+                Problem::new(
+                    axis_key.place,
+                    format!("axis \"{}\" has no variants", axis_key.name),
+                )
+                .help(SHAPE),
             );
         }
-        axes.push(Axis { name: &axis_key.name, variants: named });
+        axes.push(Axis {
+            name: &axis_key.name,
+            variants: named,
+        });
     }
     axes
 }
@@ -174,17 +198,29 @@ fn choose(axes: &mut [Axis<'_>], only: &[Only<'_>], problems: &mut Vec<Problem>)
             .variants
             .iter()
             .find(|(key, _)| key.name == name)
-            .or_else(|| axis.variants.iter().find(|(key, _)| slug(&key.name) == slug(name)));
+            .or_else(|| {
+                axis.variants
+                    .iter()
+                    .find(|(key, _)| slug(&key.name) == slug(name))
+            });
         match found {
             Some((key, _)) => {
-                kept.entry(axis_name.to_owned()).or_default().push(key.name.clone());
+                kept.entry(axis_name.to_owned())
+                    .or_default()
+                    .push(key.name.clone());
             }
             None => {
-                let names: Vec<&str> =
-                    axis.variants.iter().map(|(key, _)| key.name.as_str()).collect();
+                let names: Vec<&str> = axis
+                    .variants
+                    .iter()
+                    .map(|(key, _)| key.name.as_str())
+                    .collect();
                 problems.push(
-                    Problem::new(*place, format!("axis \"{axis_name}\" has no variant \"{name}\""))
-                        .help(suggest::accepted(name, &names)),
+                    Problem::new(
+                        *place,
+                        format!("axis \"{axis_name}\" has no variant \"{name}\""),
+                    )
+                    .help(suggest::accepted(name, &names)),
                 );
             }
         }

@@ -80,9 +80,7 @@ impl<'de> Deserialize<'de> for WindowText {
                     return Ok(WindowText(ReceiveWindow::Unlimited));
                 }
                 Ok(WindowText(match text.strip_suffix("per subflow") {
-                    Some(size) => {
-                        ReceiveWindow::Subflow(Bytes::from_str(size).map_err(E::custom)?)
-                    }
+                    Some(size) => ReceiveWindow::Subflow(Bytes::from_str(size).map_err(E::custom)?),
                     None => ReceiveWindow::Connection(Bytes::from_str(text).map_err(E::custom)?),
                 }))
             }
@@ -132,9 +130,10 @@ impl<'de> Deserialize<'de> for CountOrNever {
             fn visit_i64<E: Error>(self, number: i64) -> Result<CountOrNever, E> {
                 match u32::try_from(number) {
                     Ok(count) => Ok(CountOrNever(Some(count))),
-                    Err(_) => {
-                        Err(E::invalid_value(serde::de::Unexpected::Signed(number), &self))
-                    }
+                    Err(_) => Err(E::invalid_value(
+                        serde::de::Unexpected::Signed(number),
+                        &self,
+                    )),
                 }
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<CountOrNever, E> {

@@ -466,7 +466,9 @@ impl Endpoints {
                 packets,
                 ce: u32::from(segment.ce_echo),
                 rtt,
-                recovery: progress.in_recovery || progress.loss,
+                // Before recovery a duplicate acknowledgement lets a packet go but not the window
+                // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
+                recovery: progress.in_recovery || progress.loss || !progress.advanced,
                 window_limited: connection.window_limited,
             };
             connection.controller.on_ack(paths, number, &ack);

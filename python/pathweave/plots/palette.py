@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-SCHEMES_LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b8519a", "#a87900", "#4d9fd6", "#5e6166")
-SCHEMES_DARK = ("#4ea5e6", "#ff8b42", "#2cc79b", "#e58cc9", "#e3b640", "#a3dbff", "#b3b6bb")
+SCHEMES_LIGHT = ("#006dce", "#d66a00", "#009f72", "#b0489d", "#894d00", "#4d9ad5", "#5e6166")
+SCHEMES_DARK = ("#4ea4e8", "#ff8950", "#2ccc9b", "#ee94c9", "#f5d14f", "#a3dbff", "#87878c")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 PAPER_LIGHT = "#fefefe"
 """Fill of hollow marks: the page's background, in either theme."""

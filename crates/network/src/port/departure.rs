@@ -39,6 +39,7 @@ pub struct DeparturePort {
     wire: VecDeque<OnWire>,
     up: bool,
     serialisation: Serialisation,
+    rate: Rate,
     delay: Time,
     admission: Admission,
     statistics: LinkStatistics,
@@ -73,6 +74,7 @@ impl Port for DeparturePort {
             wire: VecDeque::new(),
             up: true,
             serialisation: Serialisation::new(rate),
+            rate,
             delay,
             admission: Admission::new(config, stream),
             statistics: LinkStatistics::default(),
@@ -156,6 +158,7 @@ impl Port for DeparturePort {
             events.schedule(link, LinkEvent::Departure, served.departure);
         }
         self.serialisation = new;
+        self.rate = rate;
     }
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
@@ -187,7 +190,7 @@ impl Port for DeparturePort {
     }
 
     fn rate(&self) -> Rate {
-        self.serialisation.rate()
+        self.rate
     }
 
     fn waiting(&self, _now: Time) -> u32 {

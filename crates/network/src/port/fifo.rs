@@ -25,7 +25,11 @@ struct Entry {
 /// A packet's departure is fixed when it joins (the queue is FIFO and never idle while something
 /// waits), so nothing has to happen at the departure itself: the ring's `served` index catches up
 /// when the next packet arrives.
+///
+/// The order of the fields is the layout: what every packet touches fills the first two cache
+/// lines.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct FifoPort {
     ring: Box<[Entry]>,
     /// Oldest entry: the next to arrive at the far end.
@@ -36,13 +40,14 @@ pub struct FifoPort {
     tail: u32,
     /// Bytes that ever entered, wrapping.
     bytes: u32,
-    up: bool,
     free_at: Time,
     serialisation: Serialisation,
     delay: Time,
+    up: bool,
     admission: Admission,
-    statistics: LinkStatistics,
     histogram: QueueHistogram,
+    statistics: LinkStatistics,
+    rate: Rate,
 }
 
 const EMPTY: Entry = Entry { departure: Time::ZERO, packet: PacketId(0), bytes_to_here: 0 };
@@ -111,6 +116,7 @@ impl Port for FifoPort {
             up: true,
             free_at: Time::ZERO,
             serialisation: Serialisation::new(rate),
+            rate,
             delay,
             admission: Admission::new(config, stream),
             statistics: LinkStatistics::default(),
@@ -222,6 +228,7 @@ impl Port for FifoPort {
             }
         }
         self.serialisation = new;
+        self.rate = rate;
     }
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
@@ -255,7 +262,7 @@ impl Port for FifoPort {
     }
 
     fn rate(&self) -> Rate {
-        self.serialisation.rate()
+        self.rate
     }
 
     fn waiting(&self, now: Time) -> u32 {

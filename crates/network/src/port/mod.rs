@@ -96,7 +96,6 @@ pub trait Port {
 /// Transmission times at one rate, by one multiplication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialisation {
-    rate: Rate,
     /// Picoseconds a byte, times 2^32.
     per_byte: u64,
 }
@@ -106,12 +105,8 @@ impl Serialisation {
         let per_byte = ((8_000_000_000_000u128 << 32) + u128::from(rate.as_bps() / 2))
             / u128::from(rate.as_bps());
         Serialisation {
-            rate,
             per_byte: u64::try_from(per_byte).expect("scenarios refuse rates below 10 Kbps"),
         }
-    }
-    pub fn rate(&self) -> Rate {
-        self.rate
     }
     #[inline]
     pub fn time(&self, bytes: u16) -> Time {

@@ -9,8 +9,12 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
         return None;
     }
     if let Pattern::Listed(listed) = &group.pattern {
-        let unlimited = |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) == &Size::Unlimited;
-        let endless = listed.flows.iter().any(|flow| unlimited(&flow.size) && flow.stop.is_none());
+        let unlimited =
+            |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) == &Size::Unlimited;
+        let endless = listed
+            .flows
+            .iter()
+            .any(|flow| unlimited(&flow.size) && flow.stop.is_none());
         return endless.then_some("a flow of unlimited size has no stop");
     }
     let arrivals = match &group.pattern {
@@ -35,7 +39,10 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
     }
     match &group.pattern {
         Pattern::Permutation(p) => {
-            let hosts = p.hosts.as_ref().map_or(u64::from(hosts), |hosts| hosts.len() as u64);
+            let hosts = p
+                .hosts
+                .as_ref()
+                .map_or(u64::from(hosts), |hosts| hosts.len() as u64);
             Some(u64::from(p.rounds?) * hosts)
         }
         Pattern::Random(_) | Pattern::Incast(_) => None,
@@ -44,8 +51,15 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
         Pattern::ManyToMany(p) => p.count,
         Pattern::Bursts(p) => Some(p.bursts?.saturating_mul(u64::from(p.flows))),
         Pattern::Listed(listed) => {
-            let finite = |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) != &Size::Unlimited;
-            Some(listed.flows.iter().filter(|flow| finite(&flow.size)).count() as u64)
+            let finite =
+                |size: &Option<Size>| size.as_ref().unwrap_or(&group.size) != &Size::Unlimited;
+            Some(
+                listed
+                    .flows
+                    .iter()
+                    .filter(|flow| finite(&flow.size))
+                    .count() as u64,
+            )
         }
     }
 }

@@ -36,7 +36,10 @@ pub(super) fn flows(
     for (index, flow) in table.flows.iter_mut().enumerate() {
         let index_text = index.to_string();
         let steps = [group, &["flows", &index_text]].concat();
-        let name = flow.name.get_or_insert_with(|| (index + 1).to_string()).clone();
+        let name = flow
+            .name
+            .get_or_insert_with(|| (index + 1).to_string())
+            .clone();
         if let Some(text) = group::name_problem(&name) {
             report.wrong(&[&steps[..], &["name"]].concat(), text);
         } else if !taken.insert(name.clone()) {
@@ -100,7 +103,10 @@ fn one(
     {
         report.wrong(
             &at("stop"),
-            format!("the flow stops at {}, not after it starts; start is {}", stop.0, flow.start.0),
+            format!(
+                "the flow stops at {}, not after it starts; give a time after {}",
+                stop.0, flow.start.0
+            ),
         );
     }
     let subflows = count(flow, keys, steps, report);
@@ -109,7 +115,7 @@ fn one(
         report.wrong(
             &[&at("subflow_starts")[..], &[&early.to_string()]].concat(),
             format!(
-                "subflow {} opens at {}, before its flow; the flow starts at {}",
+                "subflow {} opens at {}, before its flow; give {} or later",
                 early + 1,
                 subflow_starts[early],
                 flow.start.0
@@ -120,14 +126,20 @@ fn one(
     if source == destination {
         report.wrong(
             &at("to"),
-            format!("flow \"{name}\" goes from \"{}\" to itself; give two different hosts", flow.to),
+            format!(
+                "flow \"{name}\" goes from \"{}\" to itself; give two different hosts",
+                flow.to
+            ),
         );
         return None;
     }
     if !scene.reach.between(source, destination) {
         report.wrong(
             &at("to"),
-            format!("no path leads from \"{}\" to \"{}\"; give hosts that reach each other", flow.from, flow.to),
+            format!(
+                "no path leads from \"{}\" to \"{}\"; give hosts that reach each other",
+                flow.from, flow.to
+            ),
         );
         return None;
     }
@@ -137,8 +149,20 @@ fn one(
     }
     let start = flow.start.0;
     let stop = flow.stop.map(|stop| stop.0);
-    let program = patterns::ListedFlow { source, destination, size, start, stop };
-    let settings = ListedFlow { name, subflows: Some(subflows), subflow_starts, paths, controller };
+    let program = patterns::ListedFlow {
+        source,
+        destination,
+        size,
+        start,
+        stop,
+    };
+    let settings = ListedFlow {
+        name,
+        subflows: Some(subflows),
+        subflow_starts,
+        paths,
+        controller,
+    };
     Some((program, settings))
 }
 
@@ -153,8 +177,13 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
         None
     };
     let implied = listed.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    let subflows = *flow.subflows.get_or_insert(implied.unwrap_or(keys.subflows));
-    group::subflows(subflows, &at("subflows"), report);
+    let own = flow.subflows.is_some() || implied.is_some();
+    let subflows = *flow
+        .subflows
+        .get_or_insert(implied.unwrap_or(keys.subflows));
+    if own {
+        group::subflows(subflows, &at("subflows"), report);
+    }
     let fits = |length: usize| length == subflows as usize;
     if !flow.subflow_starts.is_empty() && !fits(flow.subflow_starts.len()) {
         report.wrong(
@@ -189,11 +218,16 @@ fn paths(
     for (index, names) in flow.paths.iter().enumerate() {
         let index = index.to_string();
         let at = [steps, &["paths", &index]].concat();
-        if let Some((position, name)) =
-            names.iter().enumerate().find(|(_, name)| scene.names.node(name).is_none())
+        if let Some((position, name)) = names
+            .iter()
+            .enumerate()
+            .find(|(_, name)| scene.names.node(name).is_none())
         {
             let position = position.to_string();
-            report.wrong(&[&at[..], &[&position]].concat(), scene.names.unknown_node(name));
+            report.wrong(
+                &[&at[..], &[&position]].concat(),
+                scene.names.unknown_node(name),
+            );
             continue;
         }
         match pinned_path(scene.fabric, source, destination, names) {

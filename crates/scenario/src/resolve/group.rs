@@ -96,7 +96,10 @@ pub(super) fn group(
     {
         report.wrong(
             &at("stop"),
-            format!("the group stops at {}, not after it starts; start is {}", stop.0, keys.start.0),
+            format!(
+                "the group stops at {}, not after it starts; give a time after {}",
+                stop.0, keys.start.0
+            ),
         );
     }
     let (Some((entry, parameters)), Some(size), Some(pattern), Some(config)) =
@@ -115,7 +118,7 @@ pub(super) fn group(
             None,
         );
         if let Err(error) = program {
-            report.refused(steps, &error.to_string());
+            report.refused(steps, &by_name(&error.to_string(), scene));
         }
     }
     (report.problems.len() == before).then(|| GroupPlan {
@@ -132,9 +135,33 @@ pub(super) fn group(
     })
 }
 
+/// The traffic crate calls hosts by their index: `host 3` becomes `host "h3"`.
+fn by_name(text: &str, scene: &Scene<'_>) -> String {
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    for index in 1..words.len() {
+        let word = words[index].trim_end_matches([':', ',']);
+        if words[index - 1] == "host"
+            && let Some(&host) = word
+                .parse()
+                .ok()
+                .and_then(|host: usize| scene.fabric.hosts.get(host))
+        {
+            let rest = words[index][word.len()..].to_owned();
+            words[index] = format!("\"{}\"{rest}", scene.fabric.node(host).name);
+        }
+    }
+    words.join(" ")
+}
+
 /// What the traffic crate knows of the fabric.
 fn hosts(scene: &Scene<'_>) -> Hosts {
-    let hosts = || scene.fabric.hosts.iter().map(|&host| scene.fabric.node(host));
+    let hosts = || {
+        scene
+            .fabric
+            .hosts
+            .iter()
+            .map(|&host| scene.fabric.node(host))
+    };
     Hosts {
         count: scene.fabric.hosts.len() as u32,
         rack: hosts().map(|host| host.rack).collect(),
@@ -152,7 +179,10 @@ pub(super) fn subflows(subflows: u32, steps: &[&str], report: &mut Report<'_>) {
 }
 
 fn controllers() -> Vec<&'static str> {
-    pathweave_control::registry().iter().map(|entry| entry.name).collect()
+    pathweave_control::registry()
+        .iter()
+        .map(|entry| entry.name)
+        .collect()
 }
 
 /// Finds a controller, checks its parameters and writes all of them into the table.
@@ -174,12 +204,25 @@ pub(super) fn controller(
     };
     match entry.parameters(&table.parameters) {
         Ok(parameters) => {
-            table.parameters =
-                parameters.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+            table.parameters = parameters
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.clone()))
+                .collect();
             Some((entry, parameters))
         }
         Err(error) => {
-            report.wrong(&[steps, &[error.name.as_str()]].concat(), &error.message);
+            let known: Vec<&str> = entry.parameters.iter().map(|known| known.name).collect();
+            let steps = [steps, &[error.name.as_str()]].concat();
+            if known.contains(&error.name.as_str()) {
+                report.wrong(&steps, &error.message);
+            } else {
+                let accepted = suggest::accepted(&error.name, &known);
+                let text = format!(
+                    "{} has no parameter \"{}\"; {accepted}",
+                    entry.name, error.name
+                );
+                report.wrong_key(&steps, text);
+            }
             None
         }
     }
@@ -196,7 +239,10 @@ pub(super) fn preset(
         return default;
     };
     presets::find(name).unwrap_or_else(|| {
-        let names: Vec<&str> = presets::presets().iter().map(|preset| preset.name).collect();
+        let names: Vec<&str> = presets::presets()
+            .iter()
+            .map(|preset| preset.name)
+            .collect();
         let accepted = suggest::accepted(name, &names);
         report.wrong(steps, format!("no preset is called \"{name}\"; {accepted}"));
         default
@@ -214,9 +260,18 @@ fn transport(
     report: &mut Report<'_>,
 ) -> Option<Config> {
     let own = [steps, &["transport"]].concat();
-    let slowest = scene.fabric.links.iter().map(|link| link.rate).min().unwrap_or_default();
+    let slowest = scene
+        .fabric
+        .links
+        .iter()
+        .map(|link| link.rate)
+        .min()
+        .unwrap_or_default();
     let (preset, base) = if table.preset.is_some() {
-        (preset(table, &[&own[..], &["preset"]].concat(), report), &TransportTable::default())
+        (
+            preset(table, &[&own[..], &["preset"]].concat(), report),
+            &TransportTable::default(),
+        )
     } else {
         // An unknown one was reported before the groups.
         let named = base.preset.as_deref().and_then(presets::find);
@@ -255,7 +310,11 @@ fn pattern(
         }
     };
     let all = || (0..scene.fabric.hosts.len() as u32).collect::<Vec<u32>>();
-    let mut pairs = Pairs { sources: all(), destinations: all(), different_racks: false };
+    let mut pairs = Pairs {
+        sources: all(),
+        destinations: all(),
+        different_racks: false,
+    };
     let limit = |list: &Option<Vec<u32>>, side: &mut Vec<u32>| {
         if let Some(list) = list {
             side.clone_from(list);
@@ -266,7 +325,10 @@ fn pattern(
             let hosts = select("hosts", &t.hosts, report);
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
-            Pattern::Permutation(Permutation { hosts, rounds: t.rounds })
+            Pattern::Permutation(Permutation {
+                hosts,
+                rounds: t.rounds,
+            })
         }
         PatternTable::Random(t) => {
             let sources = select("sources", &t.sources, report);
@@ -326,7 +388,11 @@ fn pattern(
                 }
             };
             positive("flows_per_second", t.flows_per_second, report);
-            positive("flows_per_second_per_source", t.flows_per_second_per_source, report);
+            positive(
+                "flows_per_second_per_source",
+                t.flows_per_second_per_source,
+                report,
+            );
             if t.layer.is_some() && t.load.is_none() {
                 report.wrong_key(
                     &[steps, &["layer"]].concat(),
@@ -340,7 +406,13 @@ fn pattern(
                 );
             }
             let (different_racks, count) = (t.different_racks, t.count);
-            Pattern::Poisson(Poisson { arrivals, sources, destinations, different_racks, count })
+            Pattern::Poisson(Poisson {
+                arrivals,
+                sources,
+                destinations,
+                different_racks,
+                count,
+            })
         }
         PatternTable::ManyToOne(t) => {
             let sources = select("sources", &t.sources, report);
@@ -348,14 +420,25 @@ fn pattern(
             limit(&sources, &mut pairs.sources);
             pairs.destinations = vec![destination];
             let (concurrency, gap, count) = (t.concurrency, t.gap.0, t.count);
-            Pattern::ManyToOne(ManyToOne { destination, sources, concurrency, gap, count })
+            Pattern::ManyToOne(ManyToOne {
+                destination,
+                sources,
+                concurrency,
+                gap,
+                count,
+            })
         }
         PatternTable::ManyToMany(t) => {
             let sources = select("sources", &t.sources, report);
             let destinations = select("destinations", &t.destinations, report);
             limit(&sources, &mut pairs.sources);
             limit(&destinations, &mut pairs.destinations);
-            Pattern::ManyToMany(ManyToMany { sources, destinations, count: t.count, gap: t.gap.0 })
+            Pattern::ManyToMany(ManyToMany {
+                sources,
+                destinations,
+                count: t.count,
+                gap: t.gap.0,
+            })
         }
         PatternTable::Bursts(t) => {
             let sources = select("sources", &t.sources, report);
@@ -404,7 +487,10 @@ fn check_paths(
     match scene.routing {
         RoutingKind::Ecmp { distinct: true } if subflows > 1 => {
             // Neighbours in a rack often have a single path; what no pair can have is a mistake.
-            let most = pairs.each(scene.fabric).map(|(a, b)| scene.reach.path_count(a, b)).max();
+            let most = pairs
+                .each(scene.fabric)
+                .map(|(a, b)| scene.reach.path_count(a, b))
+                .max();
             if let Some(most) = most
                 && u64::from(subflows) > most
             {
@@ -417,7 +503,9 @@ fn check_paths(
             }
         }
         RoutingKind::Pinned => {
-            let ambiguous = pairs.each(scene.fabric).find(|&(a, b)| scene.reach.path_count(a, b) != 1);
+            let ambiguous = pairs
+                .each(scene.fabric)
+                .find(|&(a, b)| scene.reach.path_count(a, b) != 1);
             if let Some((a, b)) = ambiguous {
                 report.wrong(
                     &[steps, &["pattern"]].concat(),
@@ -436,7 +524,14 @@ fn check_paths(
 /// Refuses group names that are taken or that paths with dots cannot name.
 pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
     let mut taken = HashSet::new();
-    for (index, GroupTable { keys: GroupKeys { name, .. }, .. }) in groups.iter().enumerate() {
+    for (
+        index,
+        GroupTable {
+            keys: GroupKeys { name, .. },
+            ..
+        },
+    ) in groups.iter().enumerate()
+    {
         let index = index.to_string();
         let steps = ["traffic", &index, "name"];
         if let Some(text) = name_problem(name) {

@@ -38,7 +38,9 @@ pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
     if to - from >= MOST {
         return refuse("it is too long");
     }
-    Ok((from..=to).map(|number| format!("{stem}{number}")).collect())
+    Ok((from..=to)
+        .map(|number| format!("{stem}{number}"))
+        .collect())
 }
 
 /// The nodes of a fabric by name.
@@ -54,7 +56,10 @@ const SEARCHED: usize = 64;
 impl<'a> Names<'a> {
     pub fn new(fabric: &'a Fabric) -> Names<'a> {
         let names = fabric.nodes.iter().map(|node| node.name.as_str());
-        Names { fabric, nodes: names.zip((0..).map(NodeId)).collect() }
+        Names {
+            fabric,
+            nodes: names.zip((0..).map(NodeId)).collect(),
+        }
     }
 
     pub fn node(&self, name: &str) -> Option<NodeId> {
@@ -63,12 +68,22 @@ impl<'a> Names<'a> {
 
     /// The index of a host, or why there is none of this name.
     pub fn host(&self, name: &str) -> Result<u32, String> {
-        let hosts = || self.fabric.hosts.iter().map(|&host| self.fabric.node(host).name.as_str());
+        let hosts = || {
+            self.fabric
+                .hosts
+                .iter()
+                .map(|&host| self.fabric.node(host).name.as_str())
+        };
         match self.node(name) {
-            None => Err(format!("no host is called \"{name}\"; {}", meant(name, hosts()))),
-            Some(node) => self.fabric.node(node).host_index().ok_or_else(|| {
-                format!("\"{name}\" is a switch; hosts are {}", sample(hosts()))
-            }),
+            None => Err(format!(
+                "no host is called \"{name}\"; {}",
+                meant(name, hosts())
+            )),
+            Some(node) => self
+                .fabric
+                .node(node)
+                .host_index()
+                .ok_or_else(|| format!("\"{name}\" is a switch; hosts are {}", sample(hosts()))),
         }
     }
 
@@ -94,7 +109,11 @@ impl<'a> Names<'a> {
         let single = matches!(hosts, Either::One(_));
         for (position, text) in hosts.as_slice().iter().enumerate() {
             let position = position.to_string();
-            let steps = if single { steps.to_vec() } else { [steps, &[&position]].concat() };
+            let steps = if single {
+                steps.to_vec()
+            } else {
+                [steps, &[&position]].concat()
+            };
             match expand(text) {
                 Ok(names) => {
                     for name in names {

@@ -19,7 +19,9 @@ pub(super) fn split_cable<'a>(
         tried = Some((a, b));
     }
     match tried {
-        None => Err(format!("\"{text}\" is not a cable; write its two nodes as \"A-B\"")),
+        None => Err(format!(
+            "\"{text}\" is not a cable; write its two nodes as \"A-B\""
+        )),
         Some((a, b)) => {
             let missing = if known(a) { b } else { a };
             Err(format!(
@@ -36,12 +38,17 @@ pub(super) fn links(text: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String
     let (a, b, both) = match text.split_once("->") {
         Some((a, b)) => (a.trim(), b.trim(), false),
         None => {
-            let (a, b) = split_cable(text, &|name| names.node(name).is_some()).map_err(|error| {
-                match error.split_once('"').and_then(|(_, rest)| rest.split_once('"')) {
+            let (a, b) = split_cable(text, &|name| names.node(name).is_some()).map_err(
+                |error| match error
+                    .split_once('"')
+                    .and_then(|(_, rest)| rest.split_once('"'))
+                {
                     Some((name, _)) if error.starts_with("no node") => names.unknown_node(name),
-                    _ => format!("\"{text}\" is not a link; write \"A->B\", or \"A-B\" for both directions"),
-                }
-            })?;
+                    _ => format!(
+                        "\"{text}\" is not a link; write \"A->B\", or \"A-B\" for both directions"
+                    ),
+                },
+            )?;
             (a, b, true)
         }
     };
@@ -51,8 +58,10 @@ pub(super) fn links(text: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String
         let link = &scene.fabric.links[id];
         (link.from, link.to) == (from, to) || (both && (link.from, link.to) == (to, from))
     };
-    let found: Vec<LinkId> =
-        (0..scene.fabric.links.len()).filter(|&id| joins(id)).map(|id| LinkId(id as u32)).collect();
+    let found: Vec<LinkId> = (0..scene.fabric.links.len())
+        .filter(|&id| joins(id))
+        .map(|id| LinkId(id as u32))
+        .collect();
     if found.is_empty() {
         return Err(format!(
             "no cable joins \"{a}\" and \"{b}\"; \"{a}\" has cables to {}",
@@ -68,7 +77,10 @@ pub(super) fn links_of(node: NodeId, scene: &Scene<'_>) -> Vec<LinkId> {
         let link = &scene.fabric.links[*id];
         link.from == node || link.to == node
     };
-    (0..scene.fabric.links.len()).filter(touches).map(|id| LinkId(id as u32)).collect()
+    (0..scene.fabric.links.len())
+        .filter(touches)
+        .map(|id| LinkId(id as u32))
+        .collect()
 }
 
 fn neighbours(node: NodeId, scene: &Scene<'_>) -> String {

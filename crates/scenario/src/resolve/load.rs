@@ -37,14 +37,20 @@ pub(super) fn load(
     let Some(name) = layer else {
         report.wrong(
             &at("load"),
-            format!("load needs a layer that it is a share of; add layer = one of: {}", suggest::list(&layers)),
+            format!(
+                "load needs a layer that it is a share of; add layer = one of: {}",
+                suggest::list(&layers)
+            ),
         );
         return None;
     };
     let Some(layer) = layers.iter().position(|known| *known == name) else {
         report.wrong(
             &at("layer"),
-            format!("this fabric has no layer \"{name}\"; {}", suggest::accepted(name, &layers)),
+            format!(
+                "this fabric has no layer \"{name}\"; {}",
+                suggest::accepted(name, &layers)
+            ),
         );
         return None;
     };
@@ -78,11 +84,20 @@ pub(super) fn load(
     if crossings == 0 {
         report.wrong(
             &at("layer"),
-            format!("no flow of this group crosses a link of layer \"{name}\"; give another of: {}", suggest::list(&layers)),
+            format!(
+                "no flow of this group crosses a link of layer \"{name}\"; give another of: {}",
+                suggest::list(&layers)
+            ),
         );
         return None;
     }
-    let capacity: u64 = used.iter().map(|&link| fabric.link(link).rate.as_bps()).sum();
+    let capacity: u64 = used
+        .iter()
+        .map(|&link| fabric.link(link).rate.as_bps())
+        .sum();
     let capacity = capacity as f64 * flows as f64 / crossings as f64;
-    Some(Arrivals::Load { load, capacity: Rate::from_bps(capacity as u64) })
+    Some(Arrivals::Load {
+        load,
+        capacity: Rate::from_bps(capacity as u64),
+    })
 }

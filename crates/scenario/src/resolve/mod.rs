@@ -4,6 +4,7 @@
 mod ending;
 mod fabric;
 mod flows;
+mod graph;
 mod group;
 mod hosts;
 mod links;
@@ -36,13 +37,18 @@ impl Report<'_> {
     /// semicolon.
     pub fn wrong(&mut self, steps: &[&str], text: impl AsRef<str>) {
         let place = self.tree.place_of(steps);
-        self.problems.push(Problem::with_remedy(place, text.as_ref()));
+        self.problems
+            .push(Problem::with_remedy(place, text.as_ref()));
     }
 
     /// Notes a mistake at a key itself.
     pub fn wrong_key(&mut self, steps: &[&str], text: impl AsRef<str>) {
-        let place = self.tree.key_place(steps).unwrap_or_else(|| self.tree.place_of(steps));
-        self.problems.push(Problem::with_remedy(place, text.as_ref()));
+        let place = self
+            .tree
+            .key_place(steps)
+            .unwrap_or_else(|| self.tree.place_of(steps));
+        self.problems
+            .push(Problem::with_remedy(place, text.as_ref()));
     }
 
     /// Notes what another crate refused in a table: its texts begin with the option's name.
@@ -97,6 +103,12 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         }
     }
     group::check_names(&file.traffic, report);
+    let complete = groups.len() == file.traffic.len();
+    let mut enabled = file.traffic.iter().map(|table| table.keys.enabled);
+    if complete {
+        groups.retain(|_| enabled.next() == Some(true));
+    }
+    file.traffic.retain(|table| table.keys.enabled);
     if file.traffic.is_empty() {
         report.wrong(
             &["traffic"],
@@ -108,7 +120,6 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     let events = run::events(&file.events, &scene, report);
     let measure = run::measure(&file.measure, &file.stop, report);
     let record = run::record(&mut file.record, &scene, report);
-    let complete = groups.len() == file.traffic.len();
     let hosts = fabric.hosts.len() as u32;
     let planned = complete.then_some(groups.as_slice());
     let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);

@@ -30,7 +30,10 @@ pub(super) fn queues(
             None => {
                 let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
                 let accepted = suggest::accepted(name, &layers);
-                report.wrong_key(&steps, format!("this fabric has no layer \"{name}\"; {accepted}"));
+                report.wrong_key(
+                    &steps,
+                    format!("this fabric has no layer \"{name}\"; {accepted}"),
+                );
             }
         }
     }
@@ -57,7 +60,10 @@ fn queue(
     steps: &[&str],
     report: &mut Report<'_>,
 ) -> Option<QueueConfig> {
-    let limit = table.limit.or_else(|| base?.limit).unwrap_or(PacketsOrBytes::Packets(100.0));
+    let limit = table
+        .limit
+        .or_else(|| base?.limit)
+        .unwrap_or(PacketsOrBytes::Packets(100.0));
     let limit_steps = [steps, &["limit"]].concat();
     let limit = match limit {
         PacketsOrBytes::Packets(packets)
@@ -90,9 +96,15 @@ fn queue(
             return None;
         }
     };
-    let drop_ecn_blind =
-        table.drop_ecn_blind.or_else(|| base?.drop_ecn_blind).unwrap_or(preset.drop_ecn_blind);
-    Some(QueueConfig { limit, marking, drop_ecn_blind })
+    let drop_ecn_blind = table
+        .drop_ecn_blind
+        .or_else(|| base?.drop_ecn_blind)
+        .unwrap_or(preset.drop_ecn_blind);
+    Some(QueueConfig {
+        limit,
+        marking,
+        drop_ecn_blind,
+    })
 }
 
 fn marking(
@@ -104,7 +116,10 @@ fn marking(
         if value > 0.0 && value <= 1.0 {
             return Ok(());
         }
-        Err((key, format!("{key} is {value}; expected a number above 0 and at most 1")))
+        Err((
+            key,
+            format!("{key} is {value}; expected a number above 0 and at most 1"),
+        ))
     };
     match mark {
         None | Some(MarkTable::None(_)) => Ok(Marking::None),
@@ -121,7 +136,10 @@ fn marking(
             let threshold = match step.k {
                 PacketsOrBytes::Packets(k) if k <= 1e9 => Threshold::Packets(k),
                 PacketsOrBytes::Packets(k) => {
-                    return Err(("k", format!("k is {k}; expected at most 1000000000 packets")));
+                    return Err((
+                        "k",
+                        format!("k is {k}; expected at most 1000000000 packets"),
+                    ));
                 }
                 PacketsOrBytes::Bytes(k) => Threshold::Bytes(k),
             };
@@ -135,22 +153,34 @@ fn marking(
         Some(MarkTable::Linear(linear)) => {
             let (from, to) = (linear.from, linear.to);
             if !(0.0..=1e9).contains(&from) {
-                return Err(("from", format!("from is {from}; expected 0 packets or more")));
+                return Err((
+                    "from",
+                    format!("from is {from}; expected 0 packets or more"),
+                ));
             }
             if !(to > from && to <= 1e9) {
                 return Err(("to", format!("to is {to}; expected more than from, {from}")));
             }
             share("probability", linear.probability)?;
-            Ok(Marking::Linear { from, to, probability: linear.probability })
+            Ok(Marking::Linear {
+                from,
+                to,
+                probability: linear.probability,
+            })
         }
         Some(MarkTable::Proportional(proportional)) => {
             share("high", proportional.high)?;
             let Limit::Packets(limit) = limit else {
-                let text = "marking in proportion to the queue counts packets; give the limit in packets";
+                let text =
+                    "marking in proportion to the queue counts packets; give the limit in packets";
                 return Err(("kind", text.to_owned()));
             };
             let high = proportional.high;
-            Ok(Marking::Linear { from: 0.0, to: high * f64::from(limit), probability: high })
+            Ok(Marking::Linear {
+                from: 0.0,
+                to: high * f64::from(limit),
+                probability: high,
+            })
         }
     }
 }

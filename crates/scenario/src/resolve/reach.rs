@@ -44,7 +44,13 @@ impl<'a> Reach<'a> {
         // Looking for the gap itself may take the square of the hosts; here the answer for host 0 and
         // its neighbours is enough to skip the search in the usual, connected, case.
         let complete = hosts < 3000 && reachability.first_gap().is_none();
-        Reach { fabric, kind, reachability, complete, router: OnceCell::new() }
+        Reach {
+            fabric,
+            kind,
+            reachability,
+            complete,
+            router: OnceCell::new(),
+        }
     }
 
     /// Whether a path leads from one host to another.
@@ -57,13 +63,16 @@ impl<'a> Reach<'a> {
         if self.complete {
             return None;
         }
-        pairs.each(self.fabric).find(|&(a, b)| !self.reachability.between(a, b))
+        pairs
+            .each(self.fabric)
+            .find(|&(a, b)| !self.reachability.between(a, b))
     }
 
     /// Number of different shortest paths between two hosts under the scenario's routing.
     pub fn path_count(&self, a: u32, b: u32) -> u64 {
-        let router =
-            self.router.get_or_init(|| Router::new(self.fabric, self.kind.clone(), 0).ok());
+        let router = self
+            .router
+            .get_or_init(|| Router::new(self.fabric, self.kind.clone(), 0).ok());
         router.as_ref().map_or(0, |router| router.path_count(a, b))
     }
 }

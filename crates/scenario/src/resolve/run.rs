@@ -9,7 +9,7 @@ use crate::suggest;
 use crate::text::{Either, SamplingText};
 use pathweave_fabric::LinkId;
 use pathweave_traffic::Pattern;
-use pathweave_units::{Bytes, Rate, Time};
+use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
 
 /// When the run ends; refuses ends that never come. `groups` is `None` when some group has mistakes.
@@ -23,7 +23,10 @@ pub(super) fn stop(
     let before = report.problems.len();
     let at = table.at.map(|at| at.0);
     if at == Some(Time::ZERO) {
-        report.wrong(&["stop", "at"], "the run ends before it begins; give a time above zero");
+        report.wrong(
+            &["stop", "at"],
+            "the run ends before it begins; give a time above zero",
+        );
     }
     let amounts: Vec<(&str, Amount)> = [
         table.flows.map(|flows| ("flows", Amount::Flows(flows))),
@@ -53,10 +56,16 @@ pub(super) fn stop(
         (Some(name), [(key, amount)]) => {
             let index = tables.iter().position(|group| group.keys.name == *name);
             if index.is_none() {
-                let names: Vec<&str> = tables.iter().map(|group| group.keys.name.as_str()).collect();
+                let names: Vec<&str> = tables
+                    .iter()
+                    .map(|group| group.keys.name.as_str())
+                    .collect();
                 report.wrong(
                     &["stop", "traffic"],
-                    format!("no traffic group is called \"{name}\"; {}", suggest::accepted(name, &names)),
+                    format!(
+                        "no traffic group is called \"{name}\"; {}",
+                        suggest::accepted(name, &names)
+                    ),
                 );
             }
             if let (Some(index), Some(groups)) = (index, groups)
@@ -64,7 +73,11 @@ pub(super) fn stop(
             {
                 report.wrong(&["stop", key], text);
             }
-            index.map(|group| TrafficStop { group, amount: *amount, drain: table.drain })
+            index.map(|group| TrafficStop {
+                group,
+                amount: *amount,
+                drain: table.drain,
+            })
         }
         (Some(_), _) => {
             report.wrong(
@@ -121,20 +134,16 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
 }
 
 /// The windows of time that tables cover.
-pub(super) fn measure(
-    table: &MeasureTable,
-    stop: &StopTable,
-    report: &mut Report<'_>,
-) -> Measure {
+pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Report<'_>) -> Measure {
     let from = table.from.0;
     let to = table.to.map(|to| to.0);
-    let end = stop.at.map(|at| at.0);
+    let end = stop.at.map(|at| at.0).filter(|&at| at > Time::ZERO);
     if let Some(to) = to
         && to <= from
     {
         report.wrong(
             &["measure", "to"],
-            format!("measurement ends at {to}, not after it begins; from is {from}"),
+            format!("measurement ends at {to}, not after it begins; give a time after measure.from, {from}"),
         );
     }
     if let Some(end) = end
@@ -142,7 +151,7 @@ pub(super) fn measure(
     {
         report.wrong(
             &["measure", "from"],
-            format!("measurement begins at {from}, not before the run ends; stop.at is {end}"),
+            format!("measurement begins at {from}, not before the run ends; give a time before stop.at, {end}"),
         );
     }
     let mut phases = Vec::new();
@@ -159,10 +168,14 @@ pub(super) fn measure(
         {
             report.wrong(
                 &steps,
-                format!("phase \"{name}\" begins at {from}, not before the run ends; stop.at is {end}"),
+                format!("phase \"{name}\" begins at {from}, not before the run ends; give a time before stop.at, {end}"),
             );
         }
-        phases.push(Phase { name: name.clone(), from, to });
+        phases.push(Phase {
+            name: name.clone(),
+            from,
+            to,
+        });
     }
     phases.sort_by(|a, b| (a.from, a.to, &a.name).cmp(&(b.from, b.to, &b.name)));
     Measure { from, to, phases }
@@ -209,7 +222,12 @@ pub(super) fn record(
         }
         None => Vec::new(),
     };
-    Record { windows, rates, queues, queue_links }
+    Record {
+        windows,
+        rates,
+        queues,
+        queue_links,
+    }
 }
 
 fn record_links(
@@ -235,7 +253,10 @@ fn record_links(
                     let steps = ["record", "links", &index];
                     report.wrong(
                         if single { &steps[..2] } else { &steps },
-                        format!("{error}; or a layer: {}; or \"all\"", suggest::list(&layers)),
+                        format!(
+                            "{error}; or a layer: {}; or \"all\"",
+                            suggest::list(&layers)
+                        ),
                     );
                 }
             }
@@ -255,13 +276,6 @@ pub(super) fn events(
         let index = index.to_string();
         let steps = ["events", &index];
         let change = match (table.rate, table.down, table.up) {
-            (Some(rate), false, false) if rate.0 == Rate::ZERO => {
-                report.wrong(
-                    &["events", &index, "rate"],
-                    "a link cannot have a rate of zero; write down = true to take it down",
-                );
-                continue;
-            }
             (Some(rate), false, false) => Change::Rate(rate.0),
             (None, true, false) => Change::Down,
             (None, false, true) => Change::Up,
@@ -279,12 +293,17 @@ pub(super) fn events(
                 Some(node) => Ok(links::links_of(node, scene)),
                 None => Err(("node", scene.names.unknown_node(node))),
             },
-            _ => Err(("", "an event is about links; give one of link = \"A-B\" and node = \"A\"".to_owned())),
+            _ => Err((
+                "",
+                "an event is about links; give one of link = \"A-B\" and node = \"A\"".to_owned(),
+            )),
         };
         match links {
-            Ok(links) => changes.extend(
-                links.into_iter().map(|link| LinkChange { at: table.at.0, link, change: change.clone() }),
-            ),
+            Ok(links) => changes.extend(links.into_iter().map(|link| LinkChange {
+                at: table.at.0,
+                link,
+                change: change.clone(),
+            })),
             Err((key, text)) => report.wrong(&["events", &index, key], text),
         }
     }

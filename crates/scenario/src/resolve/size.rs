@@ -7,14 +7,13 @@ use pathweave_traffic::{Beyond, CDFS, Cdf, Size};
 use std::fmt::Write;
 
 /// The size distribution. A distribution from a file is written into the table by its points.
-pub(super) fn size(
-    table: &mut SizeTable,
-    steps: &[&str],
-    report: &mut Report<'_>,
-) -> Option<Size> {
+pub(super) fn size(table: &mut SizeTable, steps: &[&str], report: &mut Report<'_>) -> Option<Size> {
     let size = match table {
         SizeTable::Fixed(fixed) => Size::Fixed(fixed.bytes.0),
-        SizeTable::Uniform(uniform) => Size::Uniform { min: uniform.min.0, max: uniform.max.0 },
+        SizeTable::Uniform(uniform) => Size::Uniform {
+            min: uniform.min.0,
+            max: uniform.max.0,
+        },
         SizeTable::Pareto(pareto) => Size::Pareto {
             shape: pareto.shape,
             mean: pareto.mean.0,
@@ -59,11 +58,16 @@ fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<
             };
             let path = folder.join(file);
             let read = std::fs::read_to_string(&path).map_err(|error| {
-                format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
+                format!(
+                    "\"{file}\" cannot be read: {error}; the path counts from the scenario's folder"
+                )
             });
             match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
                 Ok(cdf) => {
-                    *table = CdfTable { points: Some(cdf.points().to_vec()), ..CdfTable::default() };
+                    *table = CdfTable {
+                        points: Some(cdf.points().to_vec()),
+                        ..CdfTable::default()
+                    };
                     Some(cdf)
                 }
                 Err(text) => {

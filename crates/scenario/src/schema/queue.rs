@@ -102,11 +102,21 @@ impl From<&QueueConfig> for QueueTable {
                     MarkingRule::AtOrAbove => Rule::AtOrAbove,
                 }),
             }),
-            Marking::Linear { from, to, probability } => {
-                MarkTable::Linear(LinearTable { from, to, probability })
-            }
+            Marking::Linear {
+                from,
+                to,
+                probability,
+            } => MarkTable::Linear(LinearTable {
+                from,
+                to,
+                probability,
+            }),
         };
         let drop_ecn_blind = Some(queue.drop_ecn_blind);
-        QueueTable { limit: Some(limit), mark: Some(mark), drop_ecn_blind }
+        QueueTable {
+            limit: Some(limit),
+            mark: Some(mark),
+            drop_ecn_blind,
+        }
     }
 }

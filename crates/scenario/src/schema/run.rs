@@ -1,7 +1,7 @@
 //! What surrounds the traffic: stop, measurement, recording, events.
 
-use crate::text::{Either, RateText, SamplingText, TimeText};
 use crate::text::BytesText;
+use crate::text::{Either, RateText, SamplingText, TimeText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -57,7 +57,11 @@ pub(crate) struct MeasureTable {
 impl Default for MeasureTable {
     fn default() -> MeasureTable {
         let from = TimeText(pathweave_units::Time::ZERO);
-        MeasureTable { from, to: None, phases: BTreeMap::new() }
+        MeasureTable {
+            from,
+            to: None,
+            phases: BTreeMap::new(),
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct GroupTable {
 pub(crate) struct GroupKeys {
     /// Unique name: letters, digits, "-" and "_".
     pub name: String,
+    /// `false` leaves the group out: for groups that only some variants have.
+    #[serde(default = "yes")]
+    pub enabled: bool,
     /// How much a flow sends: a size, "unlimited", or a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeTable>,
@@ -269,7 +272,9 @@ impl SizeTable {
             return Ok(SizeTable::Unlimited(NoOptions {}));
         }
         match text.parse() {
-            Ok(bytes) => Ok(SizeTable::Fixed(FixedTable { bytes: BytesText(bytes) })),
+            Ok(bytes) => Ok(SizeTable::Fixed(FixedTable {
+                bytes: BytesText(bytes),
+            })),
             Err(error) => Err(format!("{error}, or write \"unlimited\"")),
         }
     }
@@ -347,12 +352,12 @@ impl<'de> Deserialize<'de> for ControllerTable {
                 f.write_str("a controller's name, or a table with its name and parameters")
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<ControllerTable, E> {
-                Ok(ControllerTable { name: name.to_owned(), parameters: Vec::new() })
+                Ok(ControllerTable {
+                    name: name.to_owned(),
+                    parameters: Vec::new(),
+                })
             }
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<ControllerTable, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ControllerTable, A::Error> {
                 let mut name = None;
                 let mut parameters = Vec::new();
                 while let Some(key) = map.next_key::<String>()? {
@@ -414,8 +419,10 @@ impl JsonSchema for ControllerTable {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> =
-            pathweave_control::registry().iter().map(|entry| entry.name).collect();
+        let names: Vec<&str> = pathweave_control::registry()
+            .iter()
+            .map(|entry| entry.name)
+            .collect();
         json_schema!({
             "description": "A controller's name, or a table with its name and parameters.",
             "anyOf": [
@@ -429,6 +436,10 @@ impl JsonSchema for ControllerTable {
             ],
         })
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one() -> u32 {

@@ -139,7 +139,10 @@ impl TransportTable {
     pub fn apply(&self, config: &mut Config) -> Result<(), (&'static str, String)> {
         let size = |key: &'static str, size: BytesText| {
             u16::try_from(size.0.get()).map_err(|_| {
-                (key, format!("{key} is {}; packets have at most 65535 B", size.0))
+                (
+                    key,
+                    format!("{key} is {}; packets have at most 65535 B", size.0),
+                )
             })
         };
         if let Some(size_text) = self.maximum_segment {
@@ -219,9 +222,10 @@ impl TransportTable {
 /// Refuses values that no transport can work with, by key.
 fn check(config: &Config) -> Result<(), (&'static str, String)> {
     let refuse = |key: &'static str, text: String| Err((key, format!("{key} {text}")));
-    for (key, packets) in
-        [("initial_window", config.initial_window), ("minimum_window", config.minimum_window)]
-    {
+    for (key, packets) in [
+        ("initial_window", config.initial_window),
+        ("minimum_window", config.minimum_window),
+    ] {
         if !(1.0..=1e6).contains(&packets) {
             return refuse(key, format!("is {packets}; expected 1 to 1000000 packets"));
         }
@@ -237,7 +241,10 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
         return refuse("ack_every", "is 0; expected at least 1".to_owned());
     }
     if config.maximum_segment == 0 {
-        return refuse("maximum_segment", "is 0 B; expected at least 1 B".to_owned());
+        return refuse(
+            "maximum_segment",
+            "is 0 B; expected at least 1 B".to_owned(),
+        );
     }
     if config.data_packet < config.maximum_segment {
         let text = format!(
@@ -250,10 +257,16 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
         return refuse("ack_packet", "is 0 B; expected at least 1 B".to_owned());
     }
     if config.minimum_rto == Time::ZERO {
-        return refuse("minimum_rto", "is zero; expected a time above zero".to_owned());
+        return refuse(
+            "minimum_rto",
+            "is zero; expected a time above zero".to_owned(),
+        );
     }
     if config.initial_rto == Time::ZERO {
-        return refuse("initial_rto", "is zero; expected a time above zero".to_owned());
+        return refuse(
+            "initial_rto",
+            "is zero; expected a time above zero".to_owned(),
+        );
     }
     if config.maximum_rto < config.minimum_rto || config.maximum_rto < config.initial_rto {
         let text = format!(
@@ -274,7 +287,10 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
         return refuse("receive_window", text);
     }
     if config.reinject_after == Some(0) {
-        return refuse("reinject_after", "is 0; expected at least 1, or \"never\"".to_owned());
+        return refuse(
+            "reinject_after",
+            "is 0; expected at least 1, or \"never\"".to_owned(),
+        );
     }
     Ok(())
 }
@@ -327,7 +343,11 @@ impl From<&Config> for TransportTable {
                 EcnUse::Off => EcnName::Off,
             }),
             reinject_after: Some(CountOrNever(config.reinject_after)),
-            count: Some(if config.count_acks { CountName::Acks } else { CountName::Packets }),
+            count: Some(if config.count_acks {
+                CountName::Acks
+            } else {
+                CountName::Packets
+            }),
         }
     }
 }
