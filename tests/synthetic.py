@@ -77,7 +77,7 @@ def _flows(
     return {
         "group": ["large"] * n,
         "name": [f"Flow {i + 1}" if unlimited else f"large/{i}" for i in range(n)],
-        "job": np.full(n, -1, dtype=np.int64),
+        "job": np.full(n, np.nan),
         "controller": [scheme.split("-", maxsplit=1)[0].lower()] * n,
         "subflows": np.full(n, subflows, dtype=np.int64),
         "source": [f"h{i}" for i in range(n)],
@@ -85,7 +85,7 @@ def _flows(
         "location": [LOCATIONS[i] for i in where],
         "start_s": start,
         "end_s": start + fct,
-        "size_bytes": np.zeros(n, dtype=np.int64) if unlimited else size.astype(np.int64),
+        "size_bytes": np.full(n, np.nan) if unlimited else size.astype(np.float64),
         "delivered_bytes": delivered.astype(np.int64),
         "finished": finished,
         "fct_s": fct,
@@ -111,7 +111,7 @@ def _small(rng: np.random.Generator, shape: Shape, scheme: str) -> Table:
     return {
         "group": ["request" if s == 2_000 else "answer" for s in size],
         "name": [f"small/{i}" for i in range(n)],
-        "job": (np.arange(n) // 16).astype(np.int64),
+        "job": (np.arange(n) // 16).astype(np.float64),
         "controller": ["reno"] * n,
         "subflows": np.ones(n, dtype=np.int64),
         "source": [f"h{i % 128}" for i in range(n)],
@@ -119,7 +119,7 @@ def _small(rng: np.random.Generator, shape: Shape, scheme: str) -> Table:
         "location": [LOCATIONS[i % 3] for i in range(n)],
         "start_s": start,
         "end_s": start + fct,
-        "size_bytes": size.astype(np.int64),
+        "size_bytes": size.astype(np.float64),
         "delivered_bytes": size.astype(np.int64),
         "finished": np.ones(n, dtype=bool),
         "fct_s": fct,
@@ -158,8 +158,7 @@ def _links(rng: np.random.Generator, mean: float) -> Table:
     n = len(layers)
     utilisation = np.clip(rng.normal(mean / 1e9, 0.12, n), 0, 1)
     return {
-        "id": np.arange(n, dtype=np.int64),
-        "name": [f"s{i}->s{i + 1}" for i in range(n)],
+        "link": [f"s{i}->s{i + 1}" for i in range(n)],
         "layer": layers,
         "capacity_bps": np.full(n, 1e9),
         "bytes": (utilisation * 2.5e8).astype(np.int64),
@@ -178,8 +177,8 @@ def _jobs(rng: np.random.Generator, shape: Shape, scheme: str, pattern: str) -> 
     jct += np.where(rng.uniform(size=n) < (0.35 if scheme.startswith("LIA") else 0.1), 0.2, 0.0)
     start = np.sort(rng.uniform(0, shape.duration_s, n))
     return {
-        "id": np.arange(n, dtype=np.int64),
         "group": ["incast"] * n,
+        "job": np.arange(n, dtype=np.int64),
         "start_s": start,
         "end_s": start + jct,
         "finished": np.ones(n, dtype=bool),
@@ -213,7 +212,7 @@ def _series(rng: np.random.Generator, shape: Shape, scheme: str) -> dict[str, Ta
     queue = np.abs(np.sin(time * 40)) * 18 + rng.integers(0, 3, steps)
     queues = {
         "time_s": np.tile(time, 2),
-        "link": np.repeat(np.array([0, 1], dtype=np.int64), steps),
+        "link": ["s0->s1"] * steps + ["s1->s2"] * steps,
         "packets": np.concatenate([queue, queue / 3]).astype(np.int64),
         "bytes": (np.concatenate([queue, queue / 3]) * 1500).astype(np.int64),
     }

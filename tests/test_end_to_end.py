@@ -62,14 +62,14 @@ FLOW_COLUMNS = {
     "goodput_bps", "retransmits", "timeouts", "marks", "rtt_mean_s", "rtt_p99_s",
 }  # fmt: skip
 LINK_COLUMNS = {
-    "id", "name", "layer", "capacity_bps", "bytes", "packets", "utilisation", "drops", "marks",
+    "link", "layer", "capacity_bps", "bytes", "packets", "utilisation", "drops", "marks",
     "queue_mean", "queue_p99",
 }  # fmt: skip
 
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    return write(tmp_path, "20 ms")
+    return write(tmp_path, "200 ms")
 
 
 def write(folder: Path, until: str) -> Path:
@@ -151,7 +151,7 @@ def test_seeds_and_variants_differ(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
-    write(tmp_path, "200 ms")
+    write(tmp_path, "1 s")
     arguments = ["run", "small.toml", "--seeds", "2", "--jobs", "1", "--out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "pathweave", *arguments, "broken"],

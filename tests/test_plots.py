@@ -161,6 +161,7 @@ def test_slowdown_by_bucket() -> None:
             {
                 "goodput-by-flow", "goodput-by-location", "rtt-by-location", "goodput-by-phase",
                 "rates-over-time", "windows-over-time", "queues-over-time",
+                "windows-close-up", "queues-close-up",
                 "utilisation-by-layer", "queue-by-layer",
             },
         ),
@@ -170,7 +171,7 @@ def test_slowdown_by_bucket() -> None:
             {
                 "goodput-cdf", "fct-cdf", "slowdown-by-size", "goodput-by-location",
                 "rtt-by-location", "rates-over-time", "windows-over-time", "queues-over-time",
-                "utilisation-by-layer", "queue-by-layer",
+                "queues-close-up", "utilisation-by-layer", "queue-by-layer",
             },
         ),
     ],

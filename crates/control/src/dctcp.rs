@@ -140,7 +140,7 @@ impl Controller for Dctcp {
 mod tests {
     use super::MarkedShare;
     use crate::connection::{Connection, near, number};
-    use crate::{Ack, Ecn, Loss, Path, find};
+    use crate::{Ack, Change, Ecn, Loss, Path, find};
     use alloc::vec::Vec;
     use pathweave_units::Time;
 
@@ -288,6 +288,23 @@ mod tests {
         assert_eq!(connection.window(0), 10.0);
         connection.ack(0, 1, 1);
         assert_eq!(connection.window(0), 10.1);
+    }
+
+    #[test]
+    fn a_subflow_that_opens_again_starts_afresh() {
+        let mut connection = dctcp(16.0, 0.5, 0.0);
+        connection.ack(0, 1, 1);
+        connection.change(0, Change::Closed);
+        connection.ack(0, 1, 1);
+        assert_eq!(
+            connection.window(0),
+            12.0 + 1.0 / 12.0,
+            "the round has been cut"
+        );
+        connection.change(0, Change::Opened);
+        connection.paths[0].window = 16.0;
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 12.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! writing windows into the [`Paths`] that the transport owns. It does no I/O, has no clock and no
 //! randomness, and knows no packet format: any transport that can fill in an [`Ack`] can use it.
 //!
-//! The [`registry`] is the only place that lists controllers.
+//! The [`registry()`] is the only place that lists controllers.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -59,7 +59,11 @@ fn when() -> impl Strategy<Value = When> {
     prop_oneof![
         (0..END.as_picos()).prop_map(When::At),
         (0usize..100_000, 0u64..3, -1i64..=1).prop_map(|(event, hops_before, offset)| {
-            When::NearEvent { event, hops_before, offset }
+            When::NearEvent {
+                event,
+                hops_before,
+                offset,
+            }
         }),
     ]
 }
@@ -73,8 +77,14 @@ fn what() -> impl Strategy<Value = What> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let controllers =
-        vec![("reno", 1), ("cubic", 1), ("dctcp", 1), ("bos", 1), ("xmp", 4), ("lia", 2)];
+    let controllers = vec![
+        ("reno", 1),
+        ("cubic", 1),
+        ("dctcp", 1),
+        ("bos", 1),
+        ("xmp", 4),
+        ("lia", 2),
+    ];
     let marks = prop_oneof![
         Just(Marks::None),
         (0u32..20).prop_map(Marks::Step),
@@ -88,35 +98,51 @@ fn case() -> impl Strategy<Value = Case> {
         (any::<bool>(), any::<bool>(), any::<bool>()),
         prop::collection::vec((0..LINKS, when(), what()), 1..40),
     )
-        .prop_map(|(seed, controller, (limit_in_bytes, limit, marks), flags, changes)| Case {
-            seed,
-            controller,
-            limit_in_bytes,
-            limit,
-            marks,
-            newreno: flags.0,
-            jitter: flags.1,
-            drop_ecn_blind: flags.2,
-            changes,
-        })
+        .prop_map(
+            |(seed, controller, (limit_in_bytes, limit, marks), flags, changes)| Case {
+                seed,
+                controller,
+                limit_in_bytes,
+                limit,
+                marks,
+                newreno: flags.0,
+                jitter: flags.1,
+                drop_ecn_blind: flags.2,
+                changes,
+            },
+        )
 }
 
 fn undisturbed(case: &Case) -> Plan {
-    let step = |threshold| Marking::Step { threshold, rule: MarkingRule::Above };
+    let step = |threshold| Marking::Step {
+        threshold,
+        rule: MarkingRule::Above,
+    };
     let marking = match case.marks {
         Marks::None => Marking::None,
         Marks::Step(k) => step(Threshold::Packets(f64::from(k))),
         Marks::StepInBytes(k) => step(Threshold::Bytes(Bytes::new(k))),
-        Marks::Linear => Marking::Linear { from: 2.0, to: 12.0, probability: 0.7 },
+        Marks::Linear => Marking::Linear {
+            from: 2.0,
+            to: 12.0,
+            probability: 0.7,
+        },
     };
     let limit = if case.limit_in_bytes {
         Limit::Bytes(Bytes::new(u64::from(case.limit) * 1500))
     } else {
         Limit::Packets(case.limit)
     };
-    let queue = QueueConfig { limit, marking, drop_ecn_blind: case.drop_ecn_blind };
+    let queue = QueueConfig {
+        limit,
+        marking,
+        drop_ecn_blind: case.drop_ecn_blind,
+    };
     // Sizes that let some flows finish: their places are used again.
-    let size = pathweave_traffic::Size::Uniform { min: Bytes::new(1), max: Bytes::new(500_000) };
+    let size = pathweave_traffic::Size::Uniform {
+        min: Bytes::new(1),
+        max: Bytes::new(500_000),
+    };
     let pattern = pathweave_traffic::Pattern::Random(pathweave_traffic::patterns::Random {
         max_inbound: Some(3),
         ..Default::default()
@@ -124,7 +150,11 @@ fn undisturbed(case: &Case) -> Plan {
     let (name, subflows) = case.controller;
     let mut group = plans::group(name, &[], pattern, size);
     group.subflows = subflows;
-    group.transport.recovery = if case.newreno { Recovery::NewReno } else { Recovery::Sack };
+    group.transport.recovery = if case.newreno {
+        Recovery::NewReno
+    } else {
+        Recovery::Sack
+    };
     // Links come back within the run: endpoints must notice.
     group.transport.minimum_rto = Time::from_micros(500);
     group.transport.initial_rto = Time::from_millis(1);
@@ -140,7 +170,10 @@ fn events(plan: &mut Plan) -> Vec<u64> {
     let output = plans::run(plan);
     plan.record.windows = None;
     let times = plans::table(&output, "windows").numbers("time_s");
-    times.iter().map(|seconds| (seconds * 1e12).round() as u64).collect()
+    times
+        .iter()
+        .map(|seconds| (seconds * 1e12).round() as u64)
+        .collect()
 }
 
 fn disturbed(case: &Case) -> Plan {
@@ -149,7 +182,11 @@ fn disturbed(case: &Case) -> Plan {
     for &(link, when, what) in &case.changes {
         let at = match when {
             When::At(picos) => picos,
-            When::NearEvent { event, hops_before, offset } => {
+            When::NearEvent {
+                event,
+                hops_before,
+                offset,
+            } => {
                 // An acknowledgement left the port one delay before it arrived, and had joined it
                 // one transmission earlier if nothing waited there.
                 let event = events[event % events.len()];
@@ -165,9 +202,17 @@ fn disturbed(case: &Case) -> Plan {
                 plan.events.push(LinkChange { at, link, change });
             }
             What::Down(micros) => {
-                plan.events.push(LinkChange { at, link, change: Change::Down });
+                plan.events.push(LinkChange {
+                    at,
+                    link,
+                    change: Change::Down,
+                });
                 let back = at + Time::from_micros(micros);
-                plan.events.push(LinkChange { at: back, link, change: Change::Up });
+                plan.events.push(LinkChange {
+                    at: back,
+                    link,
+                    change: Change::Up,
+                });
             }
         }
     }
@@ -217,15 +262,27 @@ fn the_schedules_disturb_loaded_links() {
     for (number, event) in events(&mut plan).into_iter().step_by(40).enumerate() {
         let link = LinkId(number as u32 * 7 % LINKS);
         let at = Time::from_picos(event);
-        plan.events.push(LinkChange { at, link, change: Change::Down });
+        plan.events.push(LinkChange {
+            at,
+            link,
+            change: Change::Down,
+        });
         let back = at + Time::from_micros(100);
-        plan.events.push(LinkChange { at: back, link, change: Change::Up });
+        plan.events.push(LinkChange {
+            at: back,
+            link,
+            change: Change::Up,
+        });
     }
     plan.events.sort_by_key(|event| event.at);
     let fast = plans::run(&plan);
     let slow = run_with_departure_ports(&plan, &Progress::default()).expect("a run");
     assert_eq!(fast.hash, slow.hash);
     assert!(fast.counters.lost_to_failures > 100, "{:?}", fast.counters);
-    assert!(fast.counters.marked > 100 && fast.counters.dropped > 10, "{:?}", fast.counters);
+    assert!(
+        fast.counters.marked > 100 && fast.counters.dropped > 10,
+        "{:?}",
+        fast.counters
+    );
     assert!(plans::counted(&fast, "timeouts").iter().sum::<u64>() > 5);
 }

@@ -14,7 +14,12 @@ const LINKS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Send { route: usize, size: u16, ecn: bool, protected: bool },
+    Send {
+        route: usize,
+        size: u16,
+        ecn: bool,
+        protected: bool,
+    },
     SetRate(u32, u64),
     Fail(u32),
     Restore(u32),
@@ -31,8 +36,16 @@ impl Step {
 /// What can be seen from outside.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
-    Sent { number: u32, taken: bool },
-    Hop { link: u32, number: Option<u32>, marked: bool, dropped: bool },
+    Sent {
+        number: u32,
+        taken: bool,
+    },
+    Hop {
+        link: u32,
+        number: Option<u32>,
+        marked: bool,
+        dropped: bool,
+    },
     Lost(u32),
     Counters(Vec<(LinkStatistics, u32, u32)>),
 }
@@ -85,13 +98,19 @@ impl<P: Port> Driver<P> {
         let delays = [0, 8, 30].map(Time::from_micros);
         let setups: Vec<LinkSetup> = delays
             .iter()
-            .map(|&delay| LinkSetup { rate: Rate::from_gbps(1), delay, queue })
+            .map(|&delay| LinkSetup {
+                rate: Rate::from_gbps(1),
+                delay,
+                queue,
+            })
             .collect();
         let mut network =
             Network::new(&setups, |link| Stream::new(1, "port test", u64::from(link)));
         let routes = [&[0][..], &[1], &[2], &[0, 1, 2], &[1, 2], &[2, 0]];
-        let routes =
-            routes.iter().map(|links| network.routes.add(links.iter().copied())).collect();
+        let routes = routes
+            .iter()
+            .map(|links| network.routes.add(links.iter().copied()))
+            .collect();
         Driver {
             network,
             schedule: Schedule::default(),
@@ -129,7 +148,9 @@ impl<P: Port> Driver<P> {
                     LinkEvent::Arrival => self.arrive(link, now),
                 }
             }
-            self.network.check_conservation(self.integrated_to).expect("no packet vanishes");
+            self.network
+                .check_conservation(self.integrated_to)
+                .expect("no packet vanishes");
         }
         self
     }
@@ -151,12 +172,25 @@ impl<P: Port> Driver<P> {
         };
         let number = packet.map(|packet| packet.segment);
         let marked = packet.is_some_and(|packet| packet.header.congestion_experienced());
-        self.seen.push((now, Seen::Hop { link, number, marked, dropped }));
+        self.seen.push((
+            now,
+            Seen::Hop {
+                link,
+                number,
+                marked,
+                dropped,
+            },
+        ));
     }
 
     fn take(&mut self, now: Time, step: Step) {
         match step {
-            Step::Send { route, size, ecn, protected } => {
+            Step::Send {
+                route,
+                size,
+                ecn,
+                protected,
+            } => {
                 let number = self.sent;
                 self.sent += 1;
                 let mut header = Header::new(size, ecn);
@@ -164,11 +198,14 @@ impl<P: Port> Driver<P> {
                     header = header.protected();
                 }
                 let route = self.routes[route];
-                let taken = self.network.send(now, route, header, number, &mut self.schedule);
+                let taken = self
+                    .network
+                    .send(now, route, header, number, &mut self.schedule);
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, mbps) => {
-                self.network.set_rate(link, now, Rate::from_mbps(mbps), &mut self.schedule);
+                self.network
+                    .set_rate(link, now, Rate::from_mbps(mbps), &mut self.schedule);
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
@@ -237,10 +274,17 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     let marking = prop_oneof![
         Just(Marking::None),
         (threshold, rule).prop_map(|(threshold, rule)| Marking::Step { threshold, rule }),
-        Just(Marking::Linear { from: 1.0, to: 6.0, probability: 0.8 }),
+        Just(Marking::Linear {
+            from: 1.0,
+            to: 6.0,
+            probability: 0.8
+        }),
     ];
-    (limit, marking, any::<bool>())
-        .prop_map(|(limit, marking, drop_ecn_blind)| QueueConfig { limit, marking, drop_ecn_blind })
+    (limit, marking, any::<bool>()).prop_map(|(limit, marking, drop_ecn_blind)| QueueConfig {
+        limit,
+        marking,
+        drop_ecn_blind,
+    })
 }
 
 /// The same cases every time; a failing one is printed in full.

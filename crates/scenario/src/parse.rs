@@ -77,7 +77,7 @@ fn put_at(node: &mut Node, place: Place) {
 pub(crate) fn json(value: &serde_json::Value) -> Node {
     use serde_json::Value as Json;
     let value = match value {
-        Json::Null => Value::Text(String::new()),
+        Json::Null => Value::Text(String::new()), // stands in no resolved scenario
         Json::Bool(truth) => Value::Truth(*truth),
         Json::Number(number) => match number.as_i64() {
             Some(integer) => Value::Integer(integer),

@@ -31,7 +31,7 @@ pub(crate) fn nearest<'a>(
 }
 
 /// What would be accepted in place of a name, the probable one first.
-pub(crate) fn accepted<'a>(name: &str, candidates: &[&'a str]) -> String {
+pub(crate) fn accepted(name: &str, candidates: &[&str]) -> String {
     let list = list(candidates);
     match nearest(name, candidates.iter().copied()) {
         Some(meant) => format!("did you mean \"{meant}\"? Accepted: {list}"),

@@ -91,7 +91,7 @@ quantity!(
     |rate| rate.to_string(),
     "a rate with its unit",
     "1 Gbps",
-    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMKk]?bps)?\s*$",
+    r"^\s*\+?[0-9][0-9_]*(\.[0-9_]+)?\s*[TGMKk]?bps\s*$",
     "A rate: a number and bps, Kbps, Mbps, Gbps or Tbps."
 );
 quantity!(
@@ -101,7 +101,7 @@ quantity!(
     |time| time.to_string(),
     "a time with its unit",
     "20 us",
-    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*(ps|ns|us|ms|s)?\s*$",
+    r"^\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*$",
     "A time: a number and ps, ns, us, ms or s."
 );
 quantity!(
@@ -111,7 +111,7 @@ quantity!(
     bytes_text,
     "a size with its unit",
     "64 KB",
-    r"^\s*\+?[0-9_]*\.?[0-9_]*\s*([TGMK]?B|[GMK]iB)?\s*$",
+    r"^\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*([TGMK]?B|[GMK]iB))\s*$",
     "A size: a number and B, KB, MB, GB, TB (powers of ten), KiB, MiB or GiB."
 );
 
@@ -185,6 +185,7 @@ impl JsonSchema for DelayText {
         json_schema!({
             "type": "string",
             "description": "A one-way delay, or a range from which each cable's delay is drawn.",
+            "pattern": r"^\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*(\.\.\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*)?$",
             "examples": ["20 us", "20 us..40 us"],
         })
     }
@@ -232,6 +233,7 @@ impl JsonSchema for SamplingText {
         json_schema!({
             "type": "string",
             "description": "An interval such as \"100 us\", or \"on-change\".",
+            "pattern": r"^\s*((\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))|on-change)\s*$",
             "examples": ["100 us", "on-change"],
         })
     }
@@ -305,6 +307,7 @@ impl JsonSchema for PacketsOrBytes {
 /// A single value, or a table or list in its place.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub(crate) enum Either<A, B> {
     One(A),
     Many(B),

@@ -314,6 +314,7 @@ impl Endpoints {
             last: segment.flag,
         };
         let reaction = receiver.on_data(arrival, connection.echo_limit, &connection.config);
+        let delivered_before = connection.delivered;
         if reaction.new {
             receiver.received_bytes += u64::from(size - connection.config.overhead());
             if connection.paths.len() == 1 {
@@ -335,10 +336,12 @@ impl Endpoints {
             }
         }
         if let Some(before) = reaction.before {
-            self.send_ack(index, &before, out);
+            // It must not know what this packet completed: it could end the flow before the
+            // acknowledgement that echoes the last marks.
+            self.send_ack(index, &before, delivered_before, out);
         }
         if let Some(now) = reaction.now {
-            self.send_ack(index, &now, out);
+            self.send_ack(index, &now, self.connections[place as usize].delivered, out);
         }
         if self.connections[place as usize].delivered == self.connections[place as usize].total {
             self.finish_if_delivered(place, out);
@@ -346,7 +349,13 @@ impl Endpoints {
     }
 
     #[inline]
-    fn send_ack(&mut self, index: u32, ack: &Acknowledgement, out: &mut impl Output) {
+    fn send_ack(
+        &mut self,
+        index: u32,
+        ack: &Acknowledgement,
+        delivered: u32,
+        out: &mut impl Output,
+    ) {
         let sender = &mut self.senders[index as usize];
         let connection = &self.connections[sender.connection as usize];
         sender.in_network += 1;
@@ -362,7 +371,7 @@ impl Endpoints {
             ce_echo: ack.ce_echo,
             sack_count: ack.sack_count,
             number: ack.next,
-            data_number: connection.delivered,
+            data_number: delivered,
             sent: ack.sent,
             sack: ack.sack,
         };
@@ -386,7 +395,8 @@ impl Endpoints {
         let connection = &self.connections[self.senders[index as usize].connection as usize];
         let mut ack = receiver.acknowledge(connection.echo_limit, &connection.config);
         ack.rtt_sample = false;
-        self.send_ack(index, &ack, out);
+        let delivered = connection.delivered;
+        self.send_ack(index, &ack, delivered, out);
     }
 
     fn finish_if_delivered(&mut self, place: u32, out: &mut impl Output) {
@@ -803,3 +813,6 @@ pub struct SubflowView<'a> {
     /// RTT samples.
     pub rtts: &'a crate::RttHistogram,
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,9 +89,16 @@ def _run(command: list[str], scenario: Path) -> subprocess.CompletedProcess[str]
         command, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise PathweaveError(f"{BINARY} failed on {scenario.name}: {last}")
+        raise PathweaveError(f"{BINARY} failed on {scenario.name}: {_reason(done.stderr)}")
     return done
+
+
+def _reason(text: str) -> str:
+    """The last line that is the binary's own, else the one in which valgrind says how it ended."""
+    lines = text.strip().splitlines()
+    ours = [line for line in lines if not line.startswith("==")]
+    ended = [line.partition(" ")[2] for line in lines if "terminating" in line]
+    return (ours or ended or ["it said nothing"])[-1]
 
 
 def _measured(text: str, scenario: Path) -> Measured:

@@ -146,14 +146,14 @@ class Bars(Progressing):
         table.add_column(justify="right", width=7, no_wrap=True)
         dim = "dim"
         table.add_row(
-            Text(self._overall(), style="bold"),
+            "",
             "",
             "",
             Text("simulated", style=dim),
             Text("hops/s", style=dim),
             Text("left", style=dim),
         )
-        room = max(1, options.size.height - 3)
+        room = max(1, options.size.height - 4)
         for task, meter in list(self.meters.items())[:room]:
             left = meter.left_s
             table.add_row(
@@ -164,6 +164,7 @@ class Bars(Progressing):
                 count(meter.hops_per_s),
                 "" if left is None else duration(left),
             )
+        yield Text(self._overall(), style="bold", no_wrap=True, overflow="ellipsis")
         yield table
 
 

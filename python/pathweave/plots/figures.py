@@ -35,12 +35,13 @@ def figures(source: Source) -> list[Figure]:
 def _all(source: Source) -> Iterator[Figure | None]:
     flows = source.table("flows", _FLOWS, optional=["name"])
     if flows is not None:
-        groups = flows["group"].unique(maintain_order=True).to_list()
+        groups = source.groups(flows)
         parts = [(group, flows.filter(pl.col("group") == group)) for group in groups]
         several = len(groups) > 1
+        large = [group for group, part in parts if _is_large(part)] or groups
         for group, part in parts:
             suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
-            if _is_large(part):
+            if group in large:
                 yield _goodput(source, part, suffix, words)
         for group, part in parts:
             suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
@@ -48,13 +49,15 @@ def _all(source: Source) -> Iterator[Figure | None]:
         yield slowdown_figure(source, flows)
         for group, part in parts:
             suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
-            if _is_large(part):
+            if group in large:
                 yield _by_location(source, part, suffix, words)
                 yield _rtt_by_location(source, part, suffix, words)
     yield _jobs(source)
     yield _phases(source)
     for kind in KINDS:
         yield series_figure(source, kind)
+        if not kind.averaged:
+            yield series_figure(source, kind, close_up=True)
     yield from _links(source)
 
 

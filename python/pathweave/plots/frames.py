@@ -46,6 +46,12 @@ class Source:
         here = set(frame["scheme"].unique())
         return [scheme for scheme in self.palette.schemes if scheme in here]
 
+    def groups(self, flows: pl.DataFrame) -> list[str]:
+        """Traffic groups that `flows` has, in the scenario's order."""
+        here = flows["group"].unique(maintain_order=True).to_list()
+        known = [group for group in self.scenario.groups if group in here]
+        return known + [group for group in here if group not in known]
+
     def table(
         self,
         name: str,

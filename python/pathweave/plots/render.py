@@ -23,7 +23,11 @@ def write_pictures(folder: Path, figures: Iterable[Figure]) -> None:
     """Write `<name>.png` and `<name>.svg` of each figure, titled, on white, to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
-        spec = {**figure.spec(), "title": {"text": figure.title}, "padding": _PADDING}
+        spec = figure.spec() | {
+            "title": {"text": figure.title},
+            "padding": _PADDING,
+            "background": "#ffffff",
+        }
         svg = vl_convert.vegalite_to_svg(spec, config=theme.config())
         (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
         png = vl_convert.svg_to_png(svg, scale=PNG_SCALE)

@@ -31,12 +31,16 @@ if TYPE_CHECKING:
 
     from pathweave.plots.frames import Source
 
+LINES_CLOSE_UP = 6
+"""Lines in one panel of a close-up at most."""
 OWNERS_APART = 12
 """Flows with panels of their own at most."""
 VARIANTS_APART = 4
 POINTS = 24_000
 """Points in a chart, about."""
 BAND_BINS = 200
+CLOSE_UP = 200
+"""Samples of a line that a close-up shows, about; longer series have one."""
 PANELS = 12
 """Panels of variants at most."""
 _SUBFLOW_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4]]
@@ -62,12 +66,15 @@ KINDS = (
     Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6, averaged=True),
     Kind("windows", "window_packets", "flow", "Windows over time", "window", 2),
     Kind("rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2),
-    Kind("queues", "packets", "link", "Queues over time", "packets waiting", 2),
+    Kind("queues", "packets", "link", "Queues over time", "packets waiting", 1),
 )
 
 
-def series_figure(source: Source, kind: Kind) -> Figure | None:
-    """A figure of one kind of series; None when no run recorded it."""
+def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figure | None:
+    """A figure of one kind of series; None when no run recorded it.
+
+    With `close_up` a short stretch from the middle; None when the series is short anyway.
+    """
     frame = source.table(
         kind.table, ["time_s", kind.owner, kind.column], optional=["subflow"], first_seed=True
     )
@@ -80,6 +87,8 @@ def series_figure(source: Source, kind: Kind) -> Figure | None:
     if kind.owner == "link":
         frame, note = _busy_only(frame)
         notes.append(note)
+    if close_up:
+        frame = _middle(frame)
     if frame.is_empty():
         return None
     variants = frame["variant"].unique(maintain_order=True).to_list()
@@ -90,20 +99,38 @@ def series_figure(source: Source, kind: Kind) -> Figure | None:
     unit, divisor = _unit(kind, frame)
     frame = frame.with_columns(pl.col("value") / divisor, _owner_names(source, kind, frame))
     axis = f"{kind.quantity} ({unit})"
+    if frame["owner"].n_unique() == 1:
+        notes.append(f"{kind.owner.capitalize()} {frame['owner'][0]}.")
     per_variant = frame.group_by("variant").agg(
         pl.struct("owner_id", "subflow").n_unique().alias("lines"),
         pl.col("owner_id").n_unique().alias("owners"),
     )
     lines = _top(per_variant["lines"])
     owners = _top(per_variant["owners"])
-    if lines <= kind.together:
-        chart, note = _together(frame, variants, axis, kind, lines)
+    if lines <= (LINES_CLOSE_UP if close_up else kind.together):
+        chart, note = _together(source, frame, variants, axis, kind, lines)
     elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
         chart, note = _apart(source, frame, variants, axis, kind)
     else:
         chart, note = _band(source, frame, axis, kind, lines)
     caption = " ".join(note for note in (*notes, note) if note)
-    return Figure(f"{kind.table}-over-time", kind.title, caption, chart)
+    name, title = f"{kind.table}-over-time", kind.title
+    if close_up:
+        name, title = f"{kind.table}-close-up", f"{title}, close up"
+    return Figure(name, title, caption, chart)
+
+
+def _middle(frame: pl.DataFrame) -> pl.DataFrame:
+    """About `CLOSE_UP` samples a line from the middle; none of a short series or of many lines."""
+    lines = frame.group_by("variant", "owner_id", "subflow").len()
+    longest = _top(lines["len"])
+    most = _top(lines.group_by("variant").agg(pl.len().alias("lines"))["lines"])
+    if longest < 4 * CLOSE_UP or most > 2 * OWNERS_APART:
+        return frame.clear()
+    start = float(frame.select(pl.min("time_s")).item())
+    span = float(frame.select(pl.max("time_s")).item()) - start
+    middle = start + span / 2
+    return frame.filter(pl.col("time_s").is_between(middle, middle + span * CLOSE_UP / longest))
 
 
 def _several_seeds(source: Source) -> bool:
@@ -136,11 +163,11 @@ def _busy_only(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
 
 
 def _owner_names(source: Source, kind: Kind, frame: pl.DataFrame) -> pl.Expr:
-    """The column `owner`: names of flows or links, their numbers where they have none."""
-    names: dict[int, str] = {}
-    table = source.table("links" if kind.owner == "link" else "flows", ["id", "name"])
-    if table is not None:
-        names = dict(table.select("id", "name").iter_rows())
+    """The column `owner`: names of links, and of flows where they have one."""
+    if kind.owner == "link":
+        return pl.col("owner_id").cast(pl.String).alias("owner")
+    table = source.table("flows", ["id", "name"])
+    names = {} if table is None else dict(table.select("id", "name").iter_rows())
     ids = frame["owner_id"].unique().to_list()
     chosen = {owner: names.get(owner) or f"{kind.owner} {owner}" for owner in ids}
     return pl.col("owner_id").replace_strict(chosen, return_dtype=pl.String).alias("owner")
@@ -202,10 +229,15 @@ def _subflow_names(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _together(
-    frame: pl.DataFrame, variants: Sequence[str], axis: str, kind: Kind, lines: int
+    source: Source,
+    frame: pl.DataFrame,
+    variants: Sequence[str],
+    axis: str,
+    kind: Kind,
+    lines: int,
 ) -> tuple[alt.Chart | alt.FacetChart, str]:
     """All lines of a variant in one panel, colour by flow or link."""
-    owners = _in_order(frame)
+    owners = _in_order(source, kind, frame)
     keys = ["variant", "owner", "subflow"]
     kept, note = _thinned(kind, frame, keys, lines * len(variants))
     kept, subflows = _subflow_names(kept.rename({"variant": "panel"}))
@@ -238,7 +270,7 @@ def _apart(
     source: Source, frame: pl.DataFrame, variants: Sequence[str], axis: str, kind: Kind
 ) -> tuple[alt.FacetChart, str]:
     """A row of panels per flow or link, a column per variant, colour by scheme."""
-    owners = _in_order(frame)
+    owners = _in_order(source, kind, frame)
     keys = ["scheme", "variant", "owner", "subflow"]
     kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
     kept, subflows = _subflow_names(kept)
@@ -263,7 +295,7 @@ def _apart(
         ),
         column=alt.Column("variant:N", title=None, sort=list(variants)),
         data=data(kept),
-        spacing=14,
+        spacing=22,
     )
     return grid, note
 
@@ -308,8 +340,19 @@ def _band(
     return in_panels(chart, data(bands), panels, columns), note  # pyright: ignore[reportReturnType]
 
 
-def _in_order(frame: pl.DataFrame) -> list[str]:
-    return frame.sort("owner_id")["owner"].unique(maintain_order=True).to_list()
+def _in_order(source: Source, kind: Kind, frame: pl.DataFrame) -> list[str]:
+    """Names of flows or links in the order of their table: flows by group as in the scenario."""
+    key = "link" if kind.owner == "link" else "id"
+    table = source.table("links" if kind.owner == "link" else "flows", [key], optional=["group"])
+    owners = frame.select(pl.col("owner_id"), "owner").unique(maintain_order=True)
+    if table is None:
+        return owners.sort("owner_id")["owner"].to_list()
+    if "group" in table.columns:
+        place = {group: at for at, group in enumerate(source.groups(table))}
+        table = table.sort(pl.col("group").replace_strict(place), key, maintain_order=True)
+    order = table.select(pl.col(key).alias("owner_id")).unique(maintain_order=True)
+    named = order.join(owners, on="owner_id", how="inner", maintain_order="left")
+    return named["owner"].unique(maintain_order=True).to_list()
 
 
 def _wide_panels(count: int) -> tuple[int, int, int]:

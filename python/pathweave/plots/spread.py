@@ -79,7 +79,9 @@ def spread_figure(
     chart = alt.layer(
         base.mark_rule(strokeWidth=1.5).encode(y=ends, y2="high:Q"),
         base.mark_bar(size=bars, cornerRadius=1).encode(y=middle, y2="p90:Q"),
-        base.mark_point(size=22, fill=PAPER_LIGHT, strokeWidth=1.5, opacity=1).encode(y="p50:Q"),
+        base.mark_point(size=24, filled=False, fill=PAPER_LIGHT, strokeWidth=1.5, opacity=1).encode(
+            y="p50:Q"
+        ),
     ).properties(width=width, height=height)
     return Figure(name, title, _CAPTION, in_panels(chart, data(spread), panels, columns))
 

@@ -14,7 +14,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
     )
     return {
         "font": FONT,
-        "background": "transparent" if dark else "#ffffff",
+        "background": "transparent",
         "view": {"stroke": None},
         "axis": {
             "labelColor": faint,

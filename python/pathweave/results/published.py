@@ -91,5 +91,6 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
     if other is None:
         return table
     about = pl.read_parquet(run.path(other))
-    new = [column for column in about.columns if column not in (*table.columns, "id")]
-    return table.join(about.select("id", *new), left_on=key, right_on="id", how="left")
+    identity = key if key in about.columns else "id"
+    new = [column for column in about.columns if column not in (*table.columns, identity)]
+    return table.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")

@@ -111,7 +111,8 @@ def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
 
     basis = counted(flows)
     left = flows.filter(~pl.col("finished") & has_size())
-    done = flows.filter(pl.col("finished"))
+    # A flow without a size ends when it is told to: its time says nothing.
+    done = flows.filter(pl.col("finished") & has_size())
     return (
         {
             "flows": flows.height,

@@ -18,7 +18,7 @@ from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 
@@ -54,6 +54,8 @@ class Session:
 
     request: Request
     plan: Plan
+    axes: Mapping[str, tuple[str, ...]]
+    """All of the file's axes and names, whatever `only` leaves of them."""
     expected: tuple[Expected, ...] = field(default=())
 
 
@@ -68,13 +70,14 @@ def open_session(request: Request) -> Session:
         raise InputError(f"{request.path} is {kind}")
     if request.seeds is not None and request.seeds < 1:
         raise InputError(f"the number of seeds must be at least 1, not {request.seeds}")
+    path, sets = str(request.path), list(request.sets)
     try:
-        scenario = _core.load(
-            str(request.path), request.size, list(request.sets), list(request.only), request.seeds
-        )
+        scenario = _core.load(path, request.size, sets, list(request.only), request.seeds)
+        # Colours and published values go by all of the file's variants.
+        whole = _core.load(path, request.size, sets, [], None) if request.only else scenario
     except _core.ScenarioError as error:
         raise ScenarioError(str(error)) from error
-    expected = read_expected(request.path.parent, scenario.name, scenario.axes)
+    expected = read_expected(request.path.parent, scenario.name, whole.axes)
     plan = make_plan(
         scenario,
         request.root,
@@ -82,7 +85,8 @@ def open_session(request: Request) -> Session:
         sets=request.sets,
         fresh=request.fresh,
     )
-    return Session(request, plan, expected)
+    axes = {axis: tuple(names) for axis, names in whole.axes.items()}
+    return Session(request, plan, axes, expected)
 
 
 def default_jobs() -> int:
@@ -123,7 +127,7 @@ def _about(session: Session) -> dict[str, object]:
         "path": str(session.request.path),
         "command": session.request.command,
         # A list of pairs: the order is what it is for.
-        "axes": [[axis, list(names)] for axis, names in scenario.axes.items()],
+        "axes": [[axis, list(names)] for axis, names in session.axes.items()],
         "groups": list(scenario.groups),
         "expected": [entry.to_json() for entry in session.expected],
     }

@@ -58,7 +58,12 @@ pub fn group(
 }
 
 /// A plan that runs `groups` on `fabric`, all queues alike, until `stop`.
-pub fn plan(fabric: Fabric, queue: QueueConfig, groups: Vec<GroupPlan>, stop: Option<Time>) -> Plan {
+pub fn plan(
+    fabric: Fabric,
+    queue: QueueConfig,
+    groups: Vec<GroupPlan>,
+    stop: Option<Time>,
+) -> Plan {
     Plan {
         title: "test".to_owned(),
         seed: 1,

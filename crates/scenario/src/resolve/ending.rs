@@ -15,19 +15,19 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
             .flows
             .iter()
             .any(|flow| unlimited(&flow.size) && flow.stop.is_none());
-        return endless.then_some("a flow of unlimited size has no stop");
+        return endless.then_some("it has a flow of unlimited size without a stop");
     }
     let arrivals = match &group.pattern {
-        Pattern::Permutation(p) => p.rounds.is_none().then_some("it has no rounds"),
+        Pattern::Permutation(p) => p.rounds.is_none().then_some("rounds is not given"),
         Pattern::Random(_) => Some("every finished flow is followed by another"),
         Pattern::Incast(_) => Some("every finished job is followed by another"),
-        Pattern::Poisson(p) => p.count.is_none().then_some("it has no count"),
-        Pattern::ManyToOne(p) => p.count.is_none().then_some("it has no count"),
-        Pattern::ManyToMany(p) => p.count.is_none().then_some("it has no count"),
-        Pattern::Bursts(p) => p.bursts.is_none().then_some("it has no number of bursts"),
+        Pattern::Poisson(p) => p.count.is_none().then_some("count is not given"),
+        Pattern::ManyToOne(p) => p.count.is_none().then_some("count is not given"),
+        Pattern::ManyToMany(p) => p.count.is_none().then_some("count is not given"),
+        Pattern::Bursts(p) => p.bursts.is_none().then_some("bursts is not given"),
         Pattern::Listed(_) => None,
     };
-    let unlimited = (group.size == Size::Unlimited).then_some("its flows have no size");
+    let unlimited = (group.size == Size::Unlimited).then_some("its flows are of unlimited size");
     arrivals.or(unlimited)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn flows(
         let steps = [group, &["flows", &index_text]].concat();
         let name = flow
             .name
-            .get_or_insert_with(|| (index + 1).to_string())
+            .get_or_insert_with(|| format!("flow-{}", index + 1))
             .clone();
         if let Some(text) = group::name_problem(&name) {
             report.wrong(&[&steps[..], &["name"]].concat(), text);

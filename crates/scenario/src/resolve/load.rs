@@ -7,14 +7,21 @@
 use super::reach::Pairs;
 use super::{Report, Scene};
 use crate::suggest;
-use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
+use pathweave_fabric::{Fabric, LinkId};
 use pathweave_traffic::patterns::Arrivals;
 use pathweave_units::Rate;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-/// Paths between two racks that are looked at.
+/// Up to so many pairs of hosts each is looked at by itself.
+const EXACT_PAIRS: usize = 20_000;
+
+/// Paths of one pair of hosts that are looked at, and of all pairs of racks together.
 const MOST_PATHS: u64 = 4096;
+const ALL_PATHS: u64 = 2_000_000;
+
+/// Paths on which a host's own cables are looked for.
+const HOST_PATHS: u64 = 64;
 
 pub(super) fn load(
     load: f64,
@@ -54,33 +61,20 @@ pub(super) fn load(
         );
         return None;
     };
-    // Distinct paths enumerate what a hash would choose from.
-    let router = Router::new(fabric, RoutingKind::Ecmp { distinct: true }, 0).ok()?;
-    let in_layer = |link: &LinkId| usize::from(fabric.link(*link).layer.0) == layer;
-    let (mut flows, mut crossings) = (0u64, 0u64);
-    let mut used = HashSet::new();
-    let mut racks = HashSet::new();
-    let mut path = Vec::new();
-    for (source, destination) in pairs.each(fabric) {
-        let count = router.path_count(source, destination);
-        // Hosts of a rack share all but their own cable: one pair for all paths between two racks.
-        let first = racks.insert((fabric.host(source).rack, fabric.host(destination).rack));
-        for subflow in 0..if first { count.min(MOST_PATHS) } else { 1 } {
-            let request = PathRequest {
-                source,
-                destination,
-                connection: 0,
-                subflow: subflow as u32,
-                pinned: None,
-            };
-            router.data_path(&request, &mut path);
-            if subflow == 0 {
-                flows += 1;
-                crossings += path.iter().filter(|link| in_layer(link)).count() as u64;
-            }
-            used.extend(path.iter().copied().filter(in_layer));
+    let mut counting = Counting::new(fabric, layer)?;
+    if pairs.sources.len().saturating_mul(pairs.destinations.len()) <= EXACT_PAIRS {
+        for (source, destination) in pairs.each(fabric) {
+            counting.look(source, destination, 1, MOST_PATHS);
         }
+    } else {
+        counting.by_racks(pairs);
     }
+    let Counting {
+        flows,
+        crossings,
+        used,
+        ..
+    } = counting;
     if crossings == 0 {
         report.wrong(
             &at("layer"),
@@ -91,13 +85,114 @@ pub(super) fn load(
         );
         return None;
     }
-    let capacity: u64 = used
+    let capacity: u128 = used
         .iter()
-        .map(|&link| fabric.link(link).rate.as_bps())
+        .map(|&link| u128::from(fabric.link(link).rate.as_bps()))
         .sum();
     let capacity = capacity as f64 * flows as f64 / crossings as f64;
     Some(Arrivals::Load {
         load,
         capacity: Rate::from_bps(capacity as u64),
     })
+}
+
+/// How often flows cross a layer, and which of its links they can use.
+struct Counting<'a> {
+    fabric: &'a Fabric,
+    layer: usize,
+    /// Distinct paths enumerate what a hash would choose from.
+    router: Router,
+    flows: u64,
+    crossings: u64,
+    used: HashSet<LinkId>,
+    path: Vec<LinkId>,
+}
+
+impl<'a> Counting<'a> {
+    fn new(fabric: &'a Fabric, layer: usize) -> Option<Counting<'a>> {
+        let router = Router::new(fabric, RoutingKind::Ecmp { distinct: true }, 0).ok()?;
+        let (used, path) = (HashSet::new(), Vec::new());
+        Some(Counting {
+            fabric,
+            layer,
+            router,
+            flows: 0,
+            crossings: 0,
+            used,
+            path,
+        })
+    }
+
+    /// Looks at up to `most` paths between two hosts, which stand for `flows` flows.
+    fn look(&mut self, source: u32, destination: u32, flows: u64, most: u64) {
+        let count = self.router.path_count(source, destination).min(most);
+        for subflow in 0..count {
+            let request = PathRequest {
+                source,
+                destination,
+                connection: 0,
+                subflow: subflow as u32,
+                pinned: None,
+            };
+            self.router.data_path(&request, &mut self.path);
+            let (fabric, layer) = (self.fabric, self.layer);
+            let in_layer = |link: &LinkId| usize::from(fabric.link(*link).layer.0) == layer;
+            if subflow == 0 {
+                let crossed = self.path.iter().filter(|link| in_layer(link)).count() as u64;
+                self.crossings += crossed * flows;
+            }
+            self.used.extend(self.path.iter().copied().filter(in_layer));
+        }
+        self.flows += flows;
+    }
+
+    /// In a large fabric the hosts of a rack count as alike but for their own cables: between two
+    /// racks one pair stands for all, and every host is looked at once at either end.
+    fn by_racks(&mut self, pairs: &Pairs) {
+        let fabric = self.fabric;
+        let racks = |hosts: &[u32]| {
+            let mut racks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for &host in hosts {
+                racks.entry(fabric.host(host).rack).or_default().push(host);
+            }
+            racks
+        };
+        let (sources, destinations) = (racks(&pairs.sources), racks(&pairs.destinations));
+        let most = (ALL_PATHS / (sources.len() * destinations.len()) as u64).clamp(1, MOST_PATHS);
+        let (mut seen_sources, mut seen_destinations) = (HashSet::new(), HashSet::new());
+        for (from_rack, from) in &sources {
+            for (to_rack, to) in &destinations {
+                let same = from_rack == to_rack;
+                if same && pairs.different_racks {
+                    continue;
+                }
+                let both = if same {
+                    from.iter().filter(|host| to.contains(host)).count()
+                } else {
+                    0
+                };
+                let flows = (from.len() * to.len() - both) as u64;
+                let other = |host: u32, side: &[u32]| side.iter().copied().find(|&b| b != host);
+                let pair = from.iter().find_map(|&a| Some((a, other(a, to)?)));
+                let Some((source, destination)) = pair else {
+                    continue;
+                };
+                self.look(source, destination, flows, most);
+                for (seen, side, opposite, swap) in [
+                    (&mut seen_sources, from, to, false),
+                    (&mut seen_destinations, to, from, true),
+                ] {
+                    if !seen.insert(if swap { to_rack } else { from_rack }) {
+                        continue;
+                    }
+                    for &host in side {
+                        if let Some(peer) = other(host, opposite) {
+                            let (a, b) = if swap { (peer, host) } else { (host, peer) };
+                            self.look(a, b, 0, HOST_PATHS);
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod group;
 mod hosts;
 mod links;
 mod load;
+mod pattern;
 mod queues;
 mod reach;
 mod run;
@@ -17,7 +18,7 @@ mod size;
 use crate::diagnostics::Problem;
 use crate::plan::Plan;
 use crate::schema::{File, Jitter, TransportTable};
-use crate::tree::{Node, Place};
+use crate::tree::{Node, Place, Value, position};
 use hosts::Names;
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::RoutingKind;
@@ -49,6 +50,15 @@ impl Report<'_> {
             .unwrap_or_else(|| self.tree.place_of(steps));
         self.problems
             .push(Problem::with_remedy(place, text.as_ref()));
+    }
+
+    /// Where in the file's list a group stands, as a step of a path.
+    pub fn group_index(&self, name: &str) -> String {
+        let index = match self.tree.child("traffic").map(|node| &node.value) {
+            Some(Value::List(groups)) => position(groups, name),
+            _ => None,
+        };
+        index.unwrap_or(0).to_string()
     }
 
     /// Notes what another crate refused in a table: its texts begin with the option's name.
@@ -103,16 +113,17 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         }
     }
     group::check_names(&file.traffic, report);
+    // Groups that are left out must be sound all the same: another variant may take them in.
     let complete = groups.len() == file.traffic.len();
-    let mut enabled = file.traffic.iter().map(|table| table.keys.enabled);
     if complete {
-        groups.retain(|_| enabled.next() == Some(true));
+        let mut tables = file.traffic.iter();
+        groups.retain(|_| tables.next().is_some_and(|table| table.keys.enabled));
     }
     file.traffic.retain(|table| table.keys.enabled);
     if file.traffic.is_empty() {
         report.wrong(
             &["traffic"],
-            "the scenario has no traffic; add a table [[traffic]] with a name and a pattern",
+            "the scenario has no traffic; add a table [[traffic]] with a name and a pattern, or enable a group",
         );
     }
     // The groups' transports hold every value now.

@@ -92,7 +92,7 @@ pub(super) fn stop(
         && traffic.is_none()
         && let Some(groups) = groups
     {
-        for (index, group) in groups.iter().enumerate() {
+        for group in groups {
             if let Some(why) = ending::endless(group) {
                 let text = format!(
                     "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
@@ -101,7 +101,8 @@ pub(super) fn stop(
                 if report.tree.child("stop").is_some() {
                     report.wrong(&["stop"], text);
                 } else {
-                    report.wrong(&["traffic", &index.to_string()], text);
+                    let index = report.group_index(&group.name);
+                    report.wrong(&["traffic", &index], text);
                 }
                 break;
             }

@@ -56,14 +56,17 @@ pub(crate) struct DumbbellTable {
     /// Number of hosts on the left, S1, S2, ...
     pub left: u32,
     /// Number of hosts on the right, D1, D2, ... Default: as many as on the left.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<u32>,
     /// Rate of the bottleneck.
     pub bottleneck_rate: RateText,
     /// Delay of the bottleneck.
     pub bottleneck_delay: DelayText,
     /// Rate of the hosts' cables. Default: that of the bottleneck.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_rate: Option<RateText>,
     /// Delay of the hosts' cables. Default: that of the bottleneck.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_delay: Option<DelayText>,
 }
 
@@ -75,6 +78,7 @@ pub(crate) struct StarTable {
     /// Rate of every cable.
     pub rate: RateText,
     /// Rate of the receiver's cable. Default: `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_rate: Option<RateText>,
     /// Delay of every cable.
     pub delay: DelayText,
@@ -91,6 +95,7 @@ pub(crate) struct ParallelPathsTable {
     /// Delay of each bottleneck, or one delay for all.
     pub delays: Either<DelayText, Vec<DelayText>>,
     /// Rate of the hosts' cables. Default: the largest of `rates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_rate: Option<RateText>,
     /// Delay of the hosts' cables.
     pub host_delay: DelayText,
@@ -104,8 +109,10 @@ pub(crate) struct RingTable {
     /// Delay of the bottlenecks.
     pub delay: DelayText,
     /// Rate of the hosts' cables. Default: the largest of `rates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_rate: Option<RateText>,
     /// Delay of the hosts' cables. Default: `delay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host_delay: Option<DelayText>,
     /// Number of background pairs S1b1, D1b1, ... on each bottleneck; missing entries mean none.
     #[serde(default)]
@@ -123,8 +130,10 @@ pub(crate) struct GraphTable {
     /// The cables: "A-B", or tables.
     pub cables: Vec<Either<String, CableTable>>,
     /// Rate of the cables that do not give their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
     /// Delay of the cables that do not give their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelayText>,
 }
 
@@ -149,10 +158,13 @@ pub(crate) struct CableTable {
     /// The two nodes it joins, "A-B".
     pub link: String,
     /// Rate of each direction. Default: the graph's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
     /// Delay. Default: the graph's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelayText>,
     /// Layer under which tables count it. Default "link".
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
 }
 
@@ -162,6 +174,7 @@ pub(crate) struct FatTreeTable {
     /// Ports of a switch, even.
     pub k: u32,
     /// Hosts on an edge switch. Default k/2.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts_per_edge: Option<u32>,
     /// Rate of all cables, or of each layer's.
     pub rate: Either<RateText, LayerRates>,
@@ -205,10 +218,12 @@ pub(crate) struct LeafSpineTable {
     /// Rate of the hosts' cables.
     pub host_rate: RateText,
     /// Rate of the cables between leaves and spines. Default: `host_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_rate: Option<RateText>,
     /// Delay of the hosts' cables.
     pub host_delay: DelayText,
     /// Delay of the cables between leaves and spines. Default: `host_delay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_delay: Option<DelayText>,
 }
 

@@ -31,8 +31,10 @@ pub(crate) struct GroupKeys {
     pub enabled: bool,
     /// How much a flow sends: a size, "unlimited", or a table.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Either<SizeText, SizeTable>>")]
     pub size: Option<SizeTable>,
     /// The congestion controller: its name, or a table with its name and parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerTable>,
     /// Subflows of a connection.
     #[serde(default = "one")]
@@ -218,7 +220,8 @@ pub(crate) struct FlowsTable {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlowTable {
-    /// Unique name in its group. Default: its number, from 1.
+    /// Unique name in its group. Default: flow-1, flow-2, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The sending host.
     pub from: String,
@@ -226,6 +229,7 @@ pub(crate) struct FlowTable {
     pub to: String,
     /// How much it sends. Default: the group's size.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Either<SizeText, SizeTable>>")]
     pub size: Option<SizeTable>,
     /// When it starts.
     #[serde(default = "zero")]
@@ -263,6 +267,24 @@ tagged! {
         "cdf" => Cdf(CdfTable),
         /// Sends until it is stopped.
         "unlimited" => Unlimited(NoOptions),
+    }
+}
+
+/// The short form of a size, for the schema: it is read as a [`SizeTable`].
+#[derive(Serialize)]
+struct SizeText;
+
+impl JsonSchema for SizeText {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeText".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bytes = generator.subschema_for::<BytesText>();
+        json_schema!({
+            "description": "A size that all flows have, or \"unlimited\".",
+            "anyOf": [{ "const": "unlimited" }, bytes],
+        })
     }
 }
 

@@ -2,17 +2,23 @@
 //!
 //! Unknown keys are collected, all of them; other mistakes end the reading of the value at hand.
 
+mod error;
+mod tagged;
+
+pub(crate) use error::ReadError;
+pub(crate) use tagged::tagged;
+
 use crate::diagnostics::Problem;
 use crate::suggest;
-use crate::tree::{Node, Place, Table, Value};
+use crate::tree::{Node, Table, Value};
+use error::What;
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
+    SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
-use std::fmt;
 
 /// Reads the value of a key. Gives `None` when it could not be read; `problems` then says why. Unknown keys are
 /// reported and passed over.
@@ -73,150 +79,6 @@ pub(crate) fn field_names<T: for<'de> de::Deserialize<'de>>() -> &'static [&'sta
     let mut names: &'static [&'static str] = &[];
     let _ = T::deserialize(Names(&mut names));
     names
-}
-
-/// Why a value could not be read.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadError {
-    what: What,
-    help: Option<String>,
-    place: Option<Place>,
-    /// The key whose value it is.
-    key: Option<String>,
-    /// Whether it is an element of a list under that key.
-    element: bool,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    Message(String),
-    /// A value, described, that cannot stand where it was found.
-    Misplaced(String),
-}
-
-impl ReadError {
-    fn new(what: What, help: Option<String>) -> ReadError {
-        ReadError {
-            what,
-            help,
-            place: None,
-            key: None,
-            element: false,
-        }
-    }
-
-    fn misplaced(found: String, expected: &str) -> ReadError {
-        ReadError::new(
-            What::Misplaced(found),
-            Some(format!("expected {}", plain(expected))),
-        )
-    }
-
-    fn at(mut self, place: Place) -> ReadError {
-        self.place.get_or_insert(place);
-        self
-    }
-
-    fn under(mut self, key: &str) -> ReadError {
-        self.key.get_or_insert_with(|| key.to_owned());
-        self
-    }
-
-    fn in_list(mut self) -> ReadError {
-        self.element |= self.key.is_none();
-        self
-    }
-
-    fn message(&self) -> String {
-        match (&self.what, &self.key) {
-            (What::Message(message), _) => message.clone(),
-            (What::Misplaced(found), Some(key)) if self.element => {
-                format!("{key} cannot hold {found}")
-            }
-            (What::Misplaced(found), Some(key)) => format!("{key} cannot be {found}"),
-            (What::Misplaced(found), None) => format!("{found} cannot stand here"),
-        }
-    }
-
-    fn into_problem(self, fallback: Place) -> Problem {
-        let problem = Problem::new(self.place.unwrap_or(fallback), self.message());
-        match self.help {
-            Some(help) => problem.help(help),
-            None => problem,
-        }
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message())
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl de::Error for ReadError {
-    fn custom<T: fmt::Display>(text: T) -> ReadError {
-        let problem = Problem::with_remedy(Place::default(), &text.to_string());
-        ReadError::new(What::Message(problem.message), problem.help)
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
-        let found = match found {
-            Unexpected::Str(text) => format!("\"{text}\""),
-            Unexpected::Bool(truth) => truth.to_string(),
-            Unexpected::Unsigned(number) => number.to_string(),
-            Unexpected::Signed(number) => number.to_string(),
-            Unexpected::Float(number) => number.to_string(),
-            Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
-            Unexpected::Seq => "a list".to_owned(),
-            other => other.to_string(),
-        };
-        ReadError::misplaced(found, &expected.to_string())
-    }
-
-    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
-        ReadError::invalid_type(found, expected)
-    }
-
-    fn invalid_length(length: usize, expected: &dyn Expected) -> ReadError {
-        ReadError::misplaced(format!("a list of {length}"), &expected.to_string())
-    }
-
-    fn unknown_variant(found: &str, expected: &'static [&'static str]) -> ReadError {
-        let found_text = What::Misplaced(format!("\"{found}\""));
-        ReadError::new(found_text, Some(suggest::accepted(found, expected)))
-    }
-
-    fn unknown_field(found: &str, expected: &'static [&'static str]) -> ReadError {
-        let message = What::Message(format!("unknown key \"{found}\""));
-        ReadError::new(message, Some(suggest::accepted(found, expected)))
-    }
-
-    fn missing_field(field: &'static str) -> ReadError {
-        let message = What::Message(format!("\"{field}\" is missing"));
-        ReadError::new(message, Some(format!("add a line {field} = ...")))
-    }
-}
-
-/// What serde calls Rust types, in words for a person.
-fn plain(expected: &str) -> String {
-    match expected {
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" | "usize" => "a whole number from 0 on",
-        "i64" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a boolean" => "true or false",
-        "a string" | "string" => "a text in quotes",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        "a tuple of size 2" => "a list of 2 values",
-        other if other.starts_with("struct ") => "a table",
-        other => return other.to_owned(),
-    }
-    .to_owned()
 }
 
 #[derive(Clone, Copy)]
@@ -537,53 +399,3 @@ impl<'de> Deserializer<'de> for Rest<'de, '_> {
         unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
-
-/// Defines an enum of tables that are told apart by one of their keys. Written out it has the same
-/// shape, and its JSON Schema says so.
-///
-/// serde's own tagged enums would lose the places of all values inside.
-macro_rules! tagged {
-    (
-        $(#[$meta:meta])*
-        $vis:vis enum $name:ident by $tag:literal $(, text $from_text:path, $what:literal)? {
-            $($(#[$variant_meta:meta])* $key:literal => $variant:ident($content:ty),)+
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
-        #[serde(tag = $tag)]
-        $vis enum $name {
-            $($(#[$variant_meta])* #[serde(rename = $key)] $variant($content),)+
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<$name, D::Error> {
-                use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
-                const KINDS: &[&str] = &[$($key),+];
-                struct Kinds;
-                impl<'de> Visitor<'de> for Kinds {
-                    type Value = $name;
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        $(if true { return f.write_str($what); })?
-                        #[allow(unreachable_code)]
-                        f.write_str(concat!("a table with the key ", $tag))
-                    }
-                    $(
-                        fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
-                            $from_text(text).map_err(E::custom)
-                        }
-                    )?
-                    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<$name, A::Error> {
-                        let (kind, content) = access.variant::<String>()?;
-                        match kind.as_str() {
-                            $($key => content.newtype_variant().map($name::$variant),)+
-                            _ => Err(A::Error::unknown_variant(&kind, KINDS)),
-                        }
-                    }
-                }
-                reader.deserialize_enum($tag, KINDS, Kinds)
-            }
-        }
-    };
-}
-pub(crate) use tagged;

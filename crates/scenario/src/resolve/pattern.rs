@@ -1,0 +1,247 @@
+//! Patterns that are not a list of flows.
+
+use super::reach::Pairs;
+use super::{Report, Scene, load};
+use crate::schema::PatternTable;
+use pathweave_fabric::routing::RoutingKind;
+use pathweave_traffic::patterns::{
+    Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, Poisson, Random,
+};
+use pathweave_traffic::{Pattern, Size};
+
+/// The pattern of a group that is not a list of flows.
+pub(super) fn pattern(
+    table: &PatternTable,
+    size: Option<&Size>,
+    subflows: u32,
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Option<Pattern> {
+    let before = report.problems.len();
+    let select = |key: &str, hosts, report: &mut Report<'_>| {
+        scene.names.select(hosts, &[steps, &[key]].concat(), report)
+    };
+    let one = |key: &str, name: &str, report: &mut Report<'_>| match scene.names.host(name) {
+        Ok(index) => Some(index),
+        Err(text) => {
+            report.wrong(&[steps, &[key]].concat(), text);
+            None
+        }
+    };
+    let all = || (0..scene.fabric.hosts.len() as u32).collect::<Vec<u32>>();
+    let mut pairs = Pairs {
+        sources: all(),
+        destinations: all(),
+        different_racks: false,
+    };
+    let limit = |list: &Option<Vec<u32>>, side: &mut Vec<u32>| {
+        if let Some(list) = list {
+            side.clone_from(list);
+        }
+    };
+    let pattern = match table {
+        PatternTable::Permutation(t) => {
+            let hosts = select("hosts", &t.hosts, report);
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
+            Pattern::Permutation(Permutation {
+                hosts,
+                rounds: t.rounds,
+            })
+        }
+        PatternTable::Random(t) => {
+            let sources = select("sources", &t.sources, report);
+            let destinations = select("destinations", &t.destinations, report);
+            limit(&sources, &mut pairs.sources);
+            limit(&destinations, &mut pairs.destinations);
+            pairs.different_racks = t.different_racks;
+            Pattern::Random(Random {
+                sources,
+                destinations,
+                max_inbound: t.max_inbound,
+                different_racks: t.different_racks,
+                flows_per_host: t.flows_per_host,
+            })
+        }
+        PatternTable::Incast(t) => {
+            let hosts = select("hosts", &t.hosts, report);
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
+            Pattern::Incast(Incast {
+                hosts,
+                jobs: t.jobs,
+                servers: t.servers,
+                request: t.request.0,
+                response: t.response.0,
+            })
+        }
+        PatternTable::Poisson(t) => {
+            let sources = select("sources", &t.sources, report);
+            let destinations = select("destinations", &t.destinations, report);
+            limit(&sources, &mut pairs.sources);
+            limit(&destinations, &mut pairs.destinations);
+            pairs.different_racks = t.different_racks;
+            if report.problems.len() > before {
+                return None;
+            }
+            let arrivals = match (t.flows_per_second, t.flows_per_second_per_source, t.load) {
+                (Some(rate), None, None) => Arrivals::PerSecond(rate),
+                (None, Some(rate), None) => Arrivals::PerSourcePerSecond(rate),
+                (None, None, Some(load)) => {
+                    load::load(load, t.layer.as_deref(), &pairs, steps, scene, report)?
+                }
+                _ => {
+                    report.wrong(
+                        steps,
+                        "the rate of arrivals must be given in one way; give one of flows_per_second, flows_per_second_per_source, and load with layer",
+                    );
+                    return None;
+                }
+            };
+            let positive = |key: &str, rate: Option<f64>, report: &mut Report<'_>| {
+                if let Some(rate) = rate
+                    && !(rate.is_finite() && rate > 0.0)
+                {
+                    let text = format!("{key} is {rate}; expected a number above 0");
+                    report.wrong(&[steps, &[key]].concat(), text);
+                }
+            };
+            positive("flows_per_second", t.flows_per_second, report);
+            positive(
+                "flows_per_second_per_source",
+                t.flows_per_second_per_source,
+                report,
+            );
+            if t.layer.is_some() && t.load.is_none() {
+                report.wrong_key(
+                    &[steps, &["layer"]].concat(),
+                    "layer says what load is a share of; give load, or remove layer",
+                );
+            }
+            if t.load.is_some() && matches!(size, Some(Size::Unlimited)) {
+                report.wrong(
+                    &[steps, &["load"]].concat(),
+                    "flows of unlimited size offer no definite load; give the flows a size, or flows_per_second",
+                );
+            }
+            let (different_racks, count) = (t.different_racks, t.count);
+            Pattern::Poisson(Poisson {
+                arrivals,
+                sources,
+                destinations,
+                different_racks,
+                count,
+            })
+        }
+        PatternTable::ManyToOne(t) => {
+            let sources = select("sources", &t.sources, report);
+            let destination = one("destination", &t.destination, report)?;
+            limit(&sources, &mut pairs.sources);
+            pairs.destinations = vec![destination];
+            let (concurrency, gap, count) = (t.concurrency, t.gap.0, t.count);
+            Pattern::ManyToOne(ManyToOne {
+                destination,
+                sources,
+                concurrency,
+                gap,
+                count,
+            })
+        }
+        PatternTable::ManyToMany(t) => {
+            let sources = select("sources", &t.sources, report);
+            let destinations = select("destinations", &t.destinations, report);
+            limit(&sources, &mut pairs.sources);
+            limit(&destinations, &mut pairs.destinations);
+            Pattern::ManyToMany(ManyToMany {
+                sources,
+                destinations,
+                count: t.count,
+                gap: t.gap.0,
+            })
+        }
+        PatternTable::Bursts(t) => {
+            let sources = select("sources", &t.sources, report);
+            let destination = one("destination", &t.destination, report)?;
+            limit(&sources, &mut pairs.sources);
+            pairs.destinations = vec![destination];
+            Pattern::Bursts(Bursts {
+                destination,
+                sources,
+                flows: t.flows,
+                spacing: t.spacing.0,
+                period: t.period.0,
+                bursts: t.bursts,
+            })
+        }
+        PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
+    };
+    if report.problems.len() > before {
+        return None;
+    }
+    check_paths(&pairs, subflows, steps, scene, report);
+    Some(pattern)
+}
+
+/// Refuses pairs without a path, and more subflows than there are paths for any pair when they must
+/// differ.
+fn check_paths(
+    pairs: &Pairs,
+    subflows: u32,
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) {
+    let name = |host: u32| &scene.fabric.host(host).name;
+    if let Some((a, b)) = scene.reach.first_gap(pairs) {
+        report.wrong(
+            steps,
+            format!(
+                "no path leads from \"{}\" to \"{}\"; the pattern sends between all of its hosts, so limit them to hosts that reach each other",
+                name(a),
+                name(b)
+            ),
+        );
+        return;
+    }
+    match scene.routing {
+        RoutingKind::Ecmp { distinct: true } if subflows > 1 => {
+            // Neighbours in a rack often have a single path; what no pair can have is a mistake.
+            let paths = |(a, b): (u32, u32)| scene.reach.path_count(a, b);
+            let mut each = pairs.each(scene.fabric);
+            if each.any(|pair| paths(pair) >= u64::from(subflows)) {
+                return;
+            }
+            let most = pairs
+                .each(scene.fabric)
+                .map(|(a, b)| scene.reach.path_count(a, b))
+                .max();
+            if let Some(most) = most
+                && u64::from(subflows) > most
+            {
+                report.wrong(
+                    &[steps, &["subflows"]].concat(),
+                    format!(
+                        "{subflows} subflows cannot take different paths; no two hosts have more than {most} shortest paths between them: give fewer subflows, or routing.distinct = false"
+                    ),
+                );
+            }
+        }
+        RoutingKind::Pinned => {
+            let ambiguous = pairs
+                .each(scene.fabric)
+                .find(|&(a, b)| scene.reach.path_count(a, b) != 1);
+            if let Some((a, b)) = ambiguous {
+                report.wrong(
+                    &[steps, &["pattern"]].concat(),
+                    format!(
+                        "pinned routing does not know the path from \"{}\" to \"{}\": there are several; list the flows with their paths, or use another routing",
+                        name(a),
+                        name(b)
+                    ),
+                );
+            }
+        }
+        _ => {}
+    }
+}

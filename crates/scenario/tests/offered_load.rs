@@ -1,0 +1,85 @@
+//! What a load of a layer asks of a Poisson process.
+
+use pathweave_scenario::check;
+use pathweave_traffic::Pattern;
+use pathweave_traffic::patterns::Arrivals;
+
+/// The rate of arrivals in bytes per second that a load asks for.
+fn offered(text: &str) -> f64 {
+    let scenario = check(text).unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.variants()[0].plan(1);
+    let Pattern::Poisson(poisson) = &plan.groups[0].pattern else {
+        panic!("a Poisson process");
+    };
+    match poisson.arrivals {
+        Arrivals::Load { load, capacity } => load * capacity.as_bps() as f64 / 8.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+const POISSON: &str = r#"
+    [[traffic]]
+    name = "short"
+    pattern = "poisson"
+    size = "10 KB"
+    controller = "reno"
+    load = 0.5
+    [stop]
+    at = "1 s"
+"#;
+
+#[test]
+fn a_load_counts_the_links_that_flows_can_use() {
+    // Leaves of 4 hosts: of 15 destinations 12 are in other racks. 16 up-links of 1 Gbps.
+    let leaf_spine = r#"
+        [fabric]
+        kind = "leaf-spine"
+        leaves = 4
+        spines = 4
+        hosts_per_leaf = 4
+        host_rate = "1 Gbps"
+        host_delay = "1 us"
+    "#;
+    let uplink = POISSON.replace("load = 0.5", "load = 0.5\nlayer = \"uplink\"");
+    let expected = 0.5 * 16e9 / 8.0 * 15.0 / 12.0;
+    let got = offered(&format!("{leaf_spine}{uplink}"));
+    assert!((got / expected - 1.0).abs() < 1e-6, "{got} {expected}");
+    let rack = POISSON.replace("load = 0.5", "load = 0.5\nlayer = \"rack\"");
+    let got = offered(&format!("{leaf_spine}{rack}"));
+    assert!((got / (0.5 * 16e9 / 8.0) - 1.0).abs() < 1e-6, "{got}");
+    // Left to right only one direction of the bottleneck is used.
+    let dumbbell = r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 3
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "1 us"
+    "#;
+    let one_way = POISSON.replace(
+        "load = 0.5",
+        "load = 0.5\nlayer = \"bottleneck\"\nsources = \"S1..S3\"\ndestinations = \"D1..D3\"",
+    );
+    let got = offered(&format!("{dumbbell}{one_way}"));
+    assert!((got / (0.5 * 1e9 / 8.0) - 1.0).abs() < 1e-6, "{got}");
+}
+
+#[test]
+fn a_large_fabric_is_counted_by_racks() {
+    // 256 hosts make more pairs than are looked at one by one.
+    let text = r#"
+        [fabric]
+        kind = "leaf-spine"
+        leaves = 8
+        spines = 4
+        hosts_per_leaf = 32
+        host_rate = "1 Gbps"
+        host_delay = "1 us"
+    "#;
+    let uplink = POISSON.replace("load = 0.5", "load = 0.5\nlayer = \"uplink\"");
+    let expected = 0.5 * 32e9 / 8.0 * 255.0 / 224.0;
+    let got = offered(&format!("{text}{uplink}"));
+    assert!((got / expected - 1.0).abs() < 1e-6, "{got} {expected}");
+    let rack = POISSON.replace("load = 0.5", "load = 0.5\nlayer = \"rack\"");
+    let got = offered(&format!("{text}{rack}"));
+    assert!((got / (0.5 * 256e9 / 8.0) - 1.0).abs() < 1e-6, "{got}");
+}

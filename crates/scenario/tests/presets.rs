@@ -1,0 +1,230 @@
+//! Every preset's values against the published ones.
+
+use pathweave_network::MarkingRule;
+use pathweave_scenario::presets;
+use pathweave_transport::{
+    Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+};
+use pathweave_units::{Bytes, Rate, Time};
+
+fn preset(name: &str, controller: &str, slowest: Rate) -> Config {
+    let preset = presets()
+        .iter()
+        .find(|preset| preset.name == name)
+        .expect("a preset");
+    assert!(!preset.help.is_empty());
+    assert_eq!(preset.rule, MarkingRule::Above);
+    assert_eq!(preset.drop_ecn_blind, name == "amp-2019");
+    let config = preset.config(controller, slowest);
+    assert_eq!(config.ecn, EcnUse::ByController);
+    assert!(!config.count_acks);
+    config
+}
+
+fn sizes(config: &Config) -> (u16, u16, u16) {
+    (
+        config.maximum_segment,
+        config.data_packet,
+        config.ack_packet,
+    )
+}
+
+const GIGABIT: Rate = Rate::from_gbps(1);
+const RTO: (Time, Time) = (Time::from_millis(200), Time::from_secs(1));
+
+fn rto(config: &Config) -> (Time, Time) {
+    (config.minimum_rto, config.initial_rto)
+}
+
+#[test]
+fn there_are_seven_and_linux_comes_first() {
+    let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    assert_eq!(
+        names,
+        [
+            "linux",
+            "xmp-2013",
+            "amp-2019",
+            "fmptcp-2024",
+            "decn",
+            "eutcp-2022",
+            "ns3-mmptcp"
+        ]
+    );
+}
+
+#[test]
+fn linux() {
+    let config = preset("linux", "cubic", GIGABIT);
+    assert_eq!(config, Config::default());
+    assert_eq!(config.recovery, Recovery::Sack);
+    assert_eq!((config.initial_window, config.minimum_window), (10.0, 2.0));
+    assert_eq!(config.initial_ssthresh, f64::INFINITY);
+    assert_eq!(rto(&config), RTO);
+    assert_eq!(
+        (config.ack.every, config.ack.timeout),
+        (2, Time::from_millis(40))
+    );
+    assert_eq!(sizes(&config), (1448, 1500, 52));
+    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(
+        (config.handshake, config.joins),
+        (Handshake::Syn, Joins::AfterHandshake)
+    );
+    assert_eq!(config.scheduler, SegmentScheduler::LowestRtt);
+}
+
+#[test]
+fn xmp_2013() {
+    let config = preset("xmp-2013", "xmp", GIGABIT);
+    assert_eq!(config.recovery, Recovery::NewReno);
+    assert_eq!((config.initial_window, config.minimum_window), (1.0, 2.0));
+    assert_eq!(config.initial_ssthresh, f64::INFINITY);
+    assert_eq!(rto(&config), RTO);
+    assert_eq!(
+        (config.ack.every, config.ack.timeout),
+        (2, Time::from_millis(40))
+    );
+    assert_eq!(sizes(&config), (1460, 1500, 40));
+    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(
+        (config.handshake, config.joins),
+        (Handshake::Syn, Joins::AfterHandshake)
+    );
+    assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
+}
+
+#[test]
+fn amp_2019() {
+    let config = preset("amp-2019", "amp", GIGABIT);
+    assert_eq!(config.recovery, Recovery::NewReno);
+    assert_eq!((config.initial_window, config.minimum_window), (1.0, 2.0));
+    assert!((config.initial_ssthresh * 1400.0 - 65_535.0).abs() < 1e-9);
+    assert_eq!(
+        rto(&config),
+        (Time::from_millis(200), Time::from_millis(200))
+    );
+    assert_eq!(config.ack.every, 1);
+    assert_eq!(sizes(&config), (1400, 1460, 60));
+    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(config.handshake, Handshake::SynNeverLost);
+    assert_eq!(
+        config.joins,
+        Joins::WithinAfterHandshake(Time::from_micros(49))
+    );
+    assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
+}
+
+#[test]
+fn fmptcp_2024() {
+    let config = preset("fmptcp-2024", "xmp", Rate::from_gbps(100));
+    assert_eq!(config.recovery, Recovery::Sack);
+    assert_eq!((config.initial_window, config.minimum_window), (10.0, 2.0));
+    assert_eq!(preset("fmptcp-2024", "fcc", GIGABIT).minimum_window, 1.0);
+    assert_eq!(config.initial_ssthresh, f64::INFINITY);
+    assert_eq!(rto(&config), (Time::from_millis(1), Time::from_millis(1)));
+    let slow = preset("fmptcp-2024", "xmp", GIGABIT);
+    assert_eq!(rto(&slow), (Time::from_millis(200), Time::from_millis(200)));
+    assert_eq!(config.ack.every, 1);
+    assert_eq!(sizes(&config), (1440, 1500, 60));
+    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(
+        (config.handshake, config.joins),
+        (Handshake::Syn, Joins::AfterHandshake)
+    );
+    assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
+}
+
+#[test]
+fn decn() {
+    let config = preset("decn", "dctcp", Rate::from_gbps(10));
+    assert_eq!(config.recovery, Recovery::NewReno);
+    assert_eq!((config.initial_window, config.minimum_window), (2.0, 2.0));
+    assert_eq!(config.initial_ssthresh, f64::INFINITY);
+    assert_eq!(rto(&config), RTO);
+    assert_eq!(config.ack.every, 1);
+    assert_eq!(sizes(&config), (1460, 1500, 40));
+    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(config.handshake, Handshake::None);
+}
+
+#[test]
+fn eutcp_2022() {
+    let config = preset("eutcp-2022", "eutcp", GIGABIT);
+    assert_eq!(config, Config::default());
+    for (controller, minimum) in [("lia", 2.0), ("olia", 1.0), ("balia", 1.0)] {
+        assert_eq!(
+            preset("eutcp-2022", controller, GIGABIT).minimum_window,
+            minimum
+        );
+    }
+}
+
+#[test]
+fn ns3_mmptcp() {
+    let config = preset("ns3-mmptcp", "lia", Rate::from_mbps(100));
+    assert_eq!(config.minimum_window, 1.0);
+    assert_eq!(
+        config.receive_window,
+        ReceiveWindow::Subflow(Bytes::new(65_535))
+    );
+    let amp = preset("amp-2019", "lia", Rate::from_mbps(100));
+    let same = Config {
+        minimum_window: amp.minimum_window,
+        receive_window: amp.receive_window,
+        ..config
+    };
+    assert_eq!(same, amp);
+}
+
+#[test]
+fn a_group_mixes_presets_and_overrides() {
+    let text = r#"
+        [fabric]
+        kind = "star"
+        senders = 2
+        rate = "1 Gbps"
+        delay = "1 us"
+        queue = { mark = { kind = "step", k = 10 } }
+        [transport]
+        preset = "amp-2019"
+        initial_window = 3
+        ack_every = 4
+        [[traffic]]
+        name = "a"
+        pattern = "many-to-one"
+        destination = "D1"
+        concurrency = 1
+        count = 1
+        size = "1 MB"
+        controller = "dctcp"
+        transport = { ack_every = 5, ecn = "off" }
+        [[traffic]]
+        name = "b"
+        pattern = "many-to-one"
+        destination = "D1"
+        concurrency = 1
+        count = 1
+        size = "1 MB"
+        controller = "reno"
+        transport = { preset = "linux", receive_window = "65535 B per subflow" }
+    "#;
+    let scenario = pathweave_scenario::check(text).unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.variants()[0].plan(1);
+    assert!(
+        plan.queues[0].drop_ecn_blind,
+        "the preset of [transport] says so"
+    );
+    let (a, b) = (&plan.groups[0].transport, &plan.groups[1].transport);
+    assert_eq!(
+        (a.initial_window, a.ack.every, a.ecn),
+        (3.0, 5, EcnUse::Off)
+    );
+    assert_eq!(a.maximum_segment, 1400);
+    assert_eq!(
+        (b.initial_window, b.ack.every),
+        (10.0, 2),
+        "its preset replaces [transport]"
+    );
+    assert_eq!(b.receive_window, ReceiveWindow::Subflow(Bytes::new(65_535)));
+}

@@ -1,0 +1,125 @@
+//! Endpoints by themselves, with the packets carried by hand.
+
+use super::*;
+use crate::AckPolicy;
+use pathweave_units::Bytes;
+use std::sync::Arc;
+
+/// Keeps what the endpoints want done.
+#[derive(Default)]
+struct Wishes {
+    packets: Vec<(PacketShape, Segment)>,
+    timers: Vec<(Timer, Time)>,
+    finished: u32,
+    gone: u32,
+}
+
+impl Output for Wishes {
+    fn send(&mut self, _: SubflowIndex, _: Direction, shape: PacketShape, segment: Segment) {
+        self.packets.push((shape, segment));
+    }
+    fn wake(&mut self, timer: Timer, at: Time) {
+        self.timers.push((timer, at));
+    }
+    fn finished(&mut self, _: ConnectionId) {
+        self.finished += 1;
+    }
+    fn dead(&mut self, _: ConnectionId, _: SubflowIndex) {}
+    fn gone(&mut self, _: ConnectionId) {
+        self.gone += 1;
+    }
+}
+
+fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, ConnectionId, Wishes) {
+    let entry = pathweave_control::find(controller).expect("a controller");
+    let mut endpoints = Endpoints::default();
+    let payload = u64::from(config.maximum_segment);
+    let id = endpoints.add(Opening {
+        config: Arc::new(Config {
+            handshake: Handshake::None,
+            ..config
+        }),
+        controller: (entry.build)(&entry.defaults()),
+        ecn_echo: Some(u8::MAX),
+        subflows: 1,
+        size: Some(Bytes::new(packets * payload)),
+        subflow_starts: Vec::new(),
+        join_delays: Vec::new(),
+        established: false,
+    });
+    let mut wishes = Wishes::default();
+    endpoints.start(id, Time::ZERO, &mut wishes);
+    (endpoints, id, wishes)
+}
+
+/// Carries all packets that wait to their hosts, those with these data numbers marked.
+fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes: &mut Wishes) {
+    for (shape, segment) in std::mem::take(&mut wishes.packets) {
+        let ce = segment.kind == Kind::Data && marked.contains(&segment.data_number);
+        endpoints.on_packet(&segment, shape.size, ce, now, wishes);
+    }
+}
+
+#[test]
+fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
+    let ack = AckPolicy {
+        every: 8,
+        timeout: Time::from_millis(40),
+    };
+    let config = Config {
+        ack,
+        ..Config::default()
+    };
+    let (mut endpoints, id, mut wishes) = started("dctcp", 4, config);
+    carry(&mut endpoints, Time::from_micros(100), &[3], &mut wishes);
+    // One acknowledgement of the unmarked packets, one of the last.
+    assert_eq!(wishes.packets.len(), 2);
+    assert_eq!(wishes.packets[0].1.data_number, 3);
+    carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
+    let subflow = endpoints.subflows(id).next().expect("a subflow");
+    assert_eq!(endpoints.subflow(subflow).marks, 1);
+    assert_eq!((wishes.finished, wishes.gone), (1, 1));
+}
+
+#[test]
+fn duplicate_acknowledgements_let_packets_go_but_not_the_window_grow() {
+    for recovery in [crate::Recovery::Sack, crate::Recovery::NewReno] {
+        let config = Config {
+            recovery,
+            ..Config::default()
+        };
+        let (mut endpoints, id, mut wishes) = started("reno", 100, config);
+        assert_eq!(wishes.packets.len(), 10);
+        // The first packet is lost; the two after it arrive.
+        let first = wishes.packets.remove(0).1;
+        endpoints.on_lost(&first, &mut wishes);
+        wishes.packets.truncate(2);
+        carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
+        assert_eq!(wishes.packets.len(), 2, "both are acknowledged at once");
+        carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
+        let sent: Vec<u32> = wishes
+            .packets
+            .iter()
+            .map(|(_, data)| data.data_number)
+            .collect();
+        assert_eq!(sent, [10, 11], "limited transmit");
+        let subflow = endpoints.subflows(id).next().expect("a subflow");
+        assert_eq!(endpoints.subflow(subflow).path.window, 10.0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn the_self_check_notices_wrong_counters() {
+    let break_one: [fn(&mut Connection); 3] = [
+        |connection| connection.delivered = connection.next_data + 1,
+        |connection| connection.data_acked = connection.delivered + 1,
+        |connection| connection.total = 3,
+    ];
+    for break_it in break_one {
+        let (mut endpoints, id, mut wishes) = started("reno", 100, Config::default());
+        carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
+        assert!(endpoints.is_consistent(id));
+        break_it(&mut endpoints.connections[id.0 as usize]);
+        assert!(!endpoints.is_consistent(id));
+    }
+}
