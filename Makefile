@@ -39,9 +39,14 @@ test: setup
 	$(BIN)/basedpyright --warnings
 	$(BIN)/pytest --quiet
 
+# ns-3's results are kept, for they take half an hour of a core.
+validate: RESULTS ?= validation/ns3/build/results
+validate: OURS := validation/ns3/build/pathweave
 validate: setup
 	validation/ns3/install.sh
-	$(MAKE) -C validation/ns3 results
+	KEEP=yes $(MAKE) -C validation/ns3 results RESULTS=$(abspath $(RESULTS))
+	$(BIN)/python validation/pathweave_side.py $(RESULTS) $(OURS)
+	$(BIN)/python validation/compare.py $(RESULTS) $(OURS)/pathweave.json
 
 bench: setup
 	$(BIN)/pathweave bench

@@ -4,7 +4,8 @@
 #     run.sh PROGRAM RESULTS [CASE...]
 #
 # PROGRAM is the built dumbbell and RESULTS a folder. Without CASE all cases run but those that
-# overshoot in slow start. SEEDS="1 2 3" in the environment replaces the seeds.
+# overshoot in slow start. SEEDS="1 2 3" in the environment replaces the seeds; with KEEP=yes what
+# RESULTS holds already is kept.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -52,6 +53,9 @@ for name in $cases; do
     options=$(options_of "$name")
     for seed in ${SEEDS:-$(seeds_of "$name")}; do
         result=$results/$name-seed$seed.json
+        if [ "${KEEP:-no}" = yes ] && [ -s "$result" ]; then
+            continue
+        fi
         # shellcheck disable=SC2086  # the options are words without blanks in them
         set -- "$program" --case="$name" --seed="$seed" $options
         echo "$*" >&2

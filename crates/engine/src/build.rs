@@ -20,7 +20,11 @@ pub(crate) fn network<P: Port>(plan: &Plan, order: &LinkOrder) -> Network<Segmen
             let id = order.link(rank);
             let link = plan.fabric.link(id);
             let queue = plan.queues[id.0 as usize];
-            LinkSetup { rate: link.rate, delay: link.delay, queue }
+            LinkSetup {
+                rate: link.rate,
+                delay: link.delay,
+                queue,
+            }
         })
         .collect();
     Network::new(&setups, |rank| {
@@ -36,12 +40,26 @@ pub(crate) fn scheduler(plan: &Plan) -> Scheduler {
         .map(|group| group.transport.data_packet)
         .max()
         .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)));
-    let longest =
-        plan.fabric.links.iter().map(|link| link.delay + link.rate.time_for(full_packet)).max();
-    let shortest = plan.fabric.links.iter().map(|link| link.rate.time_for(full_packet)).min();
+    let longest = plan
+        .fabric
+        .links
+        .iter()
+        .map(|link| link.delay + link.rate.time_for(full_packet))
+        .max();
+    let shortest = plan
+        .fabric
+        .links
+        .iter()
+        .map(|link| link.rate.time_for(full_packet))
+        .min();
     let links = plan.fabric.links.len() as u32;
     let spacing = shortest.unwrap_or(Time::from_micros(1)) / u64::from(links.max(1));
-    Scheduler::new(links, longest.unwrap_or(Time::from_micros(1)), spacing, plan.seed)
+    Scheduler::new(
+        links,
+        longest.unwrap_or(Time::from_micros(1)),
+        spacing,
+        plan.seed,
+    )
 }
 
 /// What traffic needs to know of a fabric.
@@ -62,8 +80,13 @@ pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
     let (mut forward, mut back) = (Vec::new(), Vec::new());
     (1..plan.fabric.hosts.len() as u32)
         .filter_map(|destination| {
-            let request =
-                PathRequest { source: 0, destination, connection: 0, subflow: 0, pinned: None };
+            let request = PathRequest {
+                source: 0,
+                destination,
+                connection: 0,
+                subflow: 0,
+                pinned: None,
+            };
             router.data_path(&request, &mut forward);
             back.clear();
             back.extend(forward.iter().rev().map(|link| link.reverse()));

@@ -44,7 +44,11 @@ pub(crate) struct Capacity {
 
 impl Capacity {
     pub fn new(rate: Rate) -> Capacity {
-        Capacity { rate, since: Time::ZERO, sum: 0 }
+        Capacity {
+            rate,
+            since: Time::ZERO,
+            sum: 0,
+        }
     }
 
     /// From `now` on the link has this rate; zero while it is down.

@@ -52,7 +52,10 @@ impl<P: Port> Output for Outlet<'_, P> {
         if shape.protected {
             header = header.protected();
         }
-        if !self.network.send(self.now, route, header, segment, self.scheduler) {
+        if !self
+            .network
+            .send(self.now, route, header, segment, self.scheduler)
+        {
             self.notices.push(Notice::Lost(segment));
         }
     }

@@ -50,6 +50,7 @@ impl Progress {
         self.packet_hops.store(hops, Relaxed);
         self.started.store(started, Relaxed);
         self.finished.store(finished, Relaxed);
-        self.done.store((done.clamp(0.0, 1.0) * 1e6) as u64, Relaxed);
+        self.done
+            .store((done.clamp(0.0, 1.0) * 1e6) as u64, Relaxed);
     }
 }

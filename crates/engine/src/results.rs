@@ -95,7 +95,10 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
         tables.push(queues(run));
     }
     let now = run.scheduler.now();
-    let mut counters = Counters { ended: now, ..Counters::default() };
+    let mut counters = Counters {
+        ended: now,
+        ..Counters::default()
+    };
     for rank in 0..run.network.links() {
         let statistics = run.network.statistics(rank, now);
         counters.packet_hops += statistics.delivered;
@@ -120,7 +123,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
 }
 
 fn goodput_share<P: Port>(run: &Simulation<'_, P>) -> f64 {
-    let Some(window) = main_window(run) else { return f64::NAN };
+    let Some(window) = main_window(run) else {
+        return f64::NAN;
+    };
     let fabric = &run.plan.fabric;
     let capacity: f64 = fabric
         .links
@@ -128,7 +133,11 @@ fn goodput_share<P: Port>(run: &Simulation<'_, P>) -> f64 {
         .filter(|link| fabric.node(link.to).host_index().is_some())
         .map(|link| link.rate.as_bps() as f64)
         .sum();
-    let delivered: f64 = window.flows.iter().map(|share| share.delivered as f64).sum();
+    let delivered: f64 = window
+        .flows
+        .iter()
+        .map(|share| share.delivered as f64)
+        .sum();
     let duration = window.closed.unwrap_or(window.from) - window.from;
     delivered * 8.0 / (duration.as_secs_f64() * capacity)
 }
@@ -176,7 +185,11 @@ fn flow_name<P>(run: &Simulation<'_, P>, number: usize, flow: &Flow) -> String {
 fn host_labels<P>(run: &Simulation<'_, P>, hosts: impl Iterator<Item = u32>) -> Column {
     let fabric = &run.plan.fabric;
     Column::Labels {
-        names: fabric.hosts.iter().map(|&host| fabric.node(host).name.clone()).collect(),
+        names: fabric
+            .hosts
+            .iter()
+            .map(|&host| fabric.node(host).name.clone())
+            .collect(),
         codes: hosts.collect(),
     }
 }
@@ -184,7 +197,10 @@ fn host_labels<P>(run: &Simulation<'_, P>, hosts: impl Iterator<Item = u32>) -> 
 fn link_labels<P>(run: &Simulation<'_, P>, links: impl Iterator<Item = u32>) -> Column {
     let fabric = &run.plan.fabric;
     let ids = (0..fabric.links.len() as u32).map(pathweave_fabric::LinkId);
-    Column::Labels { names: ids.map(|id| fabric.link_name(id)).collect(), codes: links.collect() }
+    Column::Labels {
+        names: ids.map(|id| fabric.link_name(id)).collect(),
+        codes: links.collect(),
+    }
 }
 
 fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
@@ -210,47 +226,89 @@ fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
     let fct = |flow: &Flow| flow.end.map(|end| end - flow.start);
     let controller_of = |flow: &Flow| -> &'static str {
         let group = &groups[flow.group as usize];
-        let own = flow.listed.and_then(|entry| group.listed[entry as usize].controller.as_ref());
+        let own = flow
+            .listed
+            .and_then(|entry| group.listed[entry as usize].controller.as_ref());
         own.map_or(group.controller.name, |(entry, _)| entry.name)
     };
     let controllers = pathweave_control::registry();
     let controller_code = |flow: &Flow| {
         let name = controller_of(flow);
-        controllers.iter().position(|entry| entry.name == name).unwrap_or(0) as u32
+        controllers
+            .iter()
+            .position(|entry| entry.name == name)
+            .unwrap_or(0) as u32
     };
     let locations = ["inner-rack", "inter-rack", "inter-pod"];
     let location = |flow: &Flow| {
         let location = run.plan.fabric.location(flow.source, flow.destination);
-        locations.iter().position(|name| *name == location.as_str()).unwrap_or(2) as u32
+        locations
+            .iter()
+            .position(|name| *name == location.as_str())
+            .unwrap_or(2) as u32
     };
     let columns = vec![
         ("id", Column::Integers((0..flows.len() as u64).collect())),
         (
             "name",
-            Column::texts(flows.iter().enumerate().map(|(n, flow)| flow_name(run, n, flow))),
+            Column::texts(
+                flows
+                    .iter()
+                    .enumerate()
+                    .map(|(n, flow)| flow_name(run, n, flow)),
+            ),
         ),
-        ("group", labels(groups.iter().map(|g| g.name.clone()).collect(), &|f| f.group)),
+        (
+            "group",
+            labels(groups.iter().map(|g| g.name.clone()).collect(), &|f| {
+                f.group
+            }),
+        ),
         (
             "controller",
             labels(
-                controllers.iter().map(|entry| entry.name.to_owned()).collect(),
+                controllers
+                    .iter()
+                    .map(|entry| entry.name.to_owned())
+                    .collect(),
                 &controller_code,
             ),
         ),
         ("subflows", integers(&|flow| u64::from(flow.subflows))),
-        ("source", host_labels(run, flows.iter().map(|flow| flow.source))),
-        ("destination", host_labels(run, flows.iter().map(|flow| flow.destination))),
-        ("location", labels(locations.map(str::to_owned).to_vec(), &location)),
+        (
+            "source",
+            host_labels(run, flows.iter().map(|flow| flow.source)),
+        ),
+        (
+            "destination",
+            host_labels(run, flows.iter().map(|flow| flow.destination)),
+        ),
+        (
+            "location",
+            labels(locations.map(str::to_owned).to_vec(), &location),
+        ),
         ("job", numbers(&|flow| flow.job.map_or(f64::NAN, f64::from))),
         ("start_s", numbers(&|flow| flow.start.as_secs_f64())),
         ("end_s", numbers(&|flow| seconds(flow.end))),
-        ("size_bytes", numbers(&|flow| flow.size.map_or(f64::NAN, |size| size.get() as f64))),
+        (
+            "size_bytes",
+            numbers(&|flow| flow.size.map_or(f64::NAN, |size| size.get() as f64)),
+        ),
         ("delivered_bytes", integers(&|flow| flow.delivered.get())),
-        ("finished", Column::Flags(flows.iter().map(|flow| flow.end.is_some()).collect())),
-        ("stalled", Column::Flags(flows.iter().map(|flow| flow.stalled).collect())),
+        (
+            "finished",
+            Column::Flags(flows.iter().map(|flow| flow.end.is_some()).collect()),
+        ),
+        (
+            "stalled",
+            Column::Flags(flows.iter().map(|flow| flow.stalled).collect()),
+        ),
         ("fct_s", numbers(&|flow| seconds(fct(flow)))),
         ("fct_ideal_s", numbers(&|flow| seconds(flow.ideal))),
-        ("goodput_bps", Column::Numbers(measured.iter().map(rate).collect())),
+        (
+            "goodput_bps",
+            Column::Numbers(measured.iter().map(rate).collect()),
+        ),
         ("retransmits", integers(&|flow| flow.totals.retransmits)),
         ("reinjected", integers(&|flow| flow.totals.reinjected)),
         ("timeouts", integers(&|flow| flow.totals.timeouts)),
@@ -258,7 +316,10 @@ fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("rtt_mean_s", numbers(&|flow| seconds(flow.totals.rtt_mean))),
         ("rtt_p99_s", numbers(&|flow| seconds(flow.totals.rtt_p99))),
     ];
-    Table { name: "flows", columns }
+    Table {
+        name: "flows",
+        columns,
+    }
 }
 
 fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
@@ -272,14 +333,20 @@ fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
     let fabric = &run.plan.fabric;
     let path_name = |path: &Vec<pathweave_fabric::LinkId>| {
-        let first = path.first().map(|link| fabric.node(fabric.link(*link).from).name.clone());
-        let rest = path.iter().map(|link| fabric.node(fabric.link(*link).to).name.clone());
+        let first = path
+            .first()
+            .map(|link| fabric.node(fabric.link(*link).from).name.clone());
+        let rest = path
+            .iter()
+            .map(|link| fabric.node(fabric.link(*link).to).name.clone());
         first.into_iter().chain(rest).collect::<Vec<_>>().join("-")
     };
-    let integers =
-        |of: &dyn Fn(&crate::flows::SubflowRow) -> u64| Column::Integers(rows.iter().map(of).collect());
-    let numbers =
-        |of: &dyn Fn(&crate::flows::SubflowRow) -> f64| Column::Numbers(rows.iter().map(of).collect());
+    let integers = |of: &dyn Fn(&crate::flows::SubflowRow) -> u64| {
+        Column::Integers(rows.iter().map(of).collect())
+    };
+    let numbers = |of: &dyn Fn(&crate::flows::SubflowRow) -> f64| {
+        Column::Numbers(rows.iter().map(of).collect())
+    };
     let columns = vec![
         ("flow", integers(&|row| u64::from(row.flow))),
         ("subflow", integers(&|row| u64::from(row.subflow))),
@@ -294,7 +361,12 @@ fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("received_bytes", integers(&|row| row.received)),
         (
             "goodput_bps",
-            numbers(&|row| measured.get(&(row.flow, row.subflow)).copied().unwrap_or(f64::NAN)),
+            numbers(&|row| {
+                measured
+                    .get(&(row.flow, row.subflow))
+                    .copied()
+                    .unwrap_or(f64::NAN)
+            }),
         ),
         ("sent_packets", integers(&|row| row.sent_packets)),
         ("retransmits", integers(&|row| row.retransmits)),
@@ -304,13 +376,18 @@ fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("rtt_mean_s", numbers(&|row| seconds(row.rtt_mean))),
         ("rtt_p99_s", numbers(&|row| seconds(row.rtt_p99))),
     ];
-    Table { name: "subflows", columns }
+    Table {
+        name: "subflows",
+        columns,
+    }
 }
 
 /// The links' numbers in the network, in the order of the fabric.
 fn ranks<P>(run: &Simulation<'_, P>) -> Vec<u32> {
     let links = run.plan.fabric.links.len() as u32;
-    (0..links).map(|link| run.order.rank(pathweave_fabric::LinkId(link))).collect()
+    (0..links)
+        .map(|link| run.order.rank(pathweave_fabric::LinkId(link)))
+        .collect()
 }
 
 fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
@@ -323,12 +400,16 @@ fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
     let shares: Vec<crate::windows::LinkShare> = ranks
         .iter()
         .map(|&rank| {
-            main_window(run).and_then(|window| window.links.get(rank as usize)).copied()
+            main_window(run)
+                .and_then(|window| window.links.get(rank as usize))
+                .copied()
         })
         .map(|share| share.unwrap_or(empty))
         .collect();
-    let p99: Vec<f64> =
-        ranks.iter().map(|&rank| f64::from(run.network.histogram(rank).percentile(0.99))).collect();
+    let p99: Vec<f64> = ranks
+        .iter()
+        .map(|&rank| f64::from(run.network.histogram(rank).percentile(0.99)))
+        .collect();
     let fabric = &run.plan.fabric;
     let integers = |of: &dyn Fn(&crate::windows::LinkShare) -> u64| {
         Column::Integers(shares.iter().map(of).collect())
@@ -339,12 +420,22 @@ fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
             "layer",
             Column::Labels {
                 names: fabric.layers.clone(),
-                codes: fabric.links.iter().map(|link| u32::from(link.layer.0)).collect(),
+                codes: fabric
+                    .links
+                    .iter()
+                    .map(|link| u32::from(link.layer.0))
+                    .collect(),
             },
         ),
         (
             "capacity_bps",
-            Column::Numbers(fabric.links.iter().map(|link| link.rate.as_bps() as f64).collect()),
+            Column::Numbers(
+                fabric
+                    .links
+                    .iter()
+                    .map(|link| link.rate.as_bps() as f64)
+                    .collect(),
+            ),
         ),
         ("bytes", integers(&|share| share.statistics.delivered_bytes)),
         ("packets", integers(&|share| share.statistics.delivered)),
@@ -360,12 +451,21 @@ fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
             ),
         ),
         ("drops", integers(&|share| share.statistics.dropped)),
-        ("lost_to_failure", integers(&|share| share.statistics.lost() - share.statistics.dropped)),
+        (
+            "lost_to_failure",
+            integers(&|share| share.statistics.lost() - share.statistics.dropped),
+        ),
         ("marks", integers(&|share| share.statistics.marked)),
-        ("queue_mean", Column::Numbers(shares.iter().map(|share| share.queue_mean).collect())),
+        (
+            "queue_mean",
+            Column::Numbers(shares.iter().map(|share| share.queue_mean).collect()),
+        ),
         ("queue_p99", Column::Numbers(p99)),
     ];
-    Table { name: "links", columns }
+    Table {
+        name: "links",
+        columns,
+    }
 }
 
 fn jobs<P: Port>(run: &Simulation<'_, P>) -> Table {
@@ -380,34 +480,72 @@ fn jobs<P: Port>(run: &Simulation<'_, P>) -> Table {
         (
             "group",
             Column::Labels {
-                names: run.plan.groups.iter().map(|group| group.name.clone()).collect(),
+                names: run
+                    .plan
+                    .groups
+                    .iter()
+                    .map(|group| group.name.clone())
+                    .collect(),
                 codes: rows.iter().map(|(group, ..)| *group).collect(),
             },
         ),
-        ("job", Column::Integers(rows.iter().map(|(_, number, _)| *number).collect())),
+        (
+            "job",
+            Column::Integers(rows.iter().map(|(_, number, _)| *number).collect()),
+        ),
         (
             "start_s",
-            Column::Numbers(rows.iter().map(|(.., job)| job.start.as_secs_f64()).collect()),
+            Column::Numbers(
+                rows.iter()
+                    .map(|(.., job)| job.start.as_secs_f64())
+                    .collect(),
+            ),
         ),
-        ("end_s", Column::Numbers(rows.iter().map(|(.., job)| seconds(job.end)).collect())),
+        (
+            "end_s",
+            Column::Numbers(rows.iter().map(|(.., job)| seconds(job.end)).collect()),
+        ),
         (
             "jct_s",
-            Column::Numbers(rows.iter().map(|(.., job)| seconds(duration(job))).collect()),
+            Column::Numbers(
+                rows.iter()
+                    .map(|(.., job)| seconds(duration(job)))
+                    .collect(),
+            ),
         ),
-        ("flows", Column::Integers(rows.iter().map(|(.., job)| u64::from(job.flows)).collect())),
-        ("bytes", Column::Integers(rows.iter().map(|(.., job)| job.bytes.get()).collect())),
-        ("finished", Column::Flags(rows.iter().map(|(.., job)| job.end.is_some()).collect())),
+        (
+            "flows",
+            Column::Integers(rows.iter().map(|(.., job)| u64::from(job.flows)).collect()),
+        ),
+        (
+            "bytes",
+            Column::Integers(rows.iter().map(|(.., job)| job.bytes.get()).collect()),
+        ),
+        (
+            "finished",
+            Column::Flags(rows.iter().map(|(.., job)| job.end.is_some()).collect()),
+        ),
     ];
-    Table { name: "jobs", columns }
+    Table {
+        name: "jobs",
+        columns,
+    }
 }
 
 fn closed_phases<'a, P>(run: &'a Simulation<'_, P>) -> Vec<(u32, &'a Window)> {
     let phases = (0..).zip(run.windows.iter().skip(1));
-    phases.filter(|(_, window)| window.closed.is_some()).collect()
+    phases
+        .filter(|(_, window)| window.closed.is_some())
+        .collect()
 }
 
 fn phase_labels<P>(run: &Simulation<'_, P>, codes: Vec<u32>) -> Column {
-    let names = run.windows.iter().skip(1).filter_map(|window| window.phase.clone()).collect();
+    let names = run
+        .windows
+        .iter()
+        .skip(1)
+        .filter_map(|window| window.phase.clone())
+        .collect();
     Column::Labels { names, codes }
 }
 
@@ -421,11 +559,23 @@ fn phases<P: Port>(run: &Simulation<'_, P>) -> Table {
         share.delivered as f64 * 8.0 / share.duration.as_secs_f64()
     };
     let columns = vec![
-        ("phase", phase_labels(run, rows.iter().map(|(phase, _)| *phase).collect())),
-        ("flow", Column::Integers(rows.iter().map(|(_, s)| u64::from(s.flow)).collect())),
-        ("goodput_bps", Column::Numbers(rows.iter().map(|(_, share)| rate(share)).collect())),
+        (
+            "phase",
+            phase_labels(run, rows.iter().map(|(phase, _)| *phase).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|(_, s)| u64::from(s.flow)).collect()),
+        ),
+        (
+            "goodput_bps",
+            Column::Numbers(rows.iter().map(|(_, share)| rate(share)).collect()),
+        ),
     ];
-    Table { name: "phases", columns }
+    Table {
+        name: "phases",
+        columns,
+    }
 }
 
 fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
@@ -447,7 +597,10 @@ fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("subflow", Column::Integers(subflow)),
         ("goodput_bps", Column::Numbers(goodput)),
     ];
-    Table { name: "phase_subflows", columns }
+    Table {
+        name: "phase_subflows",
+        columns,
+    }
 }
 
 fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
@@ -470,50 +623,97 @@ fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("utilisation", Column::Numbers(utilisation)),
         ("queue_mean", Column::Numbers(queue)),
     ];
-    Table { name: "phase_links", columns }
+    Table {
+        name: "phase_links",
+        columns,
+    }
 }
 
 fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.rates;
     let interval = run.plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
     let columns = vec![
-        ("time_s", Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect())),
-        ("flow", Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect())),
-        ("subflow", Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect())),
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
+        ),
+        (
+            "subflow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
+        ),
         (
             "rate_bps",
-            Column::Numbers(rows.iter().map(|row| row.bytes as f64 * 8.0 / interval).collect()),
+            Column::Numbers(
+                rows.iter()
+                    .map(|row| row.bytes as f64 * 8.0 / interval)
+                    .collect(),
+            ),
         ),
     ];
-    Table { name: "rates", columns }
+    Table {
+        name: "rates",
+        columns,
+    }
 }
 
 fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.windows;
     let finite = |value: f64| if value.is_finite() { value } else { f64::NAN };
     let columns = vec![
-        ("time_s", Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect())),
-        ("flow", Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect())),
-        ("subflow", Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect())),
-        ("window_packets", Column::Numbers(rows.iter().map(|row| row.window).collect())),
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
+        ),
+        (
+            "subflow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
+        ),
+        (
+            "window_packets",
+            Column::Numbers(rows.iter().map(|row| row.window).collect()),
+        ),
         (
             "ssthresh_packets",
             Column::Numbers(rows.iter().map(|row| finite(row.ssthresh)).collect()),
         ),
         (
             "rtt_s",
-            Column::Numbers(rows.iter().map(|row| row.smoothed_rtt.as_secs_f64()).collect()),
+            Column::Numbers(
+                rows.iter()
+                    .map(|row| row.smoothed_rtt.as_secs_f64())
+                    .collect(),
+            ),
         ),
     ];
-    Table { name: "windows", columns }
+    Table {
+        name: "windows",
+        columns,
+    }
 }
 
 fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.queues;
     let columns = vec![
-        ("time_s", Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect())),
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
         ("link", link_labels(run, rows.iter().map(|row| row.link))),
-        ("packets", Column::Integers(rows.iter().map(|row| u64::from(row.waiting)).collect())),
+        (
+            "packets",
+            Column::Integers(rows.iter().map(|row| u64::from(row.waiting)).collect()),
+        ),
     ];
-    Table { name: "queues", columns }
+    Table {
+        name: "queues",
+        columns,
+    }
 }

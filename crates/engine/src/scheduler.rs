@@ -135,7 +135,11 @@ impl Scheduler {
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
         let (kind, id) = alarm.kind_and_id();
         let rank = TIMERS + (hash(&[self.seed, kind, u64::from(id)]) >> 32);
-        self.push(Later { at: at.max(self.now), rank, event: Event::Timer(alarm) });
+        self.push(Later {
+            at: at.max(self.now),
+            rank,
+            event: Event::Timer(alarm),
+        });
     }
 
     fn push(&mut self, later: Later) {
@@ -178,7 +182,10 @@ impl Scheduler {
     #[inline(never)]
     fn pop_with_heap(&mut self, near: Option<(Time, u32)>, limit: Time) -> Option<(Time, Event)> {
         loop {
-            let first = self.heap.peek().map(|Reverse(later)| (later.at, later.rank));
+            let first = self
+                .heap
+                .peek()
+                .map(|Reverse(later)| (later.at, later.rank));
             if let Some((at, slot)) = near
                 && first.is_none_or(|first| (at, u64::from(slot)) < first)
             {
@@ -193,7 +200,10 @@ impl Scheduler {
                 return None;
             }
             let Reverse(later) = self.heap.pop()?;
-            self.heap_first = self.heap.peek().map_or(Time::MAX, |Reverse(first)| first.at);
+            self.heap_first = self
+                .heap
+                .peek()
+                .map_or(Time::MAX, |Reverse(first)| first.at);
             if later.rank < TIMERS {
                 let slot = later.rank as usize;
                 if self.far[slot] != later.at {
@@ -211,7 +221,11 @@ impl Scheduler {
     fn schedule_far(&mut self, slot: u32, at: Time) {
         self.far[slot as usize] = at;
         let event = self.link_event(slot);
-        self.push(Later { at, rank: u64::from(slot), event });
+        self.push(Later {
+            at,
+            rank: u64::from(slot),
+            event,
+        });
     }
 }
 

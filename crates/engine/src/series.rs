@@ -41,7 +41,10 @@ impl Beat {
     /// A beat from one interval after zero on; never, without an interval.
     pub fn every(interval: Option<Time>) -> Beat {
         let interval = interval.unwrap_or(Time::MAX);
-        Beat { interval, next: interval }
+        Beat {
+            interval,
+            next: interval,
+        }
     }
 
     pub fn next(&self) -> Time {

@@ -140,7 +140,11 @@ impl<'p, P: Port> Simulation<'p, P> {
             endpoints: Endpoints::default(),
             order,
             router,
-            configs: plan.groups.iter().map(|group| Arc::new(group.transport.clone())).collect(),
+            configs: plan
+                .groups
+                .iter()
+                .map(|group| Arc::new(group.transport.clone()))
+                .collect(),
             wakes: vec![Time::MAX; programs.len()],
             counts: vec![GroupCount::default(); programs.len()],
             programs,
@@ -174,7 +178,8 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn run(mut self) -> Result<Output, RunError> {
         for (group, plan) in self.plan.groups.iter().enumerate() {
-            self.scheduler.wake(Alarm::BeginTraffic(group as u32), plan.start);
+            self.scheduler
+                .wake(Alarm::BeginTraffic(group as u32), plan.start);
             if let Some(stop) = plan.stop {
                 self.scheduler.wake(Alarm::StopTraffic(group as u32), stop);
             }
@@ -211,7 +216,11 @@ impl<'p, P: Port> Simulation<'p, P> {
             if limit == Time::MAX {
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.active.is_empty() && self.pending == 0;
-                return Ok(if done { Verdict::Finished } else { Verdict::Stalled });
+                return Ok(if done {
+                    Verdict::Finished
+                } else {
+                    Verdict::Stalled
+                });
             }
             if self.progress.is_cancelled() {
                 return Err(RunError::Cancelled);
@@ -370,7 +379,9 @@ impl<'p, P: Port> Simulation<'p, P> {
             source: start.source,
             destination: start.destination,
             size: start.size,
-            subflows: listed.and_then(|listed| listed.subflows).unwrap_or(plan.subflows),
+            subflows: listed
+                .and_then(|listed| listed.subflows)
+                .unwrap_or(plan.subflows),
             job: start.job,
             listed: start.listed,
             established: start.established,
@@ -386,7 +397,8 @@ impl<'p, P: Port> Simulation<'p, P> {
         self.pending += 1;
         self.scheduler.wake(Alarm::StartFlow(number), start.at);
         if let Some(stop) = start.stop {
-            self.scheduler.wake(Alarm::StopFlow(number), stop.max(start.at));
+            self.scheduler
+                .wake(Alarm::StopFlow(number), stop.max(start.at));
         }
         self.check_amounts_started(group);
     }
@@ -434,21 +446,29 @@ impl<'p, P: Port> Simulation<'p, P> {
         let paths = self.lay_routes(number, connection);
         let flow = &mut self.flows[number as usize];
         flow.connection = Some(connection);
-        flow.ideal = flow.size.map(|size| ideal_fct(&self.plan.fabric, &paths, size, packets));
+        flow.ideal = flow
+            .size
+            .map(|size| ideal_fct(&self.plan.fabric, &paths, size, packets));
         let place = connection.0 as usize;
         if self.flow_of.len() <= place {
             self.flow_of.resize(place + 1, u32::MAX);
         }
         self.flow_of[place] = number;
+        let stop = flow.stop;
         let (endpoints, mut out) = self.outlet(now);
         endpoints.start(connection, now, &mut out);
+        if stop.is_some_and(|stop| stop <= now) {
+            endpoints.stop(connection, &mut out); // jitter put the start off to its end
+        }
     }
 
     /// Gives each subflow its routes. Returns the data paths.
     fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Vec<Vec<LinkId>> {
         let flow = &self.flows[number as usize];
         let plan = &self.plan.groups[flow.group as usize];
-        let pinned = flow.listed.map_or(&[][..], |entry| &plan.listed[entry as usize].paths[..]);
+        let pinned = flow
+            .listed
+            .map_or(&[][..], |entry| &plan.listed[entry as usize].paths[..]);
         let mut paths = Vec::with_capacity(flow.subflows as usize);
         for (subflow, SubflowIndex(place)) in self.endpoints.subflows(connection).enumerate() {
             let place = place as usize;
@@ -468,10 +488,15 @@ impl<'p, P: Port> Simulation<'p, P> {
                 self.series.received_before.resize(place + 1, 0);
                 self.series.window_before.resize(place + 1, f64::NAN);
             }
-            let mut add =
-                |path: &[LinkId]| self.network.routes.add(path.iter().map(|l| self.order.rank(*l)));
-            self.routes[place] =
-                Some(SubflowRoutes { forward: add(&forward), back: add(&back) });
+            let mut add = |path: &[LinkId]| {
+                self.network
+                    .routes
+                    .add(path.iter().map(|l| self.order.rank(*l)))
+            };
+            self.routes[place] = Some(SubflowRoutes {
+                forward: add(&forward),
+                back: add(&back),
+            });
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
             let known = self.paths.get(&forward).copied();
@@ -530,7 +555,12 @@ impl<'p, P: Port> Simulation<'p, P> {
             let bytes = row.received - self.series.received_before[place];
             if self.rate_beat.interval() < Time::MAX && bytes > 0 {
                 let subflow = subflow as u32;
-                self.series.remainders.push(RateRow { at: now, flow: number, subflow, bytes });
+                self.series.remainders.push(RateRow {
+                    at: now,
+                    flow: number,
+                    subflow,
+                    bytes,
+                });
             }
             self.subflow_rows.push(row);
         }
@@ -542,11 +572,15 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn collect_unfinished(&mut self) {
         for number in 0..self.flows.len() as u32 {
             let flow = &self.flows[number as usize];
-            let Some(connection) = flow.connection else { continue };
+            let Some(connection) = flow.connection else {
+                continue;
+            };
             let unfinished = flow.end.is_none();
             if unfinished {
                 let delivered = self.endpoints.delivered(connection);
-                let stalled = !self.has_live_path(connection);
+                let stalled = self
+                    .endpoints
+                    .is_stuck(connection, |subflow| self.has_live_path(subflow));
                 let flow = &mut self.flows[number as usize];
                 flow.delivered = delivered;
                 flow.stalled = stalled;
@@ -559,7 +593,13 @@ impl<'p, P: Port> Simulation<'p, P> {
     // Stopping.
 
     fn check_amounts_started(&mut self, group: usize) {
-        let Some(stop) = self.plan.stop.traffic.as_ref().filter(|stop| stop.group == group) else {
+        let Some(stop) = self
+            .plan
+            .stop
+            .traffic
+            .as_ref()
+            .filter(|stop| stop.group == group)
+        else {
             return;
         };
         let count = self.counts[group];
@@ -574,7 +614,13 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn check_amounts_finished(&mut self, group: usize) {
-        let Some(stop) = self.plan.stop.traffic.as_ref().filter(|stop| stop.group == group) else {
+        let Some(stop) = self
+            .plan
+            .stop
+            .traffic
+            .as_ref()
+            .filter(|stop| stop.group == group)
+        else {
             return;
         };
         if !stop.drain && self.amount_done() >= 1.0 {
@@ -592,7 +638,9 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     /// The share of the stop condition on traffic that has come about.
     fn amount_done(&self) -> f64 {
-        let Some(stop) = &self.plan.stop.traffic else { return 0.0 };
+        let Some(stop) = &self.plan.stop.traffic else {
+            return 0.0;
+        };
         let count = self.counts[stop.group];
         match stop.amount {
             Amount::Flows(flows) => count.finished as f64 / flows as f64,
@@ -605,7 +653,10 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn end_if_nothing_can_happen(&mut self) {
         let starts_to_come = self.pending > 0
             || self.to_begin > 0
-            || self.programs.iter().any(|program| program.next_wake().is_some());
+            || self
+                .programs
+                .iter()
+                .any(|program| program.next_wake().is_some());
         if starts_to_come || self.plan.stop.at.is_some() || self.ended.is_some() {
             return;
         }
@@ -613,28 +664,33 @@ impl<'p, P: Port> Simulation<'p, P> {
             self.ended = Some(Verdict::Finished);
             return;
         }
-        let links_may_return =
-            self.plan.events[self.changes_made..].iter().any(|event| event.change == Change::Up);
+        let links_may_return = self.plan.events[self.changes_made..]
+            .iter()
+            .any(|event| event.change == Change::Up);
         if links_may_return {
             return;
         }
-        let flow_lives = |number: &u32| {
+        let is_stuck = |number: &u32| {
             self.flows[*number as usize]
                 .connection
-                .is_some_and(|connection| self.has_live_path(connection))
+                .is_none_or(|connection| {
+                    self.endpoints
+                        .is_stuck(connection, |subflow| self.has_live_path(subflow))
+                })
         };
-        if !self.active.iter().any(flow_lives) {
+        if self.active.iter().all(is_stuck) {
             self.ended = Some(Verdict::Stalled);
         }
     }
 
-    /// Whether any subflow's links, both ways, are all up.
-    fn has_live_path(&self, connection: ConnectionId) -> bool {
-        self.endpoints.subflows(connection).any(|SubflowIndex(place)| {
-            self.routes[place as usize].is_some_and(|routes| {
-                [routes.forward, routes.back].into_iter().all(|route| {
-                    self.network.routes.links(route).all(|link| self.network.is_up(link))
-                })
+    /// Whether a subflow's links, both ways, are all up.
+    fn has_live_path(&self, SubflowIndex(place): SubflowIndex) -> bool {
+        self.routes[place as usize].is_some_and(|routes| {
+            [routes.forward, routes.back].into_iter().all(|route| {
+                self.network
+                    .routes
+                    .links(route)
+                    .all(|link| self.network.is_up(link))
             })
         })
     }
@@ -642,11 +698,22 @@ impl<'p, P: Port> Simulation<'p, P> {
     // What is due at given times: changes of links, windows of measurement, samples, the end.
 
     fn next_control(&self) -> Time {
-        let change = self.plan.events.get(self.changes_made).map_or(Time::MAX, |event| event.at);
-        let window = self.windows.iter().map(Window::next_boundary).min().unwrap_or(Time::MAX);
+        let change = self
+            .plan
+            .events
+            .get(self.changes_made)
+            .map_or(Time::MAX, |event| event.at);
+        let window = self
+            .windows
+            .iter()
+            .map(Window::next_boundary)
+            .min()
+            .unwrap_or(Time::MAX);
         let beats = [&self.rate_beat, &self.window_beat, &self.queue_beat].map(Beat::next);
         let stop = self.plan.stop.at.unwrap_or(Time::MAX);
-        beats.into_iter().fold(change.min(window).min(stop), Time::min)
+        beats
+            .into_iter()
+            .fold(change.min(window).min(stop), Time::min)
     }
 
     fn control(&mut self, now: Time) {
@@ -689,12 +756,12 @@ impl<'p, P: Port> Simulation<'p, P> {
                 let notices = &mut self.notices;
                 let lost = |segment| notices.push(Notice::Lost(segment));
                 self.network.fail(rank, now, &mut self.scheduler, lost);
-                self.end_if_nothing_can_happen();
             }
             Change::Up => {
                 self.network.restore(rank, now);
                 let rate = self.network.rate(rank);
                 self.capacities[rank as usize].change(now, rate);
+                self.end_if_nothing_can_happen();
             }
         }
     }
@@ -715,13 +782,25 @@ impl<'p, P: Port> Simulation<'p, P> {
                     .map(|subflow| self.endpoints.subflow(subflow).received_bytes)
                     .collect();
                 let delivered = self.endpoints.delivered(connection);
-                Some((*number, FlowMark { delivered, received }))
+                Some((
+                    *number,
+                    FlowMark {
+                        delivered,
+                        received,
+                    },
+                ))
             };
             let ranks = 0..self.network.links();
             let marks = Marks {
                 flows: self.active.iter().filter_map(mark).collect(),
-                links: ranks.map(|rank| self.network.statistics(rank, now)).collect(),
-                capacity: self.capacities.iter().map(|capacity| capacity.bits(now)).collect(),
+                links: ranks
+                    .map(|rank| self.network.statistics(rank, now))
+                    .collect(),
+                capacity: self
+                    .capacities
+                    .iter()
+                    .map(|capacity| capacity.bits(now))
+                    .collect(),
             };
             if window.phase.is_none() {
                 for rank in 0..self.network.links() {
@@ -752,7 +831,9 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn flow_shares(&self, window: &Window, now: Time) -> Vec<FlowShare> {
-        let Some(marks) = &window.marks else { return Vec::new() };
+        let Some(marks) = &window.marks else {
+            return Vec::new();
+        };
         let ended_rows = rows_by_flow(&self.subflow_rows);
         let share = |(number, flow): (u32, &Flow)| {
             let from = flow.start.max(window.from);
@@ -777,7 +858,10 @@ impl<'p, P: Port> Simulation<'p, P> {
                 }
             };
             let received_before = |subflow: usize| {
-                before.and_then(|mark| mark.received.get(subflow)).copied().unwrap_or(0)
+                before
+                    .and_then(|mark| mark.received.get(subflow))
+                    .copied()
+                    .unwrap_or(0)
             };
             Some(FlowShare {
                 flow: number,
@@ -797,16 +881,25 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn sample_rates(&mut self, now: Time) {
         let remainders = std::mem::take(&mut self.series.remainders);
-        self.series.rates.extend(remainders.into_iter().map(|row| RateRow { at: now, ..row }));
+        self.series
+            .rates
+            .extend(remainders.into_iter().map(|row| RateRow { at: now, ..row }));
         for &number in &self.active {
-            let Some(connection) = self.flows[number as usize].connection else { continue };
+            let Some(connection) = self.flows[number as usize].connection else {
+                continue;
+            };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
                 let received = self.endpoints.subflow(index).received_bytes;
                 let before = &mut self.series.received_before[index.0 as usize];
                 let bytes = received - *before;
                 *before = received;
                 let subflow = subflow as u32;
-                self.series.rates.push(RateRow { at: now, flow: number, subflow, bytes });
+                self.series.rates.push(RateRow {
+                    at: now,
+                    flow: number,
+                    subflow,
+                    bytes,
+                });
             }
         }
     }
@@ -825,7 +918,9 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn sample_windows(&mut self, now: Time) {
         for &number in &self.active {
-            let Some(connection) = self.flows[number as usize].connection else { continue };
+            let Some(connection) = self.flows[number as usize].connection else {
+                continue;
+            };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
                 if self.endpoints.subflow(index).path.established {
                     let row = self.window_row(index, number, subflow as u32, now);
@@ -852,7 +947,11 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn sample_queues(&mut self, now: Time) {
         for &link in &self.plan.record.queue_links {
             let waiting = self.network.waiting(self.order.rank(link), now);
-            self.series.queues.push(QueueRow { at: now, link: link.0, waiting });
+            self.series.queues.push(QueueRow {
+                at: now,
+                link: link.0,
+                waiting,
+            });
         }
     }
 
@@ -860,22 +959,20 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn report_progress(&self) {
         let now = self.scheduler.now();
-        let (started, finished) = self
-            .counts
-            .iter()
-            .fold((0, 0), |(s, f), count| (s + count.started, f + count.finished));
-        let by_time = self
-            .plan
-            .stop
-            .at
-            .map_or(0.0, |at| now.as_picos() as f64 / at.as_picos().max(1) as f64);
+        let (started, finished) = self.counts.iter().fold((0, 0), |(s, f), count| {
+            (s + count.started, f + count.finished)
+        });
+        let by_time = self.plan.stop.at.map_or(0.0, |at| {
+            now.as_picos() as f64 / at.as_picos().max(1) as f64
+        });
         let by_flows = if self.plan.stop.at.is_none() && self.plan.stop.traffic.is_none() {
             finished as f64 / started.max(1) as f64
         } else {
             0.0
         };
         let done = by_time.max(self.amount_done()).max(by_flows);
-        self.progress.set(now, self.packet_hops, started, finished, done);
+        self.progress
+            .set(now, self.packet_hops, started, finished, done);
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -890,7 +987,9 @@ impl<'p, P: Port> Simulation<'p, P> {
         for (number, flow) in self.flows.iter().enumerate() {
             let wrong = flow.end.is_some()
                 && flow.stop.is_none()
-                && flow.size.is_some_and(|size| size.get().max(1) != flow.delivered.get());
+                && flow
+                    .size
+                    .is_some_and(|size| size.get().max(1) != flow.delivered.get());
             if wrong {
                 return Err(RunError::Check(format!(
                     "flow {number} finished with {} delivered",

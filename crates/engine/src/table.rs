@@ -56,7 +56,10 @@ pub struct Table {
 impl Table {
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|(n, _)| *n == name).map(|(_, column)| column)
+        self.columns
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, column)| column)
     }
 
     /// The numbers of a numeric column; empty if there is none of this name.
@@ -86,13 +89,19 @@ pub fn results_hash(tables: &[Table]) -> String {
             hasher.update((column.len() as u64).to_le_bytes());
             match column {
                 Column::Integers(values) => {
-                    values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+                    values
+                        .iter()
+                        .for_each(|value| hasher.update(value.to_le_bytes()));
                 }
                 Column::Numbers(values) => {
-                    values.iter().for_each(|value| hasher.update(value.to_bits().to_le_bytes()));
+                    values
+                        .iter()
+                        .for_each(|value| hasher.update(value.to_bits().to_le_bytes()));
                 }
                 Column::Flags(values) => {
-                    values.iter().for_each(|value| hasher.update([u8::from(*value)]));
+                    values
+                        .iter()
+                        .for_each(|value| hasher.update([u8::from(*value)]));
                 }
                 Column::Labels { names, codes } => {
                     for &code in codes {
@@ -103,5 +112,8 @@ pub fn results_hash(tables: &[Table]) -> String {
             }
         }
     }
-    hasher.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hasher.finalize()[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -49,7 +49,14 @@ impl Wheel {
             heads: boxed(NONE),
             used: boxed(0),
             words_used: [0; GROUPS],
-            slots: vec![Slot { at: Time::MAX, next: NONE }; slots].into_boxed_slice(),
+            slots: vec![
+                Slot {
+                    at: Time::MAX,
+                    next: NONE
+                };
+                slots
+            ]
+            .into_boxed_slice(),
         }
     }
 

@@ -87,7 +87,9 @@ impl Window {
         statistics: impl Iterator<Item = LinkStatistics>,
         capacities: &[Capacity],
     ) -> Vec<LinkShare> {
-        let Some(marks) = &self.marks else { return Vec::new() };
+        let Some(marks) = &self.marks else {
+            return Vec::new();
+        };
         let duration = now - self.from;
         statistics
             .zip(capacities)

@@ -99,6 +99,7 @@ fn two_rounds_of_slow_start() {
     transport.ack = AckPolicy {
         every: 1,
         timeout: Time::from_millis(40),
+        at_first: 0,
     };
     let round = one_way(DATA) + one_way(ACK);
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
@@ -120,6 +121,7 @@ fn a_delayed_acknowledgement_waits_for_its_timeout() {
     transport.ack = AckPolicy {
         every: 2,
         timeout: Time::from_millis(7),
+        at_first: 0,
     };
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
     let expected = handshake()
@@ -368,6 +370,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
     let ack = (1u32..5, 1u64..5000).prop_map(|(every, timeout)| AckPolicy {
         every,
         timeout: Time::from_micros(timeout),
+        at_first: 0,
     });
     let controller = prop::sample::select(vec![
         "reno",
@@ -771,4 +774,67 @@ fn every_mark_is_echoed_once() {
             "{controller} {every}"
         );
     }
+}
+
+#[test]
+fn without_reinjection_the_run_still_ends() {
+    let mut plan = two_paths(fixed(2_000_000));
+    plan.groups[0].transport.reinject_after = None;
+    down_between(&mut plan, ["A1", "B1"], Time::from_millis(4), None);
+    assert_eq!(plans::run(&plan).verdict, Verdict::Stalled);
+}
+
+#[test]
+fn a_late_return_of_another_link_does_not_keep_a_stalled_run_going() {
+    let group = plans::group(
+        "reno",
+        &[],
+        plans::flows(&[(0, 2, Time::ZERO)]),
+        fixed(2_000_000),
+    );
+    let fabric = plans::dumbbell(2, Time::from_micros(100));
+    let mut plan = plans::plan(fabric, plans::queue(50, None), vec![group], None);
+    down_between(
+        &mut plan,
+        ["S2", "A"],
+        Time::from_millis(1),
+        Some(Time::from_secs(30)),
+    );
+    down_between(&mut plan, ["S1", "A"], Time::from_millis(4), None);
+    assert_eq!(plans::run(&plan).verdict, Verdict::Stalled);
+}
+
+#[test]
+fn data_under_way_arrives_though_the_way_back_is_down() {
+    let mut plan = lone_flow(fixed(MSS), plans::queue(50, None));
+    let link = plans::link(&plan.fabric, "B", "A");
+    let at = Time::from_micros(250);
+    plan.events = vec![pathweave_scenario::LinkChange {
+        at,
+        link,
+        change: Change::Down,
+    }];
+    assert_eq!(flags(&plans::run(&plan), "finished"), [true]);
+}
+
+#[test]
+fn a_stop_before_the_jittered_start_holds() {
+    for seed in 1..=20 {
+        let mut plan = lone_flow(Size::Unlimited, plans::queue(50, None));
+        (plan.jitter, plan.seed) = (true, seed);
+        plan.stop.at = Some(Time::from_millis(5));
+        if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
+            list.flows[0].stop = Some(Time::from_nanos(1));
+        }
+        assert_eq!(flags(&plans::run(&plan), "finished"), [true], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_ideal_is_exact_for_any_size() {
+    let mut plan = lone_flow(fixed(1_000_000), plans::queue(2000, None));
+    plan.groups[0].transport.initial_window = 30.0;
+    let output = plans::run(&plan);
+    let ideal = Time::from_secs_f64(of_flows(&output, "fct_ideal_s")[0]);
+    assert_eq!(completion_times(&output), [handshake() + ideal]);
 }

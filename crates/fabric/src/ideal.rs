@@ -70,15 +70,12 @@ pub fn ideal_rate<P: AsRef<[LinkId]>>(fabric: &Fabric, paths: &[P]) -> Rate {
 }
 
 /// Completion time of a flow that is alone on its paths and sends at full rate from the first moment:
-/// what slowdown divides by.
+/// what slowdown divides by. No handshake is included, nor the ACK's way back.
 ///
-/// With p the bytes of its first packet (headers included), W all its bytes on the wire (size +
-/// header x number of packets), R the [`ideal_rate`] of its paths and b the slowest rate of a path:
-///
-/// FCT = W / R + min over paths of (sum over links of (delay + p / rate) - p / b)
-///
-/// For one path this is exact: the last packet leaves the bottleneck after W / b, and what the
-/// packets need on the other links is pipelined. No handshake is included, nor the ACK's way back.
+/// On one path it is exact: full packets follow one another at the rate of the slowest link so far,
+/// and the last packet, which may be shorter, follows them link by link. On several paths it is a
+/// lower bound: all bytes on the wire at the [`ideal_rate`], and the last packet alone on the path
+/// that is quickest for it.
 ///
 /// # Panics
 /// When there is no path or an empty one, or the payload is zero.
@@ -91,13 +88,37 @@ pub fn ideal_fct<P: AsRef<[LinkId]>>(
     let payload = u64::from(packets.payload);
     let header = u64::from(packets.header);
     let count = size.get().div_ceil(payload).max(1);
+    let full = Bytes::new(payload + header);
+    let last = Bytes::new(size.get() - (count - 1) * payload + header);
+    if let [path] = paths {
+        return one_path_fct(fabric, path.as_ref(), count, full, last);
+    }
     let wire = Bytes::new(size.get() + header * count);
-    let first = Bytes::new(size.get().min(payload) + header);
     let latency = paths.iter().map(|path| {
         let path = path.as_ref();
         let slowest = fabric.link(bottleneck(fabric, path)).rate;
-        one_way(fabric, path, first).saturating_sub(slowest.time_for(first))
+        one_way(fabric, path, last).saturating_sub(slowest.time_for(last))
     });
     let latency = latency.min().expect("a flow has a path");
     ideal_rate(fabric, paths).time_for(wire) + latency
+}
+
+/// `count` - 1 full packets and a last one, sent back to back over one path.
+fn one_path_fct(fabric: &Fabric, path: &[LinkId], count: u64, full: Bytes, last: Bytes) -> Time {
+    // When the first full packet and the last packet have arrived at the next node, and how far
+    // apart full packets follow one another there.
+    let (mut first_at, mut last_at, mut spacing) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    for &id in path {
+        let link = fabric.link(id);
+        let transmission = link.rate.time_for(full);
+        spacing = spacing.max(transmission);
+        first_at += transmission;
+        if count > 1 {
+            let previous_sent = first_at + spacing * (count - 2);
+            last_at = last_at.max(previous_sent);
+        }
+        last_at += link.rate.time_for(last) + link.delay;
+        first_at += link.delay;
+    }
+    last_at
 }

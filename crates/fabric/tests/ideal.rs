@@ -118,8 +118,10 @@ fn several_subflows_share_the_hosts_port() {
         header: 40,
     };
     let size = Bytes::new(64_000_000);
-    assert_eq!(
-        ideal_fct(&fabric, &paths, size, packets),
-        ideal_fct(&fabric, &paths[..1], size, packets)
-    );
+    // Four subflows through one host port are no quicker than one, but for the bound's last packet,
+    // which is taken as alone on its path.
+    let one = ideal_fct(&fabric, &paths[..1], size, packets);
+    let four = ideal_fct(&fabric, &paths, size, packets);
+    let full_packet_over_the_path = Time::from_micros(6 * 12);
+    assert!(four <= one && one - four < full_packet_over_the_path);
 }

@@ -44,7 +44,10 @@ impl Routes {
 
     /// The links of a route.
     pub fn links(&self, route: RouteId) -> impl Iterator<Item = u32> {
-        self.links[route.0 as usize..].iter().copied().take_while(|&link| link != END)
+        self.links[route.0 as usize..]
+            .iter()
+            .copied()
+            .take_while(|&link| link != END)
     }
 
     #[inline]

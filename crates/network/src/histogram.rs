@@ -31,7 +31,9 @@ fn lowest_in(bin: u32) -> u32 {
 impl QueueHistogram {
     /// An empty one for queues of at most `longest` packets; longer ones count as that.
     pub fn new(longest: u32) -> QueueHistogram {
-        QueueHistogram { counts: vec![0; bin(longest) as usize + 1].into_boxed_slice() }
+        QueueHistogram {
+            counts: vec![0; bin(longest) as usize + 1].into_boxed_slice(),
+        }
     }
 
     /// Counts one arrival that found so many packets waiting.

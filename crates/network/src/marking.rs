@@ -46,20 +46,31 @@ impl Admission {
         };
         let marks_from = match config.marking {
             Marking::None => u32::MAX,
-            Marking::Step { threshold: Threshold::Packets(k), rule: MarkingRule::Above } => {
-                (k as u32).saturating_add(1)
-            }
-            Marking::Step { threshold: Threshold::Packets(k), rule: MarkingRule::AtOrAbove } => {
+            Marking::Step {
+                threshold: Threshold::Packets(k),
+                rule: MarkingRule::Above,
+            } => (k as u32).saturating_add(1),
+            Marking::Step {
+                threshold: Threshold::Packets(k),
+                rule: MarkingRule::AtOrAbove,
+            } => {
                 // "At or above 0" would mark on an empty queue; the code bases that use the rule
                 // ask for more than one waiting packet.
                 (k as u32).max(1)
             }
-            Marking::Step { threshold: Threshold::Bytes(_), .. } => 0,
+            Marking::Step {
+                threshold: Threshold::Bytes(_),
+                ..
+            } => 0,
             Marking::Linear { from, .. } => from as u32,
         };
         Admission {
             careful_from: [
-                if config.drop_ecn_blind { full_from.min(marks_from) } else { full_from },
+                if config.drop_ecn_blind {
+                    full_from.min(marks_from)
+                } else {
+                    full_from
+                },
                 full_from.min(marks_from),
             ],
             rules: Box::new(Rules {
@@ -82,7 +93,13 @@ impl Admission {
         if packets < self.careful_from[usize::from(header.ecn_capable())] {
             return Verdict::Take;
         }
-        self.rules.decide(Waiting { packets, bytes: bytes() }, header)
+        self.rules.decide(
+            Waiting {
+                packets,
+                bytes: bytes(),
+            },
+            header,
+        )
     }
 }
 
@@ -94,24 +111,32 @@ impl Rules {
         }
         let full = match self.limit {
             Limit::Packets(packets) => waiting.packets >= packets,
-            Limit::Bytes(bytes) => {
-                u64::from(waiting.bytes) + u64::from(header.size) > bytes.get()
-            }
+            Limit::Bytes(bytes) => u64::from(waiting.bytes) + u64::from(header.size) > bytes.get(),
         };
         if full {
             return Verdict::Drop;
         }
         let congested = match self.marking {
             Marking::None => false,
-            Marking::Step { threshold: Threshold::Packets(_), .. } => {
+            Marking::Step {
+                threshold: Threshold::Packets(_),
+                ..
+            } => {
                 // A limit in bytes makes `careful_from` zero, so K has to be compared again.
                 waiting.packets >= self.step_packets()
             }
-            Marking::Step { threshold: Threshold::Bytes(k), rule } => match rule {
+            Marking::Step {
+                threshold: Threshold::Bytes(k),
+                rule,
+            } => match rule {
                 MarkingRule::Above => u64::from(waiting.bytes) > k.get(),
                 MarkingRule::AtOrAbove => u64::from(waiting.bytes) >= k.get(),
             },
-            Marking::Linear { from, to, probability } => {
+            Marking::Linear {
+                from,
+                to,
+                probability,
+            } => {
                 let queue = f64::from(waiting.packets);
                 queue > to
                     || (queue > from
@@ -128,7 +153,10 @@ impl Rules {
 
     fn step_packets(&self) -> u32 {
         match self.marking {
-            Marking::Step { threshold: Threshold::Packets(k), rule } => match rule {
+            Marking::Step {
+                threshold: Threshold::Packets(k),
+                rule,
+            } => match rule {
                 MarkingRule::Above => (k as u32).saturating_add(1),
                 MarkingRule::AtOrAbove => (k as u32).max(1),
             },
@@ -144,7 +172,11 @@ mod tests {
 
     fn admission(limit: Limit, marking: Marking, drop_ecn_blind: bool) -> Admission {
         Admission::new(
-            &QueueConfig { limit, marking, drop_ecn_blind },
+            &QueueConfig {
+                limit,
+                marking,
+                drop_ecn_blind,
+            },
             Stream::new(1, "marking test", 0),
         )
     }
@@ -154,7 +186,10 @@ mod tests {
     }
 
     fn step(k: f64, rule: MarkingRule) -> Marking {
-        Marking::Step { threshold: Threshold::Packets(k), rule }
+        Marking::Step {
+            threshold: Threshold::Packets(k),
+            rule,
+        }
     }
 
     #[test]
@@ -163,7 +198,11 @@ mod tests {
         assert_eq!(decide(&mut above, 10, 0, true), Verdict::Take);
         assert_eq!(decide(&mut above, 11, 0, true), Verdict::TakeAndMark);
         assert_eq!(decide(&mut above, 11, 0, false), Verdict::Take);
-        let mut at = admission(Limit::Packets(100), step(10.0, MarkingRule::AtOrAbove), false);
+        let mut at = admission(
+            Limit::Packets(100),
+            step(10.0, MarkingRule::AtOrAbove),
+            false,
+        );
         assert_eq!(decide(&mut at, 9, 0, true), Verdict::Take);
         assert_eq!(decide(&mut at, 10, 0, true), Verdict::TakeAndMark);
     }
@@ -189,7 +228,10 @@ mod tests {
     #[test]
     fn a_step_in_bytes_marks_by_bytes() {
         let k = Threshold::Bytes(Bytes::new(15_000));
-        let marking = Marking::Step { threshold: k, rule: MarkingRule::Above };
+        let marking = Marking::Step {
+            threshold: k,
+            rule: MarkingRule::Above,
+        };
         let mut queue = admission(Limit::Packets(100), marking, false);
         assert_eq!(decide(&mut queue, 20, 15_000, true), Verdict::Take);
         assert_eq!(decide(&mut queue, 5, 15_001, true), Verdict::TakeAndMark);
@@ -213,7 +255,11 @@ mod tests {
     #[test]
     fn linear_marking_has_the_stated_probability() {
         // FCC's rule on a queue of 100: occupancy 0.4 marks with probability 0.4, above 0.8 always.
-        let marking = Marking::Linear { from: 0.0, to: 80.0, probability: 0.8 };
+        let marking = Marking::Linear {
+            from: 0.0,
+            to: 80.0,
+            probability: 0.8,
+        };
         let mut queue = admission(Limit::Packets(100), marking, false);
         let marks = (0..100_000)
             .filter(|_| decide(&mut queue, 40, 0, true) == Verdict::TakeAndMark)

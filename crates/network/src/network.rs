@@ -61,7 +61,11 @@ impl<S: Copy, P: Port> Network<S, P> {
             .enumerate()
             .map(|(number, link)| P::new(&link.queue, link.rate, link.delay, stream(number as u32)))
             .collect();
-        Network { ports, packets: Packets::new(), routes: Routes::default() }
+        Network {
+            ports,
+            packets: Packets::new(),
+            routes: Routes::default(),
+        }
     }
 
     /// A host sends a packet on a route. Returns false if the host's own port dropped it.
@@ -75,7 +79,10 @@ impl<S: Copy, P: Port> Network<S, P> {
         events: &mut E,
     ) -> bool {
         let (position, link) = self.routes.first(route);
-        let id = self.packets.insert(Packet { header: header.at(position), segment });
+        let id = self.packets.insert(Packet {
+            header: header.at(position),
+            segment,
+        });
         let header = self.packets.header(id);
         let taken = self.ports[link as usize].enqueue(link, now, id, header, events);
         if !taken {
@@ -183,7 +190,11 @@ impl<S: Copy, P: Port> Network<S, P> {
             let accounted = statistics.delivered + statistics.lost() + u64::from(port.holds());
             if accounted != statistics.offered {
                 let offered = statistics.offered;
-                return Err(Conservation { link: link as u32, offered, accounted });
+                return Err(Conservation {
+                    link: link as u32,
+                    offered,
+                    accounted,
+                });
             }
         }
         Ok(())

@@ -18,13 +18,20 @@ impl Header {
     /// A header for a packet of `size` bytes on the wire.
     #[inline]
     pub fn new(size: u16, ecn_capable: bool) -> Header {
-        Header { position: 0, size, flags: if ecn_capable { ECN_CAPABLE } else { 0 } }
+        Header {
+            position: 0,
+            size,
+            flags: if ecn_capable { ECN_CAPABLE } else { 0 },
+        }
     }
     /// The same, never dropped by a full queue and never marked: for handshakes that a published
     /// code base does not let fail.
     #[inline]
     pub fn protected(self) -> Header {
-        Header { flags: self.flags | PROTECTED, ..self }
+        Header {
+            flags: self.flags | PROTECTED,
+            ..self
+        }
     }
     #[inline]
     pub(crate) fn at(self, position: u32) -> Header {
@@ -72,7 +79,10 @@ pub struct Packets<S> {
 
 impl<S: Copy> Packets<S> {
     pub(crate) fn new() -> Packets<S> {
-        Packets { packets: Vec::new(), free: Vec::new() }
+        Packets {
+            packets: Vec::new(),
+            free: Vec::new(),
+        }
     }
     #[inline]
     pub(crate) fn insert(&mut self, packet: Packet<S>) -> PacketId {

@@ -69,6 +69,10 @@ pub struct QueueConfig {
 impl Default for QueueConfig {
     /// 100 packets, drop-tail.
     fn default() -> QueueConfig {
-        QueueConfig { limit: Limit::Packets(100), marking: Marking::None, drop_ecn_blind: false }
+        QueueConfig {
+            limit: Limit::Packets(100),
+            marking: Marking::None,
+            drop_ecn_blind: false,
+        }
     }
 }

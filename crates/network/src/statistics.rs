@@ -59,6 +59,10 @@ impl LinkStatistics {
 
     /// Mean number of waiting packets over a period in which this was counted.
     pub fn mean_waiting(&self, period: Time) -> f64 {
-        if period == Time::ZERO { 0.0 } else { self.waited as f64 / period.as_picos() as f64 }
+        if period == Time::ZERO {
+            0.0
+        } else {
+            self.waited as f64 / period.as_picos() as f64
+        }
     }
 }

@@ -48,15 +48,22 @@ pub fn patterns(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// Presets of the transport by name, with help.
 #[pyfunction]
 pub fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let list: Vec<(&str, &str)> =
-        pathweave_scenario::presets().iter().map(|preset| (preset.name, preset.help)).collect();
+    let list: Vec<(&str, &str)> = pathweave_scenario::presets()
+        .iter()
+        .map(|preset| (preset.name, preset.help))
+        .collect();
     entries(py, &list)
 }
 
 /// A parameter's default and range, as texts.
 fn default_and_range(parameter: &Parameter) -> (String, String) {
     match parameter.kind {
-        ParameterKind::Number { default, minimum, maximum, integer } => {
+        ParameterKind::Number {
+            default,
+            minimum,
+            maximum,
+            integer,
+        } => {
             let kind = if integer { "whole numbers " } else { "" };
             let range = match (minimum.is_finite(), maximum.is_finite()) {
                 (true, true) => format!("{kind}{minimum} to {maximum}"),

@@ -40,7 +40,9 @@ fn thread_cpu_seconds() -> f64 {
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|n| n.parse().ok());
+    let kib = line
+        .and_then(|line| line.split_whitespace().next())
+        .and_then(|n| n.parse().ok());
     kib.map_or(0.0, |kib: f64| kib * 1024.0 / 1e6)
 }
 
@@ -48,11 +50,18 @@ fn peak_rss_mb() -> f64 {
 fn simulate(plan: &Plan, progress: &Progress) -> Result<Box<Finished>, RunError> {
     let (wall, cpu) = (Instant::now(), thread_cpu_seconds());
     let run = || pathweave_engine::run(plan, progress);
-    let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        Err(RunError::Check("the simulator panicked; its message is above".to_owned()))
-    })?;
+    let output =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
+            Err(RunError::Check(
+                "the simulator panicked; its message is above".to_owned(),
+            ))
+        })?;
     let (wall_s, cpu_s) = (wall.elapsed().as_secs_f64(), thread_cpu_seconds() - cpu);
-    Ok(Box::new(Finished { output, wall_s, cpu_s }))
+    Ok(Box::new(Finished {
+        output,
+        wall_s,
+        cpu_s,
+    }))
 }
 
 impl Run {
@@ -76,10 +85,12 @@ impl Run {
         };
         drop(state);
         let (state, progress) = (Arc::clone(&self.state), Arc::clone(&self.progress));
-        std::thread::Builder::new().name("simulation".to_owned()).spawn(move || {
-            let result = simulate(&plan, &progress);
-            *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Over(result);
-        })?;
+        std::thread::Builder::new()
+            .name("simulation".to_owned())
+            .spawn(move || {
+                let result = simulate(&plan, &progress);
+                *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Over(result);
+            })?;
         Ok(())
     }
 
@@ -98,7 +109,10 @@ impl Run {
         progress.set_item("state", word)?;
         progress.set_item("time_s", self.progress.time().as_secs_f64())?;
         progress.set_item("until_s", self.until_s)?;
-        progress.set_item("fraction", if done { 1.0 } else { self.progress.fraction() })?;
+        progress.set_item(
+            "fraction",
+            if done { 1.0 } else { self.progress.fraction() },
+        )?;
         progress.set_item("packet_hops", self.progress.packet_hops())?;
         progress.set_item("flows_started", self.progress.flows_started())?;
         progress.set_item("flows_finished", self.progress.flows_finished())?;

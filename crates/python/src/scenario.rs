@@ -35,15 +35,17 @@ pub fn load(
     only: Vec<String>,
     seeds: Option<u32>,
 ) -> PyResult<Scenario> {
-    py.detach(|| {
-        pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds)
-    })
-    .map(|scenario| Scenario {
-        inner: Arc::new(scenario),
-        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        size: size.unwrap_or_else(|| "quick".to_owned()),
-    })
-    .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
+    py.detach(|| pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds))
+        .map(|scenario| Scenario {
+            inner: Arc::new(scenario),
+            name: path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            size: size.unwrap_or_else(|| "quick".to_owned()),
+        })
+        .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
 }
 
 #[pymethods]
@@ -66,7 +68,12 @@ impl Scenario {
     #[getter]
     fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (axis, name) in self.inner.variants().iter().flat_map(|variant| &variant.axes) {
+        for (axis, name) in self
+            .inner
+            .variants()
+            .iter()
+            .flat_map(|variant| &variant.axes)
+        {
             match axes.iter_mut().find(|(other, _)| other == axis) {
                 Some((_, names)) if names.contains(&name.as_str()) => {}
                 Some((_, names)) => names.push(name),
@@ -82,7 +89,10 @@ impl Scenario {
     #[getter]
     fn variants(&self) -> Vec<Variant> {
         (0..self.inner.variants().len())
-            .map(|index| Variant { scenario: Arc::clone(&self.inner), index })
+            .map(|index| Variant {
+                scenario: Arc::clone(&self.inner),
+                index,
+            })
             .collect()
     }
     #[getter]
@@ -92,11 +102,14 @@ impl Scenario {
     /// The names of the traffic groups.
     #[getter]
     fn groups(&self) -> Vec<String> {
-        self.inner.variants().first().map_or_else(Vec::new, |variant| {
-            let groups = variant.resolved["traffic"].as_array();
-            let name = |group: &serde_json::Value| group["name"].as_str().map(str::to_owned);
-            groups.into_iter().flatten().filter_map(name).collect()
-        })
+        self.inner
+            .variants()
+            .first()
+            .map_or_else(Vec::new, |variant| {
+                let groups = variant.resolved["traffic"].as_array();
+                let name = |group: &serde_json::Value| group["name"].as_str().map(str::to_owned);
+                groups.into_iter().flatten().filter_map(name).collect()
+            })
     }
 }
 

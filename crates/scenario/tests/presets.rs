@@ -62,8 +62,8 @@ fn linux() {
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
     assert_eq!(rto(&config), RTO);
     assert_eq!(
-        (config.ack.every, config.ack.timeout),
-        (2, Time::from_millis(40))
+        (config.ack.every, config.ack.timeout, config.ack.at_first),
+        (2, Time::from_millis(40), 16)
     );
     assert_eq!(sizes(&config), (1448, 1500, 52));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
@@ -82,8 +82,8 @@ fn xmp_2013() {
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
     assert_eq!(rto(&config), RTO);
     assert_eq!(
-        (config.ack.every, config.ack.timeout),
-        (2, Time::from_millis(40))
+        (config.ack.every, config.ack.timeout, config.ack.at_first),
+        (2, Time::from_millis(40), 1)
     );
     assert_eq!(sizes(&config), (1460, 1500, 40));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);

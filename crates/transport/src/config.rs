@@ -39,6 +39,9 @@ pub struct AckPolicy {
     pub every: u32,
     /// The longest time that an acknowledgement waits for more data.
     pub timeout: Time,
+    /// So many data packets of a subflow are acknowledged at once when it begins: otherwise an
+    /// initial window of one packet would wait for the timeout. Linux does so for 16.
+    pub at_first: u32,
 }
 
 /// How much a receiver lets be sent ahead of what it could deliver in order.
@@ -136,7 +139,11 @@ impl Default for Config {
             minimum_rto: Time::from_millis(200),
             initial_rto: Time::from_secs(1),
             maximum_rto: Time::from_secs(120),
-            ack: AckPolicy { every: 2, timeout: Time::from_millis(40) },
+            ack: AckPolicy {
+                every: 2,
+                timeout: Time::from_millis(40),
+                at_first: 16,
+            },
             maximum_segment: 1448,
             data_packet: 1500,
             ack_packet: 52,

@@ -93,7 +93,11 @@ impl Connection {
             ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
             ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
         };
-        let path = Path::new(config.initial_window, config.minimum_window, config.initial_ssthresh);
+        let path = Path::new(
+            config.initial_window,
+            config.minimum_window,
+            config.initial_ssthresh,
+        );
         Connection {
             controller: opening.controller,
             ecn: opening.ecn_echo.is_some(),
@@ -133,7 +137,11 @@ impl Connection {
     /// Payload of a data segment.
     #[inline]
     pub fn payload(&self, data: u32) -> u16 {
-        if data + 1 == self.total { self.last_payload } else { self.config.maximum_segment }
+        if data + 1 == self.total {
+            self.last_payload
+        } else {
+            self.config.maximum_segment
+        }
     }
 
     /// Payload of the first `segments` data segments together.
@@ -163,8 +171,8 @@ impl Connection {
                 return Some(data);
             }
         }
-        let available = self.next_data < self.total
-            && self.next_data - self.data_acked < self.receive_window;
+        let available =
+            self.next_data < self.total && self.next_data - self.data_acked < self.receive_window;
         available.then(|| {
             self.next_data += 1;
             self.next_data - 1

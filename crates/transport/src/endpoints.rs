@@ -62,7 +62,7 @@ pub trait Output {
     fn wake(&mut self, timer: Timer, at: Time);
     /// A connection's last byte has been delivered in order.
     fn finished(&mut self, connection: ConnectionId);
-    /// A subflow has timed out so often that it counts as dead.
+    /// A subflow has timed out so often that it counts as dead, or has timed out again since.
     fn dead(&mut self, connection: ConnectionId, subflow: SubflowIndex);
     /// Nothing of a finished connection is left in hosts or network: its place may be used again
     /// once [`Endpoints::release`] has been called.
@@ -84,8 +84,10 @@ impl Endpoints {
     /// Makes room for a connection; it begins with [`Endpoints::start`].
     pub fn add(&mut self, opening: Opening) -> ConnectionId {
         let count = opening.subflows;
-        let place =
-            self.unused_connections.pop().unwrap_or(self.connections.len() as u32);
+        let place = self
+            .unused_connections
+            .pop()
+            .unwrap_or(self.connections.len() as u32);
         let first = self.take_block(count, place, &opening.config);
         let connection = Connection::new(opening, first);
         if place as usize == self.connections.len() {
@@ -105,7 +107,10 @@ impl Endpoints {
     }
 
     fn take_block(&mut self, count: u32, connection: u32, config: &Config) -> u32 {
-        let unused = self.unused_blocks.get_mut(count as usize).and_then(Vec::pop);
+        let unused = self
+            .unused_blocks
+            .get_mut(count as usize)
+            .and_then(Vec::pop);
         let first = unused.unwrap_or(self.senders.len() as u32);
         for number in 0..count {
             let index = (first + number) as usize;
@@ -116,7 +121,7 @@ impl Endpoints {
             } else {
                 self.senders[index].reset(connection, id, config);
             }
-            self.receivers[index].reset();
+            self.receivers[index].reset(config);
         }
         first
     }
@@ -237,7 +242,11 @@ impl Endpoints {
             sack: [SackBlock::default(); SACK_BLOCKS],
         };
         sender.in_network += 1;
-        let direction = if kind == Kind::Syn { Direction::Forward } else { Direction::Back };
+        let direction = if kind == Kind::Syn {
+            Direction::Forward
+        } else {
+            Direction::Back
+        };
         out.send(segment.subflow, direction, shape, segment);
     }
 
@@ -284,9 +293,11 @@ impl Endpoints {
             let wanted = connection.subflow_starts.get(number as usize).copied();
             let delay = match connection.config.joins {
                 Joins::AfterHandshake => Time::ZERO,
-                Joins::WithinAfterHandshake(_) => {
-                    connection.join_delays.get(number as usize).copied().unwrap_or(Time::ZERO)
-                }
+                Joins::WithinAfterHandshake(_) => connection
+                    .join_delays
+                    .get(number as usize)
+                    .copied()
+                    .unwrap_or(Time::ZERO),
             };
             self.open_subflow_at(index, wanted.unwrap_or(now + delay), now, out);
         }
@@ -517,7 +528,10 @@ impl Endpoints {
         let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
         let block = connection.first as usize..(connection.first + connection.count()) as usize;
-        if self.senders[block].iter().all(|sender| sender.in_network == 0) {
+        if self.senders[block]
+            .iter()
+            .all(|sender| sender.in_network == 0)
+        {
             out.gone(ConnectionId(place));
         }
     }
@@ -711,16 +725,21 @@ impl Endpoints {
         // Without a limit for reinjection a subflow still counts as dead in the end, so that a
         // connection without a live path is noticed.
         let limit = connection.config.reinject_after;
-        if sender.dead || sender.timeouts_in_row < limit.unwrap_or(3) {
+        if sender.timeouts_in_row < limit.unwrap_or(3) {
             return;
         }
-        sender.dead = true;
+        // Said again at every further timeout: meanwhile its siblings may have run out of data.
         out.dead(ConnectionId(place), SubflowIndex(index));
+        if std::mem::replace(&mut sender.dead, true) {
+            return;
+        }
         if limit.is_some() && connection.paths.len() > 1 {
             let before = connection.reinject.len();
             let data_acked = connection.data_acked;
-            let undelivered =
-                sender.board.unacknowledged_data().filter(|&data| data >= data_acked);
+            let undelivered = sender
+                .board
+                .unacknowledged_data()
+                .filter(|&data| data >= data_acked);
             connection.reinject.extend(undelivered);
             sender.reinjected += (connection.reinject.len() - before) as u64;
             self.send_what_may_be_sent(place, now, out);
@@ -752,11 +771,17 @@ impl Endpoints {
         self.connections[id.0 as usize].finished
     }
 
-    /// Whether every subflow of a connection counts as dead.
-    pub fn is_hopeless(&self, id: ConnectionId) -> bool {
+    /// Whether a connection waits for what cannot come: none of its subflows has a live path and is
+    /// still trying, or has both a live path and something to send.
+    pub fn is_stuck(&self, id: ConnectionId, has_live_path: impl Fn(SubflowIndex) -> bool) -> bool {
+        let connection = &self.connections[id.0 as usize];
         self.subflows(id).all(|subflow| {
             let sender = &self.senders[subflow.0 as usize];
-            sender.dead || sender.phase == Phase::Unopened
+            let given_up = sender.dead || sender.phase == Phase::Unopened;
+            let idle = sender.phase == Phase::Open
+                && sender.board.outstanding() == 0
+                && !connection.has_data();
+            idle || (given_up && !has_live_path(subflow))
         })
     }
 

@@ -80,7 +80,11 @@ impl Reassembly {
                 .iter()
                 .enumerate()
                 .map(|(index, word)| {
-                    let word = if index == first & mask { word & !below } else { *word };
+                    let word = if index == first & mask {
+                        word & !below
+                    } else {
+                        *word
+                    };
                     u64::from(word.count_ones())
                 })
                 .sum()

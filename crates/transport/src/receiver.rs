@@ -50,6 +50,8 @@ pub(crate) struct Receiver {
     /// Marks not yet echoed.
     ce_pending: u32,
     last_ce: bool,
+    /// Data packets that are still acknowledged at once, as the subflow is young.
+    at_first: u32,
     last_sent: Time,
     /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
     blocks: Vec<SackBlock>,
@@ -63,11 +65,12 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Makes it as new, keeping its memory.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, config: &Config) {
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
         *self = Receiver {
             blocks,
+            at_first: config.ack.at_first,
             ack_deadline: Time::MAX,
             timer_at: Time::MAX,
             ..Receiver::default()
@@ -95,7 +98,10 @@ impl Receiver {
         } else {
             reaction.new = self.place(arrival.number);
         }
+        let young = self.at_first > 0;
+        self.at_first = self.at_first.saturating_sub(1);
         if !in_order
+            || young
             || ce_changed
             || arrival.last
             || self.unacknowledged >= config.ack.every
@@ -139,18 +145,27 @@ impl Receiver {
         }
         if number == self.next {
             self.next += 1;
-            if let Some(filled) = self.blocks.iter().position(|block| block.start == self.next) {
+            if let Some(filled) = self
+                .blocks
+                .iter()
+                .position(|block| block.start == self.next)
+            {
                 self.next = self.blocks.remove(filled).end;
             }
             return true;
         }
-        if let Some(held) =
-            self.blocks.iter().position(|block| block.start <= number && number < block.end)
+        if let Some(held) = self
+            .blocks
+            .iter()
+            .position(|block| block.start <= number && number < block.end)
         {
             self.blocks[..=held].rotate_right(1);
             return false;
         }
-        let mut block = SackBlock { start: number, end: number + 1 };
+        let mut block = SackBlock {
+            start: number,
+            end: number + 1,
+        };
         self.blocks.retain(|other| {
             if other.end == block.start {
                 block.start = other.start;
@@ -183,15 +198,46 @@ mod tests {
         }
     }
 
+    fn config() -> Config {
+        let ack = AckPolicy {
+            at_first: 0,
+            ..Config::default().ack
+        };
+        Config {
+            ack,
+            ..Config::default()
+        }
+    }
+
+    #[test]
+    fn a_young_subflow_is_acknowledged_at_once() {
+        let ack = AckPolicy {
+            at_first: 2,
+            ..config().ack
+        };
+        let config = Config { ack, ..config() };
+        let mut receiver = Receiver::default();
+        receiver.reset(&config);
+        let at_once: Vec<bool> = (0..6)
+            .map(|number| {
+                receiver
+                    .on_data(data(number, false), 255, &config)
+                    .now
+                    .is_some()
+            })
+            .collect();
+        assert_eq!(at_once, [true, true, false, true, false, true]);
+    }
+
     fn receiver() -> Receiver {
         let mut receiver = Receiver::default();
-        receiver.reset();
+        receiver.reset(&config());
         receiver
     }
 
     #[test]
     fn every_second_packet_is_acknowledged() {
-        let config = Config::default();
+        let config = config();
         let mut receiver = receiver();
         let first = receiver.on_data(data(0, false), 255, &config);
         assert!(first.delayed && first.now.is_none());
@@ -202,15 +248,22 @@ mod tests {
 
     #[test]
     fn the_last_segment_is_acknowledged_at_once() {
-        let config = Config::default();
+        let config = config();
         let mut receiver = receiver();
-        let reaction = receiver.on_data(Arrival { last: true, ..data(0, false) }, 255, &config);
+        let reaction = receiver.on_data(
+            Arrival {
+                last: true,
+                ..data(0, false)
+            },
+            255,
+            &config,
+        );
         assert_eq!(reaction.now.map(|ack| ack.next), Some(1));
     }
 
     #[test]
     fn a_change_of_the_mark_is_acknowledged_at_once_and_apart() {
-        let config = Config::default();
+        let config = config();
         let mut receiver = receiver();
         receiver.on_data(data(0, false), 255, &config);
         let change = receiver.on_data(data(1, true), 255, &config);
@@ -226,8 +279,11 @@ mod tests {
 
     #[test]
     fn marks_beyond_what_one_acknowledgement_echoes_wait_for_the_next() {
-        let ack = AckPolicy { every: 8, ..Config::default().ack };
-        let config = Config { ack, ..Config::default() };
+        let ack = AckPolicy {
+            every: 8,
+            ..config().ack
+        };
+        let config = Config { ack, ..config() };
         let mut receiver = receiver();
         receiver.on_data(data(0, true), 3, &config);
         let echoes: Vec<u8> = (1..=17)
@@ -240,27 +296,42 @@ mod tests {
 
     #[test]
     fn gaps_are_reported_latest_block_first() {
-        let config = Config::default();
+        let config = config();
         let mut receiver = receiver();
         receiver.on_data(data(0, false), 255, &config);
         receiver.on_data(data(2, false), 255, &config);
         receiver.on_data(data(4, false), 255, &config);
         receiver.on_data(data(6, false), 255, &config);
-        let ack = receiver.on_data(data(8, false), 255, &config).now.expect("out of order");
+        let ack = receiver
+            .on_data(data(8, false), 255, &config)
+            .now
+            .expect("out of order");
         assert_eq!(ack.next, 1);
         assert_eq!(ack.sack_count, 3);
         assert_eq!(ack.sack.map(|block| block.start), [8, 6, 4]);
-        let ack = receiver.on_data(data(3, false), 255, &config).now.expect("out of order");
+        let ack = receiver
+            .on_data(data(3, false), 255, &config)
+            .now
+            .expect("out of order");
         assert_eq!(ack.sack[0], SackBlock { start: 2, end: 5 });
-        let ack = receiver.on_data(data(1, false), 255, &config).now.expect("fills a gap");
+        let ack = receiver
+            .on_data(data(1, false), 255, &config)
+            .now
+            .expect("fills a gap");
         assert_eq!(ack.next, 5);
     }
 
     #[test]
     fn without_sack_no_blocks_are_sent() {
-        let config = Config { recovery: Recovery::NewReno, ..Config::default() };
+        let config = Config {
+            recovery: Recovery::NewReno,
+            ..config()
+        };
         let mut receiver = receiver();
-        let ack = receiver.on_data(data(3, false), 255, &config).now.expect("out of order");
+        let ack = receiver
+            .on_data(data(3, false), 255, &config)
+            .now
+            .expect("out of order");
         assert_eq!((ack.next, ack.sack_count), (0, 0));
     }
 
@@ -269,7 +340,7 @@ mod tests {
         /// newness of each packet and every block are right.
         #[test]
         fn agrees_with_a_set(numbers in prop::collection::vec(0u32..40, 0..120)) {
-            let config = Config::default();
+            let config = config();
             let mut receiver = receiver();
             let mut held = BTreeSet::new();
             for number in numbers {

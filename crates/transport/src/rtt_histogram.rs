@@ -19,7 +19,11 @@ const STEPS: u32 = 16;
 impl Default for RttHistogram {
     fn default() -> RttHistogram {
         let bins = ((LARGEST - SMALLEST) * STEPS) as usize;
-        RttHistogram { counts: vec![0; bins].into_boxed_slice(), samples: 0, sum: 0 }
+        RttHistogram {
+            counts: vec![0; bins].into_boxed_slice(),
+            samples: 0,
+            sum: 0,
+        }
     }
 }
 
@@ -66,7 +70,9 @@ impl RttHistogram {
                 let octave = bin as u32 / STEPS + SMALLEST;
                 let step = bin as u64 % u64::from(STEPS);
                 let width = 1u64 << (octave - 4);
-                return Some(Time::from_picos((u64::from(STEPS) + step) * width + width / 2));
+                return Some(Time::from_picos(
+                    (u64::from(STEPS) + step) * width + width / 2,
+                ));
             }
         }
         None
@@ -86,7 +92,10 @@ mod tests {
             histogram.add(Time::from_micros(micros));
         }
         for (share, expected) in [(0.01, 100e-6), (0.5, 5e-3), (0.99, 9.9e-3)] {
-            let found = histogram.percentile(share).expect("there are samples").as_secs_f64();
+            let found = histogram
+                .percentile(share)
+                .expect("there are samples")
+                .as_secs_f64();
             assert!((found / expected - 1.0).abs() < 0.035, "{share}: {found}");
         }
         assert_eq!(histogram.mean(), Some(Time::from_nanos(5_000_500)));

@@ -50,7 +50,10 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub fn new() -> Scoreboard {
-        let unused = Sent { data: 0, state: State::InFlight };
+        let unused = Sent {
+            data: 0,
+            state: State::InFlight,
+        };
         Scoreboard::on(vec![unused; 16].into_boxed_slice())
     }
 
@@ -125,7 +128,10 @@ impl Scoreboard {
             self.grow();
         }
         let number = self.next;
-        *self.at(number) = Sent { data, state: State::InFlight };
+        *self.at(number) = Sent {
+            data,
+            state: State::InFlight,
+        };
         self.next += 1;
         number
     }
@@ -179,7 +185,10 @@ impl Scoreboard {
             let within = |inner: &&SackBlock| {
                 block.start <= inner.start && inner.end <= block.end && inner.start < inner.end
             };
-            let inner = known.iter().filter(within).max_by_key(|inner| inner.end - inner.start);
+            let inner = known
+                .iter()
+                .filter(within)
+                .max_by_key(|inner| inner.end - inner.start);
             fresh += match inner {
                 Some(inner) => {
                     self.acknowledge_range(block.start, inner.start)
@@ -348,7 +357,9 @@ mod tests {
         acknowledge_block(&mut board, 2, 4);
         board.judge_all(true);
         assert_eq!((board.lost(), board.in_flight()), (4, 0));
-        let again: Vec<u32> = std::iter::from_fn(|| board.send_again()).map(|(n, _)| n).collect();
+        let again: Vec<u32> = std::iter::from_fn(|| board.send_again())
+            .map(|(n, _)| n)
+            .collect();
         assert_eq!(again, [0, 1, 4, 5]);
         board.judge_all(false);
         assert_eq!((board.lost(), board.sacked()), (6, 0));

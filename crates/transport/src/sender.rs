@@ -143,7 +143,11 @@ impl Sender {
             let packets = ack.number - una;
             self.board.acknowledge_clean(ack.number);
             self.duplicates = 0;
-            return Progress { packets, advanced: true, ..Progress::default() };
+            return Progress {
+                packets,
+                advanced: true,
+                ..Progress::default()
+            };
         }
         self.on_unusual_ack(ack, config)
     }
@@ -152,7 +156,10 @@ impl Sender {
     #[inline(never)]
     fn on_unusual_ack(&mut self, ack: &Segment, config: &Config) -> Progress {
         let in_recovery = matches!(self.recovery, RecoveryState::Fast(_));
-        let mut progress = Progress { in_recovery, ..Progress::default() };
+        let mut progress = Progress {
+            in_recovery,
+            ..Progress::default()
+        };
         let una = self.board.una();
         if ack.number < una {
             return progress; // overtaken by a later acknowledgement
@@ -203,7 +210,11 @@ impl Sender {
             match self.recovery {
                 RecoveryState::Fast(_) => self.board.count_duplicate(1),
                 RecoveryState::None if self.duplicates == DUPLICATE_THRESHOLD => {
-                    let counted = if config.limited_transmit { 1 } else { DUPLICATE_THRESHOLD };
+                    let counted = if config.limited_transmit {
+                        1
+                    } else {
+                        DUPLICATE_THRESHOLD
+                    };
                     self.board.count_duplicate(counted);
                     self.board.judge_first();
                     self.recovery = RecoveryState::Fast(self.board.next());

@@ -63,14 +63,23 @@ mod tests {
 
     #[test]
     fn follows_rfc_6298() {
-        let config = Config { minimum_rto: Time::from_millis(1), ..Config::default() };
+        let config = Config {
+            minimum_rto: Time::from_millis(1),
+            ..Config::default()
+        };
         let mut timeout = RetransmissionTimeout::new(&config);
         assert_eq!(timeout.current(&config), Time::from_secs(1));
         // First sample R: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR = 3 R.
-        assert_eq!(timeout.sample(Time::from_millis(8), &config), Time::from_millis(8));
+        assert_eq!(
+            timeout.sample(Time::from_millis(8), &config),
+            Time::from_millis(8)
+        );
         assert_eq!(timeout.current(&config), Time::from_millis(24));
         // R' = 16 ms: RTTVAR = 3/4 * 4 + 1/4 * 8 = 5, SRTT = 7/8 * 8 + 1/8 * 16 = 9, RTO = 29 ms.
-        assert_eq!(timeout.sample(Time::from_millis(16), &config), Time::from_millis(9));
+        assert_eq!(
+            timeout.sample(Time::from_millis(16), &config),
+            Time::from_millis(9)
+        );
         assert_eq!(timeout.current(&config), Time::from_millis(29));
         timeout.back_off();
         timeout.back_off();

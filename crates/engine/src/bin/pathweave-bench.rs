@@ -25,7 +25,11 @@ struct Arguments {
 
 fn arguments() -> Result<Arguments, String> {
     let mut given = std::env::args().skip(1);
-    let mut arguments = Arguments { file: String::new(), until: None, json: false };
+    let mut arguments = Arguments {
+        file: String::new(),
+        until: None,
+        json: false,
+    };
     while let Some(argument) = given.next() {
         match argument.as_str() {
             "--until" => arguments.until = Some(given.next().ok_or(USAGE)?),
@@ -37,7 +41,11 @@ fn arguments() -> Result<Arguments, String> {
             other => return Err(format!("unexpected argument \"{other}\"\n{USAGE}")),
         }
     }
-    if arguments.file.is_empty() { Err(USAGE.to_owned()) } else { Ok(arguments) }
+    if arguments.file.is_empty() {
+        Err(USAGE.to_owned())
+    } else {
+        Ok(arguments)
+    }
 }
 
 fn cpu_seconds() -> f64 {
@@ -49,16 +57,24 @@ fn cpu_seconds() -> f64 {
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|n| n.parse().ok());
+    let kib = line
+        .and_then(|line| line.split_whitespace().next())
+        .and_then(|n| n.parse().ok());
     kib.map_or(0.0, |kib: f64| kib * 1024.0 / 1e6)
 }
 
 fn simulate(arguments: &Arguments) -> Result<String, String> {
-    let sets: Vec<String> =
-        arguments.until.iter().map(|until| format!("stop.at=\"{until}\"")).collect();
+    let sets: Vec<String> = arguments
+        .until
+        .iter()
+        .map(|until| format!("stop.at=\"{until}\""))
+        .collect();
     let scenario = Scenario::load(arguments.file.as_ref(), None, &sets, &[], None)
         .map_err(|errors| errors.render(80, false))?;
-    let variant = scenario.variants().first().ok_or("the scenario has no variant")?;
+    let variant = scenario
+        .variants()
+        .first()
+        .ok_or("the scenario has no variant")?;
     let seed = scenario.seeds().first().copied().unwrap_or(1);
     let plan = variant.plan(seed);
     let before = cpu_seconds();

@@ -11,7 +11,7 @@ use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 use pathweave_scenario::{Change, GroupPlan, LinkChange, ListedFlow, Measure, Plan, Record, Stop};
 use pathweave_traffic::patterns::{Listed, ListedFlow as Listing, Permutation};
 use pathweave_traffic::{Pattern, Size};
-use pathweave_transport::Config;
+use pathweave_transport::{AckPolicy, Config};
 use pathweave_units::{Bytes, Rate, Time};
 
 /// A queue of `limit` packets that marks above `k`; drop-tail without.
@@ -24,6 +24,19 @@ pub fn queue(limit: u32, k: Option<u32>) -> QueueConfig {
         limit: Limit::Packets(limit),
         marking,
         drop_ecn_blind: false,
+    }
+}
+
+/// A Linux-like transport that delays acknowledgements from the first packet on: theory is about
+/// one policy, not two.
+pub fn transport() -> Config {
+    let ack = AckPolicy {
+        at_first: 0,
+        ..Config::default().ack
+    };
+    Config {
+        ack,
+        ..Config::default()
     }
 }
 
@@ -49,7 +62,7 @@ pub fn group(
         size,
         start: Time::ZERO,
         stop: None,
-        transport: Config::default(),
+        transport: transport(),
         controller: entry,
         parameters: entry.parameters(&given).expect("valid parameters"),
         subflows: 1,

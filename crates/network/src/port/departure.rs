@@ -61,7 +61,10 @@ impl DeparturePort {
     }
 
     fn waited_so_far(&self, now: Time) -> u64 {
-        self.waiting.iter().map(|w| now.saturating_sub(w.since).as_picos()).sum()
+        self.waiting
+            .iter()
+            .map(|w| now.saturating_sub(w.since).as_picos())
+            .sum()
     }
 }
 
@@ -113,7 +116,11 @@ impl Port for DeparturePort {
             self.serve(link, now, packet, header.size, events);
         } else {
             self.waiting_bytes += u32::from(header.size);
-            self.waiting.push_back(WaitingPacket { packet, size: header.size, since: now });
+            self.waiting.push_back(WaitingPacket {
+                packet,
+                size: header.size,
+                since: now,
+            });
         }
         true
     }
@@ -126,7 +133,10 @@ impl Port for DeparturePort {
         if self.wire.is_empty() {
             events.schedule(link, LinkEvent::Arrival, arrival);
         }
-        self.wire.push_back(OnWire { packet: served.packet, arrival });
+        self.wire.push_back(OnWire {
+            packet: served.packet,
+            arrival,
+        });
         if let Some(next) = self.waiting.pop_front() {
             self.waiting_bytes -= u32::from(next.size);
             self.statistics.waited += (now - next.since).as_picos();
@@ -173,9 +183,15 @@ impl Port for DeparturePort {
         self.statistics.lost_in_service += u64::from(self.in_service.is_some());
         self.statistics.lost_waiting += self.waiting.len() as u64;
         let mut purged = Purged::default();
-        purged.0.extend(self.wire.drain(..).map(|on_wire| on_wire.packet));
-        purged.0.extend(self.in_service.take().map(|served| served.packet));
-        purged.0.extend(self.waiting.drain(..).map(|waiting| waiting.packet));
+        purged
+            .0
+            .extend(self.wire.drain(..).map(|on_wire| on_wire.packet));
+        purged
+            .0
+            .extend(self.in_service.take().map(|served| served.packet));
+        purged
+            .0
+            .extend(self.waiting.drain(..).map(|waiting| waiting.packet));
         self.waiting_bytes = 0;
         self.up = false;
         purged
@@ -203,7 +219,10 @@ impl Port for DeparturePort {
 
     fn statistics(&self, now: Time) -> LinkStatistics {
         let waited = self.statistics.waited + self.waited_so_far(now);
-        LinkStatistics { waited, ..self.statistics }
+        LinkStatistics {
+            waited,
+            ..self.statistics
+        }
     }
 
     fn histogram(&mut self) -> &mut QueueHistogram {

@@ -50,7 +50,11 @@ pub struct FifoPort {
     rate: Rate,
 }
 
-const EMPTY: Entry = Entry { departure: Time::ZERO, packet: PacketId(0), bytes_to_here: 0 };
+const EMPTY: Entry = Entry {
+    departure: Time::ZERO,
+    packet: PacketId(0),
+    bytes_to_here: 0,
+};
 
 impl FifoPort {
     #[inline(always)]
@@ -173,7 +177,11 @@ impl Port for FifoPort {
         if self.head == tail {
             events.schedule(link, LinkEvent::Arrival, departure + self.delay);
         }
-        self.ring[tail as usize & mask] = Entry { departure, packet, bytes_to_here };
+        self.ring[tail as usize & mask] = Entry {
+            departure,
+            packet,
+            bytes_to_here,
+        };
         // One place stays unused, for the entry before the head.
         if self.tail.wrapping_sub(self.head) as usize == mask {
             self.grow();
@@ -194,7 +202,11 @@ impl Port for FifoPort {
         }
         self.head = next;
         if next != self.tail {
-            events.schedule(link, LinkEvent::Arrival, self.entry(next).departure + self.delay);
+            events.schedule(
+                link,
+                LinkEvent::Arrival,
+                self.entry(next).departure + self.delay,
+            );
         }
         self.statistics.delivered += 1;
         packet
@@ -266,7 +278,9 @@ impl Port for FifoPort {
     }
 
     fn waiting(&self, now: Time) -> u32 {
-        self.tail.wrapping_sub(self.first_unserved_before(now)).saturating_sub(1)
+        self.tail
+            .wrapping_sub(self.first_unserved_before(now))
+            .saturating_sub(1)
     }
 
     fn holds(&self) -> u32 {
@@ -275,7 +289,10 @@ impl Port for FifoPort {
 
     fn statistics(&self, now: Time) -> LinkStatistics {
         let waited = self.statistics.waited - self.still_to_wait(now);
-        LinkStatistics { waited, ..self.statistics }
+        LinkStatistics {
+            waited,
+            ..self.statistics
+        }
     }
 
     fn histogram(&mut self) -> &mut QueueHistogram {

@@ -46,6 +46,9 @@ pub(crate) struct TransportTable {
     /// The longest time that an acknowledgement waits for more data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_timeout: Option<TimeText>,
+    /// Data packets of a subflow that are acknowledged at once when it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_at_first: Option<u32>,
     /// Largest payload of a packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum_segment: Option<BytesText>,
@@ -176,6 +179,7 @@ impl TransportTable {
         set(self.initial_rto, &mut config.initial_rto);
         set(self.maximum_rto, &mut config.maximum_rto);
         set(self.ack_timeout, &mut config.ack.timeout);
+        config.ack.at_first = self.ack_at_first.unwrap_or(config.ack.at_first);
         config.ack.every = self.ack_every.unwrap_or(config.ack.every);
         config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
         config.initial_window = self.initial_window.unwrap_or(config.initial_window);
@@ -298,7 +302,11 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
 impl From<&Config> for TransportTable {
     /// Every value written out.
     fn from(config: &Config) -> TransportTable {
-        let AckPolicy { every, timeout } = config.ack;
+        let AckPolicy {
+            every,
+            timeout,
+            at_first,
+        } = config.ack;
         let size = |size: u16| Some(BytesText(Bytes::new(u64::from(size))));
         TransportTable {
             preset: None,
@@ -320,6 +328,7 @@ impl From<&Config> for TransportTable {
             maximum_rto: Some(TimeText(config.maximum_rto)),
             ack_every: Some(every),
             ack_timeout: Some(TimeText(timeout)),
+            ack_at_first: Some(at_first),
             maximum_segment: size(config.maximum_segment),
             data_packet: size(config.data_packet),
             ack_packet: size(config.ack_packet),

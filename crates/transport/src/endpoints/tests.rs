@@ -65,6 +65,7 @@ fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
     let ack = AckPolicy {
         every: 8,
         timeout: Time::from_millis(40),
+        at_first: 0,
     };
     let config = Config {
         ack,
