@@ -54,7 +54,6 @@ class LinkBuilder
         : m_marks(settings.queue == "step-marking")
     {
         m_links.SetDeviceAttribute("DataRate", ns3::DataRateValue(settings.linkRate));
-        m_links.SetChannelAttribute("Delay", ns3::TimeValue(settings.linkDelay));
 
         const ns3::QueueSize limit(ns3::QueueSizeUnit::PACKETS, settings.queueLimitPackets);
         if (m_marks)
@@ -95,8 +94,9 @@ class LinkBuilder
         m_addresses.SetBase("10.0.0.0", "255.255.255.0");
     }
 
-    Link Connect(ns3::Ptr<ns3::Node> left, ns3::Ptr<ns3::Node> right)
+    Link Connect(ns3::Ptr<ns3::Node> left, ns3::Ptr<ns3::Node> right, ns3::Time delay)
     {
+        m_links.SetChannelAttribute("Delay", ns3::TimeValue(delay));
         const ns3::NetDeviceContainer devices = m_links.Install(left, right);
         if (m_marks)
         {
@@ -174,12 +174,15 @@ BuildDumbbell(const Settings& settings)
 
     LinkBuilder links(settings);
     Dumbbell dumbbell;
-    dumbbell.bottleneck = links.Connect(leftRouter, rightRouter).ports[0];
+    dumbbell.bottleneck = links.Connect(leftRouter, rightRouter, settings.linkDelay).ports[0];
     for (uint32_t flow = 0; flow < kFlows; ++flow)
     {
-        const Link access = links.Connect(senders.Get(flow), leftRouter);
+        const ns3::Time extraDelay =
+            flow == 0 ? settings.firstExtraDelay : settings.secondExtraDelay;
+        const Link access =
+            links.Connect(senders.Get(flow), leftRouter, settings.linkDelay + extraDelay);
         dumbbell.senders[flow] = {senders.Get(flow), access.addresses[0], access.ports[0]};
-        const Link egress = links.Connect(rightRouter, receivers.Get(flow));
+        const Link egress = links.Connect(rightRouter, receivers.Get(flow), settings.linkDelay);
         dumbbell.receivers[flow] = {receivers.Get(flow), egress.addresses[1], egress.ports[1]};
     }
     ns3::Ipv4GlobalRoutingHelper::PopulateRoutingTables();

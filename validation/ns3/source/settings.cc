@@ -101,6 +101,12 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("series-bin", "bin of the goodput series", settings.seriesBin);
     commandLine.AddValue("link-rate", "rate of every link", settings.linkRate);
     commandLine.AddValue("link-delay", "one-way delay of every link", settings.linkDelay);
+    commandLine.AddValue("first-extra-delay",
+                         "what the link of the first sender has more",
+                         settings.firstExtraDelay);
+    commandLine.AddValue("second-extra-delay",
+                         "what the link of the second sender has more",
+                         settings.secondExtraDelay);
     commandLine.AddValue("queue", "step-marking or drop-tail", settings.queue);
     commandLine.AddValue("queue-limit", "packets that a queue holds", settings.queueLimitPackets);
     commandLine.AddValue("marking-threshold",

@@ -25,6 +25,10 @@ struct Settings
 
     ns3::DataRate linkRate{"1Gbps"};
     ns3::Time linkDelay{ns3::NanoSeconds(31250)};
+    // What the links of the two senders have more. Zero leaves the network symmetric, so that
+    // packets of both flows reach the bottleneck at the same instants.
+    ns3::Time firstExtraDelay{ns3::Seconds(0)};
+    ns3::Time secondExtraDelay{ns3::Seconds(0)};
 
     // "step-marking" or "drop-tail", at every port of the network.
     std::string queue{"step-marking"};
