@@ -9,6 +9,7 @@ mod flows;
 mod links;
 mod outlet;
 mod progress;
+mod ranks;
 mod results;
 mod scheduler;
 mod series;

@@ -4,8 +4,7 @@ use pathweave_fabric::LinkId;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 
-/// The order in which links act at equal times: a seeded permutation, so that no link is favoured
-/// for its place in the fabric. The network numbers its ports by this rank.
+/// How the network numbers its ports: a seeded permutation of the fabric's links.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkOrder {
     rank: Vec<u32>,

@@ -1,12 +1,11 @@
 //! What happens next: links in a timing wheel, timers and everything far away in a heap.
 //!
-//! The order at equal times is a rule (departures, arrivals, timers; among equals by rank), so that
-//! it does not depend on how the events are kept. Ranks of links are their numbers in the network,
-//! which are a seeded permutation; ranks of timers are seeded hashes.
+//! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
+//! kept.
 
+use crate::ranks::Ranks;
 use crate::wheel::Wheel;
 use pathweave_network::{LinkEvent, LinkEvents};
-use pathweave_random::hash;
 use pathweave_transport::{SubflowIndex, Timer};
 use pathweave_units::Time;
 use std::cmp::Reverse;
@@ -74,11 +73,11 @@ impl From<Timer> for Alarm {
     }
 }
 
-/// An entry of the heap. Links rank below 2^33, timers above.
+/// An entry of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Later {
     at: Time,
-    rank: u64,
+    rank: (u64, u32),
     event: Event,
 }
 
@@ -86,7 +85,7 @@ struct Later {
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     now: Time,
-    seed: u64,
+    ranks: Ranks,
     links: u32,
     /// Slots below `links` are departures, those above arrivals.
     wheel: Wheel,
@@ -98,8 +97,6 @@ pub(crate) struct Scheduler {
     far: Vec<Time>,
 }
 
-const TIMERS: u64 = 1 << 33;
-
 impl Scheduler {
     /// For so many links. `longest` is the longest that a link usually schedules ahead, and
     /// `spacing` the mean time between events when all links are busy.
@@ -108,11 +105,12 @@ impl Scheduler {
         let fine = spacing.as_picos().max(2).ilog2().clamp(6, 40);
         let reaching = (fine..40).find(|&shift| Wheel::horizon_of(shift) > longest * 2);
         let slots = 2 * links as usize;
+        let ranks = Ranks::new(seed, links);
         Scheduler {
             now: Time::ZERO,
-            seed,
+            ranks,
             links,
-            wheel: Wheel::new(slots, reaching.unwrap_or(40)),
+            wheel: Wheel::new(slots, reaching.unwrap_or(40), ranks),
             heap: BinaryHeap::new(),
             heap_first: Time::MAX,
             far: vec![Time::MAX; slots],
@@ -134,10 +132,10 @@ impl Scheduler {
     /// Sets a timer. Timers are not taken back.
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
         let (kind, id) = alarm.kind_and_id();
-        let rank = TIMERS + (hash(&[self.seed, kind, u64::from(id)]) >> 32);
+        let at = at.max(self.now);
         self.push(Later {
-            at: at.max(self.now),
-            rank,
+            at,
+            rank: self.ranks.of_timer(at, kind, id),
             event: Event::Timer(alarm),
         });
     }
@@ -187,7 +185,7 @@ impl Scheduler {
                 .peek()
                 .map(|Reverse(later)| (later.at, later.rank));
             if let Some((at, slot)) = near
-                && first.is_none_or(|first| (at, u64::from(slot)) < first)
+                && first.is_none_or(|first| (at, self.ranks.of(at, slot)) < first)
             {
                 if at >= limit {
                     return None;
@@ -204,8 +202,8 @@ impl Scheduler {
                 .heap
                 .peek()
                 .map_or(Time::MAX, |Reverse(first)| first.at);
-            if later.rank < TIMERS {
-                let slot = later.rank as usize;
+            if let Event::Link(link, event) = later.event {
+                let slot = self.slot(link, event) as usize;
                 if self.far[slot] != later.at {
                     continue; // cancelled
                 }
@@ -223,7 +221,7 @@ impl Scheduler {
         let event = self.link_event(slot);
         self.push(Later {
             at,
-            rank: u64::from(slot),
+            rank: self.ranks.of(at, slot),
             event,
         });
     }
@@ -287,7 +285,7 @@ mod tests {
         ) {
             let spacing = Time::from_picos(1 << shift);
             let mut scheduler = Scheduler::new(20, Time::from_picos(1000), spacing, 7);
-            let mut oracle: BTreeMap<(Time, u64, u32), Event> = BTreeMap::new();
+            let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
             let mut serial = 0;
             for step in steps {
                 match step {
@@ -299,18 +297,16 @@ mod tests {
                         }
                         let at = scheduler.now() + Time::from_picos(delay);
                         scheduler.schedule(link, event, at);
-                        let class = if departure { 0 } else { 1u64 << 32 };
-                        oracle.insert(
-                            (at, class + u64::from(link), 0),
-                            Event::Link(link, event),
-                        );
+                        let slot = if departure { link } else { link + 20 };
+                        let rank = Ranks::new(7, 20).of(at, slot);
+                        oracle.insert((at, rank, 0), Event::Link(link, event));
                     }
                     Step::Timer(id, delay) => {
                         let at = scheduler.now() + Time::from_picos(delay);
                         let alarm = Alarm::StartFlow(id);
                         scheduler.wake(alarm, at);
                         serial += 1;
-                        let rank = (1 << 40) + (hash(&[7, 3, u64::from(id)]) >> 32);
+                        let rank = Ranks::new(7, 20).of_timer(at, 3, id);
                         oracle.insert((at, rank, serial), Event::Timer(alarm));
                     }
                     Step::Cancel(link, departure) => {

@@ -1,5 +1,6 @@
 //! A timing wheel over links: what makes one event a packet and hop cheap.
 
+use crate::ranks::Ranks;
 use pathweave_units::Time;
 
 const NONE: u32 = u32::MAX;
@@ -7,7 +8,7 @@ const NONE: u32 = u32::MAX;
 const BUCKETS: usize = 1 << 15;
 
 /// Times for slots, at most one a slot, within a limited horizon; the earliest comes out first and,
-/// at equal times, the one with the lowest slot number.
+/// at equal times, the one with the lowest rank.
 ///
 /// A bucket is a sorted list threaded through the slots, so nothing is allocated. Two levels of
 /// bitmaps find the next bucket in use.
@@ -22,6 +23,7 @@ pub(crate) struct Wheel {
     /// One bit a word of `used`.
     words_used: [u64; GROUPS],
     slots: Box<[Slot]>,
+    ranks: Ranks,
 }
 
 const WORDS: usize = BUCKETS / 64;
@@ -43,7 +45,7 @@ fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
 
 impl Wheel {
     /// A wheel for so many slots whose buckets span 2^`shift` picoseconds.
-    pub fn new(slots: usize, shift: u32) -> Wheel {
+    pub fn new(slots: usize, shift: u32, ranks: Ranks) -> Wheel {
         Wheel {
             shift,
             heads: boxed(NONE),
@@ -57,6 +59,7 @@ impl Wheel {
                 slots
             ]
             .into_boxed_slice(),
+            ranks,
         }
     }
 
@@ -96,7 +99,11 @@ impl Wheel {
 
     #[inline(never)]
     fn insert_behind(&mut self, bucket: usize, head: u32, slot: u32, at: Time) {
-        let before = |other: u32, slots: &[Slot]| (slots[other as usize].at, other) < (at, slot);
+        let ranks = self.ranks;
+        let before = |other: u32, slots: &[Slot]| {
+            let other_at = slots[other as usize].at;
+            other_at < at || (other_at == at && ranks.of(at, other) < ranks.of(at, slot))
+        };
         if !before(head, &self.slots) {
             self.heads[bucket] = slot;
             self.slots[slot as usize] = Slot { at, next: head };

@@ -44,8 +44,7 @@ pub struct Conservation {
 
 /// The ports of a fabric, the packets in them, and the routes they follow.
 ///
-/// Links are numbered by whoever sets the network up; the number is also the order in which links
-/// act at equal times.
+/// Links are numbered by whoever sets the network up.
 pub struct Network<S, P> {
     ports: Vec<P>,
     packets: Packets<S>,
