@@ -232,7 +232,7 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     // One event.
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Time, event: Event) {
         match event {
             Event::Link(link, LinkEvent::Arrival) => {
