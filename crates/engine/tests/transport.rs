@@ -100,6 +100,7 @@ fn two_rounds_of_slow_start() {
         every: 1,
         timeout: Time::from_millis(40),
         at_first: 0,
+        at_mark_change: true,
     };
     let round = one_way(DATA) + one_way(ACK);
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
@@ -122,6 +123,7 @@ fn a_delayed_acknowledgement_waits_for_its_timeout() {
         every: 2,
         timeout: Time::from_millis(7),
         at_first: 0,
+        at_mark_change: true,
     };
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
     let expected = handshake()
@@ -185,7 +187,7 @@ fn flow_with_an_outage(size: u64, from: Time, to: Time) -> Plan {
 
 #[test]
 fn a_lost_tail_packet_costs_the_smallest_timeout() {
-    for recovery in [Recovery::Sack, Recovery::NewReno] {
+    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
         for rto in [Time::from_millis(5), Time::from_millis(200)] {
             let sent = handshake();
             let from = sent + Time::from_micros(20);
@@ -257,6 +259,36 @@ fn a_packet_lost_among_many_is_sent_again_without_a_timeout() {
     }
 }
 
+#[test]
+fn several_packets_lost_from_a_window_cost_reno_a_timeout() {
+    for (recovery, timeouts) in [
+        (Recovery::Sack, 0),
+        (Recovery::NewReno, 0),
+        (Recovery::Reno, 1),
+    ] {
+        // A window of 40 packets is under way, one every 12 us, and four are lost on the last wire.
+        let mut plan = lone_flow(fixed(400 * MSS), plans::queue(100, None));
+        let from = handshake() + one_way(DATA) + Time::from_micros(100);
+        down_between(
+            &mut plan,
+            ["B", "D1"],
+            from,
+            Some(from + Time::from_micros(48)),
+        );
+        let transport = &mut plan.groups[0].transport;
+        transport.recovery = recovery;
+        transport.initial_window = 40.0;
+        transport.initial_ssthresh = 40.0;
+        transport.ack.every = 1;
+        let output = plans::run(&plan);
+        assert_eq!(output.counters.lost_to_failures, 4);
+        assert_eq!(counted(&output, "timeouts"), [timeouts], "{recovery:?}");
+        // After its timeout Reno sends everything from the first gap on again.
+        let again = counted(&output, "retransmits")[0];
+        assert!(if timeouts == 0 { again == 4 } else { again > 4 }, "{again}");
+    }
+}
+
 /// From a data packet's sending to its acknowledgement's arrival, when each is acknowledged at once.
 fn round() -> Time {
     one_way(DATA) + one_way(ACK)
@@ -307,7 +339,7 @@ fn an_acknowledgement_ends_the_backoff() {
 
 #[test]
 fn after_a_timeout_the_window_grows_though_there_is_no_new_data() {
-    for recovery in [Recovery::Sack, Recovery::NewReno] {
+    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
         let from = handshake() + Time::from_micros(5);
         let mut plan = flow_with_an_outage(64 * MSS, from, from + Time::from_millis(2));
         let transport = &mut plan.groups[0].transport;
@@ -353,7 +385,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         (1u64..100_000).prop_map(|bytes| ReceiveWindow::Connection(Bytes::new(bytes))),
         (1u64..50_000).prop_map(|bytes| ReceiveWindow::Subflow(Bytes::new(bytes))),
     ];
-    let recovery = prop::sample::select(vec![Recovery::Sack, Recovery::NewReno]);
+    let recovery = prop::sample::select(vec![Recovery::Sack, Recovery::NewReno, Recovery::Reno]);
     let scheduler = prop::sample::select(vec![
         SegmentScheduler::RoundRobin,
         SegmentScheduler::LowestRtt,
@@ -371,6 +403,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         every,
         timeout: Time::from_micros(timeout),
         at_first: 0,
+        at_mark_change: every != 3,
     });
     let controller = prop::sample::select(vec![
         "reno",

@@ -9,6 +9,10 @@ pub enum Recovery {
     Sack,
     /// Cumulative acknowledgements only (RFC 6582).
     NewReno,
+    /// Cumulative acknowledgements, and one loss a window (RFC 5681): fast recovery ends with the first
+    /// new acknowledgement. Further losses of the same window wait for three more duplicates, which
+    /// seldom come, or for the timeout.
+    Reno,
 }
 
 /// How a connection's first subflow opens.
@@ -31,8 +35,7 @@ pub enum Joins {
     WithinAfterHandshake(Time),
 }
 
-/// When a receiver acknowledges. Out-of-order data, a change of the CE mark and a flow's last
-/// segment are acknowledged at once.
+/// When a receiver acknowledges. Out-of-order data and a flow's last segment are acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckPolicy {
     /// Data packets to one acknowledgement.
@@ -42,6 +45,9 @@ pub struct AckPolicy {
     /// So many data packets of a subflow are acknowledged at once when it begins: otherwise an
     /// initial window of one packet would wait for the timeout. Linux does so for 16.
     pub at_first: u32,
+    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once, as Linux
+    /// does. What came before it always is (RFC 8257, section 3.2).
+    pub at_mark_change: bool,
 }
 
 /// How much a receiver lets be sent ahead of what it could deliver in order.
@@ -143,6 +149,7 @@ impl Default for Config {
                 every: 2,
                 timeout: Time::from_millis(40),
                 at_first: 16,
+                at_mark_change: true,
             },
             maximum_segment: 1448,
             data_packet: 1500,

@@ -102,7 +102,7 @@ impl Receiver {
         self.at_first = self.at_first.saturating_sub(1);
         if !in_order
             || young
-            || ce_changed
+            || (ce_changed && config.ack.at_mark_change)
             || arrival.last
             || self.unacknowledged >= config.ack.every
         {
@@ -275,6 +275,23 @@ mod tests {
         let back = receiver.on_data(data(2, false), 255, &config);
         assert_eq!(back.before, None);
         assert_eq!(back.now.map(|ack| (ack.next, ack.ce_echo)), Some((3, 0)));
+    }
+
+    #[test]
+    fn a_change_of_the_mark_may_wait_for_the_next_packet() {
+        let ack = AckPolicy {
+            at_mark_change: false,
+            ..config().ack
+        };
+        let config = Config { ack, ..config() };
+        let mut receiver = receiver();
+        receiver.on_data(data(0, false), 255, &config);
+        let change = receiver.on_data(data(1, true), 255, &config);
+        let before = change.before.expect("what came before the change");
+        assert_eq!((before.next, before.ce_echo), (1, 0));
+        assert!(change.now.is_none() && change.delayed);
+        let next = receiver.on_data(data(2, true), 255, &config);
+        assert_eq!(next.now.map(|ack| (ack.next, ack.ce_echo)), Some((3, 2)));
     }
 
     #[test]

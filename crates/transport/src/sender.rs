@@ -167,7 +167,7 @@ impl Sender {
         progress.advanced = ack.number > una;
         match config.recovery {
             Recovery::Sack => self.selective(ack, &mut progress),
-            Recovery::NewReno => self.cumulative(ack, config, &mut progress),
+            Recovery::NewReno | Recovery::Reno => self.cumulative(ack, config, &mut progress),
         }
         progress
     }
@@ -188,7 +188,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6582, with the segments that duplicate acknowledgements stand for taken out of the
+    /// RFC 6582 or RFC 5681, with the segments that duplicate acknowledgements stand for taken out of the
     /// flight instead of added to the window: the same packets leave at the same times.
     fn cumulative(&mut self, ack: &Segment, config: &Config, progress: &mut Progress) {
         if progress.advanced {
@@ -197,6 +197,10 @@ impl Sender {
             self.duplicates = 0;
             self.leave_recovery(ack.number);
             match self.recovery {
+                RecoveryState::Fast(_) if config.recovery == Recovery::Reno => {
+                    self.recovery = RecoveryState::None;
+                    self.board.forget_duplicates();
+                }
                 RecoveryState::Fast(_) => {
                     self.board.deflate(ack.number - before);
                     self.board.judge_first();

@@ -32,6 +32,7 @@ pub fn queue(limit: u32, k: Option<u32>) -> QueueConfig {
 pub fn transport() -> Config {
     let ack = AckPolicy {
         at_first: 0,
+        at_mark_change: true,
         ..Config::default().ack
     };
     Config {

@@ -49,6 +49,9 @@ pub(crate) struct TransportTable {
     /// Data packets of a subflow that are acknowledged at once when it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_at_first: Option<u32>,
+    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_at_mark_change: Option<bool>,
     /// Largest payload of a packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum_segment: Option<BytesText>,
@@ -90,6 +93,8 @@ pub(crate) enum RecoveryName {
     Sack,
     /// Cumulative acknowledgements only (RFC 6582).
     NewReno,
+    /// Cumulative acknowledgements, and one loss a window (RFC 5681).
+    Reno,
 }
 
 /// How connections open.
@@ -161,6 +166,7 @@ impl TransportTable {
             config.recovery = match recovery {
                 RecoveryName::Sack => Recovery::Sack,
                 RecoveryName::NewReno => Recovery::NewReno,
+                RecoveryName::Reno => Recovery::Reno,
             };
         }
         if let Some(ssthresh) = self.initial_ssthresh {
@@ -180,6 +186,9 @@ impl TransportTable {
         set(self.maximum_rto, &mut config.maximum_rto);
         set(self.ack_timeout, &mut config.ack.timeout);
         config.ack.at_first = self.ack_at_first.unwrap_or(config.ack.at_first);
+        config.ack.at_mark_change = self
+            .ack_at_mark_change
+            .unwrap_or(config.ack.at_mark_change);
         config.ack.every = self.ack_every.unwrap_or(config.ack.every);
         config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
         config.initial_window = self.initial_window.unwrap_or(config.initial_window);
@@ -306,6 +315,7 @@ impl From<&Config> for TransportTable {
             every,
             timeout,
             at_first,
+            at_mark_change,
         } = config.ack;
         let size = |size: u16| Some(BytesText(Bytes::new(u64::from(size))));
         TransportTable {
@@ -313,6 +323,7 @@ impl From<&Config> for TransportTable {
             recovery: Some(match config.recovery {
                 Recovery::Sack => RecoveryName::Sack,
                 Recovery::NewReno => RecoveryName::NewReno,
+                Recovery::Reno => RecoveryName::Reno,
             }),
             limited_transmit: Some(config.limited_transmit),
             initial_window: Some(config.initial_window),
@@ -329,6 +340,7 @@ impl From<&Config> for TransportTable {
             ack_every: Some(every),
             ack_timeout: Some(TimeText(timeout)),
             ack_at_first: Some(at_first),
+            ack_at_mark_change: Some(at_mark_change),
             maximum_segment: size(config.maximum_segment),
             data_packet: size(config.data_packet),
             ack_packet: size(config.ack_packet),

@@ -66,6 +66,7 @@ fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
         every: 8,
         timeout: Time::from_millis(40),
         at_first: 0,
+        at_mark_change: true,
     };
     let config = Config {
         ack,
