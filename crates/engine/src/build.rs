@@ -1,6 +1,5 @@
 //! From a plan to what a run works on.
 
-use crate::links::LinkOrder;
 use crate::scheduler::Scheduler;
 use pathweave_control::{Ecn, Entry, Parameters};
 use pathweave_fabric::routing::{PathRequest, Router};
@@ -12,23 +11,18 @@ use pathweave_traffic::{Hosts, Program};
 use pathweave_transport::{EcnUse, Segment};
 use pathweave_units::{Bytes, Time};
 
-/// The ports of a plan's links, numbered by `order`.
-pub(crate) fn network<P: Port>(plan: &Plan, order: &LinkOrder) -> Network<Segment, P> {
-    let links = plan.fabric.links.len() as u32;
-    let setups: Vec<LinkSetup> = (0..links)
-        .map(|rank| {
-            let id = order.link(rank);
-            let link = plan.fabric.link(id);
-            let queue = plan.queues[id.0 as usize];
-            LinkSetup {
-                rate: link.rate,
-                delay: link.delay,
-                queue,
-            }
+/// The ports of a plan's links.
+pub(crate) fn network<P: Port>(plan: &Plan) -> Network<Segment, P> {
+    let links = plan.fabric.links.iter().zip(&plan.queues);
+    let setups: Vec<LinkSetup> = links
+        .map(|(link, &queue)| LinkSetup {
+            rate: link.rate,
+            delay: link.delay,
+            queue,
         })
         .collect();
-    Network::new(&setups, |rank| {
-        Stream::new(plan.seed, "port", u64::from(order.link(rank).0))
+    Network::new(&setups, |link| {
+        Stream::new(plan.seed, "port", u64::from(link))
     })
 }
 

@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod capacity;
 mod flows;
-mod links;
 mod outlet;
 mod progress;
 mod ranks;

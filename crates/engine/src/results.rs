@@ -382,40 +382,30 @@ fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-/// The links' numbers in the network, in the order of the fabric.
-fn ranks<P>(run: &Simulation<'_, P>) -> Vec<u32> {
-    let links = run.plan.fabric.links.len() as u32;
-    (0..links)
-        .map(|link| run.order.rank(pathweave_fabric::LinkId(link)))
-        .collect()
-}
-
 fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
-    let ranks = ranks(run);
+    let links = run.network.links();
     let empty = crate::windows::LinkShare {
         statistics: pathweave_network::LinkStatistics::default(),
         capacity_bits: 0.0,
         queue_mean: f64::NAN,
     };
-    let shares: Vec<crate::windows::LinkShare> = ranks
-        .iter()
-        .map(|&rank| {
+    let shares: Vec<crate::windows::LinkShare> = (0..links as usize)
+        .map(|link| {
             main_window(run)
-                .and_then(|window| window.links.get(rank as usize))
+                .and_then(|window| window.links.get(link))
                 .copied()
         })
         .map(|share| share.unwrap_or(empty))
         .collect();
-    let p99: Vec<f64> = ranks
-        .iter()
-        .map(|&rank| f64::from(run.network.histogram(rank).percentile(0.99)))
+    let p99: Vec<f64> = (0..links)
+        .map(|link| f64::from(run.network.histogram(link).percentile(0.99)))
         .collect();
     let fabric = &run.plan.fabric;
     let integers = |of: &dyn Fn(&crate::windows::LinkShare) -> u64| {
         Column::Integers(shares.iter().map(of).collect())
     };
     let columns = vec![
-        ("link", link_labels(run, 0..ranks.len() as u32)),
+        ("link", link_labels(run, 0..links)),
         (
             "layer",
             Column::Labels {
@@ -604,14 +594,12 @@ fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
 }
 
 fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let ranks = ranks(run);
     let (mut phase_codes, mut link_codes) = (Vec::new(), Vec::new());
     let (mut utilisation, mut queue) = (Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {
-        for (link, &rank) in ranks.iter().enumerate() {
-            let share = window.links[rank as usize];
+        for (link, share) in (0u32..).zip(&window.links) {
             phase_codes.push(phase);
-            link_codes.push(link as u32);
+            link_codes.push(link);
             let bits = share.statistics.delivered_bytes as f64 * 8.0;
             utilisation.push(bits / share.capacity_bits);
             queue.push(share.queue_mean);

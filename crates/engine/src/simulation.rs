@@ -1,8 +1,8 @@
 //! The run loop.
 
 use crate::build;
+use crate::capacity::Capacity;
 use crate::flows::{Flow, FlowTotals, SubflowRow, totals};
-use crate::links::{Capacity, LinkOrder};
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::progress::Progress;
 use crate::results::{Output, Verdict};
@@ -75,7 +75,6 @@ pub(crate) struct Simulation<'p, P> {
     pub network: Network<Segment, P>,
     pub endpoints: Endpoints,
     pub scheduler: Scheduler,
-    pub order: LinkOrder,
     router: Router,
     configs: Vec<Arc<Config>>,
     pub programs: Vec<Program>,
@@ -115,13 +114,11 @@ pub(crate) struct Simulation<'p, P> {
 
 impl<'p, P: Port> Simulation<'p, P> {
     fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
-        let order = LinkOrder::new(plan.fabric.links.len(), plan.seed);
         let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
             .map_err(|error| RunError::Plan(error.to_string()))?;
         let programs = build::programs(plan, &router).map_err(RunError::Plan)?;
-        let capacities = (0..plan.fabric.links.len() as u32)
-            .map(|rank| Capacity::new(plan.fabric.link(order.link(rank)).rate))
-            .collect();
+        let links = plan.fabric.links.iter();
+        let capacities = links.map(|link| Capacity::new(link.rate)).collect();
         let end = plan.measure.to.unwrap_or(Time::MAX);
         let mut windows = vec![Window::new(None, plan.measure.from, end)];
         windows.extend(
@@ -135,10 +132,9 @@ impl<'p, P: Port> Simulation<'p, P> {
             Some(Sampling::OnChange) | None => None,
         };
         Ok(Simulation {
-            network: build::network(plan, &order),
+            network: build::network(plan),
             scheduler: build::scheduler(plan),
             endpoints: Endpoints::default(),
-            order,
             router,
             configs: plan
                 .groups
@@ -488,11 +484,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 self.series.received_before.resize(place + 1, 0);
                 self.series.window_before.resize(place + 1, f64::NAN);
             }
-            let mut add = |path: &[LinkId]| {
-                self.network
-                    .routes
-                    .add(path.iter().map(|l| self.order.rank(*l)))
-            };
+            let mut add = |path: &[LinkId]| self.network.routes.add(path.iter().map(|link| link.0));
             self.routes[place] = Some(SubflowRoutes {
                 forward: add(&forward),
                 back: add(&back),
@@ -743,24 +735,25 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
-        let rank = self.order.rank(link);
+        let LinkId(number) = link;
         match change {
             Change::Rate(rate) => {
-                self.network.set_rate(rank, now, *rate, &mut self.scheduler);
-                if self.network.is_up(rank) {
-                    self.capacities[rank as usize].change(now, *rate);
+                self.network
+                    .set_rate(number, now, *rate, &mut self.scheduler);
+                if self.network.is_up(number) {
+                    self.capacities[number as usize].change(now, *rate);
                 }
             }
             Change::Down => {
-                self.capacities[rank as usize].change(now, Rate::ZERO);
+                self.capacities[number as usize].change(now, Rate::ZERO);
                 let notices = &mut self.notices;
                 let lost = |segment| notices.push(Notice::Lost(segment));
-                self.network.fail(rank, now, &mut self.scheduler, lost);
+                self.network.fail(number, now, &mut self.scheduler, lost);
             }
             Change::Up => {
-                self.network.restore(rank, now);
-                let rate = self.network.rate(rank);
-                self.capacities[rank as usize].change(now, rate);
+                self.network.restore(number, now);
+                let rate = self.network.rate(number);
+                self.capacities[number as usize].change(now, rate);
                 self.end_if_nothing_can_happen();
             }
         }
@@ -790,11 +783,11 @@ impl<'p, P: Port> Simulation<'p, P> {
                     },
                 ))
             };
-            let ranks = 0..self.network.links();
+            let links = 0..self.network.links();
             let marks = Marks {
                 flows: self.active.iter().filter_map(mark).collect(),
-                links: ranks
-                    .map(|rank| self.network.statistics(rank, now))
+                links: links
+                    .map(|link| self.network.statistics(link, now))
                     .collect(),
                 capacity: self
                     .capacities
@@ -803,8 +796,8 @@ impl<'p, P: Port> Simulation<'p, P> {
                     .collect(),
             };
             if window.phase.is_none() {
-                for rank in 0..self.network.links() {
-                    self.network.histogram(rank).clear();
+                for link in 0..self.network.links() {
+                    self.network.histogram(link).clear();
                 }
             }
             self.windows[index].marks = Some(marks);
@@ -820,7 +813,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 continue;
             }
             let statistics =
-                (0..self.network.links()).map(|rank| self.network.statistics(rank, now));
+                (0..self.network.links()).map(|link| self.network.statistics(link, now));
             let links = window.link_shares(now, statistics, &self.capacities);
             let flows = self.flow_shares(window, now);
             let window = &mut self.windows[index];
@@ -946,7 +939,7 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn sample_queues(&mut self, now: Time) {
         for &link in &self.plan.record.queue_links {
-            let waiting = self.network.waiting(self.order.rank(link), now);
+            let waiting = self.network.waiting(link.0, now);
             self.series.queues.push(QueueRow {
                 at: now,
                 link: link.0,
@@ -978,7 +971,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn check(&self) -> Result<(), RunError> {
         let now = self.scheduler.now();
         self.network.check_conservation(now).map_err(|broken| {
-            let link = self.plan.fabric.link_name(self.order.link(broken.link));
+            let link = self.plan.fabric.link_name(LinkId(broken.link));
             RunError::Check(format!(
                 "link {link}: {} packets went in, {} are accounted for",
                 broken.offered, broken.accounted

@@ -1,6 +1,6 @@
 //! Windows of time that tables cover: what was so at their start is taken from what is at their end.
 
-use crate::links::Capacity;
+use crate::capacity::Capacity;
 use pathweave_network::LinkStatistics;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeMap;

@@ -285,7 +285,10 @@ fn several_packets_lost_from_a_window_cost_reno_a_timeout() {
         assert_eq!(counted(&output, "timeouts"), [timeouts], "{recovery:?}");
         // After its timeout Reno sends everything from the first gap on again.
         let again = counted(&output, "retransmits")[0];
-        assert!(if timeouts == 0 { again == 4 } else { again > 4 }, "{again}");
+        assert!(
+            if timeouts == 0 { again == 4 } else { again > 4 },
+            "{again}"
+        );
     }
 }
 

@@ -101,11 +101,4 @@ impl Stream {
             items.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
-
-    /// A uniformly random order of 0, 1, ..., `count` - 1.
-    pub fn permutation(&mut self, count: usize) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..count as u32).collect();
-        self.shuffle(&mut order);
-        order
-    }
 }

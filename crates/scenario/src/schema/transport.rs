@@ -186,9 +186,7 @@ impl TransportTable {
         set(self.maximum_rto, &mut config.maximum_rto);
         set(self.ack_timeout, &mut config.ack.timeout);
         config.ack.at_first = self.ack_at_first.unwrap_or(config.ack.at_first);
-        config.ack.at_mark_change = self
-            .ack_at_mark_change
-            .unwrap_or(config.ack.at_mark_change);
+        config.ack.at_mark_change = self.ack_at_mark_change.unwrap_or(config.ack.at_mark_change);
         config.ack.every = self.ack_every.unwrap_or(config.ack.every);
         config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
         config.initial_window = self.initial_window.unwrap_or(config.initial_window);
