@@ -4,7 +4,7 @@
 //! kept.
 
 use crate::ranks::Ranks;
-use crate::wheel::Wheel;
+use crate::wheel::{First, Wheel};
 use pathweave_network::{LinkEvent, LinkEvents};
 use pathweave_transport::{SubflowIndex, Timer};
 use pathweave_units::Time;
@@ -126,7 +126,12 @@ impl Scheduler {
     /// Moves the clock without an event; nothing is due before.
     pub fn advance(&mut self, to: Time) {
         debug_assert!(to >= self.now);
-        self.now = to;
+        self.set_now(to);
+    }
+
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+        self.wheel.advance(now);
     }
 
     /// Sets a timer. Timers are not taken back.
@@ -165,34 +170,34 @@ impl Scheduler {
     /// The next event, if it is due before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, Event)> {
-        let near = self.wheel.peek(self.now);
-        if let Some((at, slot)) = near
-            && at < self.heap_first.min(limit)
+        let near = self.wheel.peek();
+        if let Some(first) = near
+            && first.at < self.heap_first.min(limit)
         {
-            self.wheel.pop((at, slot));
-            self.now = at;
-            return Some((at, self.link_event(slot)));
+            self.wheel.pop(first);
+            self.now = first.at;
+            return Some((first.at, self.link_event(first.slot)));
         }
         self.pop_with_heap(near, limit)
     }
 
     /// The same, when the heap's first entry may be the next.
     #[inline(never)]
-    fn pop_with_heap(&mut self, near: Option<(Time, u32)>, limit: Time) -> Option<(Time, Event)> {
+    fn pop_with_heap(&mut self, near: Option<First>, limit: Time) -> Option<(Time, Event)> {
         loop {
             let first = self
                 .heap
                 .peek()
                 .map(|Reverse(later)| (later.at, later.rank));
-            if let Some((at, slot)) = near
-                && first.is_none_or(|first| (at, self.ranks.of(at, slot)) < first)
+            if let Some(near) = near
+                && first.is_none_or(|later| (near.at, self.ranks.of(near.at, near.slot)) < later)
             {
-                if at >= limit {
+                if near.at >= limit {
                     return None;
                 }
-                self.wheel.pop((at, slot));
-                self.now = at;
-                return Some((at, self.link_event(slot)));
+                self.wheel.pop(near);
+                self.now = near.at;
+                return Some((near.at, self.link_event(near.slot)));
             }
             if first?.0 >= limit {
                 return None;
@@ -209,7 +214,7 @@ impl Scheduler {
                 }
                 self.far[slot] = Time::MAX;
             }
-            self.now = later.at;
+            self.set_now(later.at);
             return Some((later.at, later.event));
         }
     }
@@ -231,9 +236,7 @@ impl LinkEvents for Scheduler {
     #[inline(always)]
     fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
         let slot = self.slot(link, event);
-        if self.wheel.reaches(self.now, at) {
-            self.wheel.insert(slot, at);
-        } else {
+        if !self.wheel.insert(slot, at) {
             self.schedule_far(slot, at);
         }
     }

@@ -14,8 +14,10 @@ const BUCKETS: usize = 1 << 15;
 /// bitmaps find the next bucket in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel {
-    /// A bucket spans 2^shift picoseconds.
+    /// A bucket spans 2^shift picoseconds: a tick.
     shift: u32,
+    /// The tick of the latest time known to have passed; no slot's time lies before it.
+    now: u64,
     /// The first slot of each bucket's list.
     heads: Box<[u32; BUCKETS]>,
     /// One bit a bucket.
@@ -35,6 +37,15 @@ struct Slot {
     next: u32,
 }
 
+/// The earliest slot, and where it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct First {
+    pub at: Time,
+    pub slot: u32,
+    next: u32,
+    bucket: usize,
+}
+
 /// An array on the heap, never on the stack.
 fn boxed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
     match vec![value; N].into_boxed_slice().try_into() {
@@ -48,6 +59,7 @@ impl Wheel {
     pub fn new(slots: usize, shift: u32, ranks: Ranks) -> Wheel {
         Wheel {
             shift,
+            now: 0,
             heads: boxed(NONE),
             used: boxed(0),
             words_used: [0; GROUPS],
@@ -69,20 +81,24 @@ impl Wheel {
     }
 
     #[inline(always)]
-    fn bucket(&self, at: Time) -> usize {
-        (at.as_picos() >> self.shift) as usize % BUCKETS
+    fn tick(&self, at: Time) -> u64 {
+        at.as_picos() >> self.shift
     }
 
-    /// Whether a time can be held, seen from `now`.
+    /// Time has passed: the wheel reaches as far as it can from here on.
     #[inline(always)]
-    pub fn reaches(&self, now: Time, at: Time) -> bool {
-        (at.as_picos() >> self.shift) - (now.as_picos() >> self.shift) < BUCKETS as u64
+    pub fn advance(&mut self, now: Time) {
+        self.now = self.tick(now);
     }
 
-    /// Sets a slot's time; it has none, and `reaches` holds.
+    /// Sets the time of a slot that has none. Returns false if it is too far ahead.
     #[inline(always)]
-    pub fn insert(&mut self, slot: u32, at: Time) {
-        let bucket = self.bucket(at);
+    pub fn insert(&mut self, slot: u32, at: Time) -> bool {
+        let tick = self.tick(at);
+        if tick - self.now >= BUCKETS as u64 {
+            return false;
+        }
+        let bucket = tick as usize % BUCKETS;
         let head = self.heads[bucket];
         if head == NONE {
             self.heads[bucket] = slot;
@@ -95,6 +111,7 @@ impl Wheel {
         } else {
             self.insert_behind(bucket, head, slot, at);
         }
+        true
     }
 
     #[inline(never)]
@@ -124,7 +141,7 @@ impl Wheel {
     /// Takes back the time of a slot that has one.
     pub fn remove(&mut self, slot: u32) {
         let Slot { at, next } = self.slots[slot as usize];
-        let bucket = self.bucket(at);
+        let bucket = self.tick(at) as usize % BUCKETS;
         if self.heads[bucket] == slot {
             self.unlink_head(bucket, next);
         } else {
@@ -148,10 +165,10 @@ impl Wheel {
         }
     }
 
-    /// The first bucket in use, from the one of `now` on and around.
+    /// The first bucket in use, from the present one on and around.
     #[inline(always)]
-    fn first_bucket(&self, now: Time) -> Option<usize> {
-        let from = self.bucket(now);
+    fn first_bucket(&self) -> Option<usize> {
+        let from = self.now as usize % BUCKETS;
         let word = from / 64;
         let here = self.used[word] & (!0 << (from % 64));
         if here != 0 {
@@ -173,18 +190,25 @@ impl Wheel {
         Some(word * 64 + self.used[word].trailing_zeros() as usize)
     }
 
-    /// The earliest time and its slot. `now` is not later than any time held.
+    /// The earliest time and its slot.
     #[inline(always)]
-    pub fn peek(&self, now: Time) -> Option<(Time, u32)> {
-        let slot = self.heads[self.first_bucket(now)?];
-        Some((self.slots[slot as usize].at, slot))
+    pub fn peek(&self) -> Option<First> {
+        let bucket = self.first_bucket()?;
+        let slot = self.heads[bucket];
+        let Slot { at, next } = self.slots[slot as usize];
+        Some(First {
+            at,
+            slot,
+            next,
+            bucket,
+        })
     }
 
     /// Takes out the slot that `peek` has just returned.
     #[inline(always)]
-    pub fn pop(&mut self, (at, slot): (Time, u32)) {
-        let bucket = self.bucket(at);
-        debug_assert_eq!(self.heads[bucket], slot);
-        self.unlink_head(bucket, self.slots[slot as usize].next);
+    pub fn pop(&mut self, first: First) {
+        debug_assert_eq!(self.heads[first.bucket], first.slot);
+        self.unlink_head(first.bucket, first.next);
+        self.advance(first.at);
     }
 }

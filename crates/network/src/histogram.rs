@@ -39,9 +39,18 @@ impl QueueHistogram {
     /// Counts one arrival that found so many packets waiting.
     #[inline]
     pub fn add(&mut self, packets: u32) {
-        let last = self.counts.len() - 1;
-        let bin = (bin(packets) as usize).min(last);
-        self.counts[bin] += 1;
+        match self.counts.get_mut(bin(packets) as usize) {
+            Some(count) => *count += 1,
+            None => self.add_to_last(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_to_last(&mut self) {
+        if let Some(last) = self.counts.last_mut() {
+            *last += 1;
+        }
     }
 
     /// Forgets everything.
