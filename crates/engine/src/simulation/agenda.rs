@@ -1,0 +1,83 @@
+//! What is due at given times: changes of links, windows of measurement, samples, the end.
+
+use super::Simulation;
+use crate::outlet::Notice;
+use crate::results::Verdict;
+use crate::series::Beat;
+use crate::windows::Window;
+use pathweave_fabric::LinkId;
+use pathweave_network::Port;
+use pathweave_scenario::Change;
+use pathweave_units::{Rate, Time};
+
+impl<P: Port> Simulation<'_, P> {
+    pub(super) fn next_control(&self) -> Time {
+        let change = self
+            .plan
+            .events
+            .get(self.changes_made)
+            .map_or(Time::MAX, |event| event.at);
+        let window = self
+            .windows
+            .iter()
+            .map(Window::next_boundary)
+            .min()
+            .unwrap_or(Time::MAX);
+        let beats = [&self.rate_beat, &self.window_beat, &self.queue_beat].map(Beat::next);
+        let stop = self.plan.stop.at.unwrap_or(Time::MAX);
+        beats
+            .into_iter()
+            .fold(change.min(window).min(stop), Time::min)
+    }
+
+    pub(super) fn control(&mut self, now: Time) {
+        self.close_windows_at(now, false);
+        self.open_windows_at(now);
+        while let Some(event) = self.plan.events.get(self.changes_made)
+            && event.at <= now
+        {
+            self.changes_made += 1;
+            self.change_link(event.link, &event.change, now);
+        }
+        if !self.notices.is_empty() {
+            self.on_notices(now);
+        }
+        if self.rate_beat.is_due(now) {
+            self.sample_rates(now);
+        }
+        if self.window_beat.is_due(now) {
+            self.sample_windows(now);
+        }
+        if self.queue_beat.is_due(now) {
+            self.sample_queues(now);
+        }
+        if self.plan.stop.at.is_some_and(|at| at <= now) {
+            self.ended = Some(Verdict::Stopped);
+        }
+    }
+
+    pub(super) fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
+        let LinkId(number) = link;
+        match change {
+            Change::Rate(rate) => {
+                self.network
+                    .set_rate(number, now, *rate, &mut self.scheduler);
+                if self.network.is_up(number) {
+                    self.capacities[number as usize].change(now, *rate);
+                }
+            }
+            Change::Down => {
+                self.capacities[number as usize].change(now, Rate::ZERO);
+                let notices = &mut self.notices;
+                let lost = |segment| notices.push(Notice::Lost(segment));
+                self.network.fail(number, now, &mut self.scheduler, lost);
+            }
+            Change::Up => {
+                self.network.restore(number, now);
+                let rate = self.network.rate(number);
+                self.capacities[number as usize].change(now, rate);
+                self.end_if_nothing_can_happen();
+            }
+        }
+    }
+}

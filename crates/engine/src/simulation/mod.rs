@@ -1,0 +1,334 @@
+//! The run loop.
+
+mod agenda;
+mod checks;
+mod ending;
+mod flows;
+mod measurement;
+mod sampling;
+
+use crate::build;
+use crate::capacity::Capacity;
+use crate::flows::{Flow, SubflowRow};
+use crate::outlet::{Notice, Outlet, SubflowRoutes};
+use crate::progress::Progress;
+use crate::results::{Output, Verdict};
+use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::series::{Beat, Series};
+use crate::windows::Window;
+use pathweave_fabric::LinkId;
+use pathweave_fabric::routing::Router;
+use pathweave_network::{Arrival, DeparturePort, FifoPort, LinkEvent, Network, PacketId, Port};
+use pathweave_scenario::{Plan, Sampling};
+use pathweave_traffic::{Event as TrafficEvent, FlowStart, Program};
+use pathweave_transport::{Config, Endpoints, RttHistogram, Segment};
+use pathweave_units::Time;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a run gave no results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// It was asked to end.
+    Cancelled,
+    /// The plan cannot be run.
+    Plan(String),
+    /// A self-check failed: a defect of the simulator.
+    Check(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Cancelled => f.write_str("the run was cancelled"),
+            RunError::Plan(reason) => f.write_str(reason),
+            RunError::Check(what) => write!(f, "a self-check failed: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Simulates every packet of a plan.
+pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+    Simulation::<FifoPort>::new(plan, progress)?.run()
+}
+
+/// The same with an event at every departure: slower, for comparison.
+pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+    Simulation::<DeparturePort>::new(plan, progress)?.run()
+}
+
+/// Events between two looks at the watch.
+const BETWEEN_LOOKS: u32 = 1 << 14;
+
+/// What a traffic group has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupCount {
+    pub started: u64,
+    pub finished: u64,
+    pub started_bytes: u64,
+    pub finished_bytes: u64,
+    pub finished_jobs: u64,
+}
+
+pub(crate) struct Simulation<'p, P> {
+    pub plan: &'p Plan,
+    progress: &'p Progress,
+    pub network: Network<Segment, P>,
+    pub endpoints: Endpoints,
+    pub scheduler: Scheduler,
+    router: Router,
+    configs: Vec<Arc<Config>>,
+    pub programs: Vec<Program>,
+    /// The wake time set for each program; `Time::MAX` for none.
+    wakes: Vec<Time>,
+    pub counts: Vec<GroupCount>,
+    pub flows: Vec<Flow>,
+    /// Flows that have started and not finished.
+    pub active: BTreeSet<u32>,
+    /// Flows that were asked for and have not started.
+    pending: u32,
+    /// Groups whose traffic has not begun.
+    to_begin: usize,
+    /// The flow of each connection, by the connection's place.
+    flow_of: Vec<u32>,
+    routes: Vec<Option<SubflowRoutes>>,
+    /// The path of each subflow, by its place: an index into `path_list`.
+    path_of: Vec<u32>,
+    paths: BTreeMap<Vec<LinkId>, u32>,
+    pub path_list: Vec<Vec<LinkId>>,
+    pub subflow_rows: Vec<SubflowRow>,
+    rtts: RttHistogram,
+    pub capacities: Vec<Capacity>,
+    /// Changes of links already made.
+    changes_made: usize,
+    pub windows: Vec<Window>,
+    rate_beat: Beat,
+    window_beat: Beat,
+    queue_beat: Beat,
+    windows_on_change: bool,
+    pub series: Series,
+    notices: Vec<Notice>,
+    starts: Vec<FlowStart>,
+    pub packet_hops: u64,
+    ended: Option<Verdict>,
+}
+
+impl<'p, P: Port> Simulation<'p, P> {
+    fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
+        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
+            .map_err(|error| RunError::Plan(error.to_string()))?;
+        let programs = build::programs(plan, &router).map_err(RunError::Plan)?;
+        let links = plan.fabric.links.iter();
+        let capacities = links.map(|link| Capacity::new(link.rate)).collect();
+        let end = plan.measure.to.unwrap_or(Time::MAX);
+        let mut windows = vec![Window::new(None, plan.measure.from, end)];
+        windows.extend(
+            plan.measure
+                .phases
+                .iter()
+                .map(|phase| Window::new(Some(phase.name.clone()), phase.from, phase.to)),
+        );
+        let sampled = |sampling: Option<Sampling>| match sampling {
+            Some(Sampling::Every(interval)) => Some(interval),
+            Some(Sampling::OnChange) | None => None,
+        };
+        Ok(Simulation {
+            network: build::network(plan),
+            scheduler: build::scheduler(plan),
+            endpoints: Endpoints::default(),
+            router,
+            configs: plan
+                .groups
+                .iter()
+                .map(|group| Arc::new(group.transport.clone()))
+                .collect(),
+            wakes: vec![Time::MAX; programs.len()],
+            counts: vec![GroupCount::default(); programs.len()],
+            programs,
+            flows: Vec::new(),
+            active: BTreeSet::new(),
+            pending: 0,
+            to_begin: plan.groups.len(),
+            flow_of: Vec::new(),
+            routes: Vec::new(),
+            path_of: Vec::new(),
+            paths: BTreeMap::new(),
+            path_list: Vec::new(),
+            subflow_rows: Vec::new(),
+            rtts: RttHistogram::default(),
+            capacities,
+            changes_made: 0,
+            windows,
+            rate_beat: Beat::every(plan.record.rates),
+            window_beat: Beat::every(sampled(plan.record.windows)),
+            queue_beat: Beat::every(plan.record.queues),
+            windows_on_change: plan.record.windows == Some(Sampling::OnChange),
+            series: Series::default(),
+            notices: Vec::new(),
+            starts: Vec::new(),
+            packet_hops: 0,
+            ended: None,
+            plan,
+            progress,
+        })
+    }
+
+    fn run(mut self) -> Result<Output, RunError> {
+        for (group, plan) in self.plan.groups.iter().enumerate() {
+            self.scheduler
+                .wake(Alarm::BeginTraffic(group as u32), plan.start);
+            if let Some(stop) = plan.stop {
+                self.scheduler.wake(Alarm::StopTraffic(group as u32), stop);
+            }
+        }
+        let verdict = self.run_to_the_end()?;
+        let now = self.scheduler.now();
+        self.close_windows_at(now, true);
+        self.collect_unfinished();
+        self.check()?;
+        Ok(crate::results::output(&mut self, verdict))
+    }
+
+    fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
+        let mut until_look = BETWEEN_LOOKS;
+        loop {
+            let limit = self.next_control();
+            while self.ended.is_none()
+                && let Some((now, event)) = self.scheduler.pop_before(limit)
+            {
+                self.handle(now, event);
+                until_look -= 1;
+                if until_look == 0 {
+                    until_look = BETWEEN_LOOKS;
+                    self.report_progress();
+                    if self.progress.is_cancelled() {
+                        return Err(RunError::Cancelled);
+                    }
+                }
+            }
+            if let Some(verdict) = self.ended {
+                self.report_progress();
+                return Ok(verdict);
+            }
+            if limit == Time::MAX {
+                // Flows may be left whose every packet and timer is gone.
+                let done = self.active.is_empty() && self.pending == 0;
+                return Ok(if done {
+                    Verdict::Finished
+                } else {
+                    Verdict::Stalled
+                });
+            }
+            if self.progress.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            self.scheduler.advance(limit);
+            self.control(limit);
+        }
+    }
+
+    // One event.
+
+    #[inline(always)]
+    fn handle(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Link(link, LinkEvent::Arrival) => {
+                self.packet_hops += 1;
+                match self.network.arrive(link, now, &mut self.scheduler) {
+                    Arrival::Forwarded => return,
+                    Arrival::Dropped(packet) => {
+                        let lost = self.network.take(packet).segment;
+                        self.on_lost(&lost, now);
+                    }
+                    Arrival::AtHost(packet) => self.on_packet(packet, now),
+                }
+            }
+            Event::Link(link, LinkEvent::Departure) => {
+                self.network.depart(link, now, &mut self.scheduler);
+                return;
+            }
+            Event::Timer(alarm) => self.on_alarm(alarm, now),
+        }
+        if !self.notices.is_empty() {
+            self.on_notices(now);
+        }
+    }
+
+    #[inline(always)]
+    fn outlet(&mut self, now: Time) -> (&mut Endpoints, Outlet<'_, P>) {
+        let out = Outlet {
+            now,
+            network: &mut self.network,
+            scheduler: &mut self.scheduler,
+            routes: &self.routes,
+            notices: &mut self.notices,
+        };
+        (&mut self.endpoints, out)
+    }
+
+    #[inline]
+    fn on_packet(&mut self, packet: PacketId, now: Time) {
+        let packet = self.network.take(packet);
+        let (size, ce) = (packet.header.size, packet.header.congestion_experienced());
+        let (endpoints, mut out) = self.outlet(now);
+        endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
+        if self.windows_on_change {
+            self.record_window_if_changed(packet.segment.subflow, now);
+        }
+    }
+
+    fn on_lost(&mut self, segment: &Segment, now: Time) {
+        let (endpoints, mut out) = self.outlet(now);
+        endpoints.on_lost(segment, &mut out);
+    }
+
+    fn on_alarm(&mut self, alarm: Alarm, now: Time) {
+        if let Some(timer) = alarm.of_transport() {
+            let (endpoints, mut out) = self.outlet(now);
+            endpoints.on_timer(timer, now, &mut out);
+            return;
+        }
+        match alarm {
+            Alarm::StartFlow(flow) => self.start_flow(flow, now),
+            Alarm::StopFlow(flow) => {
+                if let Some(connection) = self.flows[flow as usize].connection {
+                    let (endpoints, mut out) = self.outlet(now);
+                    endpoints.stop(connection, &mut out);
+                }
+            }
+            Alarm::BeginTraffic(group) => {
+                self.to_begin -= 1;
+                self.tell_traffic(group as usize, TrafficEvent::Begin);
+                self.end_if_nothing_can_happen();
+            }
+            Alarm::StopTraffic(group) => self.stop_group(group, now),
+            Alarm::WakeTraffic(group) => {
+                let group = group as usize;
+                if self.wakes[group] == now {
+                    self.wakes[group] = Time::MAX;
+                    self.tell_traffic(group, TrafficEvent::Wake);
+                }
+            }
+            _ => unreachable!("all other alarms are the transport's"),
+        }
+    }
+
+    #[cold]
+    fn on_notices(&mut self, now: Time) {
+        let mut next = 0;
+        while next < self.notices.len() {
+            let notice = self.notices[next];
+            next += 1;
+            match notice {
+                Notice::Lost(segment) => self.on_lost(&segment, now),
+                Notice::Finished(connection) => self.on_finished(connection, now),
+                Notice::Dead => self.end_if_nothing_can_happen(),
+                Notice::Gone(connection) => self.on_gone(connection),
+            }
+        }
+        self.notices.clear();
+    }
+}
