@@ -1,0 +1,188 @@
+//! The tables of flows and subflows.
+
+use super::labels::host_labels;
+use super::{flow_name, main_window, seconds};
+use crate::flows::Flow;
+use crate::simulation::Simulation;
+use crate::table::{Column, Table};
+use pathweave_network::Port;
+use pathweave_units::Time;
+
+pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let flows = &run.flows;
+    let groups = &run.plan.groups;
+    let mut measured = vec![(0u64, Time::ZERO); flows.len()];
+    for share in main_window(run).map_or(&[][..], |window| &window.flows) {
+        measured[share.flow as usize] = (share.delivered, share.duration);
+    }
+    let rate = |(bytes, duration): &(u64, Time)| {
+        if *duration == Time::ZERO {
+            f64::NAN
+        } else {
+            *bytes as f64 * 8.0 / duration.as_secs_f64()
+        }
+    };
+    let integers = |of: &dyn Fn(&Flow) -> u64| Column::Integers(flows.iter().map(of).collect());
+    let numbers = |of: &dyn Fn(&Flow) -> f64| Column::Numbers(flows.iter().map(of).collect());
+    let labels = |names: Vec<String>, of: &dyn Fn(&Flow) -> u32| Column::Labels {
+        names,
+        codes: flows.iter().map(of).collect(),
+    };
+    let fct = |flow: &Flow| flow.end.map(|end| end - flow.start);
+    let controller_of = |flow: &Flow| -> &'static str {
+        let group = &groups[flow.group as usize];
+        let own = flow
+            .listed
+            .and_then(|entry| group.listed[entry as usize].controller.as_ref());
+        own.map_or(group.controller.name, |(entry, _)| entry.name)
+    };
+    let controllers = pathweave_control::registry();
+    let controller_code = |flow: &Flow| {
+        let name = controller_of(flow);
+        controllers
+            .iter()
+            .position(|entry| entry.name == name)
+            .unwrap_or(0) as u32
+    };
+    let locations = ["inner-rack", "inter-rack", "inter-pod"];
+    let location = |flow: &Flow| {
+        let location = run.plan.fabric.location(flow.source, flow.destination);
+        locations
+            .iter()
+            .position(|name| *name == location.as_str())
+            .unwrap_or(2) as u32
+    };
+    let columns = vec![
+        ("id", Column::Integers((0..flows.len() as u64).collect())),
+        (
+            "name",
+            Column::texts(
+                flows
+                    .iter()
+                    .enumerate()
+                    .map(|(n, flow)| flow_name(run, n, flow)),
+            ),
+        ),
+        (
+            "group",
+            labels(groups.iter().map(|g| g.name.clone()).collect(), &|f| {
+                f.group
+            }),
+        ),
+        (
+            "controller",
+            labels(
+                controllers
+                    .iter()
+                    .map(|entry| entry.name.to_owned())
+                    .collect(),
+                &controller_code,
+            ),
+        ),
+        ("subflows", integers(&|flow| u64::from(flow.subflows))),
+        (
+            "source",
+            host_labels(run, flows.iter().map(|flow| flow.source)),
+        ),
+        (
+            "destination",
+            host_labels(run, flows.iter().map(|flow| flow.destination)),
+        ),
+        (
+            "location",
+            labels(locations.map(str::to_owned).to_vec(), &location),
+        ),
+        ("job", numbers(&|flow| flow.job.map_or(f64::NAN, f64::from))),
+        ("start_s", numbers(&|flow| flow.start.as_secs_f64())),
+        ("end_s", numbers(&|flow| seconds(flow.end))),
+        (
+            "size_bytes",
+            numbers(&|flow| flow.size.map_or(f64::NAN, |size| size.get() as f64)),
+        ),
+        ("delivered_bytes", integers(&|flow| flow.delivered.get())),
+        (
+            "finished",
+            Column::Flags(flows.iter().map(|flow| flow.end.is_some()).collect()),
+        ),
+        (
+            "stalled",
+            Column::Flags(flows.iter().map(|flow| flow.stalled).collect()),
+        ),
+        ("fct_s", numbers(&|flow| seconds(fct(flow)))),
+        ("fct_ideal_s", numbers(&|flow| seconds(flow.ideal))),
+        (
+            "goodput_bps",
+            Column::Numbers(measured.iter().map(rate).collect()),
+        ),
+        ("retransmits", integers(&|flow| flow.totals.retransmits)),
+        ("reinjected", integers(&|flow| flow.totals.reinjected)),
+        ("timeouts", integers(&|flow| flow.totals.timeouts)),
+        ("marks", integers(&|flow| flow.totals.marks)),
+        ("rtt_mean_s", numbers(&|flow| seconds(flow.totals.rtt_mean))),
+        ("rtt_p99_s", numbers(&|flow| seconds(flow.totals.rtt_p99))),
+    ];
+    Table {
+        name: "flows",
+        columns,
+    }
+}
+
+pub(super) fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let rows = &run.subflow_rows;
+    let mut measured = std::collections::BTreeMap::new();
+    for share in main_window(run).map_or(&[][..], |window| &window.flows) {
+        for (subflow, bytes) in share.received.iter().enumerate() {
+            let rate = *bytes as f64 * 8.0 / share.duration.as_secs_f64();
+            measured.insert((share.flow, subflow as u32), rate);
+        }
+    }
+    let fabric = &run.plan.fabric;
+    let path_name = |path: &Vec<pathweave_fabric::LinkId>| {
+        let first = path
+            .first()
+            .map(|link| fabric.node(fabric.link(*link).from).name.clone());
+        let rest = path
+            .iter()
+            .map(|link| fabric.node(fabric.link(*link).to).name.clone());
+        first.into_iter().chain(rest).collect::<Vec<_>>().join("-")
+    };
+    let integers = |of: &dyn Fn(&crate::flows::SubflowRow) -> u64| {
+        Column::Integers(rows.iter().map(of).collect())
+    };
+    let numbers = |of: &dyn Fn(&crate::flows::SubflowRow) -> f64| {
+        Column::Numbers(rows.iter().map(of).collect())
+    };
+    let columns = vec![
+        ("flow", integers(&|row| u64::from(row.flow))),
+        ("subflow", integers(&|row| u64::from(row.subflow))),
+        (
+            "path",
+            Column::Labels {
+                names: run.path_list.iter().map(path_name).collect(),
+                codes: rows.iter().map(|row| row.path).collect(),
+            },
+        ),
+        ("opened_s", numbers(&|row| seconds(row.opened))),
+        ("received_bytes", integers(&|row| row.received)),
+        (
+            "goodput_bps",
+            numbers(&|row| {
+                measured
+                    .get(&(row.flow, row.subflow))
+                    .copied()
+                    .unwrap_or(f64::NAN)
+            }),
+        ),
+        ("sent_packets", integers(&|row| row.sent_packets)),
+        ("retransmits", integers(&|row| row.retransmits)),
+        ("reinjected", integers(&|row| row.reinjected)),
+        ("timeouts", integers(&|row| row.timeouts)),
+        ("marks", integers(&|row| row.marks)),
+        ("rtt_mean_s", numbers(&|row| seconds(row.rtt_mean))),
+        ("rtt_p99_s", numbers(&|row| seconds(row.rtt_p99))),
+    ];
+    Table {
+        name: "subflows",
+        columns,
+    }
+}

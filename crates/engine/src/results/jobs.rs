@@ -1,0 +1,71 @@
+//! The table of jobs.
+
+use super::seconds;
+use crate::simulation::Simulation;
+use crate::table::{Column, Table};
+use pathweave_network::Port;
+use pathweave_traffic::Job;
+
+pub(super) fn jobs<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let mut rows = Vec::new();
+    for (group, program) in run.programs.iter().enumerate() {
+        for (number, job) in program.jobs().iter().enumerate() {
+            rows.push((group as u32, number as u64, job.clone()));
+        }
+    }
+    let duration = |job: &Job| job.end.map(|end| end - job.start);
+    let columns = vec![
+        (
+            "group",
+            Column::Labels {
+                names: run
+                    .plan
+                    .groups
+                    .iter()
+                    .map(|group| group.name.clone())
+                    .collect(),
+                codes: rows.iter().map(|(group, ..)| *group).collect(),
+            },
+        ),
+        (
+            "job",
+            Column::Integers(rows.iter().map(|(_, number, _)| *number).collect()),
+        ),
+        (
+            "start_s",
+            Column::Numbers(
+                rows.iter()
+                    .map(|(.., job)| job.start.as_secs_f64())
+                    .collect(),
+            ),
+        ),
+        (
+            "end_s",
+            Column::Numbers(rows.iter().map(|(.., job)| seconds(job.end)).collect()),
+        ),
+        (
+            "jct_s",
+            Column::Numbers(
+                rows.iter()
+                    .map(|(.., job)| seconds(duration(job)))
+                    .collect(),
+            ),
+        ),
+        (
+            "flows",
+            Column::Integers(rows.iter().map(|(.., job)| u64::from(job.flows)).collect()),
+        ),
+        (
+            "bytes",
+            Column::Integers(rows.iter().map(|(.., job)| job.bytes.get()).collect()),
+        ),
+        (
+            "finished",
+            Column::Flags(rows.iter().map(|(.., job)| job.end.is_some()).collect()),
+        ),
+    ];
+    Table {
+        name: "jobs",
+        columns,
+    }
+}

@@ -1,0 +1,83 @@
+//! The table of links.
+
+use super::labels::link_labels;
+use super::main_window;
+use crate::simulation::Simulation;
+use crate::table::{Column, Table};
+use crate::windows::LinkShare;
+use pathweave_network::{LinkStatistics, Port};
+
+pub(super) fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
+    let links = run.network.links();
+    let empty = LinkShare {
+        statistics: LinkStatistics::default(),
+        capacity_bits: 0.0,
+        queue_mean: f64::NAN,
+    };
+    let shares: Vec<LinkShare> = (0..links as usize)
+        .map(|link| {
+            main_window(run)
+                .and_then(|window| window.links.get(link))
+                .copied()
+        })
+        .map(|share| share.unwrap_or(empty))
+        .collect();
+    let p99: Vec<f64> = (0..links)
+        .map(|link| f64::from(run.network.histogram(link).percentile(0.99)))
+        .collect();
+    let fabric = &run.plan.fabric;
+    let integers =
+        |of: &dyn Fn(&LinkShare) -> u64| Column::Integers(shares.iter().map(of).collect());
+    let columns = vec![
+        ("link", link_labels(run, 0..links)),
+        (
+            "layer",
+            Column::Labels {
+                names: fabric.layers.clone(),
+                codes: fabric
+                    .links
+                    .iter()
+                    .map(|link| u32::from(link.layer.0))
+                    .collect(),
+            },
+        ),
+        (
+            "capacity_bps",
+            Column::Numbers(
+                fabric
+                    .links
+                    .iter()
+                    .map(|link| link.rate.as_bps() as f64)
+                    .collect(),
+            ),
+        ),
+        ("bytes", integers(&|share| share.statistics.delivered_bytes)),
+        ("packets", integers(&|share| share.statistics.delivered)),
+        (
+            "utilisation",
+            Column::Numbers(
+                shares
+                    .iter()
+                    .map(|share| {
+                        share.statistics.delivered_bytes as f64 * 8.0 / share.capacity_bits
+                    })
+                    .collect(),
+            ),
+        ),
+        ("drops", integers(&|share| share.statistics.dropped)),
+        (
+            "lost_to_failure",
+            integers(&|share| share.statistics.lost() - share.statistics.dropped),
+        ),
+        ("marks", integers(&|share| share.statistics.marked)),
+        (
+            "queue_mean",
+            Column::Numbers(shares.iter().map(|share| share.queue_mean).collect()),
+        ),
+        ("queue_p99", Column::Numbers(p99)),
+    ];
+    Table {
+        name: "links",
+        columns,
+    }
+}

@@ -1,0 +1,198 @@
+//! From counters to result tables.
+
+mod flows;
+mod jobs;
+mod labels;
+mod links;
+mod phases;
+mod series;
+
+use crate::flows::Flow;
+use crate::simulation::Simulation;
+use crate::table::{Table, results_hash};
+use crate::windows::Window;
+use pathweave_network::Port;
+use pathweave_units::Time;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A condition of the scenario's `[stop]` held.
+    Stopped,
+    /// All flows have finished and none would have come.
+    Finished,
+    /// The flows that are left have no live path, and no link will come back.
+    Stalled,
+}
+
+impl Verdict {
+    /// The word that manifests carry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Stopped => "stopped",
+            Verdict::Finished => "finished",
+            Verdict::Stalled => "stalled",
+        }
+    }
+}
+
+/// Sums over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Simulated time when it ended.
+    pub ended: Time,
+    /// Packets that reached the far end of a link.
+    pub packet_hops: u64,
+    /// Packets dropped at full queues.
+    pub dropped: u64,
+    /// Packets lost to links that went down.
+    pub lost_to_failures: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Flows that were asked for.
+    pub flows_started: u64,
+    /// Flows whose last byte was delivered.
+    pub flows_finished: u64,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+}
+
+/// What a run gives back.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Sums.
+    pub counters: Counters,
+    /// The result tables.
+    pub tables: Vec<Table>,
+    /// A hash of the tables.
+    pub hash: String,
+    /// Mean over the hosts of what they received per second, as a share of their ports' rate: the
+    /// figure that says how full a fabric under permutation traffic was.
+    pub goodput_share: f64,
+    /// Remarks for the reader: what was unusual.
+    pub notes: Vec<String>,
+}
+
+impl Output {
+    /// The table of this name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+fn seconds(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, Time::as_secs_f64)
+}
+
+/// Builds the tables of a run that is over.
+pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
+    let mut tables = vec![
+        flows::flows(run),
+        flows::subflows(run),
+        links::links(run),
+        jobs::jobs(run),
+    ];
+    if run.windows.len() > 1 {
+        tables.extend([
+            phases::phases(run),
+            phases::phase_subflows(run),
+            phases::phase_links(run),
+        ]);
+    }
+    if run.plan.record.rates.is_some() {
+        tables.push(series::rates(run));
+    }
+    if run.plan.record.windows.is_some() {
+        tables.push(series::windows(run));
+    }
+    if run.plan.record.queues.is_some() {
+        tables.push(series::queues(run));
+    }
+    let now = run.scheduler.now();
+    let mut counters = Counters {
+        ended: now,
+        ..Counters::default()
+    };
+    for link in 0..run.network.links() {
+        let statistics = run.network.statistics(link, now);
+        counters.packet_hops += statistics.delivered;
+        counters.dropped += statistics.dropped;
+        counters.lost_to_failures += statistics.lost() - statistics.dropped;
+        counters.marked += statistics.marked;
+    }
+    for count in &run.counts {
+        counters.flows_started += count.started;
+        counters.flows_finished += count.finished;
+    }
+    counters.delivered_bytes = run.flows.iter().map(|flow| flow.delivered.get()).sum();
+    let hash = results_hash(&tables);
+    Output {
+        verdict,
+        counters,
+        hash,
+        goodput_share: goodput_share(run),
+        notes: notes(run, verdict),
+        tables,
+    }
+}
+
+fn goodput_share<P: Port>(run: &Simulation<'_, P>) -> f64 {
+    let Some(window) = main_window(run) else {
+        return f64::NAN;
+    };
+    let fabric = &run.plan.fabric;
+    let capacity: f64 = fabric
+        .links
+        .iter()
+        .filter(|link| fabric.node(link.to).host_index().is_some())
+        .map(|link| link.rate.as_bps() as f64)
+        .sum();
+    let delivered: f64 = window
+        .flows
+        .iter()
+        .map(|share| share.delivered as f64)
+        .sum();
+    let duration = window.closed.unwrap_or(window.from) - window.from;
+    delivered * 8.0 / (duration.as_secs_f64() * capacity)
+}
+
+fn notes<P: Port>(run: &Simulation<'_, P>, verdict: Verdict) -> Vec<String> {
+    let mut notes = Vec::new();
+    let stalled = run.flows.iter().filter(|flow| flow.stalled).count();
+    if stalled > 0 {
+        let names: Vec<String> = run
+            .flows
+            .iter()
+            .enumerate()
+            .filter(|(_, flow)| flow.stalled)
+            .take(3)
+            .map(|(number, flow)| flow_name(run, number, flow))
+            .collect();
+        let more = if stalled > names.len() { ", ..." } else { "" };
+        let names = names.join(", ");
+        notes.push(format!("{stalled} flows have no live path: {names}{more}"));
+    }
+    if verdict == Verdict::Stalled {
+        notes.push("the run ended because nothing more could happen".to_owned());
+    }
+    if main_window(run).is_none() {
+        notes.push("the run ended before measurement began: tables are empty".to_owned());
+    }
+    notes
+}
+
+fn main_window<'a, P>(run: &'a Simulation<'_, P>) -> Option<&'a Window> {
+    run.windows.first().filter(|window| window.closed.is_some())
+}
+
+fn flow_name<P>(run: &Simulation<'_, P>, number: usize, flow: &Flow) -> String {
+    let group = &run.plan.groups[flow.group as usize];
+    match flow.listed {
+        Some(entry) if !group.listed[entry as usize].name.is_empty() => {
+            group.listed[entry as usize].name.clone()
+        }
+        _ => format!("{}/{number}", group.name),
+    }
+}

@@ -1,0 +1,102 @@
+//! The tables of phases: windows of measurement besides the main one.
+
+use super::labels::link_labels;
+use crate::simulation::Simulation;
+use crate::table::{Column, Table};
+use crate::windows::Window;
+use pathweave_network::Port;
+
+pub(super) fn closed_phases<'a, P>(run: &'a Simulation<'_, P>) -> Vec<(u32, &'a Window)> {
+    let phases = (0..).zip(run.windows.iter().skip(1));
+    phases
+        .filter(|(_, window)| window.closed.is_some())
+        .collect()
+}
+
+pub(super) fn phase_labels<P>(run: &Simulation<'_, P>, codes: Vec<u32>) -> Column {
+    let names = run
+        .windows
+        .iter()
+        .skip(1)
+        .filter_map(|window| window.phase.clone())
+        .collect();
+    Column::Labels { names, codes }
+}
+
+pub(super) fn phases<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let phases = closed_phases(run);
+    let rows: Vec<(u32, &crate::windows::FlowShare)> = phases
+        .iter()
+        .flat_map(|(phase, window)| window.flows.iter().map(|share| (*phase, share)))
+        .collect();
+    let rate = |share: &crate::windows::FlowShare| {
+        share.delivered as f64 * 8.0 / share.duration.as_secs_f64()
+    };
+    let columns = vec![
+        (
+            "phase",
+            phase_labels(run, rows.iter().map(|(phase, _)| *phase).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|(_, s)| u64::from(s.flow)).collect()),
+        ),
+        (
+            "goodput_bps",
+            Column::Numbers(rows.iter().map(|(_, share)| rate(share)).collect()),
+        ),
+    ];
+    Table {
+        name: "phases",
+        columns,
+    }
+}
+
+pub(super) fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let mut codes = Vec::new();
+    let (mut flow, mut subflow, mut goodput) = (Vec::new(), Vec::new(), Vec::new());
+    for (phase, window) in closed_phases(run) {
+        for share in &window.flows {
+            for (number, bytes) in share.received.iter().enumerate() {
+                codes.push(phase);
+                flow.push(u64::from(share.flow));
+                subflow.push(number as u64);
+                goodput.push(*bytes as f64 * 8.0 / share.duration.as_secs_f64());
+            }
+        }
+    }
+    let columns = vec![
+        ("phase", phase_labels(run, codes)),
+        ("flow", Column::Integers(flow)),
+        ("subflow", Column::Integers(subflow)),
+        ("goodput_bps", Column::Numbers(goodput)),
+    ];
+    Table {
+        name: "phase_subflows",
+        columns,
+    }
+}
+
+pub(super) fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let (mut phase_codes, mut link_codes) = (Vec::new(), Vec::new());
+    let (mut utilisation, mut queue) = (Vec::new(), Vec::new());
+    for (phase, window) in closed_phases(run) {
+        for (link, share) in (0u32..).zip(&window.links) {
+            phase_codes.push(phase);
+            link_codes.push(link);
+            let bits = share.statistics.delivered_bytes as f64 * 8.0;
+            utilisation.push(bits / share.capacity_bits);
+            queue.push(share.queue_mean);
+        }
+    }
+    let columns = vec![
+        ("phase", phase_labels(run, phase_codes)),
+        ("link", link_labels(run, link_codes.into_iter())),
+        ("utilisation", Column::Numbers(utilisation)),
+        ("queue_mean", Column::Numbers(queue)),
+    ];
+    Table {
+        name: "phase_links",
+        columns,
+    }
+}

@@ -1,0 +1,96 @@
+//! The tables of time series.
+
+use super::labels::link_labels;
+use crate::simulation::Simulation;
+use crate::table::{Column, Table};
+use pathweave_network::Port;
+use pathweave_units::Time;
+
+pub(super) fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let rows = &run.series.rates;
+    let interval = run.plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
+    let columns = vec![
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
+        ),
+        (
+            "subflow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
+        ),
+        (
+            "rate_bps",
+            Column::Numbers(
+                rows.iter()
+                    .map(|row| row.bytes as f64 * 8.0 / interval)
+                    .collect(),
+            ),
+        ),
+    ];
+    Table {
+        name: "rates",
+        columns,
+    }
+}
+
+pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let rows = &run.series.windows;
+    let finite = |value: f64| if value.is_finite() { value } else { f64::NAN };
+    let columns = vec![
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
+        ),
+        (
+            "subflow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
+        ),
+        (
+            "window_packets",
+            Column::Numbers(rows.iter().map(|row| row.window).collect()),
+        ),
+        (
+            "ssthresh_packets",
+            Column::Numbers(rows.iter().map(|row| finite(row.ssthresh)).collect()),
+        ),
+        (
+            "rtt_s",
+            Column::Numbers(
+                rows.iter()
+                    .map(|row| row.smoothed_rtt.as_secs_f64())
+                    .collect(),
+            ),
+        ),
+    ];
+    Table {
+        name: "windows",
+        columns,
+    }
+}
+
+pub(super) fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let rows = &run.series.queues;
+    let columns = vec![
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        ("link", link_labels(run, rows.iter().map(|row| row.link))),
+        (
+            "packets",
+            Column::Integers(rows.iter().map(|row| u64::from(row.waiting)).collect()),
+        ),
+    ];
+    Table {
+        name: "queues",
+        columns,
+    }
+}
