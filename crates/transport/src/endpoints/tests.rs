@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::AckPolicy;
+use crate::Handshake;
 use pathweave_units::Bytes;
 use std::sync::Arc;
 

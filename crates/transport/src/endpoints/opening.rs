@@ -1,0 +1,125 @@
+//! Handshakes, and the subflows that join.
+
+use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
+use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use crate::sender::Phase;
+use crate::{Handshake, Joins};
+use pathweave_control::{Change, Paths};
+use pathweave_units::Time;
+
+impl Endpoints {
+    pub(super) fn open_subflow_at(
+        &mut self,
+        index: u32,
+        at: Time,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        if at > now {
+            self.senders[index as usize].opened = at;
+            out.wake(Timer::Open(SubflowIndex(index)), at);
+        } else {
+            self.open_subflow(index, now, out);
+        }
+    }
+
+    pub(super) fn open_subflow(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let connection = &self.connections[sender.connection as usize];
+        sender.opened = now;
+        if connection.established || connection.config.handshake == Handshake::None {
+            self.establish(index, now, out);
+        } else {
+            sender.phase = Phase::Opening;
+            self.send_syn(index, Kind::Syn, now, out);
+            self.start_retransmission_timer(index, now, out);
+        }
+    }
+
+    pub(super) fn send_syn(&mut self, index: u32, kind: Kind, sent: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let config = &self.connections[sender.connection as usize].config;
+        let shape = PacketShape {
+            size: config.ack_packet,
+            ecn_capable: false,
+            protected: config.handshake == Handshake::SynNeverLost,
+        };
+        let segment = Segment {
+            subflow: SubflowIndex(index),
+            kind,
+            flag: false,
+            ce_echo: 0,
+            sack_count: 0,
+            number: 0,
+            data_number: 0,
+            sent,
+            sack: [SackBlock::default(); SACK_BLOCKS],
+        };
+        sender.in_network += 1;
+        let direction = if kind == Kind::Syn {
+            Direction::Forward
+        } else {
+            Direction::Back
+        };
+        out.send(segment.subflow, direction, shape, segment);
+    }
+
+    pub(super) fn on_syn(&mut self, index: u32, segment: &Segment, out: &mut impl Output) {
+        self.send_syn(index, Kind::SynAck, segment.sent, out);
+    }
+
+    pub(super) fn on_syn_ack(
+        &mut self,
+        index: u32,
+        segment: &Segment,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let sender = &mut self.senders[index as usize];
+        if sender.phase != Phase::Opening {
+            return; // the answer to a SYN that was sent again
+        }
+        sender.timeout.reset_backoff();
+        sender.timeouts_in_row = 0;
+        sender.dead = false;
+        sender.deadline = Time::MAX;
+        self.take_rtt(index, now - segment.sent);
+        self.establish(index, now, out);
+    }
+
+    pub(super) fn establish(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        sender.phase = Phase::Open;
+        let number = sender.number;
+        let place = sender.connection;
+        let connection = &mut self.connections[place as usize];
+        connection.paths[number.0 as usize].established = true;
+        connection.controller.on_subflow(
+            &mut Paths::new(&mut connection.paths),
+            number,
+            Change::Opened,
+        );
+        if number.0 == 0 {
+            self.open_joins(place, now, out);
+        }
+        self.send_what_may_be_sent(place, now, out);
+    }
+
+    /// The first handshake is done: the other subflows open, each at its own time.
+    pub(super) fn open_joins(&mut self, place: u32, now: Time, out: &mut impl Output) {
+        for number in 1..self.connections[place as usize].count() {
+            let connection = &self.connections[place as usize];
+            let index = connection.subflow(number);
+            let wanted = connection.subflow_starts.get(number as usize).copied();
+            let delay = match connection.config.joins {
+                Joins::AfterHandshake => Time::ZERO,
+                Joins::WithinAfterHandshake(_) => connection
+                    .join_delays
+                    .get(number as usize)
+                    .copied()
+                    .unwrap_or(Time::ZERO),
+            };
+            self.open_subflow_at(index, wanted.unwrap_or(now + delay), now, out);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The retransmission timer, and subflows that are given up.
+
+use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
+use crate::segment::Kind;
+use crate::sender::Phase;
+use pathweave_control::Paths;
+use pathweave_units::Time;
+
+impl Endpoints {
+    pub(super) fn start_retransmission_timer(
+        &mut self,
+        index: u32,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let sender = &mut self.senders[index as usize];
+        let config = &self.connections[sender.connection as usize].config;
+        sender.deadline = now + sender.timeout.current(config);
+        if sender.timer_at > sender.deadline {
+            sender.timer_at = sender.deadline;
+            out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+        }
+    }
+
+    pub(super) fn on_retransmission_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        if sender.timer_at != now {
+            return; // set again for an earlier time, or of an earlier connection
+        }
+        sender.timer_at = Time::MAX;
+        if sender.deadline == Time::MAX {
+            return;
+        }
+        if sender.deadline > now {
+            sender.timer_at = sender.deadline;
+            out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+            return;
+        }
+        if sender.phase == Phase::Opening {
+            sender.timeouts += 1;
+            sender.timeouts_in_row += 1;
+            sender.timeout.back_off();
+            self.send_syn(index, Kind::Syn, now, out);
+            self.start_retransmission_timer(index, now, out);
+            self.declare_dead_if_hopeless(index, now, out);
+            return;
+        }
+        let place = sender.connection;
+        let connection = &mut self.connections[place as usize];
+        let loss = sender.on_timeout(&connection.config);
+        let path = &mut connection.paths[sender.number.0 as usize];
+        path.in_flight = sender.board.in_flight();
+        path.in_recovery = false;
+        let number = sender.number;
+        if let Some(loss) = loss {
+            let paths = &mut Paths::new(&mut connection.paths);
+            connection.controller.on_loss(paths, number, loss, now);
+        }
+        self.start_retransmission_timer(index, now, out);
+        self.send_lost(index, now, out);
+        self.declare_dead_if_hopeless(index, now, out);
+        self.send_what_may_be_sent(place, now, out);
+    }
+
+    /// After so many timeouts in a row, what the subflow had in flight goes to its siblings.
+    pub(super) fn declare_dead_if_hopeless(
+        &mut self,
+        index: u32,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let sender = &mut self.senders[index as usize];
+        let place = sender.connection;
+        let connection = &mut self.connections[place as usize];
+        // Without a limit for reinjection a subflow still counts as dead in the end, so that a
+        // connection without a live path is noticed.
+        let limit = connection.config.reinject_after;
+        if sender.timeouts_in_row < limit.unwrap_or(3) {
+            return;
+        }
+        // Said again at every further timeout: meanwhile its siblings may have run out of data.
+        out.dead(ConnectionId(place), SubflowIndex(index));
+        if std::mem::replace(&mut sender.dead, true) {
+            return;
+        }
+        if limit.is_some() && connection.paths.len() > 1 {
+            let before = connection.reinject.len();
+            let data_acked = connection.data_acked;
+            let undelivered = sender
+                .board
+                .unacknowledged_data()
+                .filter(|&data| data >= data_acked);
+            connection.reinject.extend(undelivered);
+            sender.reinjected += (connection.reinject.len() - before) as u64;
+            self.send_what_may_be_sent(place, now, out);
+        }
+    }
+}
