@@ -168,6 +168,7 @@ def module() -> types.ModuleType:
                 "summary": "Constant-factor halving, coupled by TraSh",
                 "source": "Cao et al., CoNEXT 2013",
                 "coupled": True,
+                "explanation": "What it does.\n\n- from the paper\n",
                 "parameters": [
                     {"name": "beta", "default": "4", "range": "> 1", "help": "Window cut 1/beta."}
                 ],

@@ -50,7 +50,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("verb", ["run", "report", "list", "schema", "bench"])
+@pytest.mark.parametrize("verb", ["run", "report", "list", "explain", "schema", "bench"])
 def test_every_verb_has_help(cli: Command, verb: str) -> None:
     done = cli(verb, "--help")
     assert done.returncode == 0
@@ -73,6 +73,23 @@ def test_lists(cli: Command, kind: str, said: str) -> None:
     assert said in done.stdout
     entries = json.loads(cli("list", kind, "--json").stdout)
     assert entries[0]["name"]
+
+
+def test_explains_every_controller(cli: Command) -> None:
+    for entry in json.loads(cli("list", "controllers", "--json").stdout):
+        done = cli("explain", entry["name"])
+        assert done.returncode == 0, done.stderr
+        assert entry["source"].split()[0] in done.stdout
+        for parameter in entry["parameters"]:
+            assert parameter["name"] in done.stdout
+        assert "`" not in done.stdout
+        assert "](" not in done.stdout
+
+
+def test_explain_says_what_there_is_instead(cli: Command) -> None:
+    done = cli("explain", "xmpp")
+    assert done.returncode == 2
+    assert 'did you mean "xmp"?' in done.stderr
 
 
 def test_schema_and_version(cli: Command) -> None:

@@ -30,6 +30,7 @@ class ControllerInfo(TypedDict):
     summary: str
     source: str
     coupled: bool
+    explanation: str
     parameters: list[Parameter]
 
 class Entry(TypedDict):

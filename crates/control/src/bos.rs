@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
     name: "bos",
     summary: "Adds a packet a round and cuts by a constant share on a marked round.",
     source: "XMP, CoNEXT 2013, section 2.1",
+    file: include_str!("bos.rs"),
     coupled: false,
     ecn: |_| ECN,
     parameters: PARAMETERS,

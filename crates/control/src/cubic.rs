@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
     name: "cubic",
     summary: "Grows as a cubic function of the time since the last loss; the default of Linux hosts.",
     source: "RFC 9438",
+    file: include_str!("cubic.rs"),
     coupled: false,
     ecn: |_| Ecn::Off,
     parameters: &[

@@ -26,6 +26,7 @@ pub const ENTRY: Entry = Entry {
     name: "dctcp",
     summary: "Cuts the window in proportion to the share of marked packets.",
     source: "RFC 8257",
+    file: include_str!("dctcp.rs"),
     coupled: false,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[

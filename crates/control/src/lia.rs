@@ -30,6 +30,7 @@ pub const ENTRY: Entry = Entry {
     name: "lia",
     summary: "Couples the increases so that all subflows together take what one TCP on the best path would.",
     source: "RFC 6356",
+    file: include_str!("lia.rs"),
     coupled: true,
     ecn: |parameters| {
         if parameters.number("ecn_cut") > 0.0 {

@@ -27,6 +27,8 @@ pub enum Value {
     Number(f64),
     /// One of a parameter's named choices.
     Text(String),
+    /// A number for each subflow.
+    Numbers(Vec<f64>),
 }
 
 /// What a parameter accepts.
@@ -45,6 +47,24 @@ pub enum ParameterKind {
     },
     /// One of a few words; the first is the default.
     Choice(&'static [&'static str]),
+    /// A number within [minimum, maximum], or a list of them with one for each subflow.
+    PerSubflow {
+        /// Value for all subflows when none is given.
+        default: f64,
+        /// Smallest accepted value.
+        minimum: f64,
+        /// Largest accepted value.
+        maximum: f64,
+    },
+    /// One of a few words, or a number within [minimum, maximum]; the first word is the default.
+    ChoiceOrNumber {
+        /// The words.
+        choices: &'static [&'static str],
+        /// Smallest accepted number.
+        minimum: f64,
+        /// Largest accepted number.
+        maximum: f64,
+    },
 }
 
 /// A parameter of a controller.
@@ -66,6 +86,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Paper section or RFC.
     pub source: &'static str,
+    /// The controller's own file: the documentation at its top is what [`Entry::explanation`] gives.
+    pub file: &'static str,
     /// Whether it couples the subflows of a connection.
     pub coupled: bool,
     /// What it does with marks, given its parameters.
@@ -105,10 +127,28 @@ impl Parameters {
     /// # Panics
     /// When the controller's entry has no numeric parameter of this name: a mistake in its file.
     pub fn number(&self, name: &str) -> f64 {
-        match self.values.iter().find(|(n, _)| *n == name) {
-            Some((_, Value::Number(number))) => *number,
+        match self.value(name) {
+            Some(Value::Number(number)) => *number,
             _ => panic!("no numeric parameter named {name}"),
         }
+    }
+
+    /// The values of a parameter that subflows may have each for itself: one for all, or one each.
+    ///
+    /// # Panics
+    /// When the controller's entry has no such parameter of this name: a mistake in its file.
+    pub fn per_subflow(&self, name: &str) -> &[f64] {
+        match self.value(name) {
+            Some(Value::Number(number)) => core::slice::from_ref(number),
+            Some(Value::Numbers(numbers)) => numbers,
+            _ => panic!("no parameter named {name} that subflows have each for itself"),
+        }
+    }
+
+    /// A parameter's value, if there is a parameter of this name.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let mut values = self.values.iter();
+        values.find(|(n, _)| *n == name).map(|(_, value)| value)
     }
 
     /// The value of a choice.
@@ -116,8 +156,8 @@ impl Parameters {
     /// # Panics
     /// When the controller's entry has no choice of this name: a mistake in its file.
     pub fn choice(&self, name: &str) -> &str {
-        match self.values.iter().find(|(n, _)| *n == name) {
-            Some((_, Value::Text(text))) => text,
+        match self.value(name) {
+            Some(Value::Text(text)) => text,
             _ => panic!("no choice named {name}"),
         }
     }
@@ -132,8 +172,12 @@ impl ParameterKind {
     /// The value when none is given.
     pub fn default_value(&self) -> Value {
         match *self {
-            ParameterKind::Number { default, .. } => Value::Number(default),
-            ParameterKind::Choice(choices) => Value::Text(choices[0].to_string()),
+            ParameterKind::Number { default, .. } | ParameterKind::PerSubflow { default, .. } => {
+                Value::Number(default)
+            }
+            ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. } => {
+                Value::Text(choices[0].to_string())
+            }
         }
     }
 
@@ -153,7 +197,28 @@ impl ParameterKind {
                 (minimum..=maximum).contains(number)
                     && (!integer || libm::trunc(*number) == *number)
             }
-            (ParameterKind::Choice(choices), Value::Text(text)) => choices.contains(&text.as_str()),
+            (
+                ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. },
+                Value::Text(text),
+            ) => choices.contains(&text.as_str()),
+            (
+                ParameterKind::PerSubflow {
+                    minimum, maximum, ..
+                }
+                | ParameterKind::ChoiceOrNumber {
+                    minimum, maximum, ..
+                },
+                Value::Number(number),
+            ) => (minimum..=maximum).contains(number),
+            (
+                ParameterKind::PerSubflow {
+                    minimum, maximum, ..
+                },
+                Value::Numbers(numbers),
+            ) => {
+                let mut each = numbers.iter();
+                !numbers.is_empty() && each.all(|number| (minimum..=maximum).contains(number))
+            }
             _ => false,
         }
     }
@@ -176,6 +241,20 @@ impl fmt::Display for ParameterKind {
                 f.write_str("one of ")?;
                 write_list(f, choices.iter().copied())
             }
+            ParameterKind::PerSubflow {
+                minimum, maximum, ..
+            } => write!(
+                f,
+                "a number from {minimum} to {maximum}, or a list with one for each subflow"
+            ),
+            ParameterKind::ChoiceOrNumber {
+                choices,
+                minimum,
+                maximum,
+            } => {
+                write_list(f, choices.iter().copied())?;
+                write!(f, " or a number from {minimum} to {maximum}")
+            }
         }
     }
 }
@@ -185,6 +264,14 @@ impl fmt::Display for Value {
         match self {
             Value::Number(number) => write!(f, "{number}"),
             Value::Text(text) => write!(f, "\"{text}\""),
+            Value::Numbers(numbers) => {
+                f.write_char('[')?;
+                for (i, number) in numbers.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { ", " };
+                    write!(f, "{comma}{number}")?;
+                }
+                f.write_char(']')
+            }
         }
     }
 }
@@ -222,6 +309,17 @@ impl Entry {
             parameters.values[position].1 = value.clone();
         }
         Ok(parameters)
+    }
+
+    /// Formulas, rulings and deviations: the documentation at the top of the controller's file.
+    pub fn explanation(&self) -> String {
+        let lines = self.file.lines().map_while(|line| line.strip_prefix("//!"));
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(line.strip_prefix(' ').unwrap_or(line));
+            text.push('\n');
+        }
+        text
     }
 
     /// The default of every parameter.

@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     name: "reno",
     summary: "Adds a packet a round and halves on loss.",
     source: "RFC 5681",
+    file: include_str!("reno.rs"),
     coupled: false,
     ecn: |_| Ecn::Off,
     parameters: &[],

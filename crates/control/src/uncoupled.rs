@@ -11,6 +11,7 @@ pub const ENTRY: Entry = Entry {
     name: "uncoupled",
     summary: "Runs a single-path controller on each subflow by itself.",
     source: "that of the controller named by `of`",
+    file: include_str!("uncoupled.rs"),
     coupled: false,
     ecn,
     parameters: &[Parameter {

@@ -29,6 +29,7 @@ pub const ENTRY: Entry = Entry {
     name: "xmp",
     summary: "BOS on every subflow; shifts traffic by giving faster subflows more of the increase.",
     source: "XMP, CoNEXT 2013, algorithm 1",
+    file: include_str!("xmp.rs"),
     coupled: true,
     ecn: |_| ECN,
     parameters: PARAMETERS,

@@ -131,6 +131,23 @@ fn builds(name: &str) -> Vec<Box<dyn Controller>> {
                     settings.push(vec![(name.clone(), Value::Text(choice.to_string()))]);
                 }
             }
+            ParameterKind::PerSubflow {
+                minimum, maximum, ..
+            } => {
+                settings.push(vec![(name.clone(), Value::Number(minimum))]);
+                settings.push(vec![(name, Value::Numbers(vec![maximum, minimum]))]);
+            }
+            ParameterKind::ChoiceOrNumber {
+                choices,
+                minimum,
+                maximum,
+            } => {
+                for &choice in choices {
+                    settings.push(vec![(name.clone(), Value::Text(choice.to_string()))]);
+                }
+                settings.push(vec![(name.clone(), Value::Number(minimum))]);
+                settings.push(vec![(name, Value::Number(maximum))]);
+            }
         }
     }
     let build = |given: Vec<_>| (entry.build)(&entry.parameters(&given).unwrap());

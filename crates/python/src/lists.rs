@@ -77,6 +77,22 @@ fn default_and_range(parameter: &Parameter) -> (String, String) {
             choices.first().copied().unwrap_or_default().to_owned(),
             choices.join(", "),
         ),
+        ParameterKind::PerSubflow {
+            default,
+            minimum,
+            maximum,
+        } => (
+            default.to_string(),
+            format!("{minimum} to {maximum}, or a list of them, one for each subflow"),
+        ),
+        ParameterKind::ChoiceOrNumber {
+            choices,
+            minimum,
+            maximum,
+        } => (
+            choices.first().copied().unwrap_or_default().to_owned(),
+            format!("{}, or {minimum} to {maximum}", choices.join(", ")),
+        ),
     }
 }
 
@@ -100,6 +116,7 @@ pub fn controllers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         item.set_item("summary", entry.summary)?;
         item.set_item("source", entry.source)?;
         item.set_item("coupled", entry.coupled)?;
+        item.set_item("explanation", entry.explanation())?;
         item.set_item("parameters", parameters)?;
         result.append(item)?;
     }

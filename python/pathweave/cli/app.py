@@ -8,7 +8,7 @@ import typer
 
 from pathweave.cli.bench import bench
 from pathweave.cli.exits import guarded
-from pathweave.cli.listing import list_, schema
+from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
 from pathweave.cli.run import run
 
@@ -45,6 +45,7 @@ app.command(name="run")(run)
 app.command(name="report")(report)
 app.command(name="bench")(bench)
 app.command(name="list")(list_)
+app.command(name="explain")(explain)
 app.command(name="schema")(schema)
 
 

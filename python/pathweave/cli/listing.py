@@ -1,8 +1,9 @@
-"""`pathweave list` and `pathweave schema`."""
+"""`pathweave list`, `pathweave explain` and `pathweave schema`."""
 
 from __future__ import annotations
 
 import enum
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,6 +51,51 @@ def list_(
     import json as json_module
 
     sys.stdout.write(json_module.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+
+
+def explain(
+    name: Annotated[str, typer.Argument(help='A controller, such as "xmp".')],
+) -> None:
+    """Explain a controller: formulas, parameters, source, rulings and deviations.
+
+    Example: pathweave explain xmp
+    """
+    from difflib import get_close_matches
+
+    from pathweave.cli.console import output
+    from pathweave.core import core
+    from pathweave.errors import InputError
+
+    entries = {entry["name"]: entry for entry in core().controllers()}
+    if name not in entries:
+        near = get_close_matches(name, entries, n=1)
+        meant = f'did you mean "{near[0]}"? ' if near else ""
+        raise InputError(f'no controller is called "{name}"; {meant}there are {", ".join(entries)}')
+    console = output()
+    entry = entries[name]
+    _controllers(console, [entry])
+    console.print(_as_plain_text(entry["explanation"]), markup=False, highlight=False)
+
+
+def _as_plain_text(documentation: str) -> str:
+    """Write the source's documentation for a terminal: 78 columns, no links, no code marks."""
+    from textwrap import fill
+
+    lines: list[str] = []
+    for line in documentation.strip().splitlines():
+        begins = not line or line.startswith(("- ", "> "))
+        if begins or not lines or not lines[-1] or lines[-1].startswith("> "):
+            lines.append(line)
+        else:
+            lines[-1] += " " + line.strip()
+    text: list[str] = []
+    for line in lines:
+        plain = re.sub(r"\[`([^`]*)`\](?:\([^)]*\))?", r"\1", line).replace("`", "")
+        if plain.startswith("> "):
+            text.append(fill(plain[2:], 78, initial_indent="    ", subsequent_indent="      "))
+        else:
+            text.append(fill(plain, 78, subsequent_indent="  " if plain.startswith("- ") else ""))
+    return "\n".join(text)
 
 
 def schema() -> None:

@@ -5,7 +5,7 @@ use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
 use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
 use crate::suggest;
-use pathweave_control::{Entry, Parameters};
+use pathweave_control::{Entry, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
 use pathweave_transport::Config;
@@ -87,6 +87,23 @@ pub(super) fn group(
     };
     let name = control.as_ref().map_or("", |(entry, _)| entry.name);
     let config = transport(&mut keys.transport, base, name, steps, scene, report);
+    if let Some((entry, parameters)) = &control {
+        for (name, value) in parameters.iter() {
+            if let Value::Numbers(numbers) = value
+                && numbers.len() != keys.subflows as usize
+            {
+                report.wrong(
+                    &[steps, &["controller", name]].concat(),
+                    format!(
+                        "{} has {} values for {name}, and the group {} subflows; give one value, or as many as subflows",
+                        entry.name,
+                        numbers.len(),
+                        keys.subflows
+                    ),
+                );
+            }
+        }
+    }
     if let Some(stop) = keys.stop
         && stop.0 <= keys.start.0
     {

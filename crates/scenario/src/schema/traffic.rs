@@ -5,7 +5,7 @@ use crate::read::tagged;
 use crate::text::{BytesText, Either, TimeText};
 use pathweave_control::Value as ParameterValue;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -402,10 +402,10 @@ struct Parameter(ParameterValue);
 impl<'de> Deserialize<'de> for Parameter {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Parameter, D::Error> {
         struct Shape;
-        impl Visitor<'_> for Shape {
+        impl<'de> Visitor<'de> for Shape {
             type Value = Parameter;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number or a text")
+                f.write_str("a number, a text, or a list of numbers")
             }
             fn visit_i64<E: Error>(self, number: i64) -> Result<Parameter, E> {
                 Ok(Parameter(ParameterValue::Number(number as f64)))
@@ -415,6 +415,13 @@ impl<'de> Deserialize<'de> for Parameter {
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Parameter, E> {
                 Ok(Parameter(ParameterValue::Text(text.to_owned())))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Parameter, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = list.next_element()? {
+                    numbers.push(number);
+                }
+                Ok(Parameter(ParameterValue::Numbers(numbers)))
             }
         }
         reader.deserialize_any(Shape)
@@ -429,6 +436,7 @@ impl Serialize for ControllerTable {
             match value {
                 ParameterValue::Number(number) => map.serialize_entry(name, number)?,
                 ParameterValue::Text(text) => map.serialize_entry(name, text)?,
+                ParameterValue::Numbers(numbers) => map.serialize_entry(name, numbers)?,
             }
         }
         map.end()
@@ -453,7 +461,10 @@ impl JsonSchema for ControllerTable {
                     "type": "object",
                     "properties": { "name": { "enum": names } },
                     "required": ["name"],
-                    "additionalProperties": { "type": ["number", "string"] },
+                    "additionalProperties": {
+                        "type": ["number", "string", "array"],
+                        "items": { "type": "number" },
+                    },
                 },
             ],
         })
