@@ -1,6 +1,6 @@
 """Runs Pathweave on the cases of `validation/scenarios` and writes what `compare.py` reads.
 
-    pathweave_side.py NS3_RESULTS FOLDER
+    pathweave_side.py NS3_RESULTS FOLDER [--seeds N] [--set KEY=VALUE]...
 
 For each case that the folder of ns-3's results holds, runs the scenario of that name, keeps its
 results under FOLDER and writes FOLDER/pathweave.json. Results that stand there with the same
@@ -37,12 +37,16 @@ def cases_in(folder: Path) -> list[str]:
     return sorted({result["case"] for result in results})
 
 
-def run_case(case: str, folder: Path) -> list[dict[str, Any]]:
+def run_case(
+    case: str, folder: Path, seeds: int | None, changes: dict[str, str]
+) -> list[dict[str, Any]]:
     """Run a case, and return one object for each seed."""
     name = case.removesuffix(f"-{OVERSHOOT}")
     scenario = SCENARIOS / f"{name}.toml"
     size = None if name == case else OVERSHOOT
-    results = pathweave.run(scenario, size=size, out=folder, progress=False)
+    results = pathweave.run(
+        scenario, size=size, seeds=seeds, set=changes, out=folder, progress=False
+    )
     return [measurement(run) for run in results.stored]
 
 
@@ -101,13 +105,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Runs Pathweave on the cases that ns-3 ran.")
     parser.add_argument("ns3_results", type=Path, help="folder of ns-3 results: names the cases")
     parser.add_argument("folder", type=Path, help="where Pathweave's results go")
+    parser.add_argument("--seeds", type=int, help="number of seeds instead of the scenarios' own")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a change to the scenarios"
+    )
     options = parser.parse_args(arguments)
     cases = cases_in(options.ns3_results)
     if not cases:
         print(f"pathweave_side.py: no results in {options.ns3_results}", file=sys.stderr)
         return 2
     try:
-        results = {case: run_case(case, options.folder) for case in cases}
+        changes = dict(change.split("=", 1) for change in options.set)
+        results = {case: run_case(case, options.folder, options.seeds, changes) for case in cases}
     except PathweaveError as error:
         print(f"pathweave_side.py: {error}", file=sys.stderr)
         return 2
