@@ -327,7 +327,8 @@ fn xmp_takes_a_single_flow_s_share() {
 
 /// LIA under random losses: packets are dropped with a probability that grows with the queue, so that
 /// every packet runs the same risk. (On drop-tail the outcome is a matter of phase: the packet that a
-/// window's growth adds is the one that is lost, whoever sent it, and LIA's windows grow less often.)
+/// window's growth adds is the one that is lost, whoever sent it, and LIA's windows grow less often. Two
+/// subflows then take 1.18 shares with 500 us of delay and a limit of 100, and 1.10 with 2 ms.)
 ///
 /// With m subflows LIA adds max(w) / W^2 for each packet, W the sum of the windows, and a loss costs
 /// half of the subflow's window. In balance W^2 is that of a Reno flow times the mean of m max(w) / W,
