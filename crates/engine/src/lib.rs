@@ -7,6 +7,7 @@
 mod build;
 mod capacity;
 mod flows;
+mod memory;
 mod outlet;
 mod progress;
 mod ranks;
@@ -18,6 +19,7 @@ mod table;
 mod wheel;
 mod windows;
 
+pub use memory::peak_rss_mb;
 pub use progress::Progress;
 pub use results::{Counters, Output, Verdict};
 pub use simulation::{RunError, run, run_with_departure_ports};

@@ -1,7 +1,7 @@
 //! A run on a thread of its own, and what it gives back.
 
 use numpy::PyArray1;
-use pathweave_engine::{Column, Progress, RunError, Table};
+use pathweave_engine::{Column, Progress, RunError, Table, peak_rss_mb};
 use pathweave_scenario::Plan;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -34,16 +34,6 @@ pub struct Run {
 fn thread_cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Peak resident memory of the process in megabytes; zero where the system does not tell.
-fn peak_rss_mb() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line
-        .and_then(|line| line.split_whitespace().next())
-        .and_then(|n| n.parse().ok());
-    kib.map_or(0.0, |kib: f64| kib * 1024.0 / 1e6)
 }
 
 /// Runs a plan; a panic becomes a failed run that says so.

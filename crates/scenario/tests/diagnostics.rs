@@ -1,22 +1,10 @@
 //! The message of every broken scenario in `tests/broken`, as a snapshot.
 
-use pathweave_scenario::{Scenario, Selection};
-use std::path::{Path, PathBuf};
+mod files;
 
-/// The scenario files of a folder of tests, by name.
-fn scenarios(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(folder);
-    let files = std::fs::read_dir(folder).expect("the folder exists");
-    let mut files: Vec<PathBuf> = files.map(|file| file.expect("readable").path()).collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
-    files.sort();
-    files
-}
+use files::scenarios;
+use pathweave_scenario::{Scenario, Selection};
+use std::path::Path;
 
 /// What a comment on the first lines asks for: `# --set key=value` and so on.
 fn selection(text: &str) -> Selection {

@@ -1,23 +1,14 @@
 //! What sound scenarios load as: variants, sizes, overrides, seeds, resolved scenarios, hashes.
 
+mod files;
+
+use files::scenarios;
 use pathweave_scenario::{
     Amount, Change, Diagnostics, Plan, Sampling, Scenario, Selection, Variant, check,
 };
 use pathweave_traffic::{Pattern, Size};
 use pathweave_units::{Bytes, Rate, Time};
-use std::path::{Path, PathBuf};
-
-fn valid() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/valid");
-    let files = std::fs::read_dir(folder).expect("the folder exists");
-    let mut files: Vec<PathBuf> = files.map(|file| file.expect("readable").path()).collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
-    files.sort();
-    files
-}
+use std::path::Path;
 
 fn load(name: &str) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -85,7 +76,7 @@ fn describe(plan: &Plan) -> String {
 
 #[test]
 fn resolved_scenarios_read_back_give_the_same_plans_and_hashes() {
-    for file in valid() {
+    for file in scenarios("valid") {
         let scenario = Scenario::load(&file, None, &[], &[], None)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         for variant in scenario.variants() {

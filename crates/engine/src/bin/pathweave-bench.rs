@@ -2,7 +2,7 @@
 //!
 //! `pathweave-bench FILE [--until TIME] [--json]`
 
-use pathweave_engine::{Progress, run};
+use pathweave_engine::{Progress, peak_rss_mb, run};
 use pathweave_scenario::Scenario;
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
@@ -51,16 +51,6 @@ fn arguments() -> Result<Arguments, String> {
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Peak resident memory in megabytes, from the kernel's own accounting; zero where there is none.
-fn peak_rss_mb() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line
-        .and_then(|line| line.split_whitespace().next())
-        .and_then(|n| n.parse().ok());
-    kib.map_or(0.0, |kib: f64| kib * 1024.0 / 1e6)
 }
 
 fn simulate(arguments: &Arguments) -> Result<String, String> {

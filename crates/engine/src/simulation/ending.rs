@@ -3,19 +3,19 @@
 use super::Simulation;
 use crate::results::Verdict;
 use pathweave_network::Port;
-use pathweave_scenario::{Amount, Change};
+use pathweave_scenario::{Amount, Change, TrafficStop};
 use pathweave_traffic::Program;
 use pathweave_transport::SubflowIndex;
 
-impl<P: Port> Simulation<'_, P> {
+impl<'p, P: Port> Simulation<'p, P> {
+    /// The stop condition, if it is one on this group's traffic.
+    fn stop_on(&self, group: usize) -> Option<&'p TrafficStop> {
+        let stop = self.plan.stop.traffic.as_ref();
+        stop.filter(|stop| stop.group == group)
+    }
+
     pub(super) fn check_amounts_started(&mut self, group: usize) {
-        let Some(stop) = self
-            .plan
-            .stop
-            .traffic
-            .as_ref()
-            .filter(|stop| stop.group == group)
-        else {
+        let Some(stop) = self.stop_on(group) else {
             return;
         };
         let count = self.counts[group];
@@ -30,13 +30,7 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn check_amounts_finished(&mut self, group: usize) {
-        let Some(stop) = self
-            .plan
-            .stop
-            .traffic
-            .as_ref()
-            .filter(|stop| stop.group == group)
-        else {
+        let Some(stop) = self.stop_on(group) else {
             return;
         };
         if !stop.drain && self.amount_done() >= 1.0 {
