@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     source: "XMP, CoNEXT 2013, section 2.1",
     file: include_str!("bos.rs"),
     coupled: false,
+    scatter: None,
     ecn: |_| ECN,
     parameters: PARAMETERS,
     build: |parameters| {

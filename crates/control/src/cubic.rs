@@ -40,6 +40,7 @@ pub const ENTRY: Entry = Entry {
     source: "RFC 9438",
     file: include_str!("cubic.rs"),
     coupled: false,
+    scatter: None,
     ecn: |_| Ecn::Off,
     parameters: &[
         Parameter {

@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
     source: "RFC 8257",
     file: include_str!("dctcp.rs"),
     coupled: false,
+    scatter: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[
         Parameter {

@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     source: "RFC 6356",
     file: include_str!("lia.rs"),
     coupled: true,
+    scatter: None,
     ecn: |parameters| {
         if parameters.number("ecn_cut") > 0.0 {
             Ecn::Count { limit: 255 }
@@ -49,24 +50,28 @@ pub const ENTRY: Entry = Entry {
         },
         help: "Share of the window that a marked round costs; 0 sends packets that are not ECN-capable.",
     }],
-    build: |parameters| {
-        Box::new(Lia {
-            ecn_cut: parameters.number("ecn_cut"),
-            cuts: PerSubflow::new(OncePerRound::new()),
-        })
-    },
+    build: |parameters| Box::new(Lia::new(parameters.number("ecn_cut"))),
 };
 
-struct Lia {
+pub(crate) struct Lia {
     ecn_cut: f64,
     cuts: PerSubflow<OncePerRound>,
+}
+
+impl Lia {
+    pub fn new(ecn_cut: f64) -> Lia {
+        Lia {
+            ecn_cut,
+            cuts: PerSubflow::new(OncePerRound::new()),
+        }
+    }
 }
 
 /// How many packets must be acknowledged for subflow `r` to gain one: max(B, w_r).
 #[inline]
 pub fn packets_per_increment(paths: &Paths<'_>, r: SubflowId) -> f64 {
     let (mut subflows, mut total_rate, mut best) = (0, 0.0, 0.0);
-    for path in paths.established() {
+    for path in paths.active() {
         subflows += 1;
         if path.has_rtt() {
             // B does not depend on the unit of time: picoseconds save a division.

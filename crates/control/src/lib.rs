@@ -32,6 +32,7 @@ mod bos;
 mod cubic;
 mod dctcp;
 mod lia;
+mod mmptcp;
 mod reno;
 mod uncoupled;
 mod xmp;

@@ -130,6 +130,12 @@ impl<'a> Paths<'a> {
     pub fn established(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter(|path| path.established)
     }
+
+    /// Of these, the subflows that may take new data: what is suspended is not coupled.
+    #[inline]
+    pub fn active(&self) -> impl Iterator<Item = &Path> {
+        self.established().filter(|path| path.may_send)
+    }
 }
 
 impl Index<SubflowId> for Paths<'_> {
@@ -193,5 +199,8 @@ mod tests {
         assert_eq!(paths[SubflowId(1)].window, 2.5);
         assert!(paths.iter().map(|path| path.window).eq([1.0, 2.5, 3.0]));
         assert!(paths.established().map(|path| path.window).eq([1.0, 3.0]));
+        paths[SubflowId(1)].may_send = false;
+        paths[SubflowId(2)].may_send = false;
+        assert!(paths.active().map(|path| path.window).eq([1.0]));
     }
 }

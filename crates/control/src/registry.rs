@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use pathweave_units::Bytes;
 
 /// What a controller does with congestion marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,9 @@ pub struct Entry {
     pub file: &'static str,
     /// Whether it couples the subflows of a connection.
     pub coupled: bool,
+    /// For a connection that begins by scattering the packets of its first subflow over all paths:
+    /// after how many bytes, given its parameters, the other subflows open.
+    pub scatter: Option<fn(&Parameters) -> Bytes>,
     /// What it does with marks, given its parameters.
     pub ecn: fn(&Parameters) -> Ecn,
     /// What can be set.
@@ -352,6 +356,7 @@ pub fn registry() -> &'static [Entry] {
         crate::uncoupled::ENTRY,
         crate::xmp::ENTRY,
         crate::lia::ENTRY,
+        crate::mmptcp::ENTRY,
     ];
     REGISTRY
 }

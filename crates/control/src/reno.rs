@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     source: "RFC 5681",
     file: include_str!("reno.rs"),
     coupled: false,
+    scatter: None,
     ecn: |_| Ecn::Off,
     parameters: &[],
     build: |_| Box::new(Reno),

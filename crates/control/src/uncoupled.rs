@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     source: "that of the controller named by `of`",
     file: include_str!("uncoupled.rs"),
     coupled: false,
+    scatter: None,
     ecn,
     parameters: &[Parameter {
         name: "of",

@@ -31,6 +31,7 @@ pub const ENTRY: Entry = Entry {
     source: "XMP, CoNEXT 2013, algorithm 1",
     file: include_str!("xmp.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| ECN,
     parameters: PARAMETERS,
     build: |parameters| {

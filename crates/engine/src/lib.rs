@@ -15,6 +15,7 @@ mod results;
 mod scheduler;
 mod series;
 mod simulation;
+mod spray;
 mod table;
 mod wheel;
 mod windows;

@@ -1,6 +1,7 @@
 //! Carries out what the endpoints want: packets into the network, timers into the schedule.
 
 use crate::scheduler::Scheduler;
+use crate::spray::Sprays;
 use pathweave_network::{Header, Network, Port, RouteId};
 use pathweave_transport::{
     ConnectionId, Direction, Output, PacketShape, Segment, SubflowIndex, Timer,
@@ -12,6 +13,18 @@ use pathweave_units::Time;
 pub(crate) struct SubflowRoutes {
     pub forward: RouteId,
     pub back: RouteId,
+    /// Each packet draws its own routes instead.
+    pub sprayed: bool,
+}
+
+impl SubflowRoutes {
+    #[inline]
+    pub fn towards(&self, direction: Direction) -> RouteId {
+        match direction {
+            Direction::Forward => self.forward,
+            Direction::Back => self.back,
+        }
+    }
 }
 
 /// What the run has to look at once the endpoints have done their work.
@@ -31,6 +44,7 @@ pub(crate) struct Outlet<'a, P> {
     pub network: &'a mut Network<Segment, P>,
     pub scheduler: &'a mut Scheduler,
     pub routes: &'a [Option<SubflowRoutes>],
+    pub sprays: &'a mut Sprays,
     pub notices: &'a mut Vec<Notice>,
 }
 
@@ -44,9 +58,10 @@ impl<P: Port> Output for Outlet<'_, P> {
         segment: Segment,
     ) {
         let routes = self.routes[subflow.0 as usize].expect("a subflow has routes before it sends");
-        let route = match direction {
-            Direction::Forward => routes.forward,
-            Direction::Back => routes.back,
+        let route = if routes.sprayed {
+            self.sprays.draw(subflow, direction)
+        } else {
+            routes.towards(direction)
         };
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {

@@ -371,8 +371,14 @@ fn pinned_path_errors() {
 #[test]
 fn routings_are_listed_by_name() {
     let names: Vec<&str> = ROUTINGS.iter().map(|&(name, _)| name).collect();
-    assert_eq!(names, ["ecmp", "two-level", "pinned"]);
-    assert_eq!(RoutingKind::TwoLevel.name(), "two-level");
+    assert_eq!(names, ["ecmp", "two-level", "spray", "pinned"]);
+    let kinds = [
+        ECMP,
+        RoutingKind::TwoLevel,
+        RoutingKind::Spray,
+        RoutingKind::Pinned,
+    ];
+    assert_eq!(kinds.map(|kind| kind.name()).as_slice(), names);
 }
 
 /// A random connected or unconnected graph with a few multihomed hosts.
@@ -468,6 +474,10 @@ proptest! {
                     ranked.insert(path);
                 }
                 prop_assert_eq!(&ranked, &expected);
+                let spray = Router::new(&fabric, RoutingKind::Spray, seed).unwrap();
+                let spread = spray.spread(source, destination);
+                prop_assert_eq!(spread.len() as u64, count);
+                prop_assert_eq!(&BTreeSet::from_iter(spread), &expected);
                 let mut past = Vec::new();
                 tables.ranked(source, destination, count, &mut past);
                 prop_assert!(past.is_empty());

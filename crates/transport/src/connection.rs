@@ -25,6 +25,17 @@ pub struct Opening {
     pub join_delays: Vec<Time>,
     /// The connection exists already (it answers a request): no handshake.
     pub established: bool,
+    /// The first subflow's packets are scattered over many paths.
+    pub scatter: Option<Scatter>,
+}
+
+/// How a connection begins whose first subflow is scattered (MMPTCP).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    /// The other subflows open when so much has been sent.
+    pub volume: Bytes,
+    /// Duplicate acknowledgements that make a packet of the first subflow lost.
+    pub duplicate_threshold: u32,
 }
 
 /// A number of segments that no connection reaches.
@@ -51,6 +62,9 @@ pub(crate) struct Connection {
     pub total: u32,
     /// Payload of the last one.
     pub last_payload: u16,
+    /// The other subflows open when new data up to this number has been sent; `u32::MAX` when they
+    /// have been told to.
+    pub joins_from: u32,
     /// Everything below this has been delivered in order, as far as the sender knows.
     pub data_acked: u32,
     /// Data of dead subflows, to be sent again on others.
@@ -108,6 +122,9 @@ impl Connection {
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
             next_data: 0,
+            joins_from: opening
+                .scatter
+                .map_or(0, |scatter| in_segments(scatter.volume)),
             total,
             last_payload,
             data_acked: 0,

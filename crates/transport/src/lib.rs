@@ -20,7 +20,7 @@ mod timeout;
 pub use config::{
     AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
 };
-pub use connection::Opening;
+pub use connection::{Opening, Scatter};
 pub use endpoints::{
     ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView, Timer,
 };

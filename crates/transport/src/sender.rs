@@ -8,7 +8,7 @@ use pathweave_control::{Loss, SubflowId};
 use pathweave_units::Time;
 
 /// Duplicate acknowledgements, or selectively acknowledged segments above, that make one lost.
-const DUPLICATE_THRESHOLD: u32 = 3;
+pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// Where a subflow is between opening and closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub(crate) struct Sender {
     pub recovery: RecoveryState,
     pub board: Scoreboard,
     duplicates: u32,
+    /// So many make a segment lost.
+    pub duplicate_threshold: u32,
     /// Timed out so often in a row that its data was given to others.
     pub dead: bool,
     pub timeouts_in_row: u32,
@@ -90,6 +92,7 @@ impl Sender {
             recovery: RecoveryState::None,
             board: Scoreboard::new(),
             duplicates: 0,
+            duplicate_threshold: DUPLICATE_THRESHOLD,
             dead: false,
             timeouts_in_row: 0,
             timed_out: None,
@@ -116,6 +119,7 @@ impl Sender {
         self.phase = Phase::Unopened;
         self.recovery = RecoveryState::None;
         self.duplicates = 0;
+        self.duplicate_threshold = DUPLICATE_THRESHOLD;
         self.dead = false;
         self.timeouts_in_row = 0;
         self.timed_out = None;
@@ -180,7 +184,7 @@ impl Sender {
         }
         let blocks = &ack.sack[..usize::from(ack.sack_count)];
         progress.packets += self.board.acknowledge_blocks(blocks);
-        let found = self.board.judge_by_blocks(DUPLICATE_THRESHOLD);
+        let found = self.board.judge_by_blocks(self.duplicate_threshold);
         if found && self.recovery == RecoveryState::None {
             self.recovery = RecoveryState::Fast(self.board.next());
             progress.loss = true;
@@ -213,11 +217,11 @@ impl Sender {
             self.duplicates += 1;
             match self.recovery {
                 RecoveryState::Fast(_) => self.board.count_duplicate(1),
-                RecoveryState::None if self.duplicates == DUPLICATE_THRESHOLD => {
+                RecoveryState::None if self.duplicates == self.duplicate_threshold => {
                     let counted = if config.limited_transmit {
                         1
                     } else {
-                        DUPLICATE_THRESHOLD
+                        self.duplicate_threshold
                     };
                     self.board.count_duplicate(counted);
                     self.board.judge_first();

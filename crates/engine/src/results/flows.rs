@@ -138,6 +138,9 @@ pub(super) fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
     let fabric = &run.plan.fabric;
     let path_name = |path: &Vec<pathweave_fabric::LinkId>| {
+        if path.is_empty() {
+            return "spray".to_owned();
+        }
         let first = path
             .first()
             .map(|link| fabric.node(fabric.link(*link).from).name.clone());

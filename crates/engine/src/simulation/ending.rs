@@ -95,7 +95,9 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     /// Whether a subflow's links, both ways, are all up.
     pub(super) fn has_live_path(&self, SubflowIndex(place): SubflowIndex) -> bool {
-        self.routes[place as usize].is_some_and(|routes| {
+        let own = self.routes[place as usize].as_ref();
+        let sprayed = self.sprays.of(SubflowIndex(place)).iter();
+        own.into_iter().chain(sprayed).any(|routes| {
             [routes.forward, routes.back].into_iter().all(|route| {
                 self.network
                     .routes

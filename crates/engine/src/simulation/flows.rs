@@ -6,12 +6,14 @@ use crate::flows::{Flow, FlowTotals, SubflowRow, totals};
 use crate::outlet::SubflowRoutes;
 use crate::scheduler::Alarm;
 use crate::series::RateRow;
-use pathweave_fabric::routing::PathRequest;
+use pathweave_control::{Entry, Parameters};
+use pathweave_fabric::routing::{PathRequest, RoutingKind};
 use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
-use pathweave_network::Port;
+use pathweave_network::{Port, Routes};
 use pathweave_random::Stream;
+use pathweave_scenario::GroupPlan;
 use pathweave_traffic::{Event as TrafficEvent, FlowStart};
-use pathweave_transport::{ConnectionId, Joins, Opening, SubflowIndex};
+use pathweave_transport::{ConnectionId, Joins, Opening, Scatter, SubflowIndex};
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
 
@@ -52,6 +54,11 @@ impl<P: Port> Simulation<'_, P> {
         let number = self.flows.len() as u32;
         let plan = &self.plan.groups[group];
         let listed = start.listed.map(|entry| &plan.listed[entry as usize]);
+        let subflows = listed
+            .and_then(|listed| listed.subflows)
+            .unwrap_or(plan.subflows);
+        // A scattered subflow comes before those that are asked for.
+        let scattered = controller_of(plan, start.listed).0.scatter.is_some();
         let count = &mut self.counts[group];
         count.started += 1;
         count.started_bytes += start.size.map_or(0, Bytes::get);
@@ -61,9 +68,7 @@ impl<P: Port> Simulation<'_, P> {
             source: start.source,
             destination: start.destination,
             size: start.size,
-            subflows: listed
-                .and_then(|listed| listed.subflows)
-                .unwrap_or(plan.subflows),
+            subflows: subflows + u32::from(scattered),
             job: start.job,
             listed: start.listed,
             established: start.established,
@@ -96,10 +101,7 @@ impl<P: Port> Simulation<'_, P> {
         let group = flow.group as usize;
         let plan = &self.plan.groups[group];
         let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
-        let (entry, parameters) = match listed.and_then(|listed| listed.controller.as_ref()) {
-            Some((entry, parameters)) => (*entry, parameters),
-            None => (plan.controller, &plan.parameters),
-        };
+        let (entry, parameters) = controller_of(plan, flow.listed);
         let config = Arc::clone(&self.configs[group]);
         let join_delays = match config.joins {
             Joins::WithinAfterHandshake(longest) => {
@@ -114,6 +116,10 @@ impl<P: Port> Simulation<'_, P> {
             payload: u32::from(config.maximum_segment),
             header: u32::from(config.overhead()),
         };
+        let scatter = entry.scatter.map(|volume| Scatter {
+            volume: volume(parameters),
+            duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
+        });
         let ecn_echo = build::ecn_echo(entry, parameters, config.ecn);
         let connection = self.endpoints.add(Opening {
             config,
@@ -124,6 +130,7 @@ impl<P: Port> Simulation<'_, P> {
             subflow_starts: listed.map_or_else(Vec::new, |l| l.subflow_starts.clone()),
             join_delays,
             established: flow.established,
+            scatter,
         });
         let paths = self.lay_routes(number, connection);
         let flow = &mut self.flows[number as usize];
@@ -170,23 +177,43 @@ impl<P: Port> Simulation<'_, P> {
                 self.series.received_before.resize(place + 1, 0);
                 self.series.window_before.resize(place + 1, f64::NAN);
             }
-            let mut add = |path: &[LinkId]| self.network.routes.add(path.iter().map(|link| link.0));
-            self.routes[place] = Some(SubflowRoutes {
-                forward: add(&forward),
-                back: add(&back),
-            });
+            let scattered = subflow == 0 && controller_of(plan, flow.listed).0.scatter.is_some();
+            let spray = *self.router.kind() == RoutingKind::Spray;
+            let sprayed = (spray && pinned.is_empty()) || scattered;
+            if sprayed {
+                let spread = self.router.spread(flow.source, flow.destination);
+                let all = spread.iter().map(|path| {
+                    let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
+                    add_routes(&mut self.network.routes, path, &back, true)
+                });
+                self.sprays.set(SubflowIndex(place as u32), all.collect());
+            }
+            let routes = match self.sprays.of(SubflowIndex(place as u32)).first() {
+                Some(routes) => *routes,
+                None => add_routes(&mut self.network.routes, &forward, &back, false),
+            };
+            self.routes[place] = Some(routes);
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
-            let known = self.paths.get(&forward).copied();
+            // Packets that are spread have no path that could be named.
+            let named = if sprayed { &[][..] } else { &forward[..] };
+            let known = self.paths.get(named).copied();
             self.path_of[place] = known.unwrap_or_else(|| {
                 let index = self.path_list.len() as u32;
-                self.paths.insert(forward.clone(), index);
-                self.path_list.push(forward.clone());
+                self.paths.insert(named.to_vec(), index);
+                self.path_list.push(named.to_vec());
                 index
             });
             paths.push(forward);
         }
         paths
+    }
+
+    /// Duplicate acknowledgements that make a scattered packet lost: overtaking makes up to as many as
+    /// there are paths.
+    fn duplicate_threshold(&self, source: u32, destination: u32) -> u32 {
+        let paths = self.router.path_count(source, destination);
+        3 + if paths > 1 { paths as u32 } else { 0 }
     }
 
     pub(super) fn on_finished(&mut self, connection: ConnectionId, now: Time) {
@@ -215,7 +242,9 @@ impl<P: Port> Simulation<'_, P> {
         let number = self.flow_of[connection.0 as usize];
         self.collect(number, connection);
         for SubflowIndex(place) in self.endpoints.subflows(connection) {
-            if let Some(routes) = self.routes[place as usize].take() {
+            let own = self.routes[place as usize].take();
+            let own = own.filter(|routes| !routes.sprayed);
+            for routes in own.into_iter().chain(self.sprays.take(SubflowIndex(place))) {
                 self.network.routes.remove(routes.forward);
                 self.network.routes.remove(routes.back);
             }
@@ -266,5 +295,28 @@ impl<P: Port> Simulation<'_, P> {
             self.collect(number, connection);
         }
         self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+    }
+}
+
+/// The controller of a group's flow: a listed flow may have its own.
+fn controller_of(plan: &GroupPlan, listed: Option<u32>) -> (&'static Entry, &Parameters) {
+    let own = listed.and_then(|entry| plan.listed[entry as usize].controller.as_ref());
+    match own {
+        Some((entry, parameters)) => (*entry, parameters),
+        None => (plan.controller, &plan.parameters),
+    }
+}
+
+fn add_routes(
+    routes: &mut Routes,
+    forward: &[LinkId],
+    back: &[LinkId],
+    sprayed: bool,
+) -> SubflowRoutes {
+    let mut add = |path: &[LinkId]| routes.add(path.iter().map(|link| link.0));
+    SubflowRoutes {
+        forward: add(forward),
+        back: add(back),
+        sprayed,
     }
 }

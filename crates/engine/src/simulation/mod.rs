@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use crate::results::{Output, Verdict};
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
+use crate::spray::Sprays;
 use crate::windows::Window;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
@@ -95,6 +96,7 @@ pub(crate) struct Simulation<'p, P> {
     /// The flow of each connection, by the connection's place.
     flow_of: Vec<u32>,
     routes: Vec<Option<SubflowRoutes>>,
+    sprays: Sprays,
     /// The path of each subflow, by its place: an index into `path_list`.
     path_of: Vec<u32>,
     paths: BTreeMap<Vec<LinkId>, u32>,
@@ -154,6 +156,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             to_begin: plan.groups.len(),
             flow_of: Vec::new(),
             routes: Vec::new(),
+            sprays: Sprays::new(plan.seed),
             path_of: Vec::new(),
             paths: BTreeMap::new(),
             path_list: Vec::new(),
@@ -264,6 +267,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             network: &mut self.network,
             scheduler: &mut self.scheduler,
             routes: &self.routes,
+            sprays: &mut self.sprays,
             notices: &mut self.notices,
         };
         (&mut self.endpoints, out)

@@ -5,6 +5,7 @@
 //! | `ecmp` | every node hashes (source, destination, connection, subflow) and picks one of the shortest next hops | the same with source and destination exchanged |
 //! | `ecmp`, distinct | subflow i takes the i-th of a seeded permutation of the equal-cost paths | the data path backwards |
 //! | `two-level` | the destination's address picks the core switch | the source's address picks it |
+//! | `spray` | every packet draws one of the equal-cost paths | every packet draws one |
 //! | `pinned` | given | the data path backwards |
 
 mod permuted;
@@ -28,6 +29,8 @@ pub enum RoutingKind {
     },
     /// Fat-tree addresses: the destination's address picks the core, ACKs follow the source's.
     TwoLevel,
+    /// Every packet takes one of the equal-cost paths at random.
+    Spray,
     /// Every subflow's path is given.
     Pinned,
 }
@@ -42,6 +45,10 @@ pub const ROUTINGS: &[(&str, &str)] = &[
         "two-level",
         "fat-tree only: a subflow's addresses pick its core switch, siblings take different cores while there are enough",
     ),
+    (
+        "spray",
+        "every packet, data or acknowledgement, takes one of the shortest paths at random",
+    ),
     ("pinned", "every subflow's path is given node by node"),
 ];
 
@@ -51,7 +58,8 @@ impl RoutingKind {
         match self {
             RoutingKind::Ecmp { .. } => ROUTINGS[0].0,
             RoutingKind::TwoLevel => ROUTINGS[1].0,
-            RoutingKind::Pinned => ROUTINGS[2].0,
+            RoutingKind::Spray => ROUTINGS[2].0,
+            RoutingKind::Pinned => ROUTINGS[3].0,
         }
     }
 }
@@ -99,7 +107,7 @@ impl Router {
     pub fn new(fabric: &Fabric, kind: RoutingKind, seed: u64) -> Result<Router, FabricError> {
         let tables = match kind {
             RoutingKind::TwoLevel => Tables::TwoLevel(TwoLevel::new(fabric)?),
-            RoutingKind::Ecmp { .. } | RoutingKind::Pinned => {
+            RoutingKind::Ecmp { .. } | RoutingKind::Spray | RoutingKind::Pinned => {
                 Tables::Shortest(ShortestPaths::new(fabric))
             }
         };
@@ -121,7 +129,7 @@ impl Router {
 
     /// Writes the links from source to destination into `path`, replacing what it held. It is left
     /// empty when no path leads there, and when the kind is [`RoutingKind::Pinned`], no path is given
-    /// and there are several shortest ones.
+    /// and there are several shortest ones. Of the paths of [`RoutingKind::Spray`] it is the first.
     pub fn data_path(&self, request: &PathRequest<'_>, path: &mut Vec<LinkId>) {
         path.clear();
         if let Some(pinned) = request.pinned {
@@ -147,6 +155,7 @@ impl Router {
                         paths.ranked(source, destination, rank, path);
                     }
                 }
+                RoutingKind::Spray => paths.ranked(source, destination, 0, path),
                 RoutingKind::Pinned | RoutingKind::TwoLevel => {
                     if paths.path_count(source, destination) == 1 {
                         paths.ranked(source, destination, 0, path);
@@ -187,6 +196,20 @@ impl Router {
             Tables::Shortest(paths) => paths.path_count(source, destination),
             Tables::TwoLevel(tables) => tables.path_count(source, destination),
         }
+    }
+
+    /// All equal-cost paths between two hosts, for packets that are spread over them.
+    pub fn spread(&self, source: u32, destination: u32) -> Vec<Vec<LinkId>> {
+        (0..self.path_count(source, destination))
+            .map(|rank| {
+                let mut path = Vec::new();
+                match &self.tables {
+                    Tables::Shortest(paths) => paths.ranked(source, destination, rank, &mut path),
+                    Tables::TwoLevel(tables) => tables.path(source, destination, rank, &mut path),
+                }
+                path
+            })
+            .collect()
     }
 
     fn flow_hash(&self, request: &PathRequest<'_>, from: u32, to: u32) -> u64 {

@@ -112,6 +112,7 @@ pub(super) fn routing(
         RoutingTable::Ecmp(ecmp) => RoutingKind::Ecmp {
             distinct: ecmp.distinct,
         },
+        RoutingTable::Spray(_) => RoutingKind::Spray,
         RoutingTable::Pinned(_) => RoutingKind::Pinned,
         RoutingTable::TwoLevel(_) => {
             if let Err(error) = Router::new(fabric, RoutingKind::TwoLevel, 0) {

@@ -234,6 +234,8 @@ tagged! {
         "ecmp" => Ecmp(EcmpTable),
         /// Fat-trees only: a subflow's addresses pick its core switch.
         "two-level" => TwoLevel(NoOptions),
+        /// Every packet takes one of the shortest paths at random.
+        "spray" => Spray(NoOptions),
         /// Listed flows give their paths.
         "pinned" => Pinned(NoOptions),
     }

@@ -101,6 +101,9 @@ impl Endpoints {
             .pop()
             .unwrap_or(self.connections.len() as u32);
         let first = self.take_block(count, place, &opening.config);
+        if let Some(scatter) = opening.scatter {
+            self.senders[first as usize].duplicate_threshold = scatter.duplicate_threshold;
+        }
         let connection = Connection::new(opening, first);
         if place as usize == self.connections.len() {
             self.connections.push(connection);

@@ -99,14 +99,16 @@ impl Endpoints {
             number,
             Change::Opened,
         );
-        if number.0 == 0 {
+        if number.0 == 0 && connection.joins_from == 0 {
             self.open_joins(place, now, out);
         }
         self.send_what_may_be_sent(place, now, out);
     }
 
-    /// The first handshake is done: the other subflows open, each at its own time.
+    /// The first handshake is done, or enough has been scattered: the other subflows open, each at its
+    /// own time.
     pub(super) fn open_joins(&mut self, place: u32, now: Time, out: &mut impl Output) {
+        self.connections[place as usize].joins_from = u32::MAX;
         for number in 1..self.connections[place as usize].count() {
             let connection = &self.connections[place as usize];
             let index = connection.subflow(number);

@@ -13,6 +13,10 @@ impl Endpoints {
     pub(super) fn send_what_may_be_sent(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let (first, count) = {
             let connection = &self.connections[place as usize];
+            if connection.next_data >= connection.joins_from {
+                self.open_joins(place, now, out);
+            }
+            let connection = &self.connections[place as usize];
             (connection.first, connection.count())
         };
         for index in first..first + count {

@@ -47,6 +47,7 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
         subflow_starts: Vec::new(),
         join_delays: Vec::new(),
         established: false,
+        scatter: None,
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);
