@@ -43,13 +43,25 @@ impl OncePerRound {
 
     /// The common response to a loss.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss) {
+        self.on_loss_of(path, loss, 0.5);
+    }
+
+    /// [`OncePerRound::on_loss`], where the loss of packets costs `share` of the window; a timeout is
+    /// the common one.
+    pub fn on_loss_of(&mut self, path: &mut Path, loss: Loss, share: f64) {
         let cut_by_mark = !self.may_cut(path);
         let window = if cut_by_mark {
             path.window.max(self.window_before)
         } else {
             path.window
         };
-        loss::respond_from(path, loss, window);
+        match loss {
+            // Where the mark has cut deeper, its cut stands.
+            Loss::FastRetransmit => {
+                loss::cut_to(path, f64::min(window * (1.0 - share), path.window));
+            }
+            Loss::Timeout => loss::respond_from(path, loss, window),
+        }
         self.last = Some(Round::beginning(path));
         self.window_before = path.window;
     }
@@ -112,7 +124,29 @@ mod tests {
         let (mut path, mut cuts) = (path(), OncePerRound::new());
         cuts.on_mark(&mut path, 0.75);
         cuts.on_loss(&mut path, Loss::FastRetransmit);
-        assert_eq!(path.window, 4.0);
+        assert_eq!(
+            (path.window, path.ssthresh),
+            (4.0, 4.0),
+            "and slow start stays over"
+        );
+    }
+
+    #[test]
+    fn a_loss_can_cost_another_share() {
+        let (mut path, mut cuts) = (path(), OncePerRound::new());
+        cuts.on_loss_of(&mut path, Loss::FastRetransmit, 0.25);
+        assert_eq!((path.window, path.ssthresh), (12.0, 12.0));
+        cuts.on_loss_of(&mut path, Loss::Timeout, 0.25);
+        assert_eq!((path.window, path.ssthresh), (1.0, 6.0));
+    }
+
+    #[test]
+    fn a_loss_of_the_share_of_the_mark_costs_nothing_more() {
+        let (mut path, mut cuts) = (path(), OncePerRound::new());
+        cuts.on_mark(&mut path, 0.625);
+        path.window += 0.5;
+        cuts.on_loss_of(&mut path, Loss::FastRetransmit, 0.625);
+        assert_eq!((path.window, path.ssthresh), (6.0, 6.0));
     }
 
     #[test]

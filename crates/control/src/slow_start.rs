@@ -9,22 +9,28 @@ use crate::Path;
 /// would do: the window ends less than one packet above ssthresh.
 #[inline]
 pub fn grow(path: &mut Path, packets: u32) -> u32 {
+    grow_by(path, packets, 1.0)
+}
+
+/// [`grow`], adding `step` packets (more than 0) for each acknowledged one.
+#[inline]
+pub fn grow_by(path: &mut Path, packets: u32, step: f64) -> u32 {
     if !path.in_slow_start() {
         return packets;
     }
-    let steps = libm::ceil(path.ssthresh - path.window);
+    let steps = libm::ceil((path.ssthresh - path.window) / step);
     if steps >= f64::from(packets) {
-        path.window += f64::from(packets);
+        path.window += step * f64::from(packets);
         0
     } else {
-        path.window += steps;
+        path.window += step * steps;
         packets - steps as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::grow;
+    use super::{grow, grow_by};
     use crate::Path;
 
     fn path(window: f64, ssthresh: f64) -> Path {
@@ -71,5 +77,19 @@ mod tests {
             assert_eq!(grow(&mut path, 5), 5);
             assert_eq!(path.window, window);
         }
+    }
+
+    #[test]
+    fn the_step_can_be_larger_or_smaller() {
+        // 10 -> 11.5 -> 13: two packets are used.
+        let mut larger = path(10.0, 12.0);
+        assert_eq!(grow_by(&mut larger, 5, 1.5), 3);
+        assert_eq!(larger.window, 13.0);
+        // 10 -> 10.25 -> 10.5 -> 10.75 -> 11.
+        let mut smaller = path(10.0, 11.0);
+        assert_eq!(grow_by(&mut smaller, 3, 0.25), 0);
+        assert_eq!(smaller.window, 10.75);
+        assert_eq!(grow_by(&mut smaller, 3, 0.25), 2);
+        assert_eq!(smaller.window, 11.0);
     }
 }
