@@ -20,6 +20,7 @@ mod registry;
 mod round;
 
 // What several controllers share, one idea a file.
+mod ecn_choice;
 pub mod loss;
 mod once_per_round;
 pub mod slow_start;
@@ -31,9 +32,11 @@ mod connection;
 mod bos;
 mod cubic;
 mod dctcp;
+mod eutcp;
 mod lia;
 mod mmptcp;
 mod reno;
+mod semicoupled;
 mod uncoupled;
 mod xmp;
 

@@ -357,6 +357,8 @@ pub fn registry() -> &'static [Entry] {
         crate::xmp::ENTRY,
         crate::lia::ENTRY,
         crate::mmptcp::ENTRY,
+        crate::semicoupled::ENTRY,
+        crate::eutcp::ENTRY,
     ];
     REGISTRY
 }
