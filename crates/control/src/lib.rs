@@ -33,11 +33,13 @@ mod bos;
 mod cubic;
 mod dctcp;
 mod eutcp;
+mod ewtcp;
 mod lia;
 mod mmptcp;
 mod reno;
 mod semicoupled;
 mod uncoupled;
+mod wutcp;
 mod xmp;
 
 pub use once_per_round::OncePerRound;

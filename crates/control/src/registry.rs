@@ -357,8 +357,10 @@ pub fn registry() -> &'static [Entry] {
         crate::xmp::ENTRY,
         crate::lia::ENTRY,
         crate::mmptcp::ENTRY,
+        crate::ewtcp::ENTRY,
         crate::semicoupled::ENTRY,
         crate::eutcp::ENTRY,
+        crate::wutcp::ENTRY,
     ];
     REGISTRY
 }

@@ -1,0 +1,380 @@
+//! WUTCP(omega), the weighted family of "Two Families of Optimal Multipath Congestion Control Protocols"
+//! (Singhal et al., IEEE 2022), equations 27 and 28.
+//!
+//! With w_r the window of subflow r in packets and m the number of established subflows, each subflow
+//! is a TCP of weight omega, whatever the others do:
+//!
+//! - slow start: +(3/2) (1 - 3^-omega) for each acknowledged packet; congestion there:
+//!   w_r <- (1 - 3^(1 - omega) / 2) w_r, at least the minimum window, and ssthresh = w_r;
+//! - congestion avoidance: +omega / w_r for each acknowledged packet; congestion there halves w_r;
+//! - a loss is congestion, and with `ecn = "on"` a marked round too.
+//!
+//! omega is 1/m by default; `1/m^2` is EWTCP (`ewtcp`); the paper also runs `1/sqrt(m)`. With one subflow
+//! these three are Reno: omega = 1 adds 1 in slow start and halves. Smaller numbers than
+//! 0.00001 (256 subflows have 1/m^2 = 0.000015) are not accepted, nor larger ones than 1, a TCP's.
+//!
+//! Each subflow settles where a round meets congestion with probability p = 1 / (1 + w_r / (2 omega)), so
+//! that its window is to a TCP's about as omega to 1. The connection maximises sum_r omega U_tcp(x_r): there
+//! is no resource pooling. Whether m subflows at 1/m or at 1/m^2 together equal one TCP depends on
+//! how congestion comes: windows go as omega when it comes once a round, as the root of omega when each
+//! packet is lost by itself with the same probability.
+//!
+//! Ruling: in slow start the cut of small weights is more than the whole window (omega below 0.369): it
+//! ends at the minimum window.
+//!
+//! Ruling: a timeout is the common one, ssthresh = max(w_r / 2, 2) and w_r = 1.
+//!
+//! Ruling: a round is cut once by marks, which are ignored until the packets in flight at the last cut
+//! (mark or loss) have been acknowledged. A loss in a round that a mark has cut halves the window from
+//! before that cut; where the mark cut deeper, that stands.
+//!
+//! Ruling: m is counted whenever a subflow opens or closes.
+
+use crate::{
+    Ack, Change, Controller, Entry, Loss, OncePerRound, Parameter, ParameterKind, Path, Paths,
+    PerSubflow, SubflowId, Value, ecn_choice, slow_start,
+};
+use alloc::boxed::Box;
+use pathweave_units::Time;
+
+/// WUTCP in the registry.
+pub const ENTRY: Entry = Entry {
+    name: "wutcp",
+    summary: "Runs each subflow by itself as a TCP of a fixed weight.",
+    source: "WUTCP, IEEE 2022, equations 27 and 28",
+    file: include_str!("wutcp.rs"),
+    coupled: true,
+    ecn: ecn_choice::ecn,
+    parameters: &[
+        Parameter {
+            name: "omega",
+            kind: ParameterKind::ChoiceOrNumber {
+                choices: &["1/m", "1/m^2", "1/sqrt(m)"],
+                minimum: 0.00001,
+                maximum: 1.0,
+            },
+            help: "Weight of a subflow, in packets that a round adds; m is the number of established subflows.",
+        },
+        ecn_choice::PARAMETER,
+    ],
+    build: |parameters| {
+        let omega = match parameters.value("omega") {
+            Some(&Value::Number(omega)) => Omega::Fixed(omega),
+            _ => match parameters.choice("omega") {
+                "1/m^2" => Omega::PerSubflowsSquared,
+                "1/sqrt(m)" => Omega::PerRootOfSubflows,
+                _ => Omega::PerSubflows,
+            },
+        };
+        weighted(omega, ecn_choice::is_on(parameters))
+    },
+};
+
+/// How the weight of a subflow follows from the number m of subflows.
+#[derive(Clone, Copy, Debug)]
+pub enum Omega {
+    /// 1/m.
+    PerSubflows,
+    /// 1/m^2.
+    PerSubflowsSquared,
+    /// 1/sqrt(m).
+    PerRootOfSubflows,
+    /// The same for every m.
+    Fixed(f64),
+}
+
+impl Omega {
+    fn of(self, subflows: f64) -> f64 {
+        match self {
+            Omega::PerSubflows => 1.0 / subflows,
+            Omega::PerSubflowsSquared => 1.0 / (subflows * subflows),
+            Omega::PerRootOfSubflows => 1.0 / libm::sqrt(subflows),
+            Omega::Fixed(omega) => omega,
+        }
+    }
+}
+
+/// What follows from omega, which changes only when a subflow comes or goes.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    /// Packets that a round adds in congestion avoidance.
+    omega: f64,
+    /// Packets that an acknowledged one adds in slow start.
+    step: f64,
+    /// Share of the window that congestion costs in slow start.
+    slow_start_cut: f64,
+}
+
+impl Weight {
+    fn new(omega: f64) -> Weight {
+        Weight {
+            omega,
+            step: 1.5 * (1.0 - libm::pow(3.0, -omega)),
+            slow_start_cut: libm::pow(3.0, 1.0 - omega) / 2.0,
+        }
+    }
+
+    fn cut(&self, path: &Path) -> f64 {
+        if path.in_slow_start() {
+            self.slow_start_cut
+        } else {
+            0.5
+        }
+    }
+}
+
+struct Wutcp {
+    omega: Omega,
+    weight: Weight,
+    marks_count: bool,
+    cuts: PerSubflow<OncePerRound>,
+}
+
+/// WUTCP with this weight.
+pub fn weighted(omega: Omega, marks_count: bool) -> Box<dyn Controller> {
+    Box::new(Wutcp {
+        omega,
+        weight: Weight::new(omega.of(1.0)),
+        marks_count,
+        cuts: PerSubflow::new(OncePerRound::new()),
+    })
+}
+
+impl Controller for Wutcp {
+    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
+        let path = &mut paths[r];
+        if ack.ce > 0 && self.marks_count {
+            let cut = self.weight.cut(path);
+            if self.cuts.get(r).on_mark(path, cut) {
+                return;
+            }
+        }
+        if ack.lets_window_grow() {
+            let packets = slow_start::grow_by(path, ack.packets, self.weight.step);
+            if packets > 0 {
+                path.window += self.weight.omega * f64::from(packets) / path.window;
+            }
+        }
+    }
+
+    fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
+        let path = &mut paths[r];
+        let cut = self.weight.cut(path);
+        self.cuts.get(r).on_loss_of(path, loss, cut);
+    }
+
+    fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
+        if change == Change::Opened {
+            self.cuts.restart(r);
+        }
+        let subflows = paths.established().count().max(1);
+        self.weight = Weight::new(self.omega.of(subflows as f64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::connection::{Connection, near, number, text};
+    use crate::{Change, Ecn, Loss, Value, find};
+    use alloc::string::String;
+    use alloc::vec;
+
+    const TWO: [(f64, u64); 2] = [(10.0, 100), (40.0, 300)];
+
+    fn wutcp(omega: (String, Value), subflows: &[(f64, u64)]) -> Connection {
+        Connection::new("wutcp", &[omega], subflows)
+    }
+
+    fn omegas() -> [((String, Value), f64); 4] {
+        [
+            (text("omega", "1/m"), 0.5),
+            (text("omega", "1/m^2"), 0.25),
+            (text("omega", "1/sqrt(m)"), 0.70710678118654752),
+            (number("omega", 0.3), 0.3),
+        ]
+    }
+
+    #[test]
+    fn a_subflow_adds_its_weight_a_round_whatever_the_others_do() {
+        for (given, omega) in omegas() {
+            let mut connection = wutcp(given, &TWO);
+            connection.ack(0, 1, 0);
+            connection.ack(1, 2, 0);
+            assert!(near(connection.window(0) - 10.0, omega / 10.0, 1e-12));
+            assert!(near(connection.window(1) - 40.0, omega / 20.0, 1e-12));
+        }
+        let defaults = find("wutcp").unwrap().defaults();
+        assert_eq!(defaults.choice("omega"), "1/m");
+    }
+
+    #[test]
+    fn congestion_halves() {
+        for (given, _) in omegas() {
+            let mut connection = wutcp(given, &TWO);
+            connection.loss(1, Loss::FastRetransmit);
+            assert_eq!((connection.window(1), connection.ssthresh(1)), (20.0, 20.0));
+            assert_eq!((connection.window(0), connection.ssthresh(0)), (10.0, 1.0));
+        }
+    }
+
+    #[test]
+    fn slow_start_is_that_of_the_weight() {
+        // (3/2) (1 - 3^-omega) for 1/2, 1/4, 1/sqrt(2) and 0.3, computed elsewhere.
+        let steps = [
+            0.6339745962156,
+            0.3602464715226,
+            0.8102120801026,
+            0.4211653600127,
+        ];
+        for ((given, _), step) in omegas().into_iter().zip(steps) {
+            let mut connection = wutcp(given, &TWO);
+            connection.paths[0].ssthresh = 100.0;
+            connection.ack(0, 1, 0);
+            assert!(near(connection.window(0) - 10.0, step, 1e-9));
+        }
+    }
+
+    #[test]
+    fn congestion_in_slow_start_costs_more() {
+        // 3^(1 - omega) / 2 of 100: 0.8660254038 for 1/2, 0.6897879199 for 1/sqrt(2); more than 1 for the others.
+        let windows = [13.397459621556, 2.0, 31.0212080102625, 2.0];
+        for ((given, _), window) in omegas().into_iter().zip(windows) {
+            let mut connection = wutcp(given, &TWO);
+            (connection.paths[0].window, connection.paths[0].ssthresh) = (100.0, 200.0);
+            connection.loss(0, Loss::FastRetransmit);
+            assert!(near(connection.window(0), window, 1e-9));
+            assert_eq!(connection.ssthresh(0), connection.window(0));
+        }
+    }
+
+    #[test]
+    fn at_ssthresh_congestion_avoidance_has_begun() {
+        let mut connection = wutcp(number("omega", 0.5), &TWO);
+        (connection.paths[0].window, connection.paths[0].ssthresh) = (100.0, 100.0);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 50.0);
+    }
+
+    #[test]
+    fn subflows_that_come_and_go_change_the_weight() {
+        let mut connection = wutcp(text("omega", "1/m"), &[(10.0, 100); 4]);
+        connection.ack(0, 1, 0);
+        assert!(near(connection.window(0), 10.025, 1e-12));
+        connection.change(3, Change::Closed);
+        connection.change(2, Change::Closed);
+        connection.ack(1, 1, 0);
+        assert!(near(connection.window(1), 10.05, 1e-12));
+        connection.change(3, Change::Opened);
+        connection.ack(3, 1, 0);
+        assert!(near(connection.window(3), 10.0 + 1.0 / 30.0, 1e-12));
+        for r in 0..4 {
+            connection.change(r, Change::Closed);
+        }
+        connection.ack(2, 1, 0);
+        assert_eq!(connection.window(2), 10.1, "none is as one");
+    }
+
+    #[test]
+    fn a_timeout_is_the_common_one() {
+        let mut connection = wutcp(number("omega", 0.5), &TWO);
+        connection.loss(1, Loss::Timeout);
+        assert_eq!((connection.window(1), connection.ssthresh(1)), (1.0, 20.0));
+    }
+
+    #[test]
+    fn marks_count_only_with_ecn() {
+        let mut connection = wutcp(number("omega", 1.0), &TWO);
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 10.1);
+
+        let given = [number("omega", 0.5), text("ecn", "on")];
+        let mut connection = Connection::new("wutcp", &given, &TWO);
+        connection.ack(0, 1, 1);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (5.0, 5.0));
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 5.1, "the round has been cut");
+        connection.change(0, Change::Opened);
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 2.55, "a new subflow has cut nothing");
+
+        let entry = find("wutcp").unwrap();
+        assert_eq!((entry.ecn)(&entry.defaults()), Ecn::Off);
+        let on = entry.parameters(&given).unwrap();
+        assert_eq!((entry.ecn)(&on), Ecn::Count { limit: 255 });
+    }
+
+    #[test]
+    fn a_loss_after_a_mark_in_slow_start_changes_nothing() {
+        let given = [number("omega", 0.5), text("ecn", "on")];
+        let mut connection = Connection::new("wutcp", &given, &TWO);
+        (connection.paths[0].window, connection.paths[0].ssthresh) = (100.0, 200.0);
+        connection.ack(0, 1, 1);
+        let window = connection.window(0);
+        assert!(near(window, 13.39745962, 1e-9));
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(
+            (connection.window(0), connection.ssthresh(0)),
+            (window, window)
+        );
+    }
+
+    #[test]
+    fn no_growth_in_recovery_or_unused() {
+        for (recovery, limited) in [(true, true), (false, false)] {
+            let mut connection = wutcp(number("omega", 0.5), &TWO);
+            connection.ack_as(0, 1, 0, recovery, limited);
+            assert_eq!(connection.window(0), 10.0);
+        }
+    }
+
+    #[test]
+    fn omega_is_at_most_that_of_a_tcp() {
+        let entry = find("wutcp").unwrap();
+        for right in [0.00001, 1.0 / 65536.0, 0.5, 1.0] {
+            assert!(entry.parameters(&[number("omega", right)]).is_ok());
+        }
+        for wrong in [0.0, -0.5, 1.01] {
+            assert!(entry.parameters(&[number("omega", wrong)]).is_err());
+        }
+        assert!(entry.parameters(&[text("omega", "1/n")]).is_err());
+    }
+
+    /// The mean windows of a connection's subflows when a share `p` of rounds meets congestion at random.
+    fn mean_windows(name: &str, given: &[(String, Value)], subflows: usize, p: f64) -> f64 {
+        let mut connection = Connection::new(name, given, &vec![(20.0, 100); subflows]);
+        let (mut random, mut sum, mut rounds) = (1_u64, 0.0, 0.0);
+        for _ in 0..20_000 {
+            for r in 0..subflows {
+                random = random
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                if ((random >> 33) as f64) < p * (1_u64 << 31) as f64 {
+                    connection.loss(r, Loss::FastRetransmit);
+                    // The round passes in recovery.
+                    let packets = connection.window(r) as u32;
+                    connection.ack_as(r, packets, 0, true, true);
+                } else {
+                    connection.round(r, false);
+                }
+                sum += connection.window(r);
+                rounds += 1.0;
+            }
+        }
+        sum / rounds
+    }
+
+    #[test]
+    fn windows_are_to_a_tcps_as_omega_to_one() {
+        let p = 0.01;
+        let tcp = mean_windows("reno", &[], 1, p);
+        for (given, omega) in omegas() {
+            let window = mean_windows("wutcp", &[given], 2, p);
+            assert!(
+                near(window / tcp, omega, 0.06),
+                "{omega}: {window} to {tcp}"
+            );
+            let formula = 1.0 / (1.0 + window / (2.0 * omega));
+            assert!(near(formula, p, 0.08), "{omega}: {formula} != {p}");
+        }
+    }
+}
