@@ -31,6 +31,7 @@ mod connection;
 // The controllers.
 mod bos;
 mod cubic;
+mod dcm;
 mod dctcp;
 mod eutcp;
 mod ewtcp;

@@ -361,6 +361,7 @@ pub fn registry() -> &'static [Entry] {
         crate::semicoupled::ENTRY,
         crate::eutcp::ENTRY,
         crate::wutcp::ENTRY,
+        crate::dcm::ENTRY,
     ];
     REGISTRY
 }
