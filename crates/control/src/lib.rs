@@ -24,11 +24,13 @@ mod ecn_choice;
 pub mod loss;
 mod once_per_round;
 pub mod slow_start;
+mod suppression;
 
 #[cfg(test)]
 mod connection;
 
 // The controllers.
+mod amp;
 mod bos;
 mod cubic;
 mod dcm;

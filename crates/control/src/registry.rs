@@ -362,6 +362,7 @@ pub fn registry() -> &'static [Entry] {
         crate::eutcp::ENTRY,
         crate::wutcp::ENTRY,
         crate::dcm::ENTRY,
+        crate::amp::ENTRY,
     ];
     REGISTRY
 }
