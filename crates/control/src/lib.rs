@@ -20,8 +20,10 @@ mod registry;
 mod round;
 
 // What several controllers share, one idea a file.
+mod armijo;
 mod ecn_choice;
 pub mod loss;
+mod marked_rounds;
 mod once_per_round;
 pub mod slow_start;
 mod suppression;
@@ -37,6 +39,7 @@ mod dcm;
 mod dctcp;
 mod eutcp;
 mod ewtcp;
+mod fcc;
 mod lia;
 mod mmptcp;
 mod reno;

@@ -363,6 +363,7 @@ pub fn registry() -> &'static [Entry] {
         crate::wutcp::ENTRY,
         crate::dcm::ENTRY,
         crate::amp::ENTRY,
+        crate::fcc::ENTRY,
     ];
     REGISTRY
 }

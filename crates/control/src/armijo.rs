@@ -1,0 +1,158 @@
+//! Armijo's rule for the step of FCC's gradient projection: a large step, halved until it keeps enough of
+//! what the gradient promises. The formulas and constants are those of [`fcc`](crate::fcc).
+
+use crate::Path;
+use crate::fcc::{Totals, picos, takes_part};
+
+/// Kappa that is tried first.
+const FIRST: f64 = 4.0;
+/// Kappa that is taken if nothing larger will do.
+const LAST: f64 = 0.125;
+/// Share of the gradient's promise that a step has to keep.
+const ENOUGH: f64 = 0.1;
+
+/// By how much to multiply the changes of all windows. `subflows` are the paths with their betas.
+pub fn kappa<'a>(totals: &Totals, subflows: impl Iterator<Item = (&'a Path, f64)> + Clone) -> f64 {
+    let mut kappa = FIRST;
+    while kappa > LAST && !keeps_enough(kappa, totals, subflows.clone()) {
+        kappa /= 2.0;
+    }
+    kappa
+}
+
+fn keeps_enough<'a>(
+    kappa: f64,
+    totals: &Totals,
+    subflows: impl Iterator<Item = (&'a Path, f64)>,
+) -> bool {
+    // With y = sum_s(T x_s / tau_s): (y' - y) / y, and sum_s(beta_s (x'_s - x_s)) / alpha_total.
+    let (mut gain, mut price) = (0.0, 0.0);
+    for (path, beta) in subflows.filter(|(path, _)| takes_part(path)) {
+        let tau = picos(path.smoothed_rtt);
+        // In a time of T, w_r T / tau_r packets are acknowledged.
+        let packets = path.window / (tau * totals.per_shortest_rtt);
+        let change = kappa * totals.change(path, beta) * packets;
+        let lowest = f64::min(path.minimum_window - path.window, 0.0);
+        let change = f64::max(change, lowest);
+        gain += change / (tau * tau * totals.windows_per_rtt_squared);
+        price += beta * change / (tau * totals.alpha_total);
+    }
+    libm::log1p(gain) - price >= ENOUGH * (gain - price)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kappa;
+    use crate::connection::{Connection, near, text};
+    use crate::fcc::Totals;
+    use crate::{Path, Paths};
+    use pathweave_units::Time;
+    use std::vec::Vec;
+
+    /// What the rule gives for subflows of (window, RTT in seconds, beta) with a minimum window of 2, and
+    /// whether that keeps enough: the objective, its gradient and the step written out.
+    fn expected(subflows: &[(f64, f64, f64)], alpha_total: f64) -> (f64, bool) {
+        let shortest = subflows.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
+        let mean = subflows.iter().map(|s| s.0).sum::<f64>() / subflows.len() as f64;
+        let sum: f64 = subflows.iter().map(|s| s.0 / (s.1 * s.1)).sum();
+        let y = |x: &[f64]| -> f64 {
+            let each = x.iter().zip(subflows);
+            each.map(|(x, s)| shortest / s.1 * x).sum()
+        };
+        let objective = |x: &[f64]| -> f64 {
+            let each = x.iter().zip(subflows);
+            libm::log(y(x)) - each.map(|(x, s)| s.2 / alpha_total * x).sum::<f64>()
+        };
+        let x: Vec<f64> = subflows.iter().map(|s| s.0 / s.1).collect();
+        let mut kappa = 4.0;
+        loop {
+            let (mut moved, mut promise) = (Vec::new(), 0.0);
+            for (x_s, &(window, tau, beta)) in x.iter().zip(subflows) {
+                let alpha = alpha_total / tau / sum;
+                let change = kappa * (alpha - beta) * tau * mean / shortest;
+                let to = f64::max(window + change, 2.0) / tau;
+                promise += (shortest / tau / y(&x) - beta / alpha_total) * (to - x_s);
+                moved.push(to);
+            }
+            let enough = objective(&moved) - objective(&x) >= 0.1 * promise;
+            if enough || kappa == 0.125 {
+                return (kappa, enough);
+            }
+            kappa /= 2.0;
+        }
+    }
+
+    fn paths(subflows: &[(f64, f64, f64)]) -> Vec<Path> {
+        let path = |&(window, tau, _): &(f64, f64, f64)| {
+            let mut path = Path::new(window, 2.0, 1.0);
+            path.established = true;
+            path.smoothed_rtt = Time::from_secs_f64(tau);
+            path
+        };
+        subflows.iter().map(path).collect()
+    }
+
+    #[test]
+    fn kappa_is_the_first_that_keeps_enough() {
+        let mut seen = Vec::new();
+        for betas in [[0.0, 0.0], [0.02, 0.3], [0.9, 0.6], [0.6, 0.9]] {
+            for windows in [[3.0, 3.0], [3.0, 200.0], [80.0, 40.0]] {
+                for rtts in [[1e-4, 1e-4], [1e-3, 1e-2], [1e-2, 3e-4]] {
+                    for alpha_total in [1e3, 1e4, 1e5, 1e6] {
+                        let subflows = [0, 1].map(|r| (windows[r], rtts[r], betas[r]));
+                        let expected = expected(&subflows, alpha_total);
+                        let mut paths = paths(&subflows);
+                        let totals = Totals::of(&Paths::new(&mut paths), Some(alpha_total * 1e-12));
+                        let kappa = kappa(&totals, paths.iter().zip(betas));
+                        assert_eq!(kappa, expected.0, "{subflows:?} {alpha_total}");
+                        if !seen.contains(&expected) {
+                            seen.push(expected);
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            seen.len(),
+            7,
+            "every size, and none that is enough: {seen:?}"
+        );
+    }
+
+    #[test]
+    fn a_window_below_its_minimum_stays_rather_than_falls() {
+        // alpha = 1/2 is below beta. Growing to the minimum would not keep enough.
+        let mut paths = paths(&[(1.0, 1e-4, 0.9)]);
+        let totals = Totals::of(&Paths::new(&mut paths), Some(0.5e-8));
+        assert_eq!(kappa(&totals, paths.iter().zip([0.9])), 4.0);
+    }
+
+    #[test]
+    fn closed_subflows_do_not_count() {
+        let subflows = [(3.0, 1e-3, 0.9), (200.0, 1e-2, 0.6)];
+        let alone = expected(&subflows[..1], 1e4).0;
+        assert_ne!(alone, expected(&subflows, 1e4).0);
+        let mut paths = paths(&subflows);
+        paths[1].established = false;
+        let totals = Totals::of(&Paths::new(&mut paths), Some(1e-8));
+        assert_eq!(kappa(&totals, paths.iter().zip([0.9, 0.6])), alone);
+    }
+
+    /// Rounds that an unmarked subflow takes from 10 to 30 packets.
+    fn rounds_to_grow(step: &str) -> f64 {
+        let mut connection = Connection::new("fcc", &[text("step", step)], &[(10.0, 100)]);
+        connection.paths[0].minimum_rtt = Time::from_micros(100);
+        let mut rounds = 0.0;
+        while connection.window(0) < 30.0 {
+            connection.round(0, false);
+            rounds += 1.0;
+        }
+        rounds
+    }
+
+    #[test]
+    fn it_grows_four_times_as_fast_where_nothing_is_marked() {
+        assert!(near(rounds_to_grow("fixed"), 20.0, 0.1));
+        assert!(near(rounds_to_grow("armijo"), 5.0, 0.2));
+    }
+}
