@@ -325,9 +325,9 @@ mod tests {
     /// adds the gain of an acknowledged packet for each in the window, and congestion costs the cut.
     fn settled_probability(gamma: f64, windows: &[f64], r: usize) -> f64 {
         let subflows: Vec<_> = windows.iter().map(|&window| (window, 100)).collect();
-        let gamma = number("gamma", gamma);
-        let added = windows[r] * gain(&mut eutcp(&[gamma.clone()], &subflows), r);
-        let mut connection = eutcp(&[gamma], &subflows);
+        let given = [number("gamma", gamma)];
+        let added = windows[r] * gain(&mut eutcp(&given, &subflows), r);
+        let mut connection = eutcp(&given, &subflows);
         connection.loss(r, Loss::FastRetransmit);
         let cost = windows[r] - connection.window(r);
         added / (added + cost)

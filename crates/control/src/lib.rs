@@ -20,19 +20,17 @@ mod registry;
 mod round;
 
 // What several controllers share, one idea a file.
-mod armijo;
 mod ecn_choice;
 pub mod loss;
-mod marked_rounds;
 mod once_per_round;
 pub mod slow_start;
-mod suppression;
 
 #[cfg(test)]
 mod connection;
 
-// The controllers.
+// The controllers, and parts of them in files of their own.
 mod amp;
+mod armijo;
 mod bos;
 mod cubic;
 mod dcm;
@@ -42,8 +40,10 @@ mod ewtcp;
 mod fcc;
 mod lia;
 mod mmptcp;
+mod marked_rounds;
 mod reno;
 mod semicoupled;
+mod suppression;
 mod uncoupled;
 mod wutcp;
 mod xmp;

@@ -189,7 +189,7 @@ mod tests {
         [
             (text("omega", "1/m"), 0.5),
             (text("omega", "1/m^2"), 0.25),
-            (text("omega", "1/sqrt(m)"), 0.70710678118654752),
+            (text("omega", "1/sqrt(m)"), core::f64::consts::FRAC_1_SQRT_2),
             (number("omega", 0.3), 0.3),
         ]
     }
