@@ -21,6 +21,7 @@ mod round;
 
 // What several controllers share, one idea a file.
 mod ecn_choice;
+mod linux;
 pub mod loss;
 mod once_per_round;
 pub mod slow_start;

@@ -17,6 +17,29 @@
 //! (section 2). A round is cut once: marks are ignored until the packets in flight at the last cut
 //! (mark or loss) have been acknowledged, and a loss in a round that a mark has cut halves the
 //! window from before that cut.
+//!
+//! `variant = "linux"` is the module of the out-of-tree Linux MPTCP (net/mptcp/mptcp_coupled.c, version
+//! 0.9x) in its unsigned 64-bit arithmetic; every division drops its remainder, and products keep
+//! their lowest 64 bits. cwnd_s are the windows in whole packets, srtt_s is 8 times the smoothed RTT in
+//! whole microseconds, at least 1, and s runs over the established subflows with an RTT sample:
+//!
+//! - best = the s with the largest (cwnd_s << 32) / srtt_s^2, of equal ones the one with the largest
+//!   number;
+//! - d = sum_s ((cwnd_s << 10) srtt_best / srtt_s);
+//! - alpha = max((cwnd_best << 32) / d^2, 1), which is 2^12 / B; with one established subflow, 1.
+//!
+//! Each subflow has a counter `cnt`. An acknowledgement in congestion avoidance, however many packets
+//! it acknowledges, adds a packet to the window and clears `cnt` if cnt >= max(2^12 / alpha, cwnd_r);
+//! else it adds 1 to `cnt`. With one established subflow the bound is cwnd_r. Slow start adds a packet
+//! for each acknowledged one and stops at ssthresh. alpha is kept for the connection and worked out
+//! again after an acknowledgement in slow start, after a window has grown by a packet, and before the
+//! next acknowledgement in congestion avoidance when a subflow has lost something, has entered or left
+//! recovery or has opened. A loss clears `cnt` and leaves ssthresh = max(cwnd_r >> 1, 2). What
+//! `ecn_cut` leaves is rounded down.
+//!
+//! Deviation: a minimum window above 2 packets raises ssthresh after a fast retransmit. Where d^2 keeps
+//! no bit in 64 the module divides by zero; here d^2 is 1 then. When a subflow opens the module sets
+//! alpha to 1 until it is worked out again.
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, OncePerRound, Parameter, ParameterKind, Paths,
@@ -25,12 +48,14 @@ use crate::{
 use alloc::boxed::Box;
 use pathweave_units::Time;
 
+mod linux;
+
 /// LIA in the registry.
 pub const ENTRY: Entry = Entry {
     name: "lia",
     summary: "Couples the increases so that all subflows together take what one TCP on the best path would.",
     source: "RFC 6356",
-    file: include_str!("lia.rs"),
+    file: include_str!("mod.rs"),
     coupled: true,
     scatter: None,
     ecn: |parameters| {
@@ -40,17 +65,30 @@ pub const ENTRY: Entry = Entry {
             Ecn::Off
         }
     },
-    parameters: &[Parameter {
-        name: "ecn_cut",
-        kind: ParameterKind::Number {
-            default: 0.0,
-            minimum: 0.0,
-            maximum: 1.0,
-            integer: false,
+    parameters: &[
+        Parameter {
+            name: "ecn_cut",
+            kind: ParameterKind::Number {
+                default: 0.0,
+                minimum: 0.0,
+                maximum: 1.0,
+                integer: false,
+            },
+            help: "Share of the window that a marked round costs; 0 sends packets that are not ECN-capable.",
         },
-        help: "Share of the window that a marked round costs; 0 sends packets that are not ECN-capable.",
-    }],
-    build: |parameters| Box::new(Lia::new(parameters.number("ecn_cut"))),
+        Parameter {
+            name: "variant",
+            kind: ParameterKind::Choice(&["rfc", "linux"]),
+            help: "Windows as real numbers (rfc) or in whole packets with Linux's fixed-point arithmetic (linux).",
+        },
+    ],
+    build: |parameters| {
+        let ecn_cut = parameters.number("ecn_cut");
+        match parameters.choice("variant") {
+            "linux" => Box::new(linux::Lia::new(ecn_cut)),
+            _ => Box::new(Lia::new(ecn_cut)),
+        }
+    },
 };
 
 pub(crate) struct Lia {
