@@ -42,6 +42,7 @@ mod fcc;
 mod lia;
 mod mmptcp;
 mod marked_rounds;
+mod olia;
 mod reno;
 mod semicoupled;
 mod suppression;

@@ -364,6 +364,7 @@ pub fn registry() -> &'static [Entry] {
         crate::dcm::ENTRY,
         crate::amp::ENTRY,
         crate::fcc::ENTRY,
+        crate::olia::ENTRY,
     ];
     REGISTRY
 }
