@@ -32,6 +32,8 @@ mod connection;
 // The controllers, and parts of them in files of their own.
 mod amp;
 mod armijo;
+// The controllers.
+mod balia;
 mod bos;
 mod cubic;
 mod dcm;

@@ -365,6 +365,7 @@ pub fn registry() -> &'static [Entry] {
         crate::amp::ENTRY,
         crate::fcc::ENTRY,
         crate::olia::ENTRY,
+        crate::balia::ENTRY,
     ];
     REGISTRY
 }
