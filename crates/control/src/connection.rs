@@ -1,6 +1,6 @@
 //! A connection for tests: a controller, its paths, and a sender that always fills the window.
 
-use crate::{Ack, Change, Controller, Loss, Path, Paths, SubflowId, Value, find};
+use crate::{Ack, Change, Controller, Loss, Path, Paths, Round, SubflowId, Value, find};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -10,6 +10,7 @@ pub struct Connection {
     pub paths: Vec<Path>,
     pub now: Time,
     controller: Box<dyn Controller>,
+    rounds: Vec<Round>,
 }
 
 /// A numeric parameter.
@@ -38,6 +39,7 @@ impl Connection {
             paths: Vec::new(),
             now: Time::ZERO,
             controller: (entry.build)(&parameters),
+            rounds: std::vec![Round::STARTING; subflows.len()],
         };
         for (i, &(window, micros)) in subflows.iter().enumerate() {
             let mut path = Path::new(window, 2.0, 1.0);
@@ -73,16 +75,47 @@ impl Connection {
     }
 
     pub fn ack_as(&mut self, r: usize, packets: u32, ce: u32, recovery: bool, limited: bool) {
+        self.acknowledge(r, packets, ce, None, recovery, limited);
+    }
+
+    /// An acknowledgement for a packet, with an RTT sample that is also the smoothed RTT.
+    /// Returns whether it ends a round.
+    pub fn ack_after(&mut self, r: usize, rtt: Time) -> bool {
+        self.sample(r, rtt, true)
+    }
+
+    /// The same for a sender that does not use its window.
+    pub fn unlimited_ack_after(&mut self, r: usize, rtt: Time) {
+        self.sample(r, rtt, false);
+    }
+
+    fn sample(&mut self, r: usize, rtt: Time, limited: bool) -> bool {
+        let path = &mut self.paths[r];
+        (path.smoothed_rtt, path.latest_rtt) = (rtt, rtt);
+        path.minimum_rtt = path.minimum_rtt.min(rtt);
+        self.acknowledge(r, 1, 0, Some(rtt), false, limited)
+    }
+
+    fn acknowledge(
+        &mut self,
+        r: usize,
+        packets: u32,
+        ce: u32,
+        rtt: Option<Time>,
+        recovery: bool,
+        limited: bool,
+    ) -> bool {
         self.fill(r);
         let path = &mut self.paths[r];
         path.acked += u64::from(packets);
         path.sent = path.sent.max(path.acked);
         path.in_recovery = recovery;
+        let round_ends = self.rounds[r].advance(path);
         let ack = Ack {
             now: self.now,
             packets,
             ce,
-            rtt: None,
+            rtt,
             recovery,
             window_limited: limited,
         };
@@ -90,6 +123,7 @@ impl Connection {
         self.controller
             .on_ack(&mut paths, SubflowId(r as u32), &ack);
         self.fill(r);
+        round_ends
     }
 
     /// Acknowledges what is in flight, packet by packet; the first carries a mark if `marked`.
@@ -99,6 +133,11 @@ impl Connection {
         for packet in 0..in_flight {
             self.ack(r, 1, u32::from(marked && packet == 0));
         }
+    }
+
+    /// Acknowledges packets with this RTT up to the one that ends the round.
+    pub fn round_after(&mut self, r: usize, rtt: Time) {
+        while !self.ack_after(r, rtt) {}
     }
 
     pub fn loss(&mut self, r: usize, loss: Loss) {

@@ -50,6 +50,7 @@ mod semicoupled;
 mod suppression;
 mod uncoupled;
 mod wutcp;
+mod wvegas;
 mod xmp;
 
 pub use once_per_round::OncePerRound;

@@ -366,6 +366,7 @@ pub fn registry() -> &'static [Entry] {
         crate::fcc::ENTRY,
         crate::olia::ENTRY,
         crate::balia::ENTRY,
+        crate::wvegas::ENTRY,
     ];
     REGISTRY
 }
