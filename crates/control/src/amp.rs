@@ -56,6 +56,7 @@ pub const ENTRY: Entry = Entry {
     source: "AMP, IFIP Networking 2019, algorithm 1",
     file: include_str!("amp.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[
         Parameter {

@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     source: "AMP, IFIP Networking 2019, section 2",
     file: include_str!("dcm.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: dctcp::ENTRY.parameters,
     build: |parameters| {

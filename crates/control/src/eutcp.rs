@@ -45,6 +45,7 @@ pub const ENTRY: Entry = Entry {
     source: "EUTCP, IEEE 2022, equations 20 and 21",
     file: include_str!("eutcp.rs"),
     coupled: true,
+    scatter: None,
     ecn: ecn_choice::ecn,
     parameters: &[
         Parameter {

@@ -25,6 +25,7 @@ pub const ENTRY: Entry = Entry {
     source: "EWTCP, PFLDNeT 2009; WUTCP, IEEE 2022, table I",
     file: include_str!("ewtcp.rs"),
     coupled: true,
+    scatter: None,
     ecn: ecn_choice::ecn,
     parameters: &[ecn_choice::PARAMETER],
     build: |parameters| weighted(Omega::PerSubflowsSquared, ecn_choice::is_on(parameters)),

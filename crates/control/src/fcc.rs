@@ -58,6 +58,7 @@ pub const ENTRY: Entry = Entry {
     source: "FMPTCP, IEEE Trans. Communications 72(1), 2024, section V-A",
     file: include_str!("fcc.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[
         Parameter {

@@ -32,7 +32,6 @@ mod connection;
 // The controllers, and parts of them in files of their own.
 mod amp;
 mod armijo;
-// The controllers.
 mod balia;
 mod bos;
 mod cubic;
@@ -42,8 +41,8 @@ mod eutcp;
 mod ewtcp;
 mod fcc;
 mod lia;
-mod mmptcp;
 mod marked_rounds;
+mod mmptcp;
 mod olia;
 mod reno;
 mod semicoupled;

@@ -356,7 +356,9 @@ pub fn registry() -> &'static [Entry] {
         crate::uncoupled::ENTRY,
         crate::xmp::ENTRY,
         crate::lia::ENTRY,
-        crate::mmptcp::ENTRY,
+        crate::olia::ENTRY,
+        crate::balia::ENTRY,
+        crate::wvegas::ENTRY,
         crate::ewtcp::ENTRY,
         crate::semicoupled::ENTRY,
         crate::eutcp::ENTRY,
@@ -364,9 +366,7 @@ pub fn registry() -> &'static [Entry] {
         crate::dcm::ENTRY,
         crate::amp::ENTRY,
         crate::fcc::ENTRY,
-        crate::olia::ENTRY,
-        crate::balia::ENTRY,
-        crate::wvegas::ENTRY,
+        crate::mmptcp::ENTRY,
     ];
     REGISTRY
 }

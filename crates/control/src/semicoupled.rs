@@ -24,6 +24,7 @@ pub const ENTRY: Entry = Entry {
     source: "EUTCP, IEEE 2022, table I",
     file: include_str!("semicoupled.rs"),
     coupled: true,
+    scatter: None,
     ecn: ecn_choice::ecn,
     parameters: &[ecn_choice::PARAMETER],
     build: |parameters| eutcp::semicoupled(ecn_choice::is_on(parameters)),

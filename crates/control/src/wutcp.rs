@@ -44,6 +44,7 @@ pub const ENTRY: Entry = Entry {
     source: "WUTCP, IEEE 2022, equations 27 and 28",
     file: include_str!("wutcp.rs"),
     coupled: true,
+    scatter: None,
     ecn: ecn_choice::ecn,
     parameters: &[
         Parameter {

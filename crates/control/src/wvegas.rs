@@ -48,6 +48,7 @@ pub const ENTRY: Entry = Entry {
     source: "Cao et al., ICNP 2012, and draft-xu-mptcp-congestion-control",
     file: include_str!("wvegas.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Off,
     parameters: &[
         Parameter {

@@ -59,6 +59,7 @@ pub const ENTRY: Entry = Entry {
     source: "Peng et al., ToN 2016, and draft-walid-mptcp-congestion-control",
     file: include_str!("mod.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Off,
     parameters: &[Parameter {
         name: "variant",

@@ -75,6 +75,7 @@ pub const ENTRY: Entry = Entry {
     source: "Khalili et al., CoNEXT 2012, and draft-khalili-mptcp-congestion-control",
     file: include_str!("mod.rs"),
     coupled: true,
+    scatter: None,
     ecn: |_| Ecn::Off,
     parameters: &[
         Parameter {
