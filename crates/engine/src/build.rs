@@ -82,6 +82,10 @@ pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
                 pinned: None,
             };
             router.data_path(&request, &mut forward);
+            if forward.is_empty() {
+                // Paths are given flow by flow, and there are several.
+                forward = router.spread(0, destination).pop().unwrap_or_default();
+            }
             back.clear();
             back.extend(forward.iter().rev().map(|link| link.reverse()));
             let reached = !forward.is_empty();

@@ -360,6 +360,30 @@ fn after_a_timeout_the_window_grows_though_there_is_no_new_data() {
     }
 }
 
+#[test]
+fn starts_are_put_off_where_all_paths_are_given() {
+    let fabric = plans::parallel_paths(&[Time::from_micros(100), Time::from_micros(100)]);
+    let mut group = plans::group("reno", &[], plans::single(), fixed(MSS));
+    group.listed[0].paths = vec![plans::path(&fabric, &["S1", "A1", "B1", "D1"])];
+    let mut plan = plans::plan(fabric, plans::queue(100, None), vec![group], None);
+    plan.routing = RoutingKind::Pinned;
+    let starts: Vec<f64> = (1..=3)
+        .map(|seed| {
+            plan.seed = seed;
+            of_flows(&plans::run(&plan), "start_s")[0]
+        })
+        .collect();
+    // Within a round-trip time, and differently with each seed.
+    assert!(
+        starts.iter().all(|start| (0.0..250e-6).contains(start)),
+        "{starts:?}"
+    );
+    assert!(
+        starts[0] != starts[1] && starts[1] != starts[2],
+        "{starts:?}"
+    );
+}
+
 // Everything arrives, whatever happens.
 
 #[derive(Clone, Debug)]
