@@ -8,7 +8,7 @@ use pathweave_scenario::{
 };
 use pathweave_traffic::{Pattern, Size};
 use pathweave_units::{Bytes, Rate, Time};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn load(name: &str) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -97,11 +97,12 @@ fn resolved_scenarios_read_back_give_the_same_plans_and_hashes() {
 #[test]
 fn the_published_scenarios_load_at_every_size() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for folder in ["papers/xmp", "benches"] {
-        let Ok(files) = std::fs::read_dir(root.join(folder)) else {
-            continue; // a package of this crate alone has no such folder
-        };
-        for file in files.map(|file| file.expect("readable").path()) {
+    let entries = |folder: PathBuf| {
+        let files = std::fs::read_dir(folder).into_iter().flatten(); // not in a package of this crate alone
+        files.map(|file| file.expect("readable").path())
+    };
+    for folder in entries(root.join("papers")).chain([root.join("benches")]) {
+        for file in entries(folder) {
             if file.extension().is_none_or(|extension| extension != "toml")
                 || file.file_name().is_some_and(|name| name == "expected.toml")
             {
