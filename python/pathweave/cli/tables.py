@@ -97,7 +97,7 @@ def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tu
             found.append(f"{left:,}, {size_text(row['unfinished_bytes'])}" if left else "0")
         return [*found, number(row["timeouts"] / row["flows"], 2) if row["timeouts"] else "0"]
 
-    table = _table(*heads, "timeouts\na flow")
+    table = _table(*heads, "time-\nouts\na flow")
     _add_rows(table, scenario, rows, cells)
     title = f'Flows of "{group}": goodput in {rate}'
     return (title + (f", completion time (FCT) in {time}" if has_times else ""), table)
