@@ -17,6 +17,7 @@ from pathweave.plots import palette, theme
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import Palette
+from pathweave.plots.series import every_panel
 from pathweave.plots.slowdown import BUCKETS, slowdown
 from pathweave.plots.thin import average, thin
 from pathweave.results.units import count, duration, number, rate_unit, size_text, time_unit
@@ -194,6 +195,22 @@ def test_figures_of_a_scenario(
         assert len(svg) < 3_000_000
         # Words that Vega cuts end in an ellipsis.
         assert "…" not in svg, figure.name
+
+
+def test_a_grid_of_panels_has_all_of_them() -> None:
+    frame = pl.DataFrame(
+        {
+            "time_s": [0.0, 0.0, 0.0],
+            "value": [1.0, 2.0, 3.0],
+            "scheme": ["A", "B", "B"],
+            "variant": ["A", "B", "B"],
+            "owner": ["x->y", "x->y", "y->x"],
+            "subflow": [0, 0, 0],
+        }
+    )
+    grid = every_panel(frame)
+    assert grid.head(3).equals(frame)
+    assert grid.rows()[3:] == [(None, None, "A", "A", "y->x", 0)]
 
 
 def test_numbers_and_units() -> None:

@@ -273,7 +273,7 @@ def _apart(
     owners = _in_order(source, kind, frame)
     keys = ["scheme", "variant", "owner", "subflow"]
     kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
-    kept, subflows = _subflow_names(kept)
+    kept, subflows = _subflow_names(every_panel(kept))
     width = panel_width(len(variants)) - 30
     chart = (
         alt.Chart()
@@ -298,6 +298,19 @@ def _apart(
         spacing=22,
     )
     return grid, note
+
+
+def every_panel(frame: pl.DataFrame) -> pl.DataFrame:
+    """With an empty row for each pair of variant and owner that has none.
+
+    A grid of panels puts the others under wrong headers when one is missing.
+    """
+    owners = frame.select("owner").unique(maintain_order=True)
+    grid = frame.select("scheme", "variant").unique(maintain_order=True).join(owners, how="cross")
+    missing = grid.join(frame, on=["variant", "owner"], how="anti")
+    first = frame["subflow"].min()
+    subflow = pl.lit(first, frame["subflow"].dtype).alias("subflow")
+    return pl.concat([frame, missing.with_columns(subflow)], how="diagonal")
 
 
 def _band(
