@@ -103,6 +103,18 @@ def test_a_run_is_current_only_whole_and_with_its_hash(tmp_path: Path) -> None:
     assert not write.is_current(folder, "h")
 
 
+@pytest.mark.parametrize("content", [None, b"", b"PAR", b"PAR1 cut off"])
+def test_a_damaged_table_is_named(fake: None, tmp_path: Path, content: bytes | None) -> None:
+    path = write_scenario(tmp_path)
+    pathweave.run(path, out=tmp_path / "out", progress=False)
+    table = next((tmp_path / "out").rglob("flows.parquet"))
+    table.unlink()
+    if content is not None:
+        table.write_bytes(content)
+    with pytest.raises(InputError, match=r"flows\.parquet is missing or damaged"):
+        pathweave.load(tmp_path / "out")
+
+
 def test_json_has_no_nan(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"b": math.nan, "a": [math.inf, 1.5], "c": {"d": -0.1}})
     assert read_json(tmp_path / "a.json") == {"a": [None, 1.5], "b": None, "c": {"d": -0.1}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,24 @@ def _read_run(folder: Path) -> StoredRun:
         timing = read_json(folder / layout.TIMING)
     except FileNotFoundError:
         timing = {}
-    return StoredRun(folder, manifest, timing)
+    run = StoredRun(folder, manifest, timing)
+    for table in run.tables:
+        _check_whole(run.path(table))
+    return run
+
+
+def _check_whole(path: Path) -> None:
+    """Refuse a Parquet file that is missing or cut off: it begins and ends with the same mark."""
+    mark = b"PAR1"
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(mark))
+            file.seek(-len(mark), os.SEEK_END)
+            whole = begins == mark == file.read()
+    except OSError:
+        whole = False
+    if not whole:
+        raise InputError(f"{path} is missing or damaged; `pathweave run --fresh` makes it anew")
 
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
