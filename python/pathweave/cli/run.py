@@ -22,7 +22,10 @@ def run(
         str | None,
         typer.Option(help="A size that the file defines, such as quick or paper."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Number of seeds.", metavar="N", min=1)] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000),
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
