@@ -115,11 +115,17 @@ quantity!(
     "A size: a number and B, KB, MB, GB, TB (powers of ten), KiB, MiB or GiB."
 );
 
+/// Below this the time that a byte takes does not fit a port's arithmetic.
+const SLOWEST: Rate = Rate::from_bps(10_000);
+
 /// All rates are those of links.
 fn rate(text: &str) -> Result<Rate, String> {
     match Rate::from_str(text) {
         Ok(Rate::ZERO) => Err(format!(
             "\"{text}\" is no rate for a link; give a rate above zero, for example \"1 Gbps\" (an event takes a link down with down = true)"
+        )),
+        Ok(rate) if rate < SLOWEST => Err(format!(
+            "\"{text}\" is too slow for a link; give at least \"{SLOWEST}\""
         )),
         Ok(rate) => Ok(rate),
         Err(error) => Err(error.to_string()),
