@@ -58,8 +58,8 @@ rates = "1 ms"
 RUNS = {"dctcp-s1", "dctcp-s2", "xmp-2-s1", "xmp-2-s2"}
 FLOW_COLUMNS = {
     "id", "name", "group", "job", "controller", "subflows", "source", "destination", "location",
-    "start_s", "end_s", "size_bytes", "delivered_bytes", "finished", "fct_s", "fct_ideal_s",
-    "goodput_bps", "retransmits", "timeouts", "marks", "rtt_mean_s", "rtt_p99_s",
+    "start_s", "end_s", "size_bytes", "delivered_bytes", "finished", "in_window", "fct_s",
+    "fct_ideal_s", "goodput_bps", "retransmits", "timeouts", "marks", "rtt_mean_s", "rtt_p99_s",
 }  # fmt: skip
 LINK_COLUMNS = {
     "link", "layer", "capacity_bps", "bytes", "packets", "utilisation", "drops", "marks",

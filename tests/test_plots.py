@@ -22,7 +22,9 @@ from pathweave.plots.slowdown import BUCKETS, slowdown
 from pathweave.plots.thin import average, thin
 from pathweave.results.units import count, duration, number, rate_unit, size_text, time_unit
 
-SAMPLES = st.lists(st.tuples(st.floats(0, 10), st.floats(-1e6, 1e6)), min_size=1, max_size=300)
+# Simulated times are whole picoseconds.
+TIMES = st.integers(0, 10**13).map(lambda picoseconds: picoseconds * 1e-12)
+SAMPLES = st.lists(st.tuples(TIMES, st.floats(-1e6, 1e6)), min_size=1, max_size=300)
 
 
 @given(SAMPLES, st.integers(1, 20))

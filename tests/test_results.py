@@ -99,6 +99,11 @@ def test_a_run_is_current_only_whole_and_with_its_hash(tmp_path: Path) -> None:
     write.write_run(folder, identity(), Output({"flows": {"id": np.array([1])}}))  # pyright: ignore[reportArgumentType]
     assert write.is_current(folder, "h")
     assert not write.is_current(folder, "other")
+    whole = (folder / "flows.parquet").read_bytes()
+    (folder / "flows.parquet").write_bytes(whole[:-1])
+    assert not write.is_current(folder, "h")
+    (folder / "flows.parquet").write_bytes(whole)
+    assert write.is_current(folder, "h")
     (folder / "manifest.json").write_text("{ half")
     assert not write.is_current(folder, "h")
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathweave.plots.frames import Source
 
 _FLOWS = (
-    "id", "group", "size_bytes", "finished", "fct_s", "fct_ideal_s", "goodput_bps", "location",
-    "rtt_mean_s",
+    "id", "group", "size_bytes", "finished", "in_window", "fct_s", "fct_ideal_s", "goodput_bps",
+    "location", "rtt_mean_s",
 )  # fmt: skip
 _LARGE = 1_000_000
 """Bytes from which the goodput of a flow, not only its completion time, is of interest."""
@@ -35,6 +35,7 @@ def figures(source: Source) -> list[Figure]:
 def _all(source: Source) -> Iterator[Figure | None]:
     flows = source.table("flows", _FLOWS, optional=["name"])
     if flows is not None:
+        flows = flows.filter(pl.col("in_window"))
         groups = source.groups(flows)
         parts = [(group, flows.filter(pl.col("group") == group)) for group in groups]
         several = len(groups) > 1

@@ -64,3 +64,15 @@ def _lives(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def is_whole(table: Path) -> bool:
+    """Whether a Parquet file is there and not cut off: it begins and ends with the same mark."""
+    mark = b"PAR1"
+    try:
+        with table.open("rb") as file:
+            begins = file.read(len(mark))
+            file.seek(-len(mark), os.SEEK_END)
+            return begins == mark == file.read()
+    except OSError:
+        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -129,16 +128,7 @@ def _read_run(folder: Path) -> StoredRun:
 
 
 def _check_whole(path: Path) -> None:
-    """Refuse a Parquet file that is missing or cut off: it begins and ends with the same mark."""
-    mark = b"PAR1"
-    try:
-        with path.open("rb") as file:
-            begins = file.read(len(mark))
-            file.seek(-len(mark), os.SEEK_END)
-            whole = begins == mark == file.read()
-    except OSError:
-        whole = False
-    if not whole:
+    if not layout.is_whole(path):
         raise InputError(f"{path} is missing or damaged; `pathweave run --fresh` makes it anew")
 
 

@@ -1,7 +1,9 @@
 """The summary table: what became of the flows of each traffic group under each variant.
 
-Means, percentiles and completion times are over flows that finished and flows without a size;
-flows that had a size and did not finish are counted beside them, with the bytes they delivered.
+The table is over flows that started in the measurement window, and flows without a size that were
+under way in it. Means, percentiles and completion times are over those that finished and those
+without a size; flows that had a size and did not finish are counted beside them, with the bytes
+they delivered.
 The mean is the mean of the runs' means, its interval is over seeds; percentiles are over the flows
 of all seeds.
 """
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = (
-    "group", "size_bytes", "delivered_bytes", "finished", "fct_s", "goodput_bps", "retransmits",
-    "timeouts",
+    "group", "size_bytes", "delivered_bytes", "finished", "in_window", "fct_s", "goodput_bps",
+    "retransmits", "timeouts",
 )  # fmt: skip
 
 
@@ -41,6 +43,7 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
         flows = _read(runs, "flows", _FLOW_COLUMNS)
         if flows is None:
             continue
+        flows = flows.filter(pl.col("in_window"))
         for group in flows["group"].unique(maintain_order=True):
             about = {"scenario": scenario.name, "group": group, "variant": label}
             rows.append(
@@ -80,10 +83,13 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
 
 
 def counted(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows that means and percentiles are over: finished ones, and those without a size."""
+    """The flows that means and percentiles are over: finished ones, and those without a size.
+
+    Only those of the measurement window.
+    """
     import polars as pl
 
-    return flows.filter(pl.col("finished") | ~has_size())
+    return flows.filter(pl.col("in_window") & (pl.col("finished") | ~has_size()))
 
 
 def has_size() -> pl.Expr:

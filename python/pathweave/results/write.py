@@ -66,7 +66,7 @@ def is_current(folder: Path, run_hash: str) -> bool:
         manifest.get("hash") == run_hash
         and manifest.get("format") == layout.FORMAT
         and isinstance(tables, dict)
-        and all((folder / f"{name}.parquet").is_file() for name in tables)
+        and all(layout.is_whole(folder / f"{name}.parquet") for name in tables)
     )
 
 

@@ -22,6 +22,17 @@ pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
             *bytes as f64 * 8.0 / duration.as_secs_f64()
         }
     };
+    // Sized flows count where they start, others wherever they are under way.
+    let (from, to) = (run.plan.measure.from, run.plan.measure.to);
+    let in_window = flows.iter().zip(&measured).map(|(flow, (_, duration))| {
+        let starts = flow.start >= from && to.is_none_or(|to| flow.start < to);
+        if flow.size.is_some() {
+            starts
+        } else {
+            *duration > Time::ZERO
+        }
+    });
+    let in_window = Column::Flags(in_window.collect());
     let integers = |of: &dyn Fn(&Flow) -> u64| Column::Integers(flows.iter().map(of).collect());
     let numbers = |of: &dyn Fn(&Flow) -> f64| Column::Numbers(flows.iter().map(of).collect());
     let labels = |names: Vec<String>, of: &dyn Fn(&Flow) -> u32| Column::Labels {
@@ -104,6 +115,7 @@ pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
             "finished",
             Column::Flags(flows.iter().map(|flow| flow.end.is_some()).collect()),
         ),
+        ("in_window", in_window),
         (
             "stalled",
             Column::Flags(flows.iter().map(|flow| flow.stalled).collect()),

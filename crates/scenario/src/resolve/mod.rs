@@ -113,6 +113,9 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         }
     }
     group::check_names(&file.traffic, report);
+    if let Some(queues) = &queues {
+        queues::check_that_packets_fit(queues, &groups, report);
+    }
     // Groups that are left out must be sound all the same: another variant may take them in.
     let complete = groups.len() == file.traffic.len();
     if complete {

@@ -1,6 +1,7 @@
 //! Every port's queue.
 
 use super::Report;
+use crate::plan::GroupPlan;
 use crate::presets::Preset;
 use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule};
 use crate::suggest;
@@ -50,6 +51,27 @@ pub(super) fn queues(
             _ => by_layer[usize::from(link.layer.0)],
         })
         .collect()
+}
+
+/// Refuses limits in bytes that are shorter than a packet: nothing would ever pass.
+pub(super) fn check_that_packets_fit(
+    queues: &[QueueConfig],
+    groups: &[GroupPlan],
+    report: &mut Report<'_>,
+) {
+    let longest = groups.iter().map(|group| group.transport.data_packet).max();
+    let limits = queues.iter().filter_map(|queue| match queue.limit {
+        Limit::Bytes(bytes) => Some(bytes),
+        Limit::Packets(_) => None,
+    });
+    if let (Some(shortest), Some(longest)) = (limits.min(), longest)
+        && shortest.get() < u64::from(longest)
+    {
+        report.wrong(
+            &["fabric", "queue", "limit"],
+            format!("a queue of {shortest} cannot hold a packet of {longest} B; expected at least {longest} B"),
+        );
+    }
 }
 
 /// One queue; what the table leaves out is as in `base`.
