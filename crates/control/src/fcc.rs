@@ -35,13 +35,16 @@
 //! Ruling: a loss in a round that was halved for beta_r >= 1 costs nothing more. (With eta = 1/16 beta_r comes
 //! near 1, but not to it: only an eta near 1 makes this clause matter.)
 //!
-//! `step = "armijo"` is the variant of the paper's appendix D, which names the rule and gives neither
-//! formulas nor constants. Ruling: the change in congestion avoidance is multiplied by kappa, the first of 4, 2, 1, ...,
-//! 1/8 for which one step of all subflows raises the connection's own objective enough, and 1/8 if none does.
-//! With the marks as prices, f(x) = log(sum_s(T x_s / tau_s)) - sum_s(beta_s x_s) / alpha_total, and
-//! x'(kappa) the rates w'_s / tau_s after each window has moved as above for as long as T, enough is
-//! f(x') - f(x) >= 1/10 grad f(x) (x' - x). Kappa is chosen afresh whenever a round of a subflow ends. (From 8 on
-//! windows oscillate, as beta follows the marks sixteen rounds behind.)
+//! Ruling: `step = "armijo"` is the variant of the paper's appendix D, which names the rule and gives
+//! neither formulas nor constants. Here the change in congestion avoidance is multiplied by kappa, the
+//! first of 4, 2, 1, ..., 1/8 for which one step of all subflows raises the connection's own objective
+//! enough, and 1/8 if none does. With the marks as prices the objective is
+//!
+//! > f(x) = log(sum_s(T x_s / tau_s)) - sum_s(beta_s x_s) / alpha_total
+//!
+//! and with x' the rates w'_s / tau_s after each window has moved as above for as long as T, enough is
+//! f(x') - f(x) >= 1/10 grad f(x) (x' - x). Kappa is chosen afresh whenever a round of a subflow ends. From
+//! 8 on windows oscillate, as beta follows the marks sixteen rounds behind.
 
 use crate::marked_rounds::MarkedRounds;
 use crate::{

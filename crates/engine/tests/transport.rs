@@ -440,6 +440,13 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         "xmp",
         "lia",
         "uncoupled",
+        "ewtcp",
+        "semicoupled",
+        "eutcp",
+        "wutcp",
+        "dcm",
+        "amp",
+        "fcc",
     ]);
     let reinject_after = prop_oneof![Just(None), (1u32..4).prop_map(Some)];
     (
