@@ -7,28 +7,15 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::QueueConfig;
 use pathweave_scenario::{Change, Plan};
 use pathweave_traffic::{Pattern, Size};
-use pathweave_transport::{
-    AckPolicy, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
-};
+use pathweave_transport::{AckPolicy, EcnUse, Handshake, Recovery};
 use pathweave_units::{Bytes, Rate, Time};
 use plans::{counted, fixed, flags, of_flows};
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 const DATA: u64 = 1500;
 const ACK: u64 = 52;
 const MSS: u64 = 1448;
 
-/// One flow of this size over a dumbbell with 100 us of delay, at time zero exactly.
-fn lone_flow(size: Size, queue: QueueConfig) -> Plan {
-    let group = plans::group("reno", &[], plans::single(), size);
-    let fabric = plans::dumbbell(1, Time::from_micros(100));
-    let mut plan = plans::plan(fabric, queue, vec![group], None);
-    plan.jitter = false;
-    plan
-}
-
-/// From the first bit leaving the sender to the last reaching the receiver of [`lone_flow`]: three
+/// From the first bit leaving the sender to the last reaching the receiver of [`plans::lone_flow`]: three
 /// links are crossed one after another.
 fn one_way(bytes: u64) -> Time {
     let on_host_links = Time::from_nanos(100) + Rate::from_gbps(10).time_for(Bytes::new(bytes));
@@ -47,22 +34,12 @@ fn completion_times(output: &Output) -> Vec<Time> {
     of_flows(output, "fct_s").iter().map(picos).collect()
 }
 
-fn down_between(plan: &mut Plan, ends: [&str; 2], from: Time, to: Option<Time>) {
-    let fabric = &plan.fabric;
-    let mut events = plans::cable(fabric, from, ends, &Change::Down).to_vec();
-    if let Some(to) = to {
-        events.extend(plans::cable(fabric, to, ends, &Change::Up));
-    }
-    plan.events.extend(events);
-    plan.events.sort_by_key(|event| event.at);
-}
-
 // Completion times computed by hand.
 
 #[test]
 fn a_packet_takes_a_handshake_and_one_way() {
     for size in [1, 500, MSS] {
-        let output = plans::run(&lone_flow(fixed(size), plans::queue(100, None)));
+        let output = plans::run(&plans::lone_flow(fixed(size), plans::queue(100, None)));
         assert_eq!(output.verdict, Verdict::Finished);
         assert_eq!(
             completion_times(&output),
@@ -73,14 +50,14 @@ fn a_packet_takes_a_handshake_and_one_way() {
 
 #[test]
 fn without_a_handshake_data_leaves_at_once() {
-    let mut plan = lone_flow(fixed(MSS), plans::queue(100, None));
+    let mut plan = plans::lone_flow(fixed(MSS), plans::queue(100, None));
     plan.groups[0].transport.handshake = Handshake::None;
     assert_eq!(completion_times(&plans::run(&plan)), [one_way(DATA)]);
 }
 
 #[test]
 fn a_window_of_packets_follows_at_the_rate_of_the_bottleneck() {
-    let plan = lone_flow(fixed(9 * MSS + 700), plans::queue(100, None));
+    let plan = plans::lone_flow(fixed(9 * MSS + 700), plans::queue(100, None));
     let on_bottleneck = |bytes| Rate::from_gbps(1).time_for(Bytes::new(bytes));
     // The last packet is shorter, and is through the last link sooner than a full one.
     let last_link = Rate::from_gbps(10).time_for(Bytes::new(DATA - 752));
@@ -93,7 +70,7 @@ fn a_window_of_packets_follows_at_the_rate_of_the_bottleneck() {
 fn two_rounds_of_slow_start() {
     // Initial window 2, every packet acknowledged: packets 2 to 5 leave when the acknowledgements of
     // packets 0 and 1 come, two each; the bottleneck is idle in between.
-    let mut plan = lone_flow(fixed(6 * MSS), plans::queue(100, None));
+    let mut plan = plans::lone_flow(fixed(6 * MSS), plans::queue(100, None));
     let transport = &mut plan.groups[0].transport;
     transport.initial_window = 2.0;
     transport.ack = AckPolicy {
@@ -116,7 +93,7 @@ fn two_rounds_of_slow_start() {
 fn a_delayed_acknowledgement_waits_for_its_timeout() {
     // An initial window of 1: the first packet's acknowledgement waits; then 2 packets, the last of
     // which is acknowledged at once.
-    let mut plan = lone_flow(fixed(3 * MSS), plans::queue(100, None));
+    let mut plan = plans::lone_flow(fixed(3 * MSS), plans::queue(100, None));
     let transport = &mut plan.groups[0].transport;
     transport.initial_window = 1.0;
     transport.ack = AckPolicy {
@@ -137,7 +114,7 @@ fn a_delayed_acknowledgement_waits_for_its_timeout() {
 
 #[test]
 fn a_lone_flow_in_a_large_enough_buffer_takes_the_ideal_time_and_a_handshake() {
-    let mut plan = lone_flow(fixed(700 * MSS), plans::queue(2000, None));
+    let mut plan = plans::lone_flow(fixed(700 * MSS), plans::queue(2000, None));
     plan.groups[0].transport.initial_window = 30.0; // more than the path holds
     let output = plans::run(&plan);
     let ideal = Time::from_secs_f64(of_flows(&output, "fct_ideal_s")[0]);
@@ -180,8 +157,8 @@ fn no_flow_is_faster_than_the_ideal() {
 
 /// The bottleneck is down while packets are under way, between these times after the first.
 fn flow_with_an_outage(size: u64, from: Time, to: Time) -> Plan {
-    let mut plan = lone_flow(fixed(size), plans::queue(100, None));
-    down_between(&mut plan, ["A", "B"], from, Some(to));
+    let mut plan = plans::lone_flow(fixed(size), plans::queue(100, None));
+    plans::down_between(&mut plan, ["A", "B"], from, Some(to));
     plan
 }
 
@@ -248,7 +225,7 @@ fn a_lost_syn_costs_the_initial_timeout() {
 #[test]
 fn a_packet_lost_among_many_is_sent_again_without_a_timeout() {
     for recovery in [Recovery::Sack, Recovery::NewReno] {
-        let mut plan = lone_flow(fixed(900 * MSS), plans::queue(15, None));
+        let mut plan = plans::lone_flow(fixed(900 * MSS), plans::queue(15, None));
         plan.groups[0].transport.recovery = recovery;
         plan.groups[0].transport.initial_ssthresh = 25.0;
         let output = plans::run(&plan);
@@ -267,9 +244,9 @@ fn several_packets_lost_from_a_window_cost_reno_a_timeout() {
         (Recovery::Reno, 1),
     ] {
         // A window of 40 packets is under way, one every 12 us, and four are lost on the last wire.
-        let mut plan = lone_flow(fixed(400 * MSS), plans::queue(100, None));
+        let mut plan = plans::lone_flow(fixed(400 * MSS), plans::queue(100, None));
         let from = handshake() + one_way(DATA) + Time::from_micros(100);
-        down_between(
+        plans::down_between(
             &mut plan,
             ["B", "D1"],
             from,
@@ -325,7 +302,7 @@ fn an_acknowledgement_ends_the_backoff() {
     let mut plan = flow_with_an_outage(2 * MSS, from, third - Time::from_micros(1));
     // The second packet leaves when the first is acknowledged, and is lost again.
     let second = third + round();
-    down_between(
+    plans::down_between(
         &mut plan,
         ["A", "B"],
         second + Time::from_micros(20),
@@ -384,308 +361,12 @@ fn starts_are_put_off_where_all_paths_are_given() {
     );
 }
 
-// Everything arrives, whatever happens.
-
-#[derive(Clone, Debug)]
-struct Hardship {
-    seed: u64,
-    controller: &'static str,
-    recovery: Recovery,
-    scheduler: SegmentScheduler,
-    receive_window: ReceiveWindow,
-    handshake: Handshake,
-    joins: Joins,
-    ack: AckPolicy,
-    limited_transmit: bool,
-    initial_window: u32,
-    reinject_after: Option<u32>,
-    limit: u32,
-    /// Subflows and size of each flow.
-    flows: Vec<(u32, u64)>,
-    /// Path, start in microseconds and length of outages.
-    outages: Vec<(usize, u64, u64)>,
-}
-
-fn hardship() -> impl Strategy<Value = Hardship> {
-    let receive_window = prop_oneof![
-        Just(ReceiveWindow::Unlimited),
-        (1u64..100_000).prop_map(|bytes| ReceiveWindow::Connection(Bytes::new(bytes))),
-        (1u64..50_000).prop_map(|bytes| ReceiveWindow::Subflow(Bytes::new(bytes))),
-    ];
-    let recovery = prop::sample::select(vec![Recovery::Sack, Recovery::NewReno, Recovery::Reno]);
-    let scheduler = prop::sample::select(vec![
-        SegmentScheduler::RoundRobin,
-        SegmentScheduler::LowestRtt,
-    ]);
-    let handshake = prop::sample::select(vec![
-        Handshake::Syn,
-        Handshake::SynNeverLost,
-        Handshake::None,
-    ]);
-    let joins = prop_oneof![
-        Just(Joins::AfterHandshake),
-        (1u64..2000).prop_map(|us| Joins::WithinAfterHandshake(Time::from_micros(us))),
-    ];
-    let ack = (1u32..5, 1u64..5000).prop_map(|(every, timeout)| AckPolicy {
-        every,
-        timeout: Time::from_micros(timeout),
-        at_first: 0,
-        at_mark_change: every != 3,
-    });
-    let controller = prop::sample::select(vec![
-        "reno",
-        "cubic",
-        "dctcp",
-        "bos",
-        "xmp",
-        "lia",
-        "uncoupled",
-        "ewtcp",
-        "semicoupled",
-        "eutcp",
-        "wutcp",
-        "dcm",
-        "amp",
-        "fcc",
-    ]);
-    let reinject_after = prop_oneof![Just(None), (1u32..4).prop_map(Some)];
-    (
-        (
-            any::<u64>(),
-            controller,
-            recovery,
-            scheduler,
-            receive_window,
-        ),
-        (
-            handshake,
-            joins,
-            ack,
-            any::<bool>(),
-            1u32..40,
-            reinject_after,
-        ),
-        1u32..40,
-        prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
-        prop::collection::vec((0usize..3, 0u64..20_000, 1u64..20_000), 0..8),
-    )
-        .prop_map(|(first, second, limit, flows, outages)| Hardship {
-            seed: first.0,
-            controller: first.1,
-            recovery: first.2,
-            scheduler: first.3,
-            receive_window: first.4,
-            handshake: second.0,
-            joins: second.1,
-            ack: second.2,
-            limited_transmit: second.3,
-            initial_window: second.4,
-            reinject_after: second.5,
-            limit,
-            flows,
-            outages,
-        })
-}
-
-fn plan_of(hardship: &Hardship) -> Plan {
-    let count = hardship.flows.len();
-    let mut group = plans::group(
-        hardship.controller,
-        &[],
-        plans::flows(&vec![(0, 1, Time::ZERO); count]),
-        fixed(1),
-    );
-    if let Pattern::Listed(list) = &mut group.pattern {
-        for (flow, (_, size)) in list.flows.iter_mut().zip(&hardship.flows) {
-            flow.size = Some(fixed(*size));
-        }
-    }
-    for (listed, (subflows, _)) in group.listed.iter_mut().zip(&hardship.flows) {
-        listed.subflows = Some(*subflows);
-    }
-    let transport = &mut group.transport;
-    transport.recovery = hardship.recovery;
-    transport.scheduler = hardship.scheduler;
-    transport.receive_window = hardship.receive_window;
-    transport.handshake = hardship.handshake;
-    transport.joins = hardship.joins;
-    transport.ack = hardship.ack;
-    transport.limited_transmit = hardship.limited_transmit;
-    transport.initial_window = f64::from(hardship.initial_window);
-    transport.reinject_after = hardship.reinject_after;
-    transport.minimum_rto = Time::from_millis(2);
-    transport.initial_rto = Time::from_millis(3);
-    // Nothing is worse than a flow that waits for long backoffs; the end must come in the test.
-    transport.maximum_rto = Time::from_millis(50);
-    let delays = [10, 30, 90].map(Time::from_micros);
-    let fabric = plans::parallel_paths(&delays);
-    let queue = plans::queue(hardship.limit, Some(5));
-    let mut plan = plans::plan(fabric, queue, vec![group], None);
-    plan.seed = hardship.seed;
-    plan.routing = RoutingKind::Ecmp { distinct: true };
-    let names = [["A1", "B1"], ["A2", "B2"], ["A3", "B3"]];
-    for &(path, start, length) in &hardship.outages {
-        let from = Time::from_micros(start);
-        down_between(
-            &mut plan,
-            names[path],
-            from,
-            Some(from + Time::from_micros(length)),
-        );
-    }
-    plan
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 300,
-        rng_seed: RngSeed::Fixed(6675),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-    #[test]
-    fn flows_complete_with_exactly_their_bytes(hardship in hardship()) {
-        let mut plan = plan_of(&hardship);
-        // Far more than any of them needs: a flow that hangs is told from one that is slow.
-        plan.stop.at = Some(Time::from_secs(60));
-        let output = plans::run(&plan);
-        let sizes: Vec<u64> = hardship.flows.iter().map(|(_, size)| *size).collect();
-        prop_assert_eq!(counted(&output, "delivered_bytes"), &sizes[..]);
-        prop_assert!(flags(&output, "finished").iter().all(|finished| *finished));
-        prop_assert!(flags(&output, "stalled").iter().all(|stalled| !*stalled));
-        // What arrived on subflows covers the flow; more only if data was sent on two of them.
-        let subflows = plans::table(&output, "subflows");
-        for (number, size) in sizes.iter().enumerate() {
-            let of_flow = |column: &str| -> u64 {
-                let flow = subflows.integers("flow");
-                let values = subflows.integers(column).iter().zip(flow);
-                values.filter(|(_, flow)| **flow == number as u64).map(|(value, _)| value).sum()
-            };
-            let received = of_flow("received_bytes");
-            prop_assert!(received >= *size);
-            if of_flow("reinjected") == 0 {
-                prop_assert_eq!(received, *size);
-            }
-        }
-    }
-}
-
-// Paths that die.
-
-/// One flow with a subflow on each of two paths, pinned.
-fn two_paths(size: Size) -> Plan {
-    let fabric = plans::parallel_paths(&[Time::from_micros(50), Time::from_micros(50)]);
-    let mut group = plans::group("lia", &[], plans::single(), size);
-    group.subflows = 2;
-    group.listed[0].paths = vec![
-        plans::path(&fabric, &["S1", "A1", "B1", "D1"]),
-        plans::path(&fabric, &["S1", "A2", "B2", "D1"]),
-    ];
-    group.transport.minimum_rto = Time::from_millis(10);
-    let mut plan = plans::plan(fabric, plans::queue(50, None), vec![group], None);
-    plan.routing = RoutingKind::Pinned;
-    plan
-}
-
-#[test]
-fn what_a_dead_path_held_is_sent_on_the_other() {
-    for recovery in [Recovery::Sack, Recovery::NewReno] {
-        for scheduler in [SegmentScheduler::RoundRobin, SegmentScheduler::LowestRtt] {
-            for dies in [["A1", "B1"], ["A2", "B2"]] {
-                let mut plan = two_paths(fixed(2_000_000));
-                plan.groups[0].transport.recovery = recovery;
-                plan.groups[0].transport.scheduler = scheduler;
-                down_between(&mut plan, dies, Time::from_millis(4), None);
-                let output = plans::run(&plan);
-                assert_eq!(output.verdict, Verdict::Finished);
-                assert_eq!(counted(&output, "delivered_bytes"), [2_000_000]);
-                assert!(counted(&output, "reinjected")[0] > 0);
-                // Two timeouts, 10 and 20 ms, until the path counts as dead, and no third.
-                let end = of_flows(&output, "end_s")[0];
-                assert!((0.034..0.045).contains(&end), "{end}");
-                assert!(output.notes.is_empty(), "{:?}", output.notes);
-            }
-        }
-    }
-}
-
-#[test]
-fn without_reinjection_a_dead_path_keeps_what_it_held() {
-    let mut plan = two_paths(fixed(2_000_000));
-    plan.groups[0].transport.reinject_after = None;
-    down_between(&mut plan, ["A1", "B1"], Time::from_millis(4), None);
-    plan.stop.at = Some(Time::from_secs(2));
-    let output = plans::run(&plan);
-    assert_eq!(flags(&output, "finished"), [false]);
-    assert!(counted(&output, "delivered_bytes")[0] < 2_000_000);
-    assert_eq!(counted(&output, "reinjected"), [0]);
-    // When the path returns, so does the data.
-    down_between(
-        &mut plan,
-        ["A1", "B1"],
-        Time::from_millis(4),
-        Some(Time::from_secs(1)),
-    );
-    let output = plans::run(&plan);
-    assert_eq!(counted(&output, "delivered_bytes"), [2_000_000]);
-}
-
-#[test]
-fn a_flow_whose_only_path_dies_is_stalled_and_the_run_ends() {
-    let mut plan = lone_flow(fixed(2_000_000), plans::queue(50, None));
-    let died = Time::from_millis(4);
-    down_between(&mut plan, ["A", "B"], died, None);
-    let output = plans::run(&plan);
-    assert_eq!(output.verdict, Verdict::Stalled);
-    assert_eq!(flags(&output, "stalled"), [true]);
-    assert_eq!(flags(&output, "finished"), [false]);
-    let delivered = counted(&output, "delivered_bytes")[0];
-    assert!(delivered > 100_000 && delivered < 2_000_000, "{delivered}");
-    assert!(output.counters.ended >= died && output.counters.ended < Time::from_secs(10));
-    assert!(
-        output.notes.iter().any(|note| note.contains("flows/0")),
-        "{:?}",
-        output.notes
-    );
-    assert!(of_flows(&output, "fct_s")[0].is_nan());
-}
-
-#[test]
-fn the_others_go_on_when_one_flow_stalls() {
-    let fabric = plans::dumbbell(2, Time::from_micros(100));
-    let pattern = plans::pairs(&[Time::ZERO, Time::ZERO]);
-    let group = plans::group("reno", &[], pattern, fixed(1_000_000));
-    let mut plan = plans::plan(fabric, plans::queue(100, None), vec![group], None);
-    down_between(&mut plan, ["S1", "A"], Time::from_millis(2), None);
-    let output = plans::run(&plan);
-    assert_eq!(output.verdict, Verdict::Stalled);
-    assert_eq!(flags(&output, "stalled"), [true, false]);
-    assert_eq!(flags(&output, "finished"), [false, true]);
-}
-
-#[test]
-fn a_path_that_returns_is_used_again() {
-    let mut plan = two_paths(Size::Unlimited);
-    down_between(
-        &mut plan,
-        ["A2", "B2"],
-        Time::from_millis(5),
-        Some(Time::from_millis(50)),
-    );
-    plan.stop.at = Some(Time::from_millis(300));
-    plan.measure.from = Time::from_millis(200);
-    let output = plans::run(&plan);
-    let rates = plans::table(&output, "subflows").numbers("goodput_bps");
-    let full = 1e9 * MSS as f64 / DATA as f64;
-    assert!(rates.iter().all(|rate| *rate > 0.5 * full), "{rates:?}");
-}
-
 // Beginnings and ends.
 
 #[test]
 fn a_flow_stops_when_it_is_told() {
     let stop = Time::from_millis(3);
-    let mut plan = lone_flow(Size::Unlimited, plans::queue(2000, None));
+    let mut plan = plans::lone_flow(Size::Unlimited, plans::queue(2000, None));
     if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
         list.flows[0].stop = Some(stop);
     }
@@ -707,7 +388,7 @@ fn a_flow_stops_when_it_is_told() {
 fn a_flow_can_be_stopped_at_any_moment() {
     // During the handshake, in its first round, while its acknowledgements wait.
     for stop in (1..400).step_by(7) {
-        let mut plan = lone_flow(fixed(30 * MSS), plans::queue(10, None));
+        let mut plan = plans::lone_flow(fixed(30 * MSS), plans::queue(10, None));
         if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
             list.flows[0].stop = Some(Time::from_micros(stop));
         }
@@ -718,7 +399,7 @@ fn a_flow_can_be_stopped_at_any_moment() {
 
 #[test]
 fn subflows_open_when_they_are_told() {
-    let mut plan = two_paths(Size::Unlimited);
+    let mut plan = plans::two_paths(Size::Unlimited);
     plan.jitter = false;
     let opens = [Time::from_millis(1), Time::from_millis(6)];
     plan.groups[0].listed[0].subflow_starts = opens.to_vec();
@@ -844,50 +525,9 @@ fn every_mark_is_echoed_once() {
 }
 
 #[test]
-fn without_reinjection_the_run_still_ends() {
-    let mut plan = two_paths(fixed(2_000_000));
-    plan.groups[0].transport.reinject_after = None;
-    down_between(&mut plan, ["A1", "B1"], Time::from_millis(4), None);
-    assert_eq!(plans::run(&plan).verdict, Verdict::Stalled);
-}
-
-#[test]
-fn a_late_return_of_another_link_does_not_keep_a_stalled_run_going() {
-    let group = plans::group(
-        "reno",
-        &[],
-        plans::flows(&[(0, 2, Time::ZERO)]),
-        fixed(2_000_000),
-    );
-    let fabric = plans::dumbbell(2, Time::from_micros(100));
-    let mut plan = plans::plan(fabric, plans::queue(50, None), vec![group], None);
-    down_between(
-        &mut plan,
-        ["S2", "A"],
-        Time::from_millis(1),
-        Some(Time::from_secs(30)),
-    );
-    down_between(&mut plan, ["S1", "A"], Time::from_millis(4), None);
-    assert_eq!(plans::run(&plan).verdict, Verdict::Stalled);
-}
-
-#[test]
-fn data_under_way_arrives_though_the_way_back_is_down() {
-    let mut plan = lone_flow(fixed(MSS), plans::queue(50, None));
-    let link = plans::link(&plan.fabric, "B", "A");
-    let at = Time::from_micros(250);
-    plan.events = vec![pathweave_scenario::LinkChange {
-        at,
-        link,
-        change: Change::Down,
-    }];
-    assert_eq!(flags(&plans::run(&plan), "finished"), [true]);
-}
-
-#[test]
 fn a_stop_before_the_jittered_start_holds() {
     for seed in 1..=20 {
-        let mut plan = lone_flow(Size::Unlimited, plans::queue(50, None));
+        let mut plan = plans::lone_flow(Size::Unlimited, plans::queue(50, None));
         (plan.jitter, plan.seed) = (true, seed);
         plan.stop.at = Some(Time::from_millis(5));
         if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
@@ -899,9 +539,22 @@ fn a_stop_before_the_jittered_start_holds() {
 
 #[test]
 fn the_ideal_is_exact_for_any_size() {
-    let mut plan = lone_flow(fixed(1_000_000), plans::queue(2000, None));
+    let mut plan = plans::lone_flow(fixed(1_000_000), plans::queue(2000, None));
     plan.groups[0].transport.initial_window = 30.0;
     let output = plans::run(&plan);
     let ideal = Time::from_secs_f64(of_flows(&output, "fct_ideal_s")[0]);
     assert_eq!(completion_times(&output), [handshake() + ideal]);
+}
+
+#[test]
+fn data_under_way_arrives_though_the_way_back_is_down() {
+    let mut plan = plans::lone_flow(fixed(MSS), plans::queue(50, None));
+    let link = plans::link(&plan.fabric, "B", "A");
+    let at = Time::from_micros(250);
+    plan.events = vec![pathweave_scenario::LinkChange {
+        at,
+        link,
+        change: Change::Down,
+    }];
+    assert_eq!(flags(&plans::run(&plan), "finished"), [true]);
 }

@@ -177,6 +177,11 @@ fn notes<P: Port>(run: &Simulation<'_, P>, verdict: Verdict) -> Vec<String> {
     if verdict == Verdict::Stalled {
         notes.push("the run ended because nothing more could happen".to_owned());
     }
+    for window in run.windows.iter().filter(|window| window.marks.is_none()) {
+        if let Some(phase) = &window.phase {
+            notes.push(format!("the run ended before phase \"{phase}\" began"));
+        }
+    }
     if main_window(run).is_none() {
         notes.push("the run ended before measurement began: tables are empty".to_owned());
     }

@@ -250,3 +250,38 @@ pub fn mean(values: &[f64]) -> f64 {
 pub fn within(value: f64, share: f64, expected: f64) -> bool {
     (value - expected).abs() <= share * expected.abs()
 }
+
+/// Takes a cable down and, with `to`, up again.
+pub fn down_between(plan: &mut Plan, ends: [&str; 2], from: Time, to: Option<Time>) {
+    let fabric = &plan.fabric;
+    let mut events = cable(fabric, from, ends, &Change::Down).to_vec();
+    if let Some(to) = to {
+        events.extend(cable(fabric, to, ends, &Change::Up));
+    }
+    plan.events.extend(events);
+    plan.events.sort_by_key(|event| event.at);
+}
+
+/// One flow with a subflow on each of two paths, pinned.
+pub fn two_paths(size: Size) -> Plan {
+    let fabric = parallel_paths(&[Time::from_micros(50), Time::from_micros(50)]);
+    let mut group = group("lia", &[], single(), size);
+    group.subflows = 2;
+    group.listed[0].paths = vec![
+        path(&fabric, &["S1", "A1", "B1", "D1"]),
+        path(&fabric, &["S1", "A2", "B2", "D1"]),
+    ];
+    group.transport.minimum_rto = Time::from_millis(10);
+    let mut plan = plan(fabric, queue(50, None), vec![group], None);
+    plan.routing = RoutingKind::Pinned;
+    plan
+}
+
+/// One flow of this size over a dumbbell with 100 us of delay, at time zero exactly.
+pub fn lone_flow(size: Size, queue: QueueConfig) -> Plan {
+    let group = group("reno", &[], single(), size);
+    let fabric = dumbbell(1, Time::from_micros(100));
+    let mut plan = plan(fabric, queue, vec![group], None);
+    plan.jitter = false;
+    plan
+}

@@ -1,0 +1,196 @@
+//! Everything arrives, whatever happens.
+
+mod plans;
+
+use pathweave_fabric::routing::RoutingKind;
+use pathweave_scenario::Plan;
+use pathweave_traffic::Pattern;
+use pathweave_transport::{AckPolicy, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler};
+use pathweave_units::{Bytes, Time};
+use plans::{counted, fixed, flags};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+#[derive(Clone, Debug)]
+struct Hardship {
+    seed: u64,
+    controller: &'static str,
+    recovery: Recovery,
+    scheduler: SegmentScheduler,
+    receive_window: ReceiveWindow,
+    handshake: Handshake,
+    joins: Joins,
+    ack: AckPolicy,
+    limited_transmit: bool,
+    initial_window: u32,
+    reinject_after: Option<u32>,
+    limit: u32,
+    /// Subflows and size of each flow.
+    flows: Vec<(u32, u64)>,
+    /// Path, start in microseconds and length of outages.
+    outages: Vec<(usize, u64, u64)>,
+}
+
+fn hardship() -> impl Strategy<Value = Hardship> {
+    let receive_window = prop_oneof![
+        Just(ReceiveWindow::Unlimited),
+        (1u64..100_000).prop_map(|bytes| ReceiveWindow::Connection(Bytes::new(bytes))),
+        (1u64..50_000).prop_map(|bytes| ReceiveWindow::Subflow(Bytes::new(bytes))),
+    ];
+    let recovery = prop::sample::select(vec![Recovery::Sack, Recovery::NewReno, Recovery::Reno]);
+    let scheduler = prop::sample::select(vec![
+        SegmentScheduler::RoundRobin,
+        SegmentScheduler::LowestRtt,
+    ]);
+    let handshake = prop::sample::select(vec![
+        Handshake::Syn,
+        Handshake::SynNeverLost,
+        Handshake::None,
+    ]);
+    let joins = prop_oneof![
+        Just(Joins::AfterHandshake),
+        (1u64..2000).prop_map(|us| Joins::WithinAfterHandshake(Time::from_micros(us))),
+    ];
+    let ack = (1u32..5, 1u64..5000).prop_map(|(every, timeout)| AckPolicy {
+        every,
+        timeout: Time::from_micros(timeout),
+        at_first: 0,
+        at_mark_change: every != 3,
+    });
+    let controller = prop::sample::select(vec![
+        "reno",
+        "cubic",
+        "dctcp",
+        "bos",
+        "xmp",
+        "lia",
+        "uncoupled",
+        "ewtcp",
+        "semicoupled",
+        "eutcp",
+        "wutcp",
+        "dcm",
+        "amp",
+        "fcc",
+    ]);
+    let reinject_after = prop_oneof![Just(None), (1u32..4).prop_map(Some)];
+    (
+        (
+            any::<u64>(),
+            controller,
+            recovery,
+            scheduler,
+            receive_window,
+        ),
+        (
+            handshake,
+            joins,
+            ack,
+            any::<bool>(),
+            1u32..40,
+            reinject_after,
+        ),
+        1u32..40,
+        prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
+        prop::collection::vec((0usize..3, 0u64..20_000, 1u64..20_000), 0..8),
+    )
+        .prop_map(|(first, second, limit, flows, outages)| Hardship {
+            seed: first.0,
+            controller: first.1,
+            recovery: first.2,
+            scheduler: first.3,
+            receive_window: first.4,
+            handshake: second.0,
+            joins: second.1,
+            ack: second.2,
+            limited_transmit: second.3,
+            initial_window: second.4,
+            reinject_after: second.5,
+            limit,
+            flows,
+            outages,
+        })
+}
+
+fn plan_of(hardship: &Hardship) -> Plan {
+    let count = hardship.flows.len();
+    let mut group = plans::group(
+        hardship.controller,
+        &[],
+        plans::flows(&vec![(0, 1, Time::ZERO); count]),
+        fixed(1),
+    );
+    if let Pattern::Listed(list) = &mut group.pattern {
+        for (flow, (_, size)) in list.flows.iter_mut().zip(&hardship.flows) {
+            flow.size = Some(fixed(*size));
+        }
+    }
+    for (listed, (subflows, _)) in group.listed.iter_mut().zip(&hardship.flows) {
+        listed.subflows = Some(*subflows);
+    }
+    let transport = &mut group.transport;
+    transport.recovery = hardship.recovery;
+    transport.scheduler = hardship.scheduler;
+    transport.receive_window = hardship.receive_window;
+    transport.handshake = hardship.handshake;
+    transport.joins = hardship.joins;
+    transport.ack = hardship.ack;
+    transport.limited_transmit = hardship.limited_transmit;
+    transport.initial_window = f64::from(hardship.initial_window);
+    transport.reinject_after = hardship.reinject_after;
+    transport.minimum_rto = Time::from_millis(2);
+    transport.initial_rto = Time::from_millis(3);
+    // Nothing is worse than a flow that waits for long backoffs; the end must come in the test.
+    transport.maximum_rto = Time::from_millis(50);
+    let delays = [10, 30, 90].map(Time::from_micros);
+    let fabric = plans::parallel_paths(&delays);
+    let queue = plans::queue(hardship.limit, Some(5));
+    let mut plan = plans::plan(fabric, queue, vec![group], None);
+    plan.seed = hardship.seed;
+    plan.routing = RoutingKind::Ecmp { distinct: true };
+    let names = [["A1", "B1"], ["A2", "B2"], ["A3", "B3"]];
+    for &(path, start, length) in &hardship.outages {
+        let from = Time::from_micros(start);
+        plans::down_between(
+            &mut plan,
+            names[path],
+            from,
+            Some(from + Time::from_micros(length)),
+        );
+    }
+    plan
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        rng_seed: RngSeed::Fixed(6675),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+    #[test]
+    fn flows_complete_with_exactly_their_bytes(hardship in hardship()) {
+        let mut plan = plan_of(&hardship);
+        // Far more than any of them needs: a flow that hangs is told from one that is slow.
+        plan.stop.at = Some(Time::from_secs(60));
+        let output = plans::run(&plan);
+        let sizes: Vec<u64> = hardship.flows.iter().map(|(_, size)| *size).collect();
+        prop_assert_eq!(counted(&output, "delivered_bytes"), &sizes[..]);
+        prop_assert!(flags(&output, "finished").iter().all(|finished| *finished));
+        prop_assert!(flags(&output, "stalled").iter().all(|stalled| !*stalled));
+        // What arrived on subflows covers the flow; more only if data was sent on two of them.
+        let subflows = plans::table(&output, "subflows");
+        for (number, size) in sizes.iter().enumerate() {
+            let of_flow = |column: &str| -> u64 {
+                let flow = subflows.integers("flow");
+                let values = subflows.integers(column).iter().zip(flow);
+                values.filter(|(_, flow)| **flow == number as u64).map(|(value, _)| value).sum()
+            };
+            let received = of_flow("received_bytes");
+            prop_assert!(received >= *size);
+            if of_flow("reinjected") == 0 {
+                prop_assert_eq!(received, *size);
+            }
+        }
+    }
+}
