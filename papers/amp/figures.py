@@ -2,15 +2,15 @@
 
     python papers/amp/figures.py results/fig8 results/fig4a ...
 
-Each argument is the folder that `pathweave run papers/amp/<figure>.toml` wrote. A line is a variant,
-over all its seeds. Which figures come out is decided by the scenario's name:
+Each argument is the folder that `pathweave run papers/amp/<figure>.toml` wrote. A line is a
+variant, over all its seeds. Which figures come out is decided by the scenario's name:
 
 - fig2, fig8: timeouts per 1,000 flows; mean and standard deviation of the FCT in ms; the largest
   number of timeouts and its 90th percentile, over flows;
-- fig4a, fig4b, fig9: goodput of the mean multipath flow over that of the mean DCTCP flow, and Jain's
-  index of the goodput of all flows;
-- fig7: suppression episodes of the mean flow, the median of the queue in packets, and its mean after
-  50 ms;
+- fig4a, fig4b, fig9: goodput of the mean multipath flow over that of the mean DCTCP flow, and
+  Jain's index of the goodput of all flows;
+- fig7: suppression episodes of the mean flow, the median of the queue in packets, and its mean
+  after 50 ms;
 - fig10: percentiles 10, 50 and 90 of the queue in packets;
 - fig11: shifting time in ms.
 """
@@ -103,30 +103,26 @@ def queue(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def shifting(results: Results) -> dict[str, pl.DataFrame]:
-    """Time from the start of the upper rival to where the upper subflow's window reaches the range
-    that it stays in: mean and standard deviation of the last half of the phase."""
+    """Time from the start of the upper rival until the upper subflow's window is where it stays.
+
+    That is at most the mean and a standard deviation of the last half of the phase.
+    """
     flows = results.table("flows")
-    found: dict[str, pl.DataFrame] = {}
-    for variant, windows in by_variant(results.table("windows")):
-        of_variant = flows.filter(pl.col("variant") == variant)
-        start = of_variant.filter(pl.col("name").str.ends_with("upper"))["start_s"].min()
-        flow = of_variant.filter(pl.col("group") == "multipath")["id"][0]
-        phase = windows.filter(
-            pl.col("flow") == flow, pl.col("subflow") == 0, pl.col("time_s") >= start
+    flow = flows.filter(pl.col("group") == "multipath")["id"][0]
+    start = flows.filter(pl.col("name").str.ends_with("upper"))["start_s"][0]
+    upper = results.table("windows").filter(
+        pl.col("flow") == flow, pl.col("subflow") == 0, pl.col("time_s") >= start
+    )
+    time, window = pl.col("time_s"), pl.col("window_packets")
+    late = window.filter(time >= (time.min() + time.max()) / 2)
+    return {
+        variant: part.select(
+            shifting_ms=(time.filter(window <= late.mean() + late.std()).min() - start) * 1e3,
+            window_before=window.first(),
+            window_after=late.mean(),
         )
-        middle = (phase["time_s"].min() + phase["time_s"].max()) / 2
-        late = phase.filter(pl.col("time_s") >= middle)["window_packets"]
-        top = late.mean() + late.std()
-        reached = phase.filter(pl.col("window_packets") <= top)["time_s"].min()
-        found[variant] = pl.DataFrame(
-            {
-                "shifting_ms": (reached - start) * 1e3,
-                "window_before": phase["window_packets"][0],
-                "window_after": late.mean(),
-                "window_std": late.std(),
-            }
-        )
-    return found
+        for variant, part in by_variant(upper)
+    }
 
 
 def by_variant(table: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
