@@ -193,6 +193,7 @@ def _series(rng: np.random.Generator, shape: Shape, scheme: str) -> dict[str, Ta
     time = np.linspace(0, shape.duration_s, steps)
     rates: list[Table] = []
     windows: list[Table] = []
+    rtts: list[Table] = []
     subflows = subflow_count(scheme)
     for flow in range(shape.flows):
         begin = shape.duration_s * flow / (2 * shape.flows)
@@ -211,6 +212,7 @@ def _series(rng: np.random.Generator, shape: Shape, scheme: str) -> dict[str, Ta
             windows.append(
                 {**same, "window_packets": saw, "ssthresh_packets": saw / 2, "rtt_s": saw * 1e-5}
             )
+            rtts.append({**same, "rtt_s": saw * 1e-5, "smoothed_rtt_s": np.full(n, 2e-4)})
     queue = np.abs(np.sin(time * 40)) * 18 + rng.integers(0, 3, steps)
     queues = {
         "time_s": np.tile(time, 2),
@@ -218,7 +220,12 @@ def _series(rng: np.random.Generator, shape: Shape, scheme: str) -> dict[str, Ta
         "packets": np.concatenate([queue, queue / 3]).astype(np.int64),
         "bytes": (np.concatenate([queue, queue / 3]) * 1500).astype(np.int64),
     }
-    return {"rates": _stack(rates), "windows": _stack(windows), "queues": queues}
+    return {
+        "rates": _stack(rates),
+        "windows": _stack(windows),
+        "rtts": _stack(rtts),
+        "queues": queues,
+    }
 
 
 def _phases(rng: np.random.Generator, flows: Table) -> dict[str, Table]:

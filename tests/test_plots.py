@@ -163,8 +163,8 @@ def test_slowdown_by_bucket() -> None:
             "flows = 4\nseries = true\nphases = true",
             {
                 "goodput-by-flow", "goodput-by-location", "rtt-by-location", "goodput-by-phase",
-                "rates-over-time", "windows-over-time", "queues-over-time",
-                "windows-close-up", "queues-close-up",
+                "rates-over-time", "windows-over-time", "rtts-over-time", "queues-over-time",
+                "windows-close-up", "rtts-close-up", "queues-close-up",
                 "utilisation-by-layer", "queue-by-layer",
             },
         ),
@@ -173,8 +173,8 @@ def test_slowdown_by_bucket() -> None:
             "flows = 30\nseries = true",
             {
                 "goodput-cdf", "fct-cdf", "slowdown-by-size", "goodput-by-location",
-                "rtt-by-location", "rates-over-time", "windows-over-time", "queues-over-time",
-                "queues-close-up", "utilisation-by-layer", "queue-by-layer",
+                "rtt-by-location", "rates-over-time", "windows-over-time", "rtts-over-time",
+                "queues-over-time", "queues-close-up", "utilisation-by-layer", "queue-by-layer",
             },
         ),
     ],

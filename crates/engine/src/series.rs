@@ -1,4 +1,4 @@
-//! Time series: rates, windows and queues as they were.
+//! Time series: rates, windows, round-trip times and queues as they were.
 
 use pathweave_units::Time;
 
@@ -20,6 +20,16 @@ pub(crate) struct WindowRow {
     pub window: f64,
     pub ssthresh: f64,
     pub smoothed_rtt: Time,
+}
+
+/// A subflow's round-trip times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttRow {
+    pub at: Time,
+    pub flow: u32,
+    pub subflow: u32,
+    pub latest: Time,
+    pub smoothed: Time,
 }
 
 /// A port's queue.
@@ -70,6 +80,7 @@ impl Beat {
 pub(crate) struct Series {
     pub rates: Vec<RateRow>,
     pub windows: Vec<WindowRow>,
+    pub rtts: Vec<RttRow>,
     pub queues: Vec<QueueRow>,
     /// Payload that had arrived on each subflow at the last beat, by the subflow's place.
     pub received_before: Vec<u64>,
@@ -77,4 +88,7 @@ pub(crate) struct Series {
     pub remainders: Vec<RateRow>,
     /// The window last recorded of each subflow, by the subflow's place.
     pub window_before: Vec<f64>,
+    /// Acknowledgements that had given an RTT sample when one was last recorded, by the subflow's
+    /// place; `None` before the first.
+    pub rtts_before: Vec<Option<u64>>,
 }

@@ -66,6 +66,7 @@ fn recording_changes_nothing() {
     let mut plan = busy_plan();
     let plain = plans::run(&plan);
     plan.record.windows = Some(Sampling::OnChange);
+    plan.record.rtts = Some(Sampling::OnChange);
     plan.record.rates = Some(Time::from_micros(130));
     plan.record.queues = Some(Time::from_nanos(7_700));
     plan.record.queue_links = (0..96).map(pathweave_fabric::LinkId).collect();
@@ -84,7 +85,7 @@ fn recording_changes_nothing() {
         let columns = |output| format!("{:?}", plans::table(output, name).columns);
         assert_eq!(columns(&plain), columns(&watched), "{name}");
     }
-    for name in ["windows", "rates", "queues", "phases"] {
+    for name in ["windows", "rtts", "rates", "queues", "phases"] {
         assert!(
             !plans::table(&watched, name).columns[0].1.is_empty(),
             "{name}"

@@ -164,6 +164,8 @@ pub enum Sampling {
 pub struct Record {
     /// Windows, ssthresh and smoothed RTTs of subflows.
     pub windows: Option<Sampling>,
+    /// Round-trip times of subflows; on change, every sample.
+    pub rtts: Option<Sampling>,
     /// Delivery rates of subflows, averaged over each interval.
     pub rates: Option<Time>,
     /// Waiting packets at the ports of `queue_links`.

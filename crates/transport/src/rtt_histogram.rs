@@ -55,6 +55,11 @@ impl RttHistogram {
         self.sum = 0;
     }
 
+    /// Number of samples.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// The mean, exactly; `None` without samples.
     pub fn mean(&self) -> Option<Time> {
         (self.samples > 0).then(|| Time::from_picos((self.sum / u128::from(self.samples)) as u64))

@@ -123,12 +123,12 @@ class Results:
 
     @property
     def queues(self) -> pl.DataFrame:
-        """Samples of waiting packets and bytes, per link."""
+        """Samples of waiting packets, per link."""
         return self.table("queues")
 
     @property
     def rtts(self) -> pl.DataFrame:
-        """Samples of round-trip times in seconds, per subflow."""
+        """Round-trip times in seconds, latest sample and smoothed, per subflow."""
         return self.table("rtts")
 
     def where(self, **axes: str) -> Results:

@@ -107,6 +107,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     if run.plan.record.windows.is_some() {
         tables.push(series::windows(run));
     }
+    if run.plan.record.rtts.is_some() {
+        tables.push(series::rtts(run));
+    }
     if run.plan.record.queues.is_some() {
         tables.push(series::queues(run));
     }

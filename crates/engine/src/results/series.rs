@@ -76,6 +76,36 @@ pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
+pub(super) fn rtts<P: Port>(run: &Simulation<'_, P>) -> Table {
+    let rows = &run.series.rtts;
+    let columns = vec![
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "flow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
+        ),
+        (
+            "subflow",
+            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
+        ),
+        (
+            "rtt_s",
+            Column::Numbers(rows.iter().map(|row| row.latest.as_secs_f64()).collect()),
+        ),
+        (
+            "smoothed_rtt_s",
+            Column::Numbers(rows.iter().map(|row| row.smoothed.as_secs_f64()).collect()),
+        ),
+    ];
+    Table {
+        name: "rtts",
+        columns,
+    }
+}
+
 pub(super) fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.queues;
     let columns = vec![

@@ -23,7 +23,13 @@ impl<P: Port> Simulation<'_, P> {
             .map(Window::next_boundary)
             .min()
             .unwrap_or(Time::MAX);
-        let beats = [&self.rate_beat, &self.window_beat, &self.queue_beat].map(Beat::next);
+        let beats = [
+            &self.rate_beat,
+            &self.window_beat,
+            &self.rtt_beat,
+            &self.queue_beat,
+        ]
+        .map(Beat::next);
         let stop = self.plan.stop.at.unwrap_or(Time::MAX);
         beats
             .into_iter()
@@ -47,6 +53,9 @@ impl<P: Port> Simulation<'_, P> {
         }
         if self.window_beat.is_due(now) {
             self.sample_windows(now);
+        }
+        if self.rtt_beat.is_due(now) {
+            self.sample_rtts(now);
         }
         if self.queue_beat.is_due(now) {
             self.sample_queues(now);

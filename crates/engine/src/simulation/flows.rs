@@ -176,6 +176,7 @@ impl<P: Port> Simulation<'_, P> {
                 self.path_of.resize(place + 1, 0);
                 self.series.received_before.resize(place + 1, 0);
                 self.series.window_before.resize(place + 1, f64::NAN);
+                self.series.rtts_before.resize(place + 1, None);
             }
             let scattered = subflow == 0 && controller_of(plan, flow.listed).0.scatter.is_some();
             let spray = *self.router.kind() == RoutingKind::Spray;
@@ -195,6 +196,7 @@ impl<P: Port> Simulation<'_, P> {
             self.routes[place] = Some(routes);
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
+            self.series.rtts_before[place] = None;
             // Packets that are spread have no path that could be named.
             let named = if sprayed { &[][..] } else { &forward[..] };
             let known = self.paths.get(named).copied();

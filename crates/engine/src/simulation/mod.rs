@@ -109,8 +109,10 @@ pub(crate) struct Simulation<'p, P> {
     pub windows: Vec<Window>,
     rate_beat: Beat,
     window_beat: Beat,
+    rtt_beat: Beat,
     queue_beat: Beat,
-    windows_on_change: bool,
+    /// Whether something is recorded whenever a packet arrives at a host.
+    watches_packets: bool,
     pub series: Series,
     notices: Vec<Notice>,
     starts: Vec<FlowStart>,
@@ -167,8 +169,10 @@ impl<'p, P: Port> Simulation<'p, P> {
             windows,
             rate_beat: Beat::every(plan.record.rates),
             window_beat: Beat::every(sampled(plan.record.windows)),
+            rtt_beat: Beat::every(sampled(plan.record.rtts)),
             queue_beat: Beat::every(plan.record.queues),
-            windows_on_change: plan.record.windows == Some(Sampling::OnChange),
+            watches_packets: [plan.record.windows, plan.record.rtts]
+                .contains(&Some(Sampling::OnChange)),
             series: Series::default(),
             notices: Vec::new(),
             starts: Vec::new(),
@@ -279,8 +283,8 @@ impl<'p, P: Port> Simulation<'p, P> {
         let (size, ce) = (packet.header.size, packet.header.congestion_experienced());
         let (endpoints, mut out) = self.outlet(now);
         endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
-        if self.windows_on_change {
-            self.record_window_if_changed(packet.segment.subflow, now);
+        if self.watches_packets {
+            self.watch(packet.segment.subflow, now);
         }
     }
 

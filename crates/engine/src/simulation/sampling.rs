@@ -1,8 +1,9 @@
 //! Time series.
 
 use super::Simulation;
-use crate::series::{QueueRow, RateRow, WindowRow};
+use crate::series::{QueueRow, RateRow, RttRow, WindowRow};
 use pathweave_network::Port;
+use pathweave_scenario::Sampling;
 use pathweave_transport::SubflowIndex;
 use pathweave_units::Time;
 
@@ -64,17 +65,70 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    pub(super) fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {
+    pub(super) fn sample_rtts(&mut self, now: Time) {
+        for &number in &self.active {
+            let Some(connection) = self.flows[number as usize].connection else {
+                continue;
+            };
+            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
+                let path = self.endpoints.subflow(index).path;
+                if path.established && path.has_rtt() {
+                    self.series.rtts.push(RttRow {
+                        at: now,
+                        flow: number,
+                        subflow: subflow as u32,
+                        latest: path.latest_rtt,
+                        smoothed: path.smoothed_rtt,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The flow of a subflow, and its number in the flow.
+    fn owner(&self, index: SubflowIndex) -> (u32, u32) {
+        let connection = self.endpoints.connection(index);
+        let first = self.endpoints.subflows(connection).next();
+        let subflow = index.0 - first.map_or(index.0, |first| first.0);
+        (self.flow_of[connection.0 as usize], subflow)
+    }
+
+    /// A packet of this subflow has arrived at a host: records what it changed.
+    pub(super) fn watch(&mut self, index: SubflowIndex, now: Time) {
+        if self.plan.record.windows == Some(Sampling::OnChange) {
+            self.record_window_if_changed(index, now);
+        }
+        if self.plan.record.rtts == Some(Sampling::OnChange) {
+            self.record_rtt_if_sampled(index, now);
+        }
+    }
+
+    fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {
         let place = index.0 as usize;
         let path = self.endpoints.subflow(index).path;
         if path.established && path.window != self.series.window_before[place] {
             self.series.window_before[place] = path.window;
-            let connection = self.endpoints.connection(index);
-            let first = self.endpoints.subflows(connection).next();
-            let subflow = index.0 - first.map_or(index.0, |first| first.0);
-            let flow = self.flow_of[connection.0 as usize];
+            let (flow, subflow) = self.owner(index);
             let row = self.window_row(index, flow, subflow, now);
             self.series.windows.push(row);
+        }
+    }
+
+    fn record_rtt_if_sampled(&mut self, index: SubflowIndex, now: Time) {
+        let place = index.0 as usize;
+        let view = self.endpoints.subflow(index);
+        let samples = Some(view.rtts.samples());
+        // The handshake's sample comes before all others and is not among the counted ones.
+        if view.path.has_rtt() && samples != self.series.rtts_before[place] {
+            let (flow, subflow) = self.owner(index);
+            self.series.rtts.push(RttRow {
+                at: now,
+                flow,
+                subflow,
+                latest: view.path.latest_rtt,
+                smoothed: view.path.smoothed_rtt,
+            });
+            self.series.rtts_before[place] = samples;
         }
     }
 

@@ -196,15 +196,17 @@ pub(super) fn record(
             );
         }
     };
-    let windows = table.windows.map(|sampling| match sampling {
-        SamplingText::Every(interval) => Sampling::Every(interval),
-        SamplingText::OnChange => Sampling::OnChange,
-    });
-    let interval = match windows {
-        Some(Sampling::Every(interval)) => Some(interval),
-        _ => None,
+    let sampling = |key: &str, text: Option<SamplingText>, report: &mut Report<'_>| {
+        text.map(|text| match text {
+            SamplingText::Every(interval) => {
+                above_zero(key, Some(interval), report);
+                Sampling::Every(interval)
+            }
+            SamplingText::OnChange => Sampling::OnChange,
+        })
     };
-    above_zero("windows", interval, report);
+    let windows = sampling("windows", table.windows, report);
+    let rtts = sampling("rtts", table.rtts, report);
     let rates = table.rates.map(|interval| interval.0);
     above_zero("rates", rates, report);
     let queues = table.queues.map(|interval| interval.0);
@@ -225,6 +227,7 @@ pub(super) fn record(
     };
     Record {
         windows,
+        rtts,
         rates,
         queues,
         queue_links,

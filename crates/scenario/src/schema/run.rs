@@ -72,6 +72,9 @@ pub(crate) struct RecordTable {
     /// Windows, ssthresh and smoothed RTTs of subflows: an interval, or "on-change".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<SamplingText>,
+    /// Round-trip times of subflows: an interval, or "on-change" for every sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtts: Option<SamplingText>,
     /// Delivery rates of subflows, averaged over this interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<TimeText>,
