@@ -6,6 +6,7 @@
 
 mod build;
 mod capacity;
+mod capture;
 mod flows;
 mod memory;
 mod outlet;
@@ -20,6 +21,7 @@ mod table;
 mod wheel;
 mod windows;
 
+pub use capture::Capture;
 pub use memory::peak_rss_mb;
 pub use progress::Progress;
 pub use results::{Counters, Output, Verdict};

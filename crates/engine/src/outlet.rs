@@ -15,6 +15,8 @@ pub(crate) struct SubflowRoutes {
     pub back: RouteId,
     /// Each packet draws its own routes instead.
     pub sprayed: bool,
+    /// Whether what its source sends is captured.
+    pub captured: bool,
 }
 
 impl SubflowRoutes {
@@ -32,6 +34,8 @@ impl SubflowRoutes {
 pub(crate) enum Notice {
     /// A host's own port dropped a packet.
     Lost(Segment),
+    /// The source of a captured flow sent a packet.
+    Sent(Segment, PacketShape),
     Finished(ConnectionId),
     /// A subflow counts as dead.
     Dead,
@@ -63,6 +67,9 @@ impl<P: Port> Output for Outlet<'_, P> {
         } else {
             routes.towards(direction)
         };
+        if routes.captured && direction == Direction::Forward {
+            self.notices.push(Notice::Sent(segment, shape));
+        }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
             header = header.protected();

@@ -1,5 +1,6 @@
 //! Result tables as columns, and a hash of them.
 
+use crate::capture::Capture;
 use sha2::{Digest, Sha256};
 
 /// One column of a table.
@@ -79,8 +80,8 @@ impl Table {
     }
 }
 
-/// A hash over everything in the tables, as 16 hexadecimal digits.
-pub fn results_hash(tables: &[Table]) -> String {
+/// A hash over everything in the tables and captures, as 16 hexadecimal digits.
+pub fn results_hash(tables: &[Table], captures: &[Capture]) -> String {
     let mut hasher = Sha256::new();
     for table in tables {
         hasher.update(table.name);
@@ -111,6 +112,11 @@ pub fn results_hash(tables: &[Table]) -> String {
                 }
             }
         }
+    }
+    for capture in captures {
+        hasher.update(&capture.name);
+        hasher.update((capture.pcapng.len() as u64).to_le_bytes());
+        hasher.update(&capture.pcapng);
     }
     hasher.finalize()[..8]
         .iter()

@@ -3,7 +3,7 @@
 mod plans;
 
 use pathweave_engine::{Progress, RunError, run};
-use pathweave_scenario::{Change, LinkChange, Measure, Phase, Plan, Sampling};
+use pathweave_scenario::{CapturedFlow, Change, LinkChange, Measure, Phase, Plan, Sampling};
 use pathweave_traffic::Size;
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -70,6 +70,13 @@ fn recording_changes_nothing() {
     plan.record.rates = Some(Time::from_micros(130));
     plan.record.queues = Some(Time::from_nanos(7_700));
     plan.record.queue_links = (0..96).map(pathweave_fabric::LinkId).collect();
+    plan.record.packets = (0..3)
+        .map(|group| CapturedFlow {
+            name: group.to_string(),
+            group,
+            number: 5,
+        })
+        .collect();
     let (from, to) = (Time::from_millis(1), Time::from_millis(4));
     let phases = vec![Phase {
         name: "early".to_owned(),
@@ -91,6 +98,8 @@ fn recording_changes_nothing() {
             "{name}"
         );
     }
+    assert!(watched.captures.iter().all(|capture| capture.packets > 10));
+    assert_eq!(watched.captures.len(), 3);
 }
 
 /// The sampled rates add up to what arrived.

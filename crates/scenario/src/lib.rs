@@ -40,8 +40,8 @@ mod words;
 
 pub use diagnostics::{Diagnostics, Mistake};
 pub use plan::{
-    Amount, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record, Sampling,
-    Stop, TrafficStop,
+    Amount, CapturedFlow, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record,
+    Sampling, Stop, TrafficStop,
 };
 pub use presets::{Preset, presets};
 pub use scenario::{Scenario, Selection, Variant, check};

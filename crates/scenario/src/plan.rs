@@ -172,4 +172,17 @@ pub struct Record {
     pub queues: Option<Time>,
     /// Links whose queues are recorded.
     pub queue_links: Vec<LinkId>,
+    /// Flows whose packets are captured at their source hosts.
+    pub packets: Vec<CapturedFlow>,
+}
+
+/// A flow whose packets are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedFlow {
+    /// What its capture is called: the listed flow's name, or "group-number".
+    pub name: String,
+    /// Index of the group.
+    pub group: usize,
+    /// Its number in the group, from 0, in the order in which the group asks for its flows.
+    pub number: u64,
 }

@@ -429,6 +429,47 @@ fn subflows_follow_from_opening_times() {
     assert_eq!(own, Some("bos"));
 }
 
+/// A listed flow by its name, any other by its number in its group.
+#[test]
+fn captured_flows_are_resolved() {
+    let text = r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 2
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "25 us"
+
+        [[traffic]]
+        name = "back ground"
+        pattern = "permutation"
+        rounds = 1
+        size = "1 MB"
+        controller = "reno"
+
+        [[traffic]]
+        name = "listed"
+        pattern = "flows"
+        size = "1 MB"
+        controller = "reno"
+        flows = [{ from = "S1", to = "D1" }, { name = "late", from = "S2", to = "D2" }]
+
+        [record]
+        packets = ["late", "back ground/7", "listed/0"]
+    "#;
+    let scenario = check(text).unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.variants()[0].plan(1);
+    let captured: Vec<(&str, usize, u64)> = plan
+        .record
+        .packets
+        .iter()
+        .map(|flow| (flow.name.as_str(), flow.group, flow.number))
+        .collect();
+    assert_eq!(
+        captured,
+        [("late", 1, 1), ("back ground-7", 0, 7), ("listed-0", 1, 0)]
+    );
+}
+
 #[test]
 fn measurement_and_recording_are_resolved() {
     let scenario = load("xmp-fig7.toml");

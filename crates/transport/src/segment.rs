@@ -53,8 +53,18 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Data or acknowledgement: its number on the subflow.
+    /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Acknowledgement: how many marks it echoes.
+    pub fn ce_echo(&self) -> u8 {
+        self.ce_echo
+    }
+
+    /// Acknowledgement: the blocks that it reports, the latest first.
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count)]
     }
 }

@@ -7,6 +7,7 @@ mod links;
 mod phases;
 mod series;
 
+use crate::capture::Capture;
 use crate::flows::Flow;
 use crate::simulation::Simulation;
 use crate::table::{Table, results_hash};
@@ -66,7 +67,9 @@ pub struct Output {
     pub counters: Counters,
     /// The result tables.
     pub tables: Vec<Table>,
-    /// A hash of the tables.
+    /// The captures of packets.
+    pub captures: Vec<Capture>,
+    /// A hash of the tables and captures.
     pub hash: String,
     /// Mean over the hosts of what they received per second, as a share of their ports' rate: the
     /// figure that says how full a fabric under permutation traffic was.
@@ -130,14 +133,18 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
         counters.flows_finished += count.finished;
     }
     counters.delivered_bytes = run.flows.iter().map(|flow| flow.delivered.get()).sum();
-    let hash = results_hash(&tables);
+    let (captures, missing) = run.finish_captures();
+    let hash = results_hash(&tables, &captures);
+    let mut notes = notes(run, verdict);
+    notes.extend(missing);
     Output {
         verdict,
         counters,
         hash,
         goodput_share: goodput_share(run),
-        notes: notes(run, verdict),
+        notes,
         tables,
+        captures,
     }
 }
 

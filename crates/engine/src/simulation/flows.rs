@@ -121,6 +121,8 @@ impl<P: Port> Simulation<'_, P> {
             duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
         });
         let ecn_echo = build::ecn_echo(entry, parameters, config.ecn);
+        self.begin_capture(number, &config, ecn_echo.is_some());
+        let flow = &self.flows[number as usize];
         let connection = self.endpoints.add(Opening {
             config,
             controller: (entry.build)(parameters),
@@ -153,6 +155,7 @@ impl<P: Port> Simulation<'_, P> {
 
     /// Gives each subflow its routes. Returns the data paths.
     pub(super) fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Vec<Vec<LinkId>> {
+        let captured = self.captures.contains_key(&number);
         let flow = &self.flows[number as usize];
         let plan = &self.plan.groups[flow.group as usize];
         let pinned = flow
@@ -193,7 +196,7 @@ impl<P: Port> Simulation<'_, P> {
                 Some(routes) => *routes,
                 None => add_routes(&mut self.network.routes, &forward, &back, false),
             };
-            self.routes[place] = Some(routes);
+            self.routes[place] = Some(SubflowRoutes { captured, ..routes });
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
             self.series.rtts_before[place] = None;
@@ -320,5 +323,6 @@ fn add_routes(
         forward: add(forward),
         back: add(back),
         sprayed,
+        captured: false,
     }
 }

@@ -1,6 +1,7 @@
 //! The run loop.
 
 mod agenda;
+mod capturing;
 mod checks;
 mod ending;
 mod flows;
@@ -9,6 +10,7 @@ mod sampling;
 
 use crate::build;
 use crate::capacity::Capacity;
+use crate::capture::Recording;
 use crate::flows::{Flow, SubflowRow};
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::progress::Progress;
@@ -113,6 +115,8 @@ pub(crate) struct Simulation<'p, P> {
     queue_beat: Beat,
     /// Whether something is recorded whenever a packet arrives at a host.
     watches_packets: bool,
+    /// By the flow's number.
+    pub captures: BTreeMap<u32, Recording>,
     pub series: Series,
     notices: Vec<Notice>,
     starts: Vec<FlowStart>,
@@ -172,7 +176,9 @@ impl<'p, P: Port> Simulation<'p, P> {
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
             queue_beat: Beat::every(plan.record.queues),
             watches_packets: [plan.record.windows, plan.record.rtts]
-                .contains(&Some(Sampling::OnChange)),
+                .contains(&Some(Sampling::OnChange))
+                || !plan.record.packets.is_empty(),
+            captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),
             starts: Vec::new(),
@@ -284,7 +290,7 @@ impl<'p, P: Port> Simulation<'p, P> {
         let (endpoints, mut out) = self.outlet(now);
         endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
         if self.watches_packets {
-            self.watch(packet.segment.subflow, now);
+            self.watch(&packet, now);
         }
     }
 
@@ -332,6 +338,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             next += 1;
             match notice {
                 Notice::Lost(segment) => self.on_lost(&segment, now),
+                Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
                 Notice::Finished(connection) => self.on_finished(connection, now),
                 Notice::Dead => self.end_if_nothing_can_happen(),
                 Notice::Gone(connection) => self.on_gone(connection),

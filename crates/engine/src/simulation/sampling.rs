@@ -2,9 +2,9 @@
 
 use super::Simulation;
 use crate::series::{QueueRow, RateRow, RttRow, WindowRow};
-use pathweave_network::Port;
+use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
-use pathweave_transport::SubflowIndex;
+use pathweave_transport::{Segment, SubflowIndex};
 use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
@@ -86,15 +86,19 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// The flow of a subflow, and its number in the flow.
-    fn owner(&self, index: SubflowIndex) -> (u32, u32) {
+    pub(super) fn owner(&self, index: SubflowIndex) -> (u32, u32) {
         let connection = self.endpoints.connection(index);
         let first = self.endpoints.subflows(connection).next();
         let subflow = index.0 - first.map_or(index.0, |first| first.0);
         (self.flow_of[connection.0 as usize], subflow)
     }
 
-    /// A packet of this subflow has arrived at a host: records what it changed.
-    pub(super) fn watch(&mut self, index: SubflowIndex, now: Time) {
+    /// A packet has arrived at its host: records it, and what it changed.
+    pub(super) fn watch(&mut self, packet: &Packet<Segment>, now: Time) {
+        let index = packet.segment.subflow;
+        if !self.captures.is_empty() {
+            self.capture_arrival(packet, now);
+        }
         if self.plan.record.windows == Some(Sampling::OnChange) {
             self.record_window_if_changed(index, now);
         }

@@ -9,6 +9,7 @@ mod group;
 mod hosts;
 mod links;
 mod load;
+mod packets;
 mod pattern;
 mod queues;
 mod reach;
@@ -133,9 +134,9 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     file.transport = TransportTable::default();
     let events = run::events(&file.events, &scene, report);
     let measure = run::measure(&file.measure, &file.stop, report);
-    let record = run::record(&mut file.record, &scene, report);
-    let hosts = fabric.hosts.len() as u32;
     let planned = complete.then_some(groups.as_slice());
+    let record = run::record(&mut file.record, planned, &scene, report);
+    let hosts = fabric.hosts.len() as u32;
     let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);
     if report.problems.len() > before {
         return None;

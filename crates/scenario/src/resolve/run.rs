@@ -1,6 +1,6 @@
 //! Stop, measurement, recording and events.
 
-use super::{Report, Scene, ending, links};
+use super::{Report, Scene, ending, links, packets};
 use crate::plan::{
     Amount, Change, GroupPlan, LinkChange, Measure, Phase, Record, Sampling, Stop, TrafficStop,
 };
@@ -182,9 +182,10 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
     Measure { from, to, phases }
 }
 
-/// The series to record. Fills in the links of queues.
+/// The series to record. Fills in the links of queues. `groups` is `None` when some group has mistakes.
 pub(super) fn record(
     table: &mut RecordTable,
+    groups: Option<&[GroupPlan]>,
     scene: &Scene<'_>,
     report: &mut Report<'_>,
 ) -> Record {
@@ -231,6 +232,7 @@ pub(super) fn record(
         rates,
         queues,
         queue_links,
+        packets: packets::packets(table.packets.as_ref(), groups, report),
     }
 }
 

@@ -84,6 +84,9 @@ pub(crate) struct RecordTable {
     /// The links of `queues`: "A->B", "A-B" (both directions), the name of a layer, or "all".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Either<String, Vec<String>>>,
+    /// Flows whose packets are captured: "group/number", from 0, or the name of a listed flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Either<String, Vec<String>>>,
 }
 
 /// A change of links at a given time.

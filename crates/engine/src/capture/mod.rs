@@ -1,0 +1,203 @@
+//! The packets of chosen flows, as a capture on their source hosts would see them.
+//!
+//! The simulator numbers segments; a capture has bytes. Both directions' initial sequence numbers are
+//! zero, so that data begin at 1.
+
+mod frame;
+mod pcapng;
+mod sequence;
+
+use etherparse::{IpEcn, TcpHeader, TcpOptionElement};
+use frame::{Content, End};
+use pathweave_network::Header;
+use pathweave_transport::{Config, Kind, PacketShape, Recovery, Segment};
+use pathweave_units::Time;
+use sequence::Sequence;
+use std::sync::Arc;
+
+/// The packets of a flow, as a pcapng file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// What the plan calls it.
+    pub name: String,
+    /// The flow's id in the table of flows.
+    pub flow: u32,
+    /// Number of packets.
+    pub packets: u64,
+    /// The file's content.
+    pub pcapng: Vec<u8>,
+}
+
+/// The destination's port. The source has a port for each subflow.
+const DESTINATION_PORT: u16 = 5001;
+/// The source's ports: the dynamic ones (RFC 6335).
+const SOURCE_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
+/// Every packet announces the largest window there is: the simulator's packets carry none.
+const WINDOW: u16 = u16::MAX;
+const WINDOW_SCALE: u8 = 14;
+
+/// What a recording has to know of its flow.
+pub(crate) struct About<'a> {
+    /// Its number in the run.
+    pub flow: u32,
+    /// The hosts' numbers.
+    pub source: u32,
+    pub destination: u32,
+    /// The source host's name.
+    pub host: &'a str,
+    pub subflows: u32,
+    pub config: Arc<Config>,
+    /// Whether data packets are ECN-capable.
+    pub ecn: bool,
+}
+
+/// The packets of a flow so far.
+pub(crate) struct Recording {
+    source: u32,
+    destination: u32,
+    first_port: u64,
+    config: Arc<Config>,
+    ecn: bool,
+    /// By number.
+    subflows: Vec<Sequence>,
+    packets: u64,
+    file: pcapng::File,
+}
+
+impl Recording {
+    pub fn new(about: About<'_>) -> Recording {
+        let sequence = Sequence::new(about.config.maximum_segment);
+        Recording {
+            source: about.source,
+            destination: about.destination,
+            first_port: u64::from(about.flow) * u64::from(about.subflows),
+            config: about.config,
+            ecn: about.ecn,
+            subflows: vec![sequence; about.subflows as usize],
+            packets: 0,
+            file: pcapng::File::new(about.host),
+        }
+    }
+
+    /// The source hands a packet to its port.
+    pub fn sent(&mut self, at: Time, subflow: u32, segment: &Segment, shape: PacketShape) {
+        let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
+        let (mut options, mut payload) = (Vec::new(), 0);
+        if segment.kind == Kind::Syn {
+            tcp.syn = true;
+            (tcp.ece, tcp.cwr) = (self.ecn, self.ecn); // RFC 3168, section 6.1.1
+            options = self.opening_options();
+        } else {
+            payload = shape.size - self.config.overhead();
+            let sequence = &mut self.subflows[subflow as usize];
+            sequence.note(segment.number(), payload);
+            tcp.sequence_number = sequence.of(segment.number());
+            tcp.ack = true;
+            tcp.acknowledgment_number = 1;
+        }
+        let content = Content {
+            tcp,
+            options,
+            ecn: ecn(shape.ecn_capable, false),
+            payload,
+            size: shape.size,
+        };
+        let (source, destination) = self.ends(subflow);
+        let (headers, length) = frame::frame(source, destination, content);
+        self.packets += 1;
+        self.file.add(at, headers, length, None);
+    }
+
+    /// An acknowledgement or a SYN-ACK reaches the source.
+    pub fn arrived(&mut self, at: Time, subflow: u32, segment: &Segment, header: &Header) {
+        let sequence = &self.subflows[subflow as usize];
+        let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
+        tcp.ack = true;
+        let (mut options, mut comment) = (Vec::new(), None);
+        if segment.kind == Kind::SynAck {
+            tcp.syn = true;
+            tcp.acknowledgment_number = 1;
+            tcp.ece = self.ecn;
+            options = self.opening_options();
+        } else {
+            tcp.sequence_number = 1;
+            tcp.acknowledgment_number = sequence.of(segment.number());
+            tcp.ece = segment.ce_echo() > 0;
+            // TCP has one bit for what may be several marks.
+            comment = tcp
+                .ece
+                .then(|| format!("marks echoed: {}", segment.ce_echo()));
+            let mut blocks = segment
+                .sack_blocks()
+                .iter()
+                .map(|block| (sequence.of(block.start), sequence.of(block.end)));
+            if let Some(first) = blocks.next() {
+                let others = std::array::from_fn(|_| blocks.next());
+                options = vec![
+                    TcpOptionElement::Noop,
+                    TcpOptionElement::Noop,
+                    TcpOptionElement::SelectiveAcknowledgement(first, others),
+                ];
+            }
+        }
+        let content = Content {
+            tcp,
+            options,
+            ecn: ecn(header.ecn_capable(), header.congestion_experienced()),
+            payload: 0,
+            size: header.size,
+        };
+        let (source, destination) = self.ends(subflow);
+        let (headers, length) = frame::frame(destination, source, content);
+        self.packets += 1;
+        self.file.add(at, headers, length, comment);
+    }
+
+    /// The capture that came of it.
+    pub fn finish(self, name: String, flow: u32) -> Capture {
+        Capture {
+            name,
+            flow,
+            packets: self.packets,
+            pcapng: self.file.into_bytes(),
+        }
+    }
+
+    /// Source and destination of a subflow.
+    fn ends(&self, subflow: u32) -> (End, End) {
+        let ports = u64::from(SOURCE_PORTS.end() - SOURCE_PORTS.start()) + 1;
+        let port = (self.first_port + u64::from(subflow)) % ports;
+        (
+            End {
+                host: self.source,
+                port: SOURCE_PORTS.start() + port as u16,
+            },
+            End {
+                host: self.destination,
+                port: DESTINATION_PORT,
+            },
+        )
+    }
+
+    fn opening_options(&self) -> Vec<TcpOptionElement> {
+        let segment = TcpOptionElement::MaximumSegmentSize(self.config.maximum_segment);
+        let scale = TcpOptionElement::WindowScale(WINDOW_SCALE);
+        let mut options = vec![segment, TcpOptionElement::Noop, scale];
+        if self.config.recovery == Recovery::Sack {
+            options.extend([
+                TcpOptionElement::Noop,
+                TcpOptionElement::Noop,
+                TcpOptionElement::SelectiveAcknowledgementPermitted,
+            ]);
+        }
+        options
+    }
+}
+
+fn ecn(capable: bool, marked: bool) -> IpEcn {
+    match (capable, marked) {
+        (_, true) => IpEcn::CongestionExperienced,
+        (true, false) => IpEcn::Ect0,
+        (false, false) => IpEcn::NotEct,
+    }
+}

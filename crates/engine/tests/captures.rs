@@ -1,0 +1,409 @@
+//! Captures, read back: what they hold agrees with the tables and with hand arithmetic.
+
+mod plans;
+
+use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement};
+use pathweave_engine::{Capture, Output};
+use pathweave_scenario::{CapturedFlow, Plan, Sampling};
+use pathweave_traffic::Size;
+use pathweave_transport::Recovery;
+use pathweave_units::{Bytes, Rate, Time};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
+use plans::{fixed, table};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DATA: u64 = 1500;
+const ACK: u64 = 52;
+const MSS: u32 = 1448;
+
+/// A captured packet.
+struct Seen {
+    at: Time,
+    ip: Ipv4Header,
+    tcp: TcpHeader,
+    payload: u32,
+    /// Bytes on the wire.
+    length: u32,
+    comment: Option<String>,
+}
+
+impl Seen {
+    fn outgoing(&self) -> bool {
+        self.tcp.destination_port == 5001
+    }
+
+    /// The source's port, which tells the subflow.
+    fn port(&self) -> u16 {
+        if self.outgoing() {
+            self.tcp.source_port
+        } else {
+            self.tcp.destination_port
+        }
+    }
+
+    fn sack(&self) -> Vec<(u32, u32)> {
+        let mut blocks = Vec::new();
+        for option in self.tcp.options_iterator() {
+            let option = option.expect("whole options");
+            if let TcpOptionElement::SelectiveAcknowledgement(first, others) = option {
+                blocks.push(first);
+                blocks.extend(others.into_iter().flatten());
+            }
+        }
+        blocks
+    }
+}
+
+fn packets(capture: &Capture) -> Vec<Seen> {
+    let mut reader = PcapNgReader::new(capture.pcapng.as_slice()).expect("a section");
+    let mut seen = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block.expect("a whole block") {
+            Block::InterfaceDescription(interface) => {
+                let resolution = InterfaceDescriptionOption::IfTsResol(9);
+                assert!(interface.options.contains(&resolution), "{interface:?}");
+            }
+            Block::EnhancedPacket(packet) => {
+                let (_, rest) = Ethernet2Header::from_slice(&packet.data).expect("Ethernet");
+                let (ip, rest) = Ipv4Header::from_slice(rest).expect("IPv4");
+                let (tcp, rest) = TcpHeader::from_slice(rest).expect("TCP");
+                assert!(rest.is_empty(), "headers only");
+                let comment = packet.options.iter().find_map(|option| match option {
+                    EnhancedPacketOption::Comment(text) => Some(text.to_string()),
+                    _ => None,
+                });
+                seen.push(Seen {
+                    at: Time::from_nanos(packet.timestamp.as_nanos() as u64),
+                    payload: u32::from(ip.total_len) - 20 - tcp.header_len() as u32,
+                    length: packet.original_len,
+                    ip,
+                    tcp,
+                    comment,
+                });
+            }
+            other => panic!("a block that nobody wrote: {other:?}"),
+        }
+    }
+    assert_eq!(seen.len() as u64, capture.packets);
+    seen
+}
+
+/// Asks for the packets of the number-th flow of a group.
+fn capture(plan: &mut Plan, group: usize, number: u64) {
+    plan.record.packets.push(CapturedFlow {
+        name: format!("{group}-{number}"),
+        group,
+        number,
+    });
+}
+
+/// One flow of two subflows from one pod of a fat-tree to another. All links have one rate, so that
+/// its host's own port is where it queues and drops. Its last packet is short.
+fn two_subflows(recovery: Recovery) -> Plan {
+    let size = 3000 * u64::from(MSS) + 700;
+    let mut group = plans::group(
+        "reno",
+        &[],
+        plans::flows(&[(0, 15, Time::ZERO)]),
+        fixed(size),
+    );
+    group.subflows = 2;
+    group.transport.recovery = recovery;
+    // The end of the flow leaves no acknowledgement waiting.
+    group.transport.ack.every = 1;
+    group.transport.minimum_rto = Time::from_millis(1);
+    let mut plan = plans::plan(
+        plans::fat_tree(4),
+        plans::queue(20, None),
+        vec![group],
+        None,
+    );
+    // Long enough for the last acknowledgement, which comes after the flow's end.
+    plan.stop.at = Some(Time::from_secs(1));
+    capture(&mut plan, 0, 0);
+    plan
+}
+
+/// The capture's data packets by subflow.
+fn data_by_subflow(seen: &[Seen]) -> Vec<Vec<&Seen>> {
+    let mut by_port: BTreeMap<u16, Vec<&Seen>> = BTreeMap::new();
+    for packet in seen {
+        by_port.entry(packet.port()).or_default();
+        if packet.outgoing() && packet.payload > 0 {
+            by_port.entry(packet.port()).or_default().push(packet);
+        }
+    }
+    by_port.into_values().collect()
+}
+
+#[test]
+fn data_packets_are_those_that_the_tables_count() {
+    for recovery in [Recovery::Sack, Recovery::NewReno] {
+        let output = plans::run(&two_subflows(recovery));
+        let seen = packets(&output.captures[0]);
+        let subflows = data_by_subflow(&seen);
+        let rows = table(&output, "subflows");
+        assert!(
+            table(&output, "links").integers("drops")[..]
+                .iter()
+                .sum::<u64>()
+                > 0
+        );
+        assert_eq!(subflows.len(), 2);
+        for (number, data) in subflows.iter().enumerate() {
+            let starts: BTreeSet<u32> = data.iter().map(|p| p.tcp.sequence_number).collect();
+            let again = data.len() - starts.len();
+            assert_eq!(data.len() as u64, rows.integers("sent_packets")[number]);
+            assert_eq!(again as u64, rows.integers("retransmits")[number]);
+            assert!(again > 0, "nothing was sent again");
+            // Numbers are those of bytes: one after another, each byte delivered once.
+            let mut next = 1;
+            for packet in data {
+                let (start, end) = (
+                    packet.tcp.sequence_number,
+                    packet.tcp.sequence_number + packet.payload,
+                );
+                assert!(start <= next, "a gap before {start}");
+                next = next.max(end);
+                let full = packet.payload == MSS;
+                assert!(full || packet.payload == 700);
+                assert_eq!(
+                    u64::from(packet.length),
+                    14 + DATA - u64::from(MSS - packet.payload)
+                );
+            }
+            assert_eq!(u64::from(next - 1), rows.integers("received_bytes")[number]);
+            let acknowledged = seen
+                .iter()
+                .filter(|p| !p.outgoing() && p.port() == data[0].port())
+                .map(|p| p.tcp.acknowledgment_number)
+                .max();
+            assert_eq!(acknowledged, Some(next));
+        }
+        assert!(seen.is_sorted_by_key(|packet| packet.at));
+        let blocks: usize = seen.iter().map(|packet| packet.sack().len()).sum();
+        assert_eq!(blocks > 0, recovery == Recovery::Sack);
+    }
+}
+
+/// A host's own port drops behind the place where packets are captured.
+#[test]
+fn what_the_hosts_own_port_drops_was_captured() {
+    let plan = two_subflows(Recovery::Sack);
+    let output = plans::run(&plan);
+    let own = plans::link(&plan.fabric, "h0", "edge0.0");
+    let links = table(&output, "links");
+    let dropped = links.integers("drops")[own.0 as usize];
+    assert!(dropped > 0);
+    let outgoing = packets(&output.captures[0])
+        .iter()
+        .filter(|packet| packet.outgoing())
+        .count();
+    let delivered = links.integers("packets")[own.0 as usize];
+    assert_eq!(outgoing as u64, delivered + dropped);
+}
+
+/// Every block lies above the cumulative number and on packets sent before; blocks do not overlap.
+#[test]
+fn selective_acknowledgements_report_what_was_sent() {
+    let output = plans::run(&two_subflows(Recovery::Sack));
+    let mut sent: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
+    let mut ends: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
+    for packet in packets(&output.captures[0]) {
+        let start = packet.tcp.sequence_number;
+        if packet.outgoing() {
+            sent.entry(packet.port()).or_default().insert(start);
+            ends.entry(packet.port())
+                .or_default()
+                .insert(start + packet.payload);
+            continue;
+        }
+        let mut blocks = packet.sack();
+        blocks.sort_unstable();
+        let mut above = packet.tcp.acknowledgment_number;
+        for (from, to) in blocks {
+            assert!(above < from && from < to);
+            assert!(sent[&packet.port()].contains(&from) && ends[&packet.port()].contains(&to));
+            above = to;
+        }
+    }
+}
+
+/// One flow of three packets over an idle dumbbell, by hand.
+#[test]
+fn every_packet_of_a_short_flow() {
+    let size = 2 * u64::from(MSS) + 100;
+    let mut group = plans::group("dctcp", &[], plans::single(), fixed(size));
+    group.transport.ack.every = 1;
+    let fabric = plans::dumbbell(1, Time::from_micros(100));
+    let mut plan = plans::plan(fabric, plans::queue(60, Some(50)), vec![group], None);
+    plan.jitter = false;
+    plan.stop.at = Some(Time::from_millis(1));
+    capture(&mut plan, 0, 0);
+    let seen = packets(&plans::run(&plan).captures[0]);
+    let one_way = |bytes: u64| {
+        let on_host_links = Time::from_nanos(100) + Rate::from_gbps(10).time_for(Bytes::new(bytes));
+        let bottleneck = Time::from_micros(100) + Rate::from_gbps(1).time_for(Bytes::new(bytes));
+        on_host_links * 2 + bottleneck
+    };
+    let handshake = one_way(ACK) * 2;
+    let first = handshake + one_way(DATA) + one_way(ACK);
+    // The second waits for the first at the bottleneck. The third, being short, arrives so soon after
+    // it that its acknowledgement waits for the second's at the bottleneck.
+    let service = Rate::from_gbps(1).time_for(Bytes::new(DATA));
+    let third = first + service + Rate::from_gbps(1).time_for(Bytes::new(ACK));
+    let expected = [
+        (Time::ZERO, true, 0, 0, 0),
+        (handshake, false, 0, 1, 0),
+        (handshake, true, 1, 1, MSS),
+        (handshake, true, 1 + MSS, 1, MSS),
+        (handshake, true, 1 + 2 * MSS, 1, 100),
+        (first, false, 1, 1 + MSS, 0),
+        (first + service, false, 1, 1 + 2 * MSS, 0),
+        (third, false, 1, 1 + 2 * MSS + 100, 0),
+    ];
+    assert_eq!(seen.len(), expected.len());
+    for (packet, (at, outgoing, sequence, acknowledgment, payload)) in seen.iter().zip(expected) {
+        let tcp = &packet.tcp;
+        let found = (
+            packet.outgoing(),
+            tcp.sequence_number,
+            tcp.acknowledgment_number,
+        );
+        assert_eq!(found, (outgoing, sequence, acknowledgment));
+        assert_eq!(packet.payload, payload);
+        assert_eq!(packet.at, Time::from_nanos(at.as_picos() / 1000));
+        // DCTCP's data packets are ECN-capable and nothing else is.
+        let ecn = if payload > 0 {
+            IpEcn::Ect0
+        } else {
+            IpEcn::NotEct
+        };
+        assert_eq!(packet.ip.ecn, ecn);
+        let (here, there) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        let ends = if outgoing {
+            (here, there)
+        } else {
+            (there, here)
+        };
+        assert_eq!((packet.ip.source, packet.ip.destination), ends);
+        let size = u64::from(packet.payload) + 52;
+        assert_eq!(u64::from(packet.length), 14 + size);
+    }
+    let flags = |n: usize| {
+        (
+            seen[n].tcp.syn,
+            seen[n].tcp.ack,
+            seen[n].tcp.ece,
+            seen[n].tcp.cwr,
+        )
+    };
+    assert_eq!(flags(0), (true, false, true, true));
+    assert_eq!(flags(1), (true, true, true, false));
+    assert!((2..8).all(|n| flags(n) == (false, true, false, false)));
+}
+
+#[test]
+fn echoed_marks_are_shown_and_counted() {
+    let group = plans::group("dctcp", &[], plans::single(), Size::Unlimited);
+    let fabric = plans::dumbbell(1, Time::from_micros(50));
+    let mut plan = plans::plan(fabric, plans::queue(100, Some(5)), vec![group], None);
+    plan.stop.at = Some(Time::from_millis(30));
+    capture(&mut plan, 0, 0);
+    let output = plans::run(&plan);
+    let mut marks = 0;
+    for packet in packets(&output.captures[0]).iter().filter(|p| !p.tcp.syn) {
+        let echoed: u64 = packet.comment.as_ref().map_or(0, |text| {
+            let (words, count) = text.rsplit_once(' ').expect("words and a number");
+            assert_eq!(words, "marks echoed:");
+            count.parse().expect("a number")
+        });
+        assert_eq!(packet.tcp.ece, echoed > 0);
+        marks += echoed;
+    }
+    assert!(marks > 100, "{marks}");
+    assert_eq!(marks, table(&output, "subflows").integers("marks")[0]);
+}
+
+/// Two groups whose flows start in turn: a number counts within its own group.
+fn two_groups() -> Plan {
+    let start = Time::from_micros;
+    let starts = [
+        (0, start(0)),
+        (1, start(20)),
+        (0, start(40)),
+        (1, start(60)),
+    ];
+    let groups = (0..2).map(|group| {
+        let list: Vec<(u32, u32, Time)> = starts
+            .iter()
+            .zip(0..)
+            .filter(|((owner, _), _)| *owner == group)
+            .map(|((_, at), host)| (host, 4 + host, *at))
+            .collect();
+        plans::group("reno", &[], plans::flows(&list), fixed(100_000))
+    });
+    let fabric = plans::dumbbell(4, Time::from_micros(20));
+    let mut plan = plans::plan(fabric, plans::queue(100, None), groups.collect(), None);
+    plan.jitter = false;
+    plan
+}
+
+#[test]
+fn numbers_count_within_a_group() {
+    let mut plan = two_groups();
+    capture(&mut plan, 1, 1);
+    capture(&mut plan, 0, 1);
+    let output = plans::run(&plan);
+    let captures: Vec<(&str, Time)> = output
+        .captures
+        .iter()
+        .map(|capture| (capture.name.as_str(), packets(capture)[0].at))
+        .collect();
+    let start = Time::from_micros;
+    assert_eq!(captures, [("1-1", start(60)), ("0-1", start(40))]);
+    for capture in &output.captures {
+        let begun = table(&output, "flows").numbers("start_s")[capture.flow as usize];
+        assert_eq!(begun, packets(capture)[0].at.as_secs_f64());
+    }
+    assert!(output.notes.is_empty(), "{:?}", output.notes);
+}
+
+#[test]
+fn a_flow_that_never_starts_is_a_remark() {
+    let mut plan = two_groups();
+    capture(&mut plan, 0, 7);
+    capture(&mut plan, 1, 0);
+    // Asked for, but not begun when the run ends.
+    capture(&mut plan, 0, 1);
+    plan.stop.at = Some(Time::from_micros(30));
+    let output = plans::run(&plan);
+    let names: Vec<&str> = output.captures.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["1-0"]);
+    let remarks: Vec<&String> = output
+        .notes
+        .iter()
+        .filter(|note| note.contains("never started"))
+        .collect();
+    assert_eq!(remarks.len(), 2);
+    assert!(remarks[0].contains("flow 7") && remarks[1].contains("flow 1"));
+}
+
+#[test]
+fn the_same_plan_gives_the_same_captures() {
+    let mut plan = two_subflows(Recovery::Sack);
+    let bits = |output: Output| output.captures.into_iter().map(|c| c.pcapng);
+    let first: Vec<Vec<u8>> = bits(plans::run(&plan)).collect();
+    assert!(
+        first
+            .iter()
+            .eq(&bits(plans::run(&plan)).collect::<Vec<_>>())
+    );
+    let plain = plans::run(&plan).hash;
+    plan.record.rtts = Some(Sampling::OnChange);
+    let watched = plans::run(&plan);
+    assert_ne!(plain, watched.hash, "another table");
+    assert_eq!(bits(watched).collect::<Vec<_>>(), first);
+}
