@@ -38,6 +38,7 @@ class Output:
     peak_rss_mb: float = 30.0
     verdict: str = "stopped"
     notes: list[str] = field(default_factory=list)
+    captures: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Run:

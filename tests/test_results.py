@@ -31,6 +31,7 @@ class Output:
     peak_rss_mb: float = 1.0
     verdict: str = "stopped"
     notes: list[str] = field(default_factory=list)
+    captures: list[dict[str, Any]] = field(default_factory=list)
 
 
 def identity(run_hash: str = "h") -> write.Identity:
@@ -118,6 +119,22 @@ def test_a_damaged_table_is_named(fake: None, tmp_path: Path, content: bytes | N
         table.write_bytes(content)
     with pytest.raises(InputError, match=r"flows\.parquet is missing or damaged"):
         pathweave.load(tmp_path / "out")
+
+
+def test_captures_are_files_of_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "s" / "run"
+    captures = [{"name": "large-3", "flow": 17, "packets": 2, "pcapng": b"\x0a\x0d"}]
+    flows = {"id": np.array([17])}
+    write.write_run(folder, identity(), Output({"flows": flows}, captures=captures))  # pyright: ignore[reportArgumentType]
+    assert read_json(folder / "manifest.json")["captures"] == {
+        "large-3": {"flow": 17, "packets": 2}
+    }
+    stored = pathweave.load(tmp_path / "out").stored[0]
+    assert stored.captures["large-3"].name == "packets-large-3.pcapng"
+    assert stored.captures["large-3"].read_bytes() == b"\x0a\x0d"
+    assert write.is_current(folder, "h")
+    stored.captures["large-3"].unlink()
+    assert not write.is_current(folder, "h")
 
 
 def test_json_has_no_nan(tmp_path: Path) -> None:

@@ -39,9 +39,17 @@ class Entry(TypedDict):
 
 class ScenarioError(ValueError): ...
 
+class Capture(TypedDict):
+    name: str
+    flow: int
+    packets: int
+    pcapng: bytes
+
 class Output:
     @property
     def tables(self) -> Mapping[str, Mapping[str, Column]]: ...
+    @property
+    def captures(self) -> Sequence[Capture]: ...
     @property
     def counters(self) -> Mapping[str, int | float | str]: ...
     @property

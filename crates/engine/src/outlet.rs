@@ -34,6 +34,8 @@ impl SubflowRoutes {
 pub(crate) enum Notice {
     /// A host's own port dropped a packet.
     Lost(Segment),
+    /// A packet of this subflow has arrived at a host, and what it changed is recorded.
+    Arrived(SubflowIndex),
     /// The source of a captured flow sent a packet.
     Sent(Segment, PacketShape),
     Finished(ConnectionId),
@@ -52,6 +54,16 @@ pub(crate) struct Outlet<'a, P> {
     pub notices: &'a mut Vec<Notice>,
 }
 
+impl<P> Outlet<'_, P> {
+    #[cold]
+    #[inline(never)]
+    fn note_sent(&mut self, direction: Direction, shape: PacketShape, segment: &Segment) {
+        if direction == Direction::Forward {
+            self.notices.push(Notice::Sent(*segment, shape));
+        }
+    }
+}
+
 impl<P: Port> Output for Outlet<'_, P> {
     #[inline]
     fn send(
@@ -67,8 +79,8 @@ impl<P: Port> Output for Outlet<'_, P> {
         } else {
             routes.towards(direction)
         };
-        if routes.captured && direction == Direction::Forward {
-            self.notices.push(Notice::Sent(segment, shape));
+        if routes.captured {
+            self.note_sent(direction, shape, &segment);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {

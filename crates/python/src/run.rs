@@ -5,7 +5,7 @@ use pathweave_engine::{Column, Progress, RunError, Table, peak_rss_mb};
 use pathweave_scenario::Plan;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -161,6 +161,19 @@ impl Output {
             tables.set_item(item.name, table(py, item)?)?;
         }
         Ok(tables)
+    }
+    #[getter]
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let captures = PyList::empty(py);
+        for capture in &self.0.output.captures {
+            let item = PyDict::new(py);
+            item.set_item("name", &capture.name)?;
+            item.set_item("flow", capture.flow)?;
+            item.set_item("packets", capture.packets)?;
+            item.set_item("pcapng", PyBytes::new(py, &capture.pcapng))?;
+            captures.append(item)?;
+        }
+        Ok(captures)
     }
     #[getter]
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -3,6 +3,7 @@
 results/<scenario>/scenario.json             what was asked for: order of axes, published values
 results/<scenario>/<variant>-s<seed>/        one run
     manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
+    packets-<flow>.pcapng ...
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ def scenario_folder(root: Path, name: str, size: str) -> Path:
 def run_folder(scenario: Path, slug: str, seed: int) -> Path:
     """Folder of one run of one variant."""
     return scenario / f"{slug or 'run'}-s{seed}"
+
+
+def capture_file(name: str) -> str:
+    """Name of the file with the captured packets of a flow."""
+    return f"packets-{name}.pcapng"
 
 
 def partial_folder(folder: Path) -> Path:

@@ -43,6 +43,12 @@ class StoredRun:
         """Names of the tables that the run has."""
         return tuple(self.manifest["tables"])
 
+    @property
+    def captures(self) -> dict[str, Path]:
+        """The pcapng files of captured packets, by the names of their flows."""
+        names = self.manifest.get("captures", {})
+        return {name: self.folder / layout.capture_file(name) for name in names}
+
     def path(self, table: str) -> Path:
         """The Parquet file of `table`."""
         return self.folder / f"{table}.parquet"

@@ -48,6 +48,8 @@ def write_run(folder: Path, identity: Identity, output: Output) -> None:
     try:
         partial.mkdir()
         rows = {name: _write_table(partial, name, output.tables[name]) for name in output.tables}
+        for capture in output.captures:
+            (partial / layout.capture_file(capture["name"])).write_bytes(capture["pcapng"])
         write_json(partial / layout.TIMING, _timing(output))
         write_json(partial / layout.MANIFEST, _manifest(identity, output, rows))
         _take_place(partial, folder)
@@ -62,11 +64,13 @@ def is_current(folder: Path, run_hash: str) -> bool:
     except (OSError, ValueError):
         return False
     tables = manifest.get("tables")
+    captures = manifest.get("captures", {})
     return (
         manifest.get("hash") == run_hash
         and manifest.get("format") == layout.FORMAT
         and isinstance(tables, dict)
         and all(layout.is_whole(folder / f"{name}.parquet") for name in tables)
+        and all((folder / layout.capture_file(name)).is_file() for name in captures)
     )
 
 
@@ -115,6 +119,10 @@ def _manifest(identity: Identity, output: Output, rows: Mapping[str, int]) -> di
         "counters": {"packet_hops": output.packet_hops, **output.counters},
         "notes": list(output.notes),
         "tables": dict(rows),
+        "captures": {
+            capture["name"]: {"flow": capture["flow"], "packets": capture["packets"]}
+            for capture in output.captures
+        },
         "resolved": json.loads(variant.resolved),
     }
 

@@ -87,3 +87,65 @@ pub(super) fn frame(from: End, to: End, content: Content) -> (Vec<u8>, u32) {
     let length = Ethernet2Header::LEN as u32 + u32::from(ip.total_len.max(size));
     (headers, length)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: End = End { host: 0, port: 1 };
+    const THERE: End = End { host: 1, port: 2 };
+
+    /// Bytes of the headers, the IP packet's length, and the frame's.
+    fn lengths(payload: u16, size: u16, blocks: usize) -> (usize, u16, u32) {
+        let block = |n: usize| (n < blocks).then_some((1000 * n as u32, 1000 * n as u32 + 500));
+        let options = block(0).map_or(Vec::new(), |first| {
+            let others = [block(1), block(2), block(3)];
+            vec![
+                TcpOptionElement::Noop,
+                TcpOptionElement::Noop,
+                TcpOptionElement::SelectiveAcknowledgement(first, others),
+            ]
+        });
+        let content = Content {
+            tcp: TcpHeader::new(0, 0, 0, 0),
+            options,
+            ecn: IpEcn::NotEct,
+            payload,
+            size,
+        };
+        let (headers, length) = frame(HERE, THERE, content);
+        let (ip, rest) = Ipv4Header::from_slice(&headers[14..]).expect("IPv4");
+        let (tcp, rest) = TcpHeader::from_slice(rest).expect("TCP");
+        assert!(rest.is_empty());
+        assert_eq!(
+            usize::from(ip.total_len),
+            20 + tcp.header_len() + usize::from(payload.min(65_455))
+        );
+        assert!(headers.len() <= LONGEST as usize);
+        (headers.len(), ip.total_len, length)
+    }
+
+    #[test]
+    fn packets_have_the_simulators_size_where_headers_fit() {
+        assert_eq!(lengths(1448, 1500, 0), (66, 1500, 1514));
+        assert_eq!(lengths(1460, 1500, 0), (54, 1500, 1514));
+        assert_eq!(lengths(0, 52, 0), (66, 52, 66));
+        // One block of selective acknowledgement takes 12 bytes.
+        assert_eq!(lengths(0, 52, 1), (66, 52, 66));
+    }
+
+    #[test]
+    fn options_make_packets_longer_where_they_must() {
+        assert_eq!(lengths(0, 52, 3), (82, 68, 82));
+        assert_eq!(lengths(0, 40, 1), (66, 52, 66));
+    }
+
+    #[test]
+    fn any_overhead_is_possible() {
+        // Less than headers take: they are there all the same.
+        assert_eq!(lengths(1500, 1500, 0), (54, 1540, 1554));
+        // More than headers can take: the rest follows the IP packet.
+        assert_eq!(lengths(1000, 1500, 0), (94, 1080, 1514));
+        assert_eq!(lengths(u16::MAX, u16::MAX, 0).2, 14 + 65_535);
+    }
+}

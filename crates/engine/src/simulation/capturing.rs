@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 impl<P: Port> Simulation<'_, P> {
     /// A flow starts: its packets are captured from now on if the plan wants them.
+    #[cold]
+    #[inline(never)]
     pub(super) fn begin_capture(&mut self, number: u32, config: &Arc<Config>, ecn: bool) {
         let flow = &self.flows[number as usize];
         let (group, place) = (flow.group as usize, flow.tag);

@@ -116,7 +116,7 @@ pub(crate) struct Simulation<'p, P> {
     /// Whether something is recorded whenever a packet arrives at a host.
     watches_packets: bool,
     /// By the flow's number.
-    pub captures: BTreeMap<u32, Recording>,
+    captures: BTreeMap<u32, Recording>,
     pub series: Series,
     notices: Vec<Notice>,
     starts: Vec<FlowStart>,
@@ -286,12 +286,12 @@ impl<'p, P: Port> Simulation<'p, P> {
     #[inline]
     fn on_packet(&mut self, packet: PacketId, now: Time) {
         let packet = self.network.take(packet);
+        if self.watches_packets {
+            self.watch(packet, now);
+        }
         let (size, ce) = (packet.header.size, packet.header.congestion_experienced());
         let (endpoints, mut out) = self.outlet(now);
         endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
-        if self.watches_packets {
-            self.watch(&packet, now);
-        }
     }
 
     fn on_lost(&mut self, segment: &Segment, now: Time) {
@@ -338,6 +338,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             next += 1;
             match notice {
                 Notice::Lost(segment) => self.on_lost(&segment, now),
+                Notice::Arrived(subflow) => self.record_changes(subflow, now),
                 Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
                 Notice::Finished(connection) => self.on_finished(connection, now),
                 Notice::Dead => self.end_if_nothing_can_happen(),

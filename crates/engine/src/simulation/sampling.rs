@@ -1,6 +1,7 @@
 //! Time series.
 
 use super::Simulation;
+use crate::outlet::Notice;
 use crate::series::{QueueRow, RateRow, RttRow, WindowRow};
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
@@ -93,12 +94,20 @@ impl<P: Port> Simulation<'_, P> {
         (self.flow_of[connection.0 as usize], subflow)
     }
 
-    /// A packet has arrived at its host: records it, and what it changed.
-    pub(super) fn watch(&mut self, packet: &Packet<Segment>, now: Time) {
-        let index = packet.segment.subflow;
+    /// A packet has arrived at its host: captures it, and asks for a look at what it will change.
+    /// The packet comes by value, and the look by a notice, so that runs in which nothing is recorded
+    /// pay one branch and keep the packet in registers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch(&mut self, packet: Packet<Segment>, now: Time) {
+        self.notices.push(Notice::Arrived(packet.segment.subflow));
         if !self.captures.is_empty() {
-            self.capture_arrival(packet, now);
+            self.capture_arrival(&packet, now);
         }
+    }
+
+    /// A packet of this subflow has arrived at a host: records what it changed.
+    pub(super) fn record_changes(&mut self, index: SubflowIndex, now: Time) {
         if self.plan.record.windows == Some(Sampling::OnChange) {
             self.record_window_if_changed(index, now);
         }

@@ -1,0 +1,49 @@
+//! The reference of the results names every table and column.
+
+mod plans;
+
+use pathweave_scenario::{Measure, Phase, Sampling};
+use pathweave_units::Time;
+
+const REFERENCE: &str = include_str!("../../../docs/results.md");
+
+/// Whether the text has the name in code.
+fn is_named(text: &str, name: &str) -> bool {
+    let code = text.split('`').skip(1).step_by(2);
+    code.into_iter().any(|code| code == name)
+}
+
+#[test]
+fn every_table_and_column_is_documented() {
+    let group = plans::group("reno", &[], plans::single(), plans::fixed(10_000));
+    let fabric = plans::dumbbell(1, Time::from_micros(10));
+    let mut plan = plans::plan(fabric, plans::queue(10, None), vec![group], None);
+    let interval = Time::from_micros(10);
+    plan.record.rates = Some(interval);
+    plan.record.queues = Some(interval);
+    plan.record.windows = Some(Sampling::Every(interval));
+    plan.record.rtts = Some(Sampling::Every(interval));
+    let phases = vec![Phase {
+        name: "early".to_owned(),
+        from: Time::ZERO,
+        to: interval,
+    }];
+    plan.measure = Measure {
+        phases,
+        ..Measure::default()
+    };
+    let output = plans::run(&plan);
+    assert_eq!(output.tables.len(), 4 + 3 + 4);
+    let missing: Vec<String> = output
+        .tables
+        .iter()
+        .flat_map(|table| {
+            let columns = table.columns.iter().map(|(name, _)| *name);
+            columns
+                .chain([table.name])
+                .filter(|name| !is_named(REFERENCE, name))
+                .map(|name| format!("{}: {name}", table.name))
+        })
+        .collect();
+    assert!(missing.is_empty(), "docs/results.md lacks {missing:?}");
+}
