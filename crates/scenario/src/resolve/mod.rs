@@ -135,7 +135,8 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     let events = run::events(&file.events, &scene, report);
     let measure = run::measure(&file.measure, &file.stop, report);
     let planned = complete.then_some(groups.as_slice());
-    let record = run::record(&mut file.record, planned, &scene, report);
+    let end = file.stop.at.map(|at| at.0);
+    let record = run::record(&mut file.record, planned, &scene, end, report);
     let hosts = fabric.hosts.len() as u32;
     let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);
     if report.problems.len() > before {

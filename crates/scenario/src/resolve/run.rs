@@ -182,25 +182,34 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
     Measure { from, to, phases }
 }
 
+/// Most samples of one series: more are a mistake in the unit.
+const MOST_SAMPLES: u64 = 10_000_000;
+
 /// The series to record. Fills in the links of queues. `groups` is `None` when some group has mistakes.
 pub(super) fn record(
     table: &mut RecordTable,
     groups: Option<&[GroupPlan]>,
     scene: &Scene<'_>,
+    end: Option<Time>,
     report: &mut Report<'_>,
 ) -> Record {
-    let above_zero = |key: &str, interval: Option<Time>, report: &mut Report<'_>| {
-        if interval == Some(Time::ZERO) {
+    // A full packet takes 12 ns at 1 Tbps: nothing changes faster.
+    let shortest = match end {
+        Some(end) => Time::from_picos(end.as_picos() / MOST_SAMPLES).max(Time::from_nanos(10)),
+        None => Time::from_nanos(10),
+    };
+    let long_enough = |key: &str, interval: Option<Time>, report: &mut Report<'_>| {
+        if interval.is_some_and(|interval| interval < shortest) {
             report.wrong(
                 &["record", key],
-                format!("record.{key} has an interval of zero; give a time above zero"),
+                format!("record.{key} has too short an interval; give at least {shortest}"),
             );
         }
     };
     let sampling = |key: &str, text: Option<SamplingText>, report: &mut Report<'_>| {
         text.map(|text| match text {
             SamplingText::Every(interval) => {
-                above_zero(key, Some(interval), report);
+                long_enough(key, Some(interval), report);
                 Sampling::Every(interval)
             }
             SamplingText::OnChange => Sampling::OnChange,
@@ -209,9 +218,9 @@ pub(super) fn record(
     let windows = sampling("windows", table.windows, report);
     let rtts = sampling("rtts", table.rtts, report);
     let rates = table.rates.map(|interval| interval.0);
-    above_zero("rates", rates, report);
+    long_enough("rates", rates, report);
     let queues = table.queues.map(|interval| interval.0);
-    above_zero("queues", queues, report);
+    long_enough("queues", queues, report);
     if table.links.is_some() && queues.is_none() {
         report.wrong_key(
             &["record", "links"],
