@@ -26,14 +26,17 @@ pub(crate) fn network<P: Port>(plan: &Plan) -> Network<Segment, P> {
     })
 }
 
+/// The largest data packet of all groups.
+pub(crate) fn full_packet(plan: &Plan) -> Bytes {
+    let sizes = plan.groups.iter().map(|group| group.transport.data_packet);
+    sizes
+        .max()
+        .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)))
+}
+
 /// A schedule that suits a plan's links.
 pub(crate) fn scheduler(plan: &Plan) -> Scheduler {
-    let full_packet = plan
-        .groups
-        .iter()
-        .map(|group| group.transport.data_packet)
-        .max()
-        .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)));
+    let full_packet = full_packet(plan);
     let longest = plan
         .fabric
         .links

@@ -8,8 +8,10 @@ mod build;
 mod capacity;
 mod capture;
 mod flows;
+mod fluid;
 mod memory;
 mod outlet;
+mod paths;
 mod progress;
 mod ranks;
 mod results;
@@ -20,8 +22,12 @@ mod spray;
 mod table;
 mod wheel;
 mod windows;
+mod workload;
 
 pub use capture::Capture;
+pub use fluid::{
+    Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, flow,
+};
 pub use memory::peak_rss_mb;
 pub use progress::Progress;
 pub use results::{Counters, Output, Verdict};

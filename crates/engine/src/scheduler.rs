@@ -123,6 +123,11 @@ impl Scheduler {
         self.now
     }
 
+    /// When the next timer is due; `Time::MAX` for none.
+    pub fn next_timer(&self) -> Time {
+        self.heap_first
+    }
+
     /// Moves the clock without an event; nothing is due before.
     pub fn advance(&mut self, to: Time) {
         debug_assert!(to >= self.now);

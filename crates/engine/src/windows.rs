@@ -2,8 +2,18 @@
 
 use crate::capacity::Capacity;
 use pathweave_network::LinkStatistics;
+use pathweave_scenario::{Phase, Plan};
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeMap;
+
+/// The windows of a plan: the main one, then its phases.
+pub(crate) fn plan_windows(plan: &Plan) -> Vec<Window> {
+    let end = plan.measure.to.unwrap_or(Time::MAX);
+    let main = Window::new(None, plan.measure.from, end);
+    let phases = plan.measure.phases.iter();
+    let named = |phase: &Phase| Window::new(Some(phase.name.clone()), phase.from, phase.to);
+    std::iter::once(main).chain(phases.map(named)).collect()
+}
 
 /// Flow counters when a window began.
 #[derive(Clone, Debug, Default)]

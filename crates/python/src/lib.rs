@@ -1,5 +1,6 @@
 //! The extension module: scenarios, runs and lists for Python. Thin: all logic is in other crates.
 
+mod fluid;
 mod lists;
 mod run;
 mod scenario;

@@ -13,7 +13,7 @@ use std::time::Instant;
 enum State {
     Prepared(Box<Plan>),
     Running,
-    Over(Result<Box<Finished>, RunError>),
+    Over(Result<Output, RunError>),
     Taken,
 }
 
@@ -37,21 +37,15 @@ fn thread_cpu_seconds() -> f64 {
 }
 
 /// Runs a plan; a panic becomes a failed run that says so.
-fn simulate(plan: &Plan, progress: &Progress) -> Result<Box<Finished>, RunError> {
-    let (wall, cpu) = (Instant::now(), thread_cpu_seconds());
+fn simulate(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
     let run = || pathweave_engine::run(plan, progress);
-    let output =
+    Output::measured(|| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
             Err(RunError::Check(
                 "the simulator panicked; its message is above".to_owned(),
             ))
-        })?;
-    let (wall_s, cpu_s) = (wall.elapsed().as_secs_f64(), thread_cpu_seconds() - cpu);
-    Ok(Box::new(Finished {
-        output,
-        wall_s,
-        cpu_s,
-    }))
+        })
+    })
 }
 
 impl Run {
@@ -118,7 +112,7 @@ impl Run {
     fn take(&self) -> PyResult<Output> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Taken) {
-            State::Over(Ok(finished)) => Ok(Output(finished)),
+            State::Over(Ok(output)) => Ok(output),
             State::Over(Err(error)) => Err(PyRuntimeError::new_err(error.to_string())),
             other => {
                 *state = other;
@@ -132,6 +126,22 @@ impl Run {
 #[pyclass(frozen)]
 pub struct Output(Box<Finished>);
 
+impl Output {
+    /// Of a run on this thread.
+    pub fn measured(
+        run: impl FnOnce() -> Result<pathweave_engine::Output, RunError>,
+    ) -> Result<Output, RunError> {
+        let (wall, cpu) = (Instant::now(), thread_cpu_seconds());
+        let output = run()?;
+        let (wall_s, cpu_s) = (wall.elapsed().as_secs_f64(), thread_cpu_seconds() - cpu);
+        Ok(Output(Box::new(Finished {
+            output,
+            wall_s,
+            cpu_s,
+        })))
+    }
+}
+
 fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> {
     Ok(match column {
         Column::Integers(values) => PyArray1::from_slice(py, values).into_any(),
@@ -144,23 +154,24 @@ fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
-fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let columns = PyDict::new(py);
-    for (name, values) in &table.columns {
-        columns.set_item(name, column(py, values)?)?;
+/// Tables as dictionaries of columns.
+pub fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    for table in tables {
+        let columns = PyDict::new(py);
+        for (name, values) in &table.columns {
+            columns.set_item(name, column(py, values)?)?;
+        }
+        result.set_item(table.name, columns)?;
     }
-    Ok(columns)
+    Ok(result)
 }
 
 #[pymethods]
 impl Output {
     #[getter]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tables = PyDict::new(py);
-        for item in &self.0.output.tables {
-            tables.set_item(item.name, table(py, item)?)?;
-        }
-        Ok(tables)
+        tables(py, &self.0.output.tables)
     }
     #[getter]
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -1,6 +1,7 @@
 //! Scenarios and their variants.
 
-use crate::run::Run;
+use crate::fluid::{Asking, lives};
+use crate::run::{Output, Run, tables};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -150,6 +151,39 @@ impl Variant {
     }
     fn hash(&self, seed: u64) -> String {
         self.inner().hash(seed)
+    }
+    /// Runs it on this thread with rates in place of packets; `allocate` decides them.
+    fn flow(&self, seed: u64, allocate: Bound<'_, PyAny>) -> PyResult<Output> {
+        let plan = self.inner().plan(seed);
+        let mut asking = Asking::new(allocate);
+        Output::measured(|| pathweave_engine::flow(&plan, &mut asking))
+            .map_err(|error| asking.error(&error))
+    }
+    /// The rates that the flows of a run of it could have had: tables `optimum` and
+    /// `optimum_subflows`, the number of intervals, and of how many `allocate` was asked.
+    #[allow(clippy::too_many_arguments)] // columns of a table
+    fn along<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        group: Vec<String>,
+        source: Vec<String>,
+        destination: Vec<String>,
+        start_s: Vec<f64>,
+        end_s: Vec<f64>,
+        limit: usize,
+        allocate: Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyDict>, usize, usize)> {
+        let plan = self.inner().plan(seed);
+        let lives = lives(&plan, &group, &source, &destination, &start_s, &end_s)?;
+        let mut asking = Asking::new(allocate);
+        match pathweave_engine::along(&plan, &lives, limit, &mut asking) {
+            Ok(optimum) => {
+                let tables = tables(py, &optimum.tables)?;
+                Ok((tables, optimum.intervals, optimum.asked))
+            }
+            Err(error) => Err(asking.error(&error)),
+        }
     }
     fn prepare(&self, py: Python<'_>, seed: u64) -> Run {
         py.detach(|| Run::new(self.inner().plan(seed)))

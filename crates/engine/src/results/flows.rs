@@ -1,18 +1,17 @@
 //! The tables of flows and subflows.
 
+use super::account::Account;
 use super::labels::host_labels;
-use super::{flow_name, main_window, seconds};
+use super::seconds;
 use crate::flows::Flow;
-use crate::simulation::Simulation;
 use crate::table::{Column, Table};
-use pathweave_network::Port;
 use pathweave_units::Time;
 
-pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let flows = &run.flows;
+pub(super) fn flows(run: &Account<'_>) -> Table {
+    let flows = &run.workload.flows;
     let groups = &run.plan.groups;
     let mut measured = vec![(0u64, Time::ZERO); flows.len()];
-    for share in main_window(run).map_or(&[][..], |window| &window.flows) {
+    for share in run.main_window().map_or(&[][..], |window| &window.flows) {
         measured[share.flow as usize] = (share.delivered, share.duration);
     }
     let rate = |(bytes, duration): &(u64, Time)| {
@@ -71,7 +70,7 @@ pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
                 flows
                     .iter()
                     .enumerate()
-                    .map(|(n, flow)| flow_name(run, n, flow)),
+                    .map(|(n, flow)| run.flow_name(n, flow)),
             ),
         ),
         (
@@ -93,11 +92,11 @@ pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
         ("subflows", integers(&|flow| u64::from(flow.subflows))),
         (
             "source",
-            host_labels(run, flows.iter().map(|flow| flow.source)),
+            host_labels(&run.plan.fabric, flows.iter().map(|flow| flow.source)),
         ),
         (
             "destination",
-            host_labels(run, flows.iter().map(|flow| flow.destination)),
+            host_labels(&run.plan.fabric, flows.iter().map(|flow| flow.destination)),
         ),
         (
             "location",
@@ -139,10 +138,10 @@ pub(super) fn flows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
+pub(super) fn subflows(run: &Account<'_>) -> Table {
     let rows = &run.subflow_rows;
     let mut measured = std::collections::BTreeMap::new();
-    for share in main_window(run).map_or(&[][..], |window| &window.flows) {
+    for share in run.main_window().map_or(&[][..], |window| &window.flows) {
         for (subflow, bytes) in share.received.iter().enumerate() {
             let rate = *bytes as f64 * 8.0 / share.duration.as_secs_f64();
             measured.insert((share.flow, subflow as u32), rate);

@@ -1,14 +1,13 @@
 //! The table of jobs.
 
+use super::account::Account;
 use super::seconds;
-use crate::simulation::Simulation;
 use crate::table::{Column, Table};
-use pathweave_network::Port;
 use pathweave_traffic::Job;
 
-pub(super) fn jobs<P: Port>(run: &Simulation<'_, P>) -> Table {
+pub(super) fn jobs(run: &Account<'_>) -> Table {
     let mut rows = Vec::new();
-    for (group, program) in run.programs.iter().enumerate() {
+    for (group, program) in run.workload.programs.iter().enumerate() {
         for (number, job) in program.jobs().iter().enumerate() {
             rows.push((group as u32, number as u64, job.clone()));
         }

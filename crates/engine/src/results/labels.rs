@@ -1,11 +1,10 @@
 //! Names in place of numbers.
 
-use crate::simulation::Simulation;
 use crate::table::Column;
+use pathweave_fabric::{Fabric, LinkId};
 
 /// Host and link names as labels.
-pub(super) fn host_labels<P>(run: &Simulation<'_, P>, hosts: impl Iterator<Item = u32>) -> Column {
-    let fabric = &run.plan.fabric;
+pub(super) fn host_labels(fabric: &Fabric, hosts: impl Iterator<Item = u32>) -> Column {
     Column::Labels {
         names: fabric
             .hosts
@@ -16,9 +15,8 @@ pub(super) fn host_labels<P>(run: &Simulation<'_, P>, hosts: impl Iterator<Item 
     }
 }
 
-pub(super) fn link_labels<P>(run: &Simulation<'_, P>, links: impl Iterator<Item = u32>) -> Column {
-    let fabric = &run.plan.fabric;
-    let ids = (0..fabric.links.len() as u32).map(pathweave_fabric::LinkId);
+pub(super) fn link_labels(fabric: &Fabric, links: impl Iterator<Item = u32>) -> Column {
+    let ids = (0..fabric.links.len() as u32).map(LinkId);
     Column::Labels {
         names: ids.map(|id| fabric.link_name(id)).collect(),
         codes: links.collect(),

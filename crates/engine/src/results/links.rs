@@ -1,14 +1,13 @@
 //! The table of links.
 
+use super::account::Account;
 use super::labels::link_labels;
-use super::main_window;
-use crate::simulation::Simulation;
 use crate::table::{Column, Table};
 use crate::windows::LinkShare;
-use pathweave_network::{LinkStatistics, Port};
+use pathweave_network::LinkStatistics;
 
-pub(super) fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
-    let links = run.network.links();
+pub(super) fn links(run: &Account<'_>) -> Table {
+    let links = run.plan.fabric.links.len() as u32;
     let empty = LinkShare {
         statistics: LinkStatistics::default(),
         capacity_bits: 0.0,
@@ -16,20 +15,17 @@ pub(super) fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
     };
     let shares: Vec<LinkShare> = (0..links as usize)
         .map(|link| {
-            main_window(run)
+            run.main_window()
                 .and_then(|window| window.links.get(link))
                 .copied()
         })
         .map(|share| share.unwrap_or(empty))
         .collect();
-    let p99: Vec<f64> = (0..links)
-        .map(|link| f64::from(run.network.histogram(link).percentile(0.99)))
-        .collect();
     let fabric = &run.plan.fabric;
     let integers =
         |of: &dyn Fn(&LinkShare) -> u64| Column::Integers(shares.iter().map(of).collect());
     let columns = vec![
-        ("link", link_labels(run, 0..links)),
+        ("link", link_labels(&run.plan.fabric, 0..links)),
         (
             "layer",
             Column::Labels {
@@ -74,7 +70,7 @@ pub(super) fn links<P: Port>(run: &mut Simulation<'_, P>) -> Table {
             "queue_mean",
             Column::Numbers(shares.iter().map(|share| share.queue_mean).collect()),
         ),
-        ("queue_p99", Column::Numbers(p99)),
+        ("queue_p99", Column::Numbers(run.queue_p99.clone())),
     ];
     Table {
         name: "links",

@@ -1,5 +1,6 @@
 //! From counters to result tables.
 
+mod account;
 mod flows;
 mod jobs;
 mod labels;
@@ -7,11 +8,11 @@ mod links;
 mod phases;
 mod series;
 
+pub(crate) use account::Account;
+
 use crate::capture::Capture;
-use crate::flows::Flow;
 use crate::simulation::Simulation;
 use crate::table::{Table, results_hash};
-use crate::windows::Window;
 use pathweave_network::Port;
 use pathweave_units::Time;
 
@@ -89,21 +90,22 @@ fn seconds(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, Time::as_secs_f64)
 }
 
-/// Builds the tables of a run that is over.
+/// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
-    let mut tables = vec![
-        flows::flows(run),
-        flows::subflows(run),
-        links::links(run),
-        jobs::jobs(run),
-    ];
-    if run.windows.len() > 1 {
-        tables.extend([
-            phases::phases(run),
-            phases::phase_subflows(run),
-            phases::phase_links(run),
-        ]);
-    }
+    let now = run.scheduler.now();
+    let links = 0..run.network.links();
+    let queue_p99 = links
+        .map(|link| f64::from(run.network.histogram(link).percentile(0.99)))
+        .collect();
+    let account = Account {
+        plan: run.plan,
+        workload: &run.workload,
+        subflow_rows: &run.subflow_rows,
+        path_list: &run.path_list.paths,
+        windows: &run.windows,
+        queue_p99,
+    };
+    let mut tables = tables(&account);
     if run.plan.record.rates.is_some() {
         tables.push(series::rates(run));
     }
@@ -116,11 +118,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     if run.plan.record.queues.is_some() {
         tables.push(series::queues(run));
     }
-    let now = run.scheduler.now();
-    let mut counters = Counters {
-        ended: now,
-        ..Counters::default()
-    };
+    let mut counters = counters(&account, now);
+    let mut notes = notes(&account, verdict);
+    let goodput_share = goodput_share(&account);
     for link in 0..run.network.links() {
         let statistics = run.network.statistics(link, now);
         counters.packet_hops += statistics.delivered;
@@ -128,28 +128,66 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
         counters.lost_to_failures += statistics.lost() - statistics.dropped;
         counters.marked += statistics.marked;
     }
-    for count in &run.counts {
-        counters.flows_started += count.started;
-        counters.flows_finished += count.finished;
-    }
-    counters.delivered_bytes = run.flows.iter().map(|flow| flow.delivered.get()).sum();
     let (captures, missing) = run.finish_captures();
-    let hash = results_hash(&tables, &captures);
-    let mut notes = notes(run, verdict);
     notes.extend(missing);
     Output {
         verdict,
         counters,
-        hash,
-        goodput_share: goodput_share(run),
+        hash: results_hash(&tables, &captures),
+        goodput_share,
         notes,
         tables,
         captures,
     }
 }
 
-fn goodput_share<P: Port>(run: &Simulation<'_, P>) -> f64 {
-    let Some(window) = main_window(run) else {
+/// Builds the tables of a fluid run that is over.
+pub(crate) fn fluid_output(account: &Account<'_>, verdict: Verdict, ended: Time) -> Output {
+    let tables = tables(account);
+    Output {
+        verdict,
+        counters: counters(account, ended),
+        hash: results_hash(&tables, &[]),
+        goodput_share: goodput_share(account),
+        notes: notes(account, verdict),
+        tables,
+        captures: Vec::new(),
+    }
+}
+
+/// The tables that every backend has.
+fn tables(account: &Account<'_>) -> Vec<Table> {
+    let mut tables = vec![
+        flows::flows(account),
+        flows::subflows(account),
+        links::links(account),
+        jobs::jobs(account),
+    ];
+    if account.windows.len() > 1 {
+        tables.extend([
+            phases::phases(account),
+            phases::phase_subflows(account),
+            phases::phase_links(account),
+        ]);
+    }
+    tables
+}
+
+/// What is known of the flows; no packet is counted yet.
+fn counters(account: &Account<'_>, ended: Time) -> Counters {
+    let workload = account.workload;
+    let (flows_started, flows_finished) = workload.started_and_finished();
+    Counters {
+        ended,
+        flows_started,
+        flows_finished,
+        delivered_bytes: workload.flows.iter().map(|flow| flow.delivered.get()).sum(),
+        ..Counters::default()
+    }
+}
+
+fn goodput_share(run: &Account<'_>) -> f64 {
+    let Some(window) = run.main_window() else {
         return f64::NAN;
     };
     let fabric = &run.plan.fabric;
@@ -168,17 +206,23 @@ fn goodput_share<P: Port>(run: &Simulation<'_, P>) -> f64 {
     delivered * 8.0 / (duration.as_secs_f64() * capacity)
 }
 
-fn notes<P: Port>(run: &Simulation<'_, P>, verdict: Verdict) -> Vec<String> {
+fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {
     let mut notes = Vec::new();
-    let stalled = run.flows.iter().filter(|flow| flow.stalled).count();
+    let stalled = run
+        .workload
+        .flows
+        .iter()
+        .filter(|flow| flow.stalled)
+        .count();
     if stalled > 0 {
         let names: Vec<String> = run
+            .workload
             .flows
             .iter()
             .enumerate()
             .filter(|(_, flow)| flow.stalled)
             .take(3)
-            .map(|(number, flow)| flow_name(run, number, flow))
+            .map(|(number, flow)| run.flow_name(number, flow))
             .collect();
         let more = if stalled > names.len() { ", ..." } else { "" };
         let names = names.join(", ");
@@ -192,22 +236,8 @@ fn notes<P: Port>(run: &Simulation<'_, P>, verdict: Verdict) -> Vec<String> {
             notes.push(format!("the run ended before phase \"{phase}\" began"));
         }
     }
-    if main_window(run).is_none() {
+    if run.main_window().is_none() {
         notes.push("the run ended before measurement began: tables are empty".to_owned());
     }
     notes
-}
-
-fn main_window<'a, P>(run: &'a Simulation<'_, P>) -> Option<&'a Window> {
-    run.windows.first().filter(|window| window.closed.is_some())
-}
-
-fn flow_name<P>(run: &Simulation<'_, P>, number: usize, flow: &Flow) -> String {
-    let group = &run.plan.groups[flow.group as usize];
-    match flow.listed {
-        Some(entry) if !group.listed[entry as usize].name.is_empty() => {
-            group.listed[entry as usize].name.clone()
-        }
-        _ => format!("{}/{number}", group.name),
-    }
 }

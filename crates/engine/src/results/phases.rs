@@ -1,19 +1,18 @@
 //! The tables of phases: windows of measurement besides the main one.
 
+use super::account::Account;
 use super::labels::link_labels;
-use crate::simulation::Simulation;
 use crate::table::{Column, Table};
 use crate::windows::Window;
-use pathweave_network::Port;
 
-pub(super) fn closed_phases<'a, P>(run: &'a Simulation<'_, P>) -> Vec<(u32, &'a Window)> {
+pub(super) fn closed_phases<'a>(run: &'a Account<'_>) -> Vec<(u32, &'a Window)> {
     let phases = (0..).zip(run.windows.iter().skip(1));
     phases
         .filter(|(_, window)| window.closed.is_some())
         .collect()
 }
 
-pub(super) fn phase_labels<P>(run: &Simulation<'_, P>, codes: Vec<u32>) -> Column {
+pub(super) fn phase_labels(run: &Account<'_>, codes: Vec<u32>) -> Column {
     let names = run
         .windows
         .iter()
@@ -23,7 +22,7 @@ pub(super) fn phase_labels<P>(run: &Simulation<'_, P>, codes: Vec<u32>) -> Colum
     Column::Labels { names, codes }
 }
 
-pub(super) fn phases<P: Port>(run: &Simulation<'_, P>) -> Table {
+pub(super) fn phases(run: &Account<'_>) -> Table {
     let phases = closed_phases(run);
     let rows: Vec<(u32, &crate::windows::FlowShare)> = phases
         .iter()
@@ -52,7 +51,7 @@ pub(super) fn phases<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
+pub(super) fn phase_subflows(run: &Account<'_>) -> Table {
     let mut codes = Vec::new();
     let (mut flow, mut subflow, mut goodput) = (Vec::new(), Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {
@@ -77,7 +76,7 @@ pub(super) fn phase_subflows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
+pub(super) fn phase_links(run: &Account<'_>) -> Table {
     let (mut phase_codes, mut link_codes) = (Vec::new(), Vec::new());
     let (mut utilisation, mut queue) = (Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {
@@ -91,7 +90,10 @@ pub(super) fn phase_links<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
     let columns = vec![
         ("phase", phase_labels(run, phase_codes)),
-        ("link", link_labels(run, link_codes.into_iter())),
+        (
+            "link",
+            link_labels(&run.plan.fabric, link_codes.into_iter()),
+        ),
         ("utilisation", Column::Numbers(utilisation)),
         ("queue_mean", Column::Numbers(queue)),
     ];

@@ -113,7 +113,10 @@ pub(super) fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
             "time_s",
             Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
         ),
-        ("link", link_labels(run, rows.iter().map(|row| row.link))),
+        (
+            "link",
+            link_labels(&run.plan.fabric, rows.iter().map(|row| row.link)),
+        ),
         (
             "packets",
             Column::Integers(rows.iter().map(|row| u64::from(row.waiting)).collect()),

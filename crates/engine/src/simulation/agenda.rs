@@ -61,7 +61,7 @@ impl<P: Port> Simulation<'_, P> {
             self.sample_queues(now);
         }
         if self.plan.stop.at.is_some_and(|at| at <= now) {
-            self.ended = Some(Verdict::Stopped);
+            self.workload.ended = Some(Verdict::Stopped);
         }
     }
 

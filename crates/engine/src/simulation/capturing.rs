@@ -12,7 +12,7 @@ impl<P: Port> Simulation<'_, P> {
     #[cold]
     #[inline(never)]
     pub(super) fn begin_capture(&mut self, number: u32, config: &Arc<Config>, ecn: bool) {
-        let flow = &self.flows[number as usize];
+        let flow = &self.workload.flows[number as usize];
         let (group, place) = (flow.group as usize, flow.tag);
         let mut wanted = self.plan.record.packets.iter();
         if !wanted.any(|wanted| wanted.group == group && wanted.number == place) {
@@ -57,7 +57,7 @@ impl<P: Port> Simulation<'_, P> {
         let (mut captures, mut notes) = (Vec::new(), Vec::new());
         for wanted in &self.plan.record.packets {
             let is_it = |number: &u32| {
-                let flow = &self.flows[*number as usize];
+                let flow = &self.workload.flows[*number as usize];
                 flow.group as usize == wanted.group && flow.tag == wanted.number
             };
             let started = recordings.keys().copied().find(is_it);

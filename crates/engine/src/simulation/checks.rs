@@ -8,18 +8,8 @@ use pathweave_transport::ConnectionId;
 impl<P: Port> Simulation<'_, P> {
     pub(super) fn report_progress(&self) {
         let now = self.scheduler.now();
-        let (started, finished) = self.counts.iter().fold((0, 0), |(s, f), count| {
-            (s + count.started, f + count.finished)
-        });
-        let by_time = self.plan.stop.at.map_or(0.0, |at| {
-            now.as_picos() as f64 / at.as_picos().max(1) as f64
-        });
-        let by_flows = if self.plan.stop.at.is_none() && self.plan.stop.traffic.is_none() {
-            finished as f64 / started.max(1) as f64
-        } else {
-            0.0
-        };
-        let done = by_time.max(self.amount_done()).max(by_flows);
+        let (started, finished) = self.workload.started_and_finished();
+        let done = self.workload.fraction(now);
         self.progress
             .set(now, self.packet_hops, started, finished, done);
     }
@@ -33,7 +23,7 @@ impl<P: Port> Simulation<'_, P> {
                 broken.offered, broken.accounted
             ))
         })?;
-        for (number, flow) in self.flows.iter().enumerate() {
+        for (number, flow) in self.workload.flows.iter().enumerate() {
             let wrong = flow.end.is_some()
                 && flow.stop.is_none()
                 && flow
@@ -46,7 +36,7 @@ impl<P: Port> Simulation<'_, P> {
                 )));
             }
         }
-        for &number in &self.active {
+        for &number in &self.workload.active {
             let connection = self.flow_of.iter().position(|&flow| flow == number);
             if let Some(place) = connection
                 && !self.endpoints.is_consistent(ConnectionId(place as u32))

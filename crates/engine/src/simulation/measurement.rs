@@ -15,7 +15,7 @@ impl<P: Port> Simulation<'_, P> {
                 continue;
             }
             let mark = |number: &u32| {
-                let connection = self.flows[*number as usize].connection?;
+                let connection = self.workload.flows[*number as usize].connection?;
                 let received = self
                     .endpoints
                     .subflows(connection)
@@ -32,7 +32,7 @@ impl<P: Port> Simulation<'_, P> {
             };
             let links = 0..self.network.links();
             let marks = Marks {
-                flows: self.active.iter().filter_map(mark).collect(),
+                flows: self.workload.active.iter().filter_map(mark).collect(),
                 links: links
                     .map(|link| self.network.statistics(link, now))
                     .collect(),
@@ -78,7 +78,7 @@ impl<P: Port> Simulation<'_, P> {
         let share = |(number, flow): (u32, &Flow)| {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);
-            let begun = flow.end.is_some() || self.active.contains(&number);
+            let begun = flow.end.is_some() || self.workload.active.contains(&number);
             if !begun || to <= from {
                 return None;
             }
@@ -114,7 +114,10 @@ impl<P: Port> Simulation<'_, P> {
                 duration: to - from,
             })
         };
-        (0u32..).zip(&self.flows).filter_map(share).collect()
+        (0u32..)
+            .zip(&self.workload.flows)
+            .filter_map(share)
+            .collect()
     }
 }
 

@@ -11,22 +11,22 @@ mod sampling;
 use crate::build;
 use crate::capacity::Capacity;
 use crate::capture::Recording;
-use crate::flows::{Flow, SubflowRow};
+use crate::flows::SubflowRow;
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
+use crate::paths::PathList;
 use crate::progress::Progress;
 use crate::results::{Output, Verdict};
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
 use crate::spray::Sprays;
-use crate::windows::Window;
-use pathweave_fabric::LinkId;
+use crate::windows::{Window, plan_windows};
+use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
 use pathweave_network::{Arrival, DeparturePort, FifoPort, LinkEvent, Network, PacketId, Port};
 use pathweave_scenario::{Plan, Sampling};
-use pathweave_traffic::{Event as TrafficEvent, FlowStart, Program};
 use pathweave_transport::{Config, Endpoints, RttHistogram, Segment};
 use pathweave_units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,16 +66,6 @@ pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Outp
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
-/// What a traffic group has done so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GroupCount {
-    pub started: u64,
-    pub finished: u64,
-    pub started_bytes: u64,
-    pub finished_bytes: u64,
-    pub finished_jobs: u64,
-}
-
 pub(crate) struct Simulation<'p, P> {
     pub plan: &'p Plan,
     progress: &'p Progress,
@@ -84,25 +74,14 @@ pub(crate) struct Simulation<'p, P> {
     pub scheduler: Scheduler,
     router: Router,
     configs: Vec<Arc<Config>>,
-    pub programs: Vec<Program>,
-    /// The wake time set for each program; `Time::MAX` for none.
-    wakes: Vec<Time>,
-    pub counts: Vec<GroupCount>,
-    pub flows: Vec<Flow>,
-    /// Flows that have started and not finished.
-    pub active: BTreeSet<u32>,
-    /// Flows that were asked for and have not started.
-    pending: u32,
-    /// Groups whose traffic has not begun.
-    to_begin: usize,
+    pub workload: Workload<'p>,
     /// The flow of each connection, by the connection's place.
     flow_of: Vec<u32>,
     routes: Vec<Option<SubflowRoutes>>,
     sprays: Sprays,
-    /// The path of each subflow, by its place: an index into `path_list`.
+    /// The path of each subflow, by its place: a place in `path_list`.
     path_of: Vec<u32>,
-    paths: BTreeMap<Vec<LinkId>, u32>,
-    pub path_list: Vec<Vec<LinkId>>,
+    pub path_list: PathList,
     pub subflow_rows: Vec<SubflowRow>,
     rtts: RttHistogram,
     pub capacities: Vec<Capacity>,
@@ -119,26 +98,16 @@ pub(crate) struct Simulation<'p, P> {
     captures: BTreeMap<u32, Recording>,
     pub series: Series,
     notices: Vec<Notice>,
-    starts: Vec<FlowStart>,
     pub packet_hops: u64,
-    ended: Option<Verdict>,
 }
 
 impl<'p, P: Port> Simulation<'p, P> {
     fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
         let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
             .map_err(|error| RunError::Plan(error.to_string()))?;
-        let programs = build::programs(plan, &router).map_err(RunError::Plan)?;
+        let workload = Workload::new(plan, &router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
-        let end = plan.measure.to.unwrap_or(Time::MAX);
-        let mut windows = vec![Window::new(None, plan.measure.from, end)];
-        windows.extend(
-            plan.measure
-                .phases
-                .iter()
-                .map(|phase| Window::new(Some(phase.name.clone()), phase.from, phase.to)),
-        );
         let sampled = |sampling: Option<Sampling>| match sampling {
             Some(Sampling::Every(interval)) => Some(interval),
             Some(Sampling::OnChange) | None => None,
@@ -153,24 +122,17 @@ impl<'p, P: Port> Simulation<'p, P> {
                 .iter()
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
-            wakes: vec![Time::MAX; programs.len()],
-            counts: vec![GroupCount::default(); programs.len()],
-            programs,
-            flows: Vec::new(),
-            active: BTreeSet::new(),
-            pending: 0,
-            to_begin: plan.groups.len(),
+            workload,
             flow_of: Vec::new(),
             routes: Vec::new(),
             sprays: Sprays::new(plan.seed),
             path_of: Vec::new(),
-            paths: BTreeMap::new(),
-            path_list: Vec::new(),
+            path_list: PathList::default(),
             subflow_rows: Vec::new(),
             rtts: RttHistogram::default(),
             capacities,
             changes_made: 0,
-            windows,
+            windows: plan_windows(plan),
             rate_beat: Beat::every(plan.record.rates),
             window_beat: Beat::every(sampled(plan.record.windows)),
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
@@ -181,22 +143,14 @@ impl<'p, P: Port> Simulation<'p, P> {
             captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),
-            starts: Vec::new(),
             packet_hops: 0,
-            ended: None,
             plan,
             progress,
         })
     }
 
     fn run(mut self) -> Result<Output, RunError> {
-        for (group, plan) in self.plan.groups.iter().enumerate() {
-            self.scheduler
-                .wake(Alarm::BeginTraffic(group as u32), plan.start);
-            if let Some(stop) = plan.stop {
-                self.scheduler.wake(Alarm::StopTraffic(group as u32), stop);
-            }
-        }
+        self.workload.schedule(&mut self.scheduler);
         let verdict = self.run_to_the_end()?;
         let now = self.scheduler.now();
         self.close_windows_at(now, true);
@@ -209,7 +163,7 @@ impl<'p, P: Port> Simulation<'p, P> {
         let mut until_look = BETWEEN_LOOKS;
         loop {
             let limit = self.next_control();
-            while self.ended.is_none()
+            while self.workload.ended.is_none()
                 && let Some((now, event)) = self.scheduler.pop_before(limit)
             {
                 self.handle(now, event);
@@ -222,13 +176,13 @@ impl<'p, P: Port> Simulation<'p, P> {
                     }
                 }
             }
-            if let Some(verdict) = self.ended {
+            if let Some(verdict) = self.workload.ended {
                 self.report_progress();
                 return Ok(verdict);
             }
             if limit == Time::MAX {
                 // Flows may be left whose every packet and timer is gone.
-                let done = self.active.is_empty() && self.pending == 0;
+                let done = self.workload.active.is_empty() && self.workload.pending == 0;
                 return Ok(if done {
                     Verdict::Finished
                 } else {
@@ -308,23 +262,18 @@ impl<'p, P: Port> Simulation<'p, P> {
         match alarm {
             Alarm::StartFlow(flow) => self.start_flow(flow, now),
             Alarm::StopFlow(flow) => {
-                if let Some(connection) = self.flows[flow as usize].connection {
+                if let Some(connection) = self.workload.flows[flow as usize].connection {
                     let (endpoints, mut out) = self.outlet(now);
                     endpoints.stop(connection, &mut out);
                 }
             }
             Alarm::BeginTraffic(group) => {
-                self.to_begin -= 1;
-                self.tell_traffic(group as usize, TrafficEvent::Begin);
+                self.workload.begin(group as usize, &mut self.scheduler);
                 self.end_if_nothing_can_happen();
             }
             Alarm::StopTraffic(group) => self.stop_group(group, now),
             Alarm::WakeTraffic(group) => {
-                let group = group as usize;
-                if self.wakes[group] == now {
-                    self.wakes[group] = Time::MAX;
-                    self.tell_traffic(group, TrafficEvent::Wake);
-                }
+                self.workload.wake(group as usize, &mut self.scheduler);
             }
             _ => unreachable!("all other alarms are the transport's"),
         }
@@ -340,7 +289,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 Notice::Lost(segment) => self.on_lost(&segment, now),
                 Notice::Arrived(subflow) => self.record_changes(subflow, now),
                 Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
-                Notice::Finished(connection) => self.on_finished(connection, now),
+                Notice::Finished(connection) => self.on_finished(connection),
                 Notice::Dead => self.end_if_nothing_can_happen(),
                 Notice::Gone(connection) => self.on_gone(connection),
             }

@@ -14,8 +14,8 @@ impl<P: Port> Simulation<'_, P> {
         self.series
             .rates
             .extend(remainders.into_iter().map(|row| RateRow { at: now, ..row }));
-        for &number in &self.active {
-            let Some(connection) = self.flows[number as usize].connection else {
+        for &number in &self.workload.active {
+            let Some(connection) = self.workload.flows[number as usize].connection else {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
@@ -53,8 +53,8 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn sample_windows(&mut self, now: Time) {
-        for &number in &self.active {
-            let Some(connection) = self.flows[number as usize].connection else {
+        for &number in &self.workload.active {
+            let Some(connection) = self.workload.flows[number as usize].connection else {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
@@ -67,8 +67,8 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn sample_rtts(&mut self, now: Time) {
-        for &number in &self.active {
-            let Some(connection) = self.flows[number as usize].connection else {
+        for &number in &self.workload.active {
+            let Some(connection) = self.workload.flows[number as usize].connection else {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {

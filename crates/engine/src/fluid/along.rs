@@ -1,0 +1,344 @@
+//! The rates that flows could have had in a run that has happened.
+
+use super::fabric::FluidFabric;
+use super::paths::FlowPaths;
+use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
+use crate::build;
+use crate::flows::{Flow, FlowTotals};
+use crate::paths::PathList;
+use crate::simulation::RunError;
+use crate::table::{Column, Table};
+use crate::windows::{Window, plan_windows};
+use crate::workload::{controller_of, subflow_count};
+use pathweave_fabric::routing::Router;
+use pathweave_scenario::Plan;
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeMap;
+
+/// A flow of a run that has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// Index of its traffic group.
+    pub group: u32,
+    /// Index of the sending host.
+    pub source: u32,
+    /// Index of the receiving host.
+    pub destination: u32,
+    /// When it started.
+    pub start: Time,
+    /// When it ended; the run's end for one that did not.
+    pub end: Time,
+}
+
+/// What the flows of a run could have had.
+#[derive(Clone, Debug)]
+pub struct Optimum {
+    /// `optimum`: the mean goodput by flow in the measurement window and in each phase;
+    /// `optimum_subflows`: the same by subflow.
+    pub tables: Vec<Table>,
+    /// Times between two changes, within the windows.
+    pub intervals: usize,
+    /// How many of them were asked for.
+    pub asked: usize,
+}
+
+/// Asks for the rates of the flows of a run, given in the order of their numbers, and averages them
+/// over its windows.
+///
+/// Of more than `limit` intervals between changes those are taken in which one of so many moments
+/// lies that are spread evenly over the time, each with the weight of its moments.
+///
+/// # Errors
+/// As a simulation, and when the allocator has none.
+pub fn along(
+    plan: &Plan,
+    lives: &[Life],
+    limit: usize,
+    allocator: &mut dyn Allocator,
+) -> Result<Optimum, RunError> {
+    let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
+        .map_err(|error| RunError::Plan(error.to_string()))?;
+    let flows = flows(plan, lives);
+    let mut list = PathList::default();
+    let paths: Vec<FlowPaths> = (0..)
+        .zip(&flows)
+        .map(|(number, flow)| FlowPaths::of(plan, &router, number, flow, &mut list))
+        .collect();
+    let windows = plan_windows(plan);
+    let intervals = intervals(plan, &windows, &flows, &paths);
+    let chosen = choose(&intervals, limit);
+    let mut means = Means::new(&windows, &flows);
+    let mut fabric = FluidFabric::new(plan);
+    let packet = build::full_packet(plan);
+    for (index, (interval, weight)) in chosen.iter().enumerate() {
+        fabric.change(interval.from);
+        let here: Vec<u32> = under_way(&flows, interval.from).collect();
+        let open = |path: &&FluidPath| path.opened <= interval.from;
+        let fluid = |&number: &u32| {
+            let flow = &flows[number as usize];
+            let (controller, parameters) =
+                controller_of(&plan.groups[flow.group as usize], flow.listed);
+            FluidFlow {
+                number,
+                controller,
+                parameters,
+                paths: paths[number as usize].paths.iter().filter(open).collect(),
+            }
+        };
+        let problem = Problem {
+            now: interval.from,
+            done: index as f64 / chosen.len() as f64,
+            capacities: &fabric.now,
+            packet,
+            flows: here.iter().map(fluid).collect(),
+        };
+        let answer = if problem.flows.iter().any(|flow| !flow.paths.is_empty()) {
+            allocator.allocate(&problem).map_err(RunError::Plan)?
+        } else {
+            continue; // nobody wants anything
+        };
+        let Answer::Rates(allocation) = answer else {
+            break;
+        };
+        let mut rates = allocation.rates.iter();
+        for flow in &problem.flows {
+            let own = &paths[flow.number as usize];
+            let mut payload = vec![0.0; flows[flow.number as usize].subflows as usize];
+            for path in &flow.paths {
+                payload[path.subflow as usize] += rates.next().unwrap_or(&0.0) * own.payload_share;
+            }
+            means.add(
+                interval,
+                *weight,
+                flow.number,
+                &payload,
+                allocation.split_unique,
+            );
+        }
+    }
+    Ok(Optimum {
+        tables: means.tables(),
+        intervals: intervals.len(),
+        asked: chosen.len(),
+    })
+}
+
+/// Flows as a workload would have made them.
+fn flows(plan: &Plan, lives: &[Life]) -> Vec<Flow> {
+    // A group's tags count up, and those of a list are its entries.
+    let mut tags = vec![0u64; plan.groups.len()];
+    let flow = |life: &Life| {
+        let group = &plan.groups[life.group as usize];
+        let tag = tags[life.group as usize];
+        tags[life.group as usize] += 1;
+        let listed = (!group.listed.is_empty()).then_some(tag as u32);
+        Flow {
+            group: life.group,
+            tag,
+            source: life.source,
+            destination: life.destination,
+            size: None,
+            subflows: subflow_count(group, listed),
+            job: None,
+            listed,
+            established: false,
+            start: life.start,
+            stop: None,
+            end: Some(life.end),
+            ideal: None,
+            connection: None,
+            delivered: Bytes::ZERO,
+            totals: FlowTotals::default(),
+            stalled: false,
+        }
+    };
+    lives.iter().map(flow).collect()
+}
+
+fn under_way(flows: &[Flow], at: Time) -> impl Iterator<Item = u32> {
+    (0..)
+        .zip(flows)
+        .filter(move |(_, flow)| flow.start <= at && flow.end.is_some_and(|end| at < end))
+        .map(|(number, _)| number)
+}
+
+/// A time in which nothing changes, and the windows that it lies in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Interval {
+    from: Time,
+    to: Time,
+    windows: Vec<usize>,
+}
+
+/// The intervals between changes that lie in a window and in which a flow is under way.
+fn intervals(
+    plan: &Plan,
+    windows: &[Window],
+    flows: &[Flow],
+    paths: &[FlowPaths],
+) -> Vec<Interval> {
+    let last = flows.iter().filter_map(|flow| flow.end).max();
+    let last = last.unwrap_or(Time::ZERO);
+    // How many more flows are under way from each time on.
+    let mut changes: BTreeMap<Time, i64> = BTreeMap::new();
+    for flow in flows {
+        *changes.entry(flow.start).or_default() += 1;
+        *changes.entry(flow.end.unwrap_or(last)).or_default() -= 1;
+    }
+    let openings = paths
+        .iter()
+        .flat_map(|own| own.paths.iter().map(|path| path.opened));
+    let events = plan.events.iter().map(|event| event.at);
+    let boundaries = windows
+        .iter()
+        .flat_map(|window| [window.from, window.to.min(last)]);
+    for time in openings.chain(events).chain(boundaries) {
+        changes.entry(time).or_default();
+    }
+    let mut intervals = Vec::new();
+    let mut under_way = 0;
+    let mut changes = changes.into_iter().peekable();
+    while let Some((from, change)) = changes.next() {
+        under_way += change;
+        let Some(&(to, _)) = changes.peek().filter(|(to, _)| *to <= last) else {
+            break;
+        };
+        let within = |(_, window): &(usize, &Window)| window.from <= from && to <= window.to;
+        let inside: Vec<usize> = windows
+            .iter()
+            .enumerate()
+            .filter(within)
+            .map(|(index, _)| index)
+            .collect();
+        if !inside.is_empty() && under_way > 0 {
+            intervals.push(Interval {
+                from,
+                to,
+                windows: inside,
+            });
+        }
+    }
+    intervals
+}
+
+/// The intervals to ask for, with their weights in seconds.
+fn choose(intervals: &[Interval], limit: usize) -> Vec<(Interval, f64)> {
+    let length = |interval: &Interval| (interval.to - interval.from).as_secs_f64();
+    if intervals.len() <= limit {
+        let whole = intervals
+            .iter()
+            .map(|interval| (interval.clone(), length(interval)));
+        return whole.collect();
+    }
+    let total: f64 = intervals.iter().map(length).sum();
+    let step = total / limit as f64;
+    let mut chosen = Vec::new();
+    let (mut passed, mut moments) = (0.0, 0.0);
+    for interval in intervals {
+        passed += length(interval);
+        // The k-th moment is at (k + 1/2) steps.
+        let until = (passed / step + 0.5).floor().min(limit as f64);
+        if until > moments {
+            chosen.push((interval.clone(), (until - moments) * step));
+            moments = until;
+        }
+    }
+    chosen
+}
+
+/// Mean rates by window, flow and subflow.
+struct Means {
+    phases: Vec<String>,
+    subflows: Vec<usize>,
+    sums: BTreeMap<(usize, u32), Sum>,
+}
+
+struct Sum {
+    weight: f64,
+    /// Rate times weight of each subflow.
+    rates: Vec<f64>,
+    split_unique: bool,
+}
+
+impl Means {
+    fn new(windows: &[Window], flows: &[Flow]) -> Means {
+        let name = |window: &Window| window.phase.clone().unwrap_or_default();
+        Means {
+            phases: windows.iter().map(name).collect(),
+            subflows: flows.iter().map(|flow| flow.subflows as usize).collect(),
+            sums: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, at: &Interval, weight: f64, flow: u32, rates: &[f64], split_unique: bool) {
+        let subflows = self.subflows[flow as usize];
+        for &window in &at.windows {
+            let sum = self.sums.entry((window, flow)).or_insert_with(|| Sum {
+                weight: 0.0,
+                rates: vec![0.0; subflows],
+                split_unique: true,
+            });
+            sum.weight += weight;
+            sum.split_unique &= split_unique;
+            for (sum, rate) in sum.rates.iter_mut().zip(rates) {
+                *sum += rate * weight;
+            }
+        }
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let sums = || self.sums.iter();
+        let phases = |codes: Vec<u32>| Column::Labels {
+            names: self.phases.clone(),
+            codes,
+        };
+        let flows = vec![
+            (
+                "phase",
+                phases(sums().map(|((window, _), _)| *window as u32).collect()),
+            ),
+            (
+                "flow",
+                Column::Integers(sums().map(|((_, flow), _)| u64::from(*flow)).collect()),
+            ),
+            (
+                "goodput_bps",
+                Column::Numbers(
+                    sums()
+                        .map(|(_, sum)| sum.rates.iter().sum::<f64>() / sum.weight)
+                        .collect(),
+                ),
+            ),
+            (
+                "split_unique",
+                Column::Flags(sums().map(|(_, sum)| sum.split_unique).collect()),
+            ),
+        ];
+        let (mut codes, mut flow, mut subflow) = (Vec::new(), Vec::new(), Vec::new());
+        let mut goodput = Vec::new();
+        for ((window, number), sum) in sums() {
+            for (index, rate) in sum.rates.iter().enumerate() {
+                codes.push(*window as u32);
+                flow.push(u64::from(*number));
+                subflow.push(index as u64);
+                goodput.push(rate / sum.weight);
+            }
+        }
+        let subflows = vec![
+            ("phase", phases(codes)),
+            ("flow", Column::Integers(flow)),
+            ("subflow", Column::Integers(subflow)),
+            ("goodput_bps", Column::Numbers(goodput)),
+        ];
+        vec![
+            Table {
+                name: "optimum",
+                columns: flows,
+            },
+            Table {
+                name: "optimum_subflows",
+                columns: subflows,
+            },
+        ]
+    }
+}

@@ -1,0 +1,428 @@
+//! Traffic that reacts to rates: a flow ends when its rate has carried its bytes.
+
+use super::fabric::FluidFabric;
+use super::paths::FlowPaths;
+use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
+use crate::build;
+use crate::flows::{Flow, SubflowRow};
+use crate::paths::PathList;
+use crate::results::{Account, Output, Verdict, fluid_output};
+use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::simulation::RunError;
+use crate::windows::{FlowMark, FlowShare, Marks, Window, plan_windows};
+use crate::workload::{Workload, controller_of};
+use pathweave_fabric::routing::Router;
+use pathweave_fabric::{PacketSizes, ideal_fct};
+use pathweave_scenario::Plan;
+use pathweave_units::{Bytes, Rate, Time};
+use std::collections::BTreeMap;
+
+/// Runs a plan with the allocator's rates in place of packets.
+///
+/// # Errors
+/// As a simulation, and when the allocator has none.
+pub fn flow(plan: &Plan, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+    Flowing::new(plan)?.run(allocator)
+}
+
+/// A flow under way.
+struct Active {
+    own: FlowPaths,
+    /// Payload (bit/s) of each subflow.
+    rates: Vec<f64>,
+    /// Payload (bits) that each subflow has carried.
+    received: Vec<f64>,
+    /// When its last bit is through at these rates.
+    due: Time,
+}
+
+impl Active {
+    fn delivered(&self) -> Bytes {
+        Bytes::new(bytes(self.received.iter().sum()))
+    }
+}
+
+struct Flowing<'p> {
+    plan: &'p Plan,
+    packet: Bytes,
+    router: Router,
+    workload: Workload<'p>,
+    scheduler: Scheduler,
+    fabric: FluidFabric<'p>,
+    windows: Vec<Window>,
+    active: BTreeMap<u32, Active>,
+    /// What flows that have ended left behind.
+    received: BTreeMap<u32, Vec<f64>>,
+    subflow_rows: Vec<SubflowRow>,
+    path_list: PathList,
+    /// Rates (bit/s, headers included) of the paths in use, with their links.
+    loads: Vec<(usize, f64)>,
+    /// Something has changed since the allocator was asked.
+    changed: bool,
+}
+
+impl<'p> Flowing<'p> {
+    fn new(plan: &'p Plan) -> Result<Flowing<'p>, RunError> {
+        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
+            .map_err(|error| RunError::Plan(error.to_string()))?;
+        Ok(Flowing {
+            workload: Workload::new(plan, &router).map_err(RunError::Plan)?,
+            scheduler: build::scheduler(plan),
+            fabric: FluidFabric::new(plan),
+            windows: plan_windows(plan),
+            packet: build::full_packet(plan),
+            active: BTreeMap::new(),
+            received: BTreeMap::new(),
+            subflow_rows: Vec::new(),
+            path_list: PathList::default(),
+            loads: Vec::new(),
+            changed: false,
+            router,
+            plan,
+        })
+    }
+
+    fn run(mut self, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+        self.workload.schedule(&mut self.scheduler);
+        let verdict = self.run_to_the_end(allocator)?;
+        let now = self.scheduler.now();
+        self.close_windows(now, true);
+        for number in self.active.keys().copied().collect::<Vec<_>>() {
+            let delivered = self.active[&number].delivered();
+            let stalled = self.has_no_path(number);
+            let flow = &mut self.workload.flows[number as usize];
+            (flow.delivered, flow.stalled) = (delivered, stalled);
+            self.collect(number);
+        }
+        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        let account = Account {
+            plan: self.plan,
+            workload: &self.workload,
+            subflow_rows: &self.subflow_rows,
+            path_list: &self.path_list.paths,
+            windows: &self.windows,
+            queue_p99: vec![f64::NAN; self.fabric.now.len()],
+        };
+        Ok(fluid_output(&account, verdict, now))
+    }
+
+    fn run_to_the_end(&mut self, allocator: &mut dyn Allocator) -> Result<Verdict, RunError> {
+        loop {
+            if let Some(verdict) = self.workload.ended {
+                return Ok(verdict);
+            }
+            let now = self.scheduler.now();
+            if self.next_outside() > now && self.changed {
+                self.changed = false;
+                if !self.allocate(allocator)? {
+                    return Ok(Verdict::Stopped);
+                }
+            }
+            let due = self.active.values().map(|active| active.due).min();
+            let next = self.next_outside().min(due.unwrap_or(Time::MAX));
+            if next == Time::MAX {
+                let done = self.active.is_empty() && self.workload.pending == 0;
+                return Ok(if done {
+                    Verdict::Finished
+                } else {
+                    Verdict::Stalled
+                });
+            }
+            self.carry_until(next);
+            self.control(next);
+            self.finish_what_is_due(next);
+            while self.workload.ended.is_none() && self.scheduler.next_timer() <= next {
+                self.alarm();
+            }
+            let over = self.active.is_empty() && !self.workload.starts_to_come();
+            if over && self.plan.stop.at.is_none() && self.workload.ended.is_none() {
+                self.workload.ended = Some(Verdict::Finished);
+            }
+        }
+    }
+
+    /// When something next happens that does not depend on the rates.
+    fn next_outside(&self) -> Time {
+        let window = self.windows.iter().map(Window::next_boundary).min();
+        self.scheduler
+            .next_timer()
+            .min(self.fabric.next_change())
+            .min(window.unwrap_or(Time::MAX))
+            .min(self.plan.stop.at.unwrap_or(Time::MAX))
+    }
+
+    /// Asks for rates. False when there will be none any more.
+    fn allocate(&mut self, allocator: &mut dyn Allocator) -> Result<bool, RunError> {
+        let now = self.scheduler.now();
+        self.loads.clear();
+        let open = |path: &&FluidPath| path.opened <= now;
+        let flows: Vec<FluidFlow<'_>> = self
+            .active
+            .iter()
+            .map(|(&number, active)| {
+                let flow = &self.workload.flows[number as usize];
+                let group = &self.plan.groups[flow.group as usize];
+                let (controller, parameters) = controller_of(group, flow.listed);
+                FluidFlow {
+                    number,
+                    controller,
+                    parameters,
+                    paths: active.own.paths.iter().filter(open).collect(),
+                }
+            })
+            .collect();
+        let mut rates = Vec::new();
+        if flows.iter().any(|flow| !flow.paths.is_empty()) {
+            let problem = Problem {
+                now,
+                done: self.workload.fraction(now),
+                capacities: &self.fabric.now,
+                packet: self.packet,
+                flows,
+            };
+            match allocator.allocate(&problem).map_err(RunError::Plan)? {
+                Answer::Rates(allocation) => rates = allocation.rates,
+                Answer::Enough => return Ok(false),
+            }
+        }
+        let mut rates = rates.into_iter();
+        for (&number, active) in &mut self.active {
+            active.rates.fill(0.0);
+            for path in active.own.paths.iter().filter(open) {
+                let rate = rates.next().unwrap_or(0.0).max(0.0);
+                active.rates[path.subflow as usize] += rate * active.own.payload_share;
+                let links = path.links.iter().map(|link| (link.0 as usize, rate));
+                self.loads.extend(links);
+            }
+            let size = self.workload.flows[number as usize].size;
+            active.due = size.map_or(Time::MAX, |size| {
+                let done: f64 = active.received.iter().sum();
+                let left = size.get() as f64 * 8.0 - done;
+                after(now, left, active.rates.iter().sum())
+            });
+        }
+        Ok(true)
+    }
+
+    /// Everything under way goes on at its rate until then.
+    fn carry_until(&mut self, to: Time) {
+        let seconds = (to - self.scheduler.now()).as_secs_f64();
+        for active in self.active.values_mut() {
+            for (received, rate) in active.received.iter_mut().zip(&active.rates) {
+                *received += rate * seconds;
+            }
+        }
+        for &(link, rate) in &self.loads {
+            self.fabric.carry(link, rate * seconds);
+        }
+        self.scheduler.advance(to);
+    }
+
+    fn control(&mut self, now: Time) {
+        self.close_windows(now, false);
+        self.open_windows(now);
+        self.changed |= self.fabric.change(now);
+        if self.plan.stop.at.is_some_and(|at| at <= now) {
+            self.workload.ended = Some(Verdict::Stopped);
+        }
+    }
+
+    fn finish_what_is_due(&mut self, now: Time) {
+        let due = |(&number, active): (&u32, &Active)| (active.due <= now).then_some(number);
+        for number in self.active.iter().filter_map(due).collect::<Vec<_>>() {
+            if self.workload.ended.is_none() {
+                let size = self.workload.flows[number as usize].size;
+                let delivered = self.active[&number].delivered();
+                self.finish(number, size.unwrap_or(delivered));
+            }
+        }
+    }
+
+    fn finish(&mut self, number: u32, delivered: Bytes) {
+        self.changed = true;
+        self.collect(number);
+        self.workload
+            .finished(number, delivered, &mut self.scheduler);
+    }
+
+    fn alarm(&mut self) {
+        let soon = self.scheduler.now().saturating_add(Time::from_picos(1));
+        let Some((now, Event::Timer(alarm))) = self.scheduler.pop_before(soon) else {
+            return;
+        };
+        match alarm {
+            Alarm::StartFlow(number) => self.start(number, now),
+            Alarm::StopFlow(number) => self.stop(number),
+            Alarm::BeginTraffic(group) => {
+                self.workload.begin(group as usize, &mut self.scheduler);
+            }
+            Alarm::StopTraffic(group) => {
+                for number in self.workload.stop_group(group) {
+                    self.stop(number);
+                }
+            }
+            Alarm::WakeTraffic(group) => {
+                self.workload.wake(group as usize, &mut self.scheduler);
+            }
+            Alarm::OpenSubflow(_) => self.changed = true,
+            Alarm::Retransmission(_) | Alarm::DelayedAck(_) => {
+                unreachable!("there are no packets")
+            }
+        }
+    }
+
+    fn start(&mut self, number: u32, now: Time) {
+        if !self.workload.start(number, now) {
+            return;
+        }
+        self.changed = true;
+        let flow = &self.workload.flows[number as usize];
+        let own = FlowPaths::of(self.plan, &self.router, number, flow, &mut self.path_list);
+        for path in own.paths.iter().filter(|path| path.opened > now) {
+            self.scheduler.wake(Alarm::OpenSubflow(number), path.opened);
+        }
+        let config = &self.plan.groups[flow.group as usize].transport;
+        let packets = PacketSizes {
+            payload: u32::from(config.maximum_segment),
+            header: u32::from(config.overhead()),
+        };
+        let ideal = |size| ideal_fct(&self.plan.fabric, &own.data, size, packets);
+        let ideal = flow.size.map(ideal);
+        let subflows = flow.subflows as usize;
+        let empty = flow.size == Some(Bytes::ZERO);
+        let active = Active {
+            own,
+            rates: vec![0.0; subflows],
+            received: vec![0.0; subflows],
+            due: if empty { now } else { Time::MAX },
+        };
+        self.active.insert(number, active);
+        let stopped = flow.stop.is_some_and(|stop| stop <= now);
+        self.workload.flows[number as usize].ideal = ideal;
+        if stopped {
+            self.stop(number); // jitter put the start off to its end
+        }
+    }
+
+    fn stop(&mut self, number: u32) {
+        if let Some(active) = self.active.get(&number) {
+            let delivered = active.delivered();
+            self.finish(number, delivered);
+        }
+    }
+
+    fn has_no_path(&self, number: u32) -> bool {
+        let mut paths = self.active[&number].own.paths.iter();
+        !paths.any(|path| {
+            let mut links = path.links.iter();
+            links.all(|link| self.fabric.now[link.0 as usize] > Rate::ZERO)
+        })
+    }
+
+    /// Turns a flow's subflows into rows.
+    fn collect(&mut self, number: u32) {
+        let Some(active) = self.active.remove(&number) else {
+            return;
+        };
+        for (subflow, &bits) in (0..).zip(&active.received) {
+            let mut paths = active.own.paths.iter();
+            let opened = paths
+                .find(|path| path.subflow == subflow)
+                .map(|path| path.opened)
+                .filter(|&opened| opened <= self.scheduler.now());
+            self.subflow_rows.push(SubflowRow {
+                flow: number,
+                subflow,
+                opened,
+                received: bytes(bits),
+                sent_packets: 0,
+                retransmits: 0,
+                reinjected: 0,
+                timeouts: 0,
+                marks: 0,
+                rtt_mean: None,
+                rtt_p99: None,
+                path: active.own.named[subflow as usize],
+            });
+        }
+        self.received.insert(number, active.received);
+    }
+
+    fn open_windows(&mut self, now: Time) {
+        for window in &mut self.windows {
+            if window.marks.is_some() || window.from > now {
+                continue;
+            }
+            let mark = |(&number, active): (&u32, &Active)| {
+                let mark = FlowMark {
+                    delivered: active.delivered(),
+                    received: active.received.iter().map(|&bits| bytes(bits)).collect(),
+                };
+                (number, mark)
+            };
+            window.marks = Some(Marks {
+                flows: self.active.iter().map(mark).collect(),
+                links: self.fabric.statistics().collect(),
+                capacity: self.fabric.capacities.iter().map(|c| c.bits(now)).collect(),
+            });
+        }
+    }
+
+    fn close_windows(&mut self, now: Time, run_ends: bool) {
+        for index in 0..self.windows.len() {
+            let window = &self.windows[index];
+            let due = window.to <= now || run_ends;
+            let Some(marks) = window
+                .marks
+                .as_ref()
+                .filter(|_| due && window.closed.is_none())
+            else {
+                continue;
+            };
+            let share = |(number, flow): (u32, &Flow)| {
+                let from = flow.start.max(window.from);
+                let to = flow.end.unwrap_or(now).min(now);
+                let active = self.active.get(&number).map(|active| &active.received);
+                let received = active.or_else(|| self.received.get(&number))?;
+                if to <= from {
+                    return None;
+                }
+                let mark = marks.flows.get(&number);
+                let before = |at: usize| mark.and_then(|m| m.received.get(at)).copied();
+                let received: Vec<u64> = (0..)
+                    .zip(received)
+                    .map(|(at, &bits)| bytes(bits) - before(at).unwrap_or(0))
+                    .collect();
+                Some(FlowShare {
+                    flow: number,
+                    delivered: received.iter().sum(),
+                    received,
+                    duration: to - from,
+                })
+            };
+            let flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
+            let statistics = self.fabric.statistics();
+            let mut links = window.link_shares(now, statistics, &self.fabric.capacities);
+            for link in &mut links {
+                link.queue_mean = f64::NAN; // there are no queues
+            }
+            let window = &mut self.windows[index];
+            (window.flows, window.links) = (flows, links);
+            window.closed = Some(now);
+        }
+    }
+}
+
+fn bytes(bits: f64) -> u64 {
+    (bits / 8.0).round() as u64
+}
+
+/// When so many bits are through; never at a rate of zero.
+fn after(now: Time, bits: f64, rate: f64) -> Time {
+    let picos = (bits.max(0.0) / rate * 1e12).ceil();
+    if picos < (Time::MAX - now).as_picos() as f64 {
+        now + Time::from_picos(picos as u64)
+    } else {
+        Time::MAX
+    }
+}

@@ -1,0 +1,81 @@
+//! The paths of a flow whose packets are not looked at.
+
+use crate::flows::Flow;
+use crate::paths::{PathList, SubflowPaths};
+use pathweave_fabric::routing::Router;
+use pathweave_fabric::{LinkId, base_rtt};
+use pathweave_scenario::Plan;
+use pathweave_units::{Bytes, Time};
+
+/// A way that a part of a flow takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FluidPath {
+    /// The subflow's number in its flow.
+    pub subflow: u32,
+    /// From when on the subflow is open.
+    pub opened: Time,
+    /// The links of its data.
+    pub links: Vec<LinkId>,
+    /// The RTT without queues, of full packets.
+    pub rtt: Time,
+}
+
+/// A flow's paths, what each subflow's row in the tables names, and how much of a packet is payload.
+#[derive(Clone, Debug)]
+pub(super) struct FlowPaths {
+    pub paths: Vec<FluidPath>,
+    /// Data paths as the ideal completion time wants them, one a subflow.
+    pub data: Vec<Vec<LinkId>>,
+    /// By subflow: a place in the list of paths.
+    pub named: Vec<u32>,
+    pub payload_share: f64,
+}
+
+impl FlowPaths {
+    pub fn of(
+        plan: &Plan,
+        router: &Router,
+        number: u32,
+        flow: &Flow,
+        list: &mut PathList,
+    ) -> FlowPaths {
+        let group = &plan.groups[flow.group as usize];
+        let config = &group.transport;
+        let size = Bytes::new(u64::from(config.data_packet));
+        let ack = Bytes::new(u64::from(config.ack_packet));
+        let starts = flow.listed.map_or(&[][..], |entry| {
+            &group.listed[entry as usize].subflow_starts[..]
+        });
+        let mut own = FlowPaths {
+            paths: Vec::new(),
+            data: Vec::new(),
+            named: Vec::new(),
+            payload_share: f64::from(config.maximum_segment) / f64::from(config.data_packet),
+        };
+        for subflow in 0..flow.subflows {
+            let found = SubflowPaths::of(plan, router, number, flow, subflow);
+            let opened = starts.get(subflow as usize).copied().unwrap_or(Time::ZERO);
+            own.named.push(list.place(&found));
+            let mut add = |links: &[LinkId], back: &[LinkId]| {
+                own.paths.push(FluidPath {
+                    subflow,
+                    opened: opened.max(flow.start),
+                    rtt: base_rtt(&plan.fabric, links, back, size, ack),
+                    links: links.to_vec(),
+                });
+            };
+            match &found.spread {
+                Some(spread) => {
+                    for links in spread {
+                        let back: Vec<LinkId> = links.iter().rev().map(|l| l.reverse()).collect();
+                        add(links, &back);
+                    }
+                }
+                None if found.forward.is_empty() => {}
+                None => add(&found.forward, &found.back),
+            }
+            own.data.push(found.forward);
+        }
+        own
+    }
+}

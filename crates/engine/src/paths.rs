@@ -1,0 +1,78 @@
+//! Which links the subflows of a run's flows use.
+
+use crate::flows::Flow;
+use crate::workload::controller_of;
+use pathweave_fabric::LinkId;
+use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
+use pathweave_scenario::Plan;
+use std::collections::BTreeMap;
+
+/// A subflow's paths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubflowPaths {
+    /// Of its data; empty when no path leads there.
+    pub forward: Vec<LinkId>,
+    /// Of its acknowledgements.
+    pub back: Vec<LinkId>,
+    /// Every packet takes one of these data paths instead; acknowledgements come back on them.
+    pub spread: Option<Vec<Vec<LinkId>>>,
+}
+
+impl SubflowPaths {
+    /// Asks the routing for the paths of flow `number`'s subflow.
+    pub fn of(
+        plan: &Plan,
+        router: &Router,
+        number: u32,
+        flow: &Flow,
+        subflow: u32,
+    ) -> SubflowPaths {
+        let group = &plan.groups[flow.group as usize];
+        let pinned = flow
+            .listed
+            .map_or(&[][..], |entry| &group.listed[entry as usize].paths[..]);
+        let request = PathRequest {
+            source: flow.source,
+            destination: flow.destination,
+            connection: u64::from(number),
+            subflow,
+            pinned: pinned
+                .get(subflow as usize % pinned.len().max(1))
+                .map(Vec::as_slice),
+        };
+        let mut paths = SubflowPaths::default();
+        router.data_path(&request, &mut paths.forward);
+        router.ack_path(&request, &paths.forward, &mut paths.back);
+        let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
+        let spray = *router.kind() == RoutingKind::Spray;
+        if (spray && pinned.is_empty()) || scattered {
+            paths.spread = Some(router.spread(flow.source, flow.destination));
+        }
+        paths
+    }
+}
+
+/// The data paths that tables name, each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathList {
+    pub paths: Vec<Vec<LinkId>>,
+    places: BTreeMap<Vec<LinkId>, u32>,
+}
+
+impl PathList {
+    /// The place of a subflow's path in the list. Packets that are spread have no path that could be
+    /// named: theirs is empty.
+    pub fn place(&mut self, paths: &SubflowPaths) -> u32 {
+        let named = match paths.spread {
+            Some(_) => &[][..],
+            None => &paths.forward[..],
+        };
+        if let Some(&place) = self.places.get(named) {
+            return place;
+        }
+        let place = self.paths.len() as u32;
+        self.places.insert(named.to_vec(), place);
+        self.paths.push(named.to_vec());
+        place
+    }
+}

@@ -1,0 +1,40 @@
+//! What the tables of flows, subflows, links, jobs and phases are made from, whichever backend ran.
+
+use crate::flows::{Flow, SubflowRow};
+use crate::windows::Window;
+use crate::workload::Workload;
+use pathweave_fabric::LinkId;
+use pathweave_scenario::Plan;
+
+pub(crate) struct Account<'a> {
+    pub plan: &'a Plan,
+    pub workload: &'a Workload<'a>,
+    /// By flow and subflow.
+    pub subflow_rows: &'a [SubflowRow],
+    /// The paths that the rows refer to.
+    pub path_list: &'a [Vec<LinkId>],
+    /// The main one and the phases.
+    pub windows: &'a [Window],
+    /// Of each link, in packets.
+    pub queue_p99: Vec<f64>,
+}
+
+impl Account<'_> {
+    /// The window that the main tables cover, if the run came to it.
+    pub fn main_window(&self) -> Option<&Window> {
+        self.windows
+            .first()
+            .filter(|window| window.closed.is_some())
+    }
+
+    /// What tables and notes call a flow.
+    pub fn flow_name(&self, number: usize, flow: &Flow) -> String {
+        let group = &self.plan.groups[flow.group as usize];
+        match flow.listed {
+            Some(entry) if !group.listed[entry as usize].name.is_empty() => {
+                group.listed[entry as usize].name.clone()
+            }
+            _ => format!("{}/{number}", group.name),
+        }
+    }
+}

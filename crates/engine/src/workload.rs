@@ -1,0 +1,276 @@
+//! The traffic of a run: what its groups asked for, what is under way, and when it has been enough.
+//!
+//! It drives the groups' programs for any backend. A backend starts and stops flows when the alarms
+//! that are set here go off, and says which have finished.
+
+use crate::build;
+use crate::flows::{Flow, FlowTotals};
+use crate::results::Verdict;
+use crate::scheduler::{Alarm, Scheduler};
+use pathweave_control::{Entry, Parameters};
+use pathweave_fabric::routing::Router;
+use pathweave_scenario::{Amount, GroupPlan, Plan, TrafficStop};
+use pathweave_traffic::{Event, FlowStart, Program};
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeSet;
+
+/// What a traffic group has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupCount {
+    pub started: u64,
+    pub finished: u64,
+    pub started_bytes: u64,
+    pub finished_bytes: u64,
+    pub finished_jobs: u64,
+}
+
+pub(crate) struct Workload<'p> {
+    plan: &'p Plan,
+    pub programs: Vec<Program>,
+    /// The wake time set for each program; `Time::MAX` for none.
+    wakes: Vec<Time>,
+    pub counts: Vec<GroupCount>,
+    pub flows: Vec<Flow>,
+    /// Flows that have started and not finished.
+    pub active: BTreeSet<u32>,
+    /// Flows that were asked for and have not started.
+    pub pending: u32,
+    /// Groups whose traffic has not begun.
+    to_begin: usize,
+    starts: Vec<FlowStart>,
+    /// Set once the traffic's part of the scenario's stop condition holds.
+    pub ended: Option<Verdict>,
+}
+
+impl<'p> Workload<'p> {
+    pub fn new(plan: &'p Plan, router: &Router) -> Result<Workload<'p>, String> {
+        let programs = build::programs(plan, router)?;
+        Ok(Workload {
+            plan,
+            wakes: vec![Time::MAX; programs.len()],
+            counts: vec![GroupCount::default(); programs.len()],
+            programs,
+            flows: Vec::new(),
+            active: BTreeSet::new(),
+            pending: 0,
+            to_begin: plan.groups.len(),
+            starts: Vec::new(),
+            ended: None,
+        })
+    }
+
+    /// Sets the alarms of the groups' beginnings and ends.
+    pub fn schedule(&self, scheduler: &mut Scheduler) {
+        for (group, plan) in (0..).zip(&self.plan.groups) {
+            scheduler.wake(Alarm::BeginTraffic(group), plan.start);
+            if let Some(stop) = plan.stop {
+                scheduler.wake(Alarm::StopTraffic(group), stop);
+            }
+        }
+    }
+
+    /// A group begins.
+    pub fn begin(&mut self, group: usize, scheduler: &mut Scheduler) {
+        self.to_begin -= 1;
+        self.tell(group, Event::Begin, scheduler);
+    }
+
+    /// A group's alarm went off.
+    pub fn wake(&mut self, group: usize, scheduler: &mut Scheduler) {
+        if self.wakes[group] == scheduler.now() {
+            self.wakes[group] = Time::MAX;
+            self.tell(group, Event::Wake, scheduler);
+        }
+    }
+
+    fn tell(&mut self, group: usize, event: Event, scheduler: &mut Scheduler) {
+        let now = scheduler.now();
+        let mut starts = std::mem::take(&mut self.starts);
+        self.programs[group].on(event, now, &mut starts);
+        for start in starts.drain(..) {
+            self.expect(group, &start, scheduler);
+        }
+        self.starts = starts;
+        let wake = self.programs[group].next_wake().unwrap_or(Time::MAX);
+        if wake < self.wakes[group] {
+            self.wakes[group] = wake.max(now);
+            scheduler.wake(Alarm::WakeTraffic(group as u32), wake);
+        }
+    }
+
+    fn expect(&mut self, group: usize, start: &FlowStart, scheduler: &mut Scheduler) {
+        let number = self.flows.len() as u32;
+        let plan = &self.plan.groups[group];
+        let count = &mut self.counts[group];
+        count.started += 1;
+        count.started_bytes += start.size.map_or(0, Bytes::get);
+        self.flows.push(Flow {
+            group: group as u32,
+            tag: start.tag,
+            source: start.source,
+            destination: start.destination,
+            size: start.size,
+            subflows: subflow_count(plan, start.listed),
+            job: start.job,
+            listed: start.listed,
+            established: start.established,
+            start: start.at,
+            stop: start.stop,
+            end: None,
+            ideal: None,
+            connection: None,
+            delivered: Bytes::ZERO,
+            totals: FlowTotals::default(),
+            stalled: false,
+        });
+        self.pending += 1;
+        scheduler.wake(Alarm::StartFlow(number), start.at);
+        if let Some(stop) = start.stop {
+            scheduler.wake(Alarm::StopFlow(number), stop.max(start.at));
+        }
+        self.check_amounts_started(group);
+    }
+
+    /// A flow's time has come. False when its group has ended since it was asked for.
+    pub fn start(&mut self, number: u32, now: Time) -> bool {
+        self.pending -= 1;
+        let group = &self.plan.groups[self.flows[number as usize].group as usize];
+        if group.stop.is_some_and(|stop| stop <= now) {
+            return false;
+        }
+        self.active.insert(number);
+        true
+    }
+
+    /// A group starts nothing new. Gives its flows that are under way.
+    pub fn stop_group(&mut self, group: u32) -> Vec<u32> {
+        self.programs[group as usize].drain();
+        let own = |number: &u32| self.flows[*number as usize].group == group;
+        self.active.iter().copied().filter(own).collect()
+    }
+
+    /// A flow's last byte, of so many, was delivered.
+    pub fn finished(&mut self, number: u32, delivered: Bytes, scheduler: &mut Scheduler) {
+        let now = scheduler.now();
+        self.active.remove(&number);
+        let flow = &mut self.flows[number as usize];
+        flow.end = Some(now);
+        flow.delivered = delivered;
+        let (group, tag) = (flow.group as usize, flow.tag);
+        let count = &mut self.counts[group];
+        count.finished += 1;
+        count.finished_bytes += delivered.get();
+        let in_job = flow.job;
+        self.tell(group, Event::Finished { tag }, scheduler);
+        if let Some(job) = in_job
+            && self.programs[group].jobs()[job as usize].end == Some(now)
+        {
+            self.counts[group].finished_jobs += 1;
+        }
+        self.check_amounts_finished(group);
+    }
+
+    /// Whether flows may still start.
+    pub fn starts_to_come(&self) -> bool {
+        self.pending > 0
+            || self.to_begin > 0
+            || self
+                .programs
+                .iter()
+                .any(|program| program.next_wake().is_some())
+    }
+
+    /// Flows asked for and flows finished.
+    pub fn started_and_finished(&self) -> (u64, u64) {
+        self.counts
+            .iter()
+            .fold((0, 0), |(started, finished), count| {
+                (started + count.started, finished + count.finished)
+            })
+    }
+
+    /// How far the run is, from 0 to 1, by what is known of its end.
+    pub fn fraction(&self, now: Time) -> f64 {
+        let stop = &self.plan.stop;
+        let by_time = stop.at.map_or(0.0, |at| {
+            now.as_picos() as f64 / at.as_picos().max(1) as f64
+        });
+        let by_flows = if stop.at.is_none() && stop.traffic.is_none() {
+            let (started, finished) = self.started_and_finished();
+            finished as f64 / started.max(1) as f64
+        } else {
+            0.0
+        };
+        by_time.max(self.amount_done()).max(by_flows)
+    }
+
+    /// The stop condition, if it is one on this group's traffic.
+    fn stop_on(&self, group: usize) -> Option<&'p TrafficStop> {
+        let stop = self.plan.stop.traffic.as_ref();
+        stop.filter(|stop| stop.group == group)
+    }
+
+    fn check_amounts_started(&mut self, group: usize) {
+        let Some(stop) = self.stop_on(group) else {
+            return;
+        };
+        let count = self.counts[group];
+        let enough = match stop.amount {
+            Amount::Flows(flows) => count.started >= flows,
+            Amount::Bytes(bytes) => count.started_bytes >= bytes.get(),
+            Amount::Jobs(jobs) => self.programs[group].jobs().len() as u64 >= jobs,
+        };
+        if stop.drain && enough {
+            self.programs.iter_mut().for_each(Program::drain);
+        }
+    }
+
+    fn check_amounts_finished(&mut self, group: usize) {
+        let Some(stop) = self.stop_on(group) else {
+            return;
+        };
+        if !stop.drain && self.amount_done() >= 1.0 {
+            self.ended = Some(Verdict::Stopped);
+        }
+        let others_only = |flow: &u32| self.flows[*flow as usize].group as usize != group;
+        if stop.drain
+            && self.counts[group].started == self.counts[group].finished
+            && self.programs[group].next_wake().is_none()
+            && self.active.iter().all(others_only)
+        {
+            self.ended = Some(Verdict::Stopped);
+        }
+    }
+
+    /// The share of the stop condition on traffic that has come about.
+    fn amount_done(&self) -> f64 {
+        let Some(stop) = &self.plan.stop.traffic else {
+            return 0.0;
+        };
+        let count = self.counts[stop.group];
+        match stop.amount {
+            Amount::Flows(flows) => count.finished as f64 / flows as f64,
+            Amount::Bytes(bytes) => count.finished_bytes as f64 / bytes.get() as f64,
+            Amount::Jobs(jobs) => count.finished_jobs as f64 / jobs as f64,
+        }
+    }
+}
+
+/// The controller of a group's flow: a listed flow may have its own.
+pub(crate) fn controller_of(
+    plan: &GroupPlan,
+    listed: Option<u32>,
+) -> (&'static Entry, &Parameters) {
+    let own = listed.and_then(|entry| plan.listed[entry as usize].controller.as_ref());
+    match own {
+        Some((entry, parameters)) => (*entry, parameters),
+        None => (plan.controller, &plan.parameters),
+    }
+}
+
+/// Subflows of a group's flow. A scattered one comes before those that are asked for.
+pub(crate) fn subflow_count(plan: &GroupPlan, listed: Option<u32>) -> u32 {
+    let own = listed.and_then(|entry| plan.listed[entry as usize].subflows);
+    let scattered = controller_of(plan, listed).0.scatter.is_some();
+    own.unwrap_or(plan.subflows) + u32::from(scattered)
+}
