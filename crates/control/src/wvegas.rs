@@ -330,6 +330,24 @@ mod tests {
     }
 
     #[test]
+    fn only_established_subflows_with_an_rtt_share() {
+        // Alone it aims at 10 packets, beside the other at 7.
+        let aims = |connection: &mut Connection| round(connection, 0, 9.0) - 30.0;
+        assert_eq!(aims(&mut wvegas(&[30.0, 10.0])), -1.0);
+        let mut connection = wvegas(&[30.0, 10.0]);
+        connection.change(1, Change::Closed);
+        assert_eq!(aims(&mut connection), 1.0);
+        let mut connection = wvegas(&[30.0, 10.0]);
+        round(&mut connection, 1, 0.0);
+        connection.paths[1].smoothed_rtt = Time::ZERO;
+        assert_eq!(aims(&mut connection), 1.0);
+        // One that has closed is all that it knows of.
+        let mut connection = wvegas(&[30.0, 1.0]);
+        connection.change(0, Change::Closed);
+        assert_eq!(round(&mut connection, 0, 10.5), 29.0);
+    }
+
+    #[test]
     fn rates_of_others_are_those_of_their_last_round() {
         let mut connection = wvegas(&[30.0, 10.0]);
         round(&mut connection, 1, 0.0); // 10 in 100 us from now on
@@ -431,6 +449,17 @@ mod tests {
         connection.paths[0].ssthresh = 1000.0;
         connection.round_after(0, rtt);
         assert_eq!(connection.window(0), 20.0);
+    }
+
+    #[test]
+    fn exactly_gamma_packets_do_not_end_slow_start() {
+        let mut connection = with(&[number("gamma", 2.0)], &[10.0]);
+        connection.paths[0].ssthresh = 1000.0;
+        for _ in 0..15 {
+            // 10 * 25 / 125.
+            connection.unlimited_ack_after(0, Time::from_micros(125));
+        }
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (10.0, 1000.0));
     }
 
     #[test]
