@@ -7,8 +7,8 @@
 //! - slow start, in state NORMAL: +1 for each packet that an acknowledgement without marks
 //!   acknowledges;
 //! - a mark in state NORMAL: the state becomes REDUCED until the packets in flight have been
-//!   acknowledged; in congestion avoidance w <- max(w - max(w / beta, 1), minimum window); then in
-//!   either case ssthresh = w - 1, so a mark ends slow start without costing window;
+//!   acknowledged; in congestion avoidance w <- w - max(w / beta, 1); then in either case
+//!   w <- max(w, minimum window), ssthresh = w - 1, so a mark ends slow start without costing window;
 //! - fast retransmit: w is halved and the state becomes REDUCED; timeout: as Reno, and the state
 //!   becomes NORMAL.
 //!
@@ -136,10 +136,10 @@ impl Subflow {
         };
         if !path.in_slow_start() {
             let cut = rules.quotient(path.window, rules.beta).max(1.0);
-            let reduced = (path.window - cut).max(path.minimum_window);
-            // After a timeout the window may be below its floor: a cut does not raise it.
-            path.window = path.window.min(reduced);
+            path.window -= cut;
         }
+        // A window of one packet, a subflow's first or that after a timeout, ends slow start larger.
+        path.window = path.window.max(path.minimum_window);
         path.ssthresh = (path.window - 1.0).max(1.0);
     }
 
@@ -276,6 +276,18 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_ends_slow_start_at_one_packet_leaves_the_minimum_window() {
+        let mut connection = bos(1.0);
+        connection.paths[0].ssthresh = f64::INFINITY;
+        connection.ack(0, 1, 1);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (2.0, 1.0));
+        let mut connection = bos(20.0);
+        connection.loss(0, Loss::Timeout);
+        connection.ack(0, 1, 1);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (2.0, 1.0));
+    }
+
+    #[test]
     fn a_mark_in_congestion_avoidance_cuts_by_one_over_beta() {
         for (window, beta, reduced) in [
             (20.0, 4.0, 15.0),
@@ -284,7 +296,7 @@ mod tests {
             (3.5, 4.0, 2.5), // at least one packet
             (2.5, 4.0, 2.0), // but not below the minimum window
             (2.0, 4.0, 2.0),
-            (1.0, 4.0, 1.0), // and never up
+            (1.0, 4.0, 2.0),
         ] {
             let mut connection = Connection::new("bos", &[number("beta", beta)], &[(window, 100)]);
             connection.ack(0, 1, 1);

@@ -54,8 +54,7 @@ pub fn half(path: &Path) -> u32 {
 
 /// [`loss::cut_to`] in whole packets: a fraction in the minimum window counts as a packet.
 pub fn cut_to(path: &mut Path, packets: u32) {
-    let least = libm::ceil(path.minimum_window);
-    loss::cut_to(path, f64::from(packets).max(least));
+    loss::cut_within(path, f64::from(packets), libm::ceil(path.minimum_window));
 }
 
 /// `cnt` of one subflow.
@@ -194,13 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn cuts_stop_at_the_minimum_window_and_never_raise() {
+    fn cuts_stop_at_the_minimum_window() {
         for (minimum, window, cut, left) in [
             (1.0, 8.0, 1, (1.0, 1.0)),
             (2.0, 8.0, 1, (2.0, 2.0)),
             (2.5, 8.0, 1, (3.0, 3.0)),
             (2.5, 8.0, 4, (4.0, 4.0)),
-            (2.0, 1.0, 1, (1.0, 2.0)),
+            (2.0, 1.0, 1, (2.0, 2.0)),
+            (2.5, 1.0, 1, (3.0, 3.0)),
+            (2.0, 4.0, 6, (4.0, 6.0)),
         ] {
             let mut path = Path::new(window, minimum, f64::INFINITY);
             cut_to(&mut path, cut);

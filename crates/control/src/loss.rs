@@ -11,7 +11,7 @@ pub fn respond(path: &mut Path, loss: Loss) {
 
 /// [`respond`], halving `window` instead of the one that the path has now.
 ///
-/// - fast retransmit: ssthresh = max(window / 2, minimum window), and the window falls to it;
+/// - fast retransmit: ssthresh = max(window / 2, minimum window), and the window is cut to it;
 /// - timeout: ssthresh = max(window / 2, 2), and the window is 1 packet.
 pub fn respond_from(path: &mut Path, loss: Loss, window: f64) {
     match loss {
@@ -25,10 +25,17 @@ pub fn respond_from(path: &mut Path, loss: Loss, window: f64) {
 
 /// Sets ssthresh to `window` packets, at least the minimum window, and lowers the window to it.
 ///
-/// A window that is already smaller, as after a timeout, stays: a cut never raises it.
+/// A window that is already smaller stays, but congestion avoidance, which a cut leads to, has no smaller
+/// window than the minimum: a subflow that meets congestion at one packet, its first window or that after
+/// a timeout, goes on with the minimum window.
 pub fn cut_to(path: &mut Path, window: f64) {
-    path.ssthresh = window.max(path.minimum_window);
-    path.window = path.window.min(path.ssthresh);
+    cut_within(path, window, path.minimum_window);
+}
+
+/// [`cut_to`] with another minimum window, `least`, in packets.
+pub fn cut_within(path: &mut Path, window: f64, least: f64) {
+    path.ssthresh = window.max(least);
+    path.window = path.window.clamp(least, path.ssthresh);
 }
 
 #[cfg(test)]
@@ -56,8 +63,19 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_raises_the_window() {
-        assert_eq!(after(Loss::FastRetransmit, 1.0, 2.0), (1.0, 2.0));
+    fn a_cut_leaves_the_minimum_window_of_a_smaller_one() {
+        assert_eq!(after(Loss::FastRetransmit, 1.0, 2.0), (2.0, 2.0));
+        assert_eq!(after(Loss::FastRetransmit, 2.0, 5.0), (5.0, 5.0));
+    }
+
+    #[test]
+    fn no_cut_raises_the_window_above_the_minimum() {
+        let mut path = Path::new(3.0, 2.0, 1.0);
+        cut_to(&mut path, 4.0);
+        assert_eq!((path.window, path.ssthresh), (3.0, 4.0));
+        let mut path = Path::new(1.0, 2.0, 1.0);
+        cut_to(&mut path, 4.0);
+        assert_eq!((path.window, path.ssthresh), (2.0, 4.0));
     }
 
     #[test]

@@ -108,6 +108,29 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_at_one_packet_leaves_the_minimum_window() {
+        let (mut path, mut cuts) = (path(), OncePerRound::new());
+        path.window = 1.0;
+        assert!(cuts.on_mark(&mut path, 0.25));
+        assert_eq!((path.window, path.ssthresh), (2.0, 2.0));
+        let (mut path, mut cuts) = (self::path(), OncePerRound::new());
+        cuts.on_loss(&mut path, Loss::Timeout);
+        (path.acked, path.sent) = (101, 102);
+        assert!(cuts.on_mark(&mut path, 0.25));
+        assert_eq!((path.window, path.ssthresh), (2.0, 2.0));
+    }
+
+    #[test]
+    fn a_loss_at_one_packet_leaves_the_minimum_window() {
+        let (mut path, mut cuts) = (path(), OncePerRound::new());
+        path.window = 1.0;
+        cuts.on_loss(&mut path, Loss::FastRetransmit);
+        assert_eq!((path.window, path.ssthresh), (2.0, 2.0));
+        cuts.on_loss(&mut path, Loss::Timeout);
+        assert_eq!((path.window, path.ssthresh), (1.0, 2.0));
+    }
+
+    #[test]
     fn a_loss_deepens_the_cut_of_a_mark() {
         let (mut path, mut cuts) = (path(), OncePerRound::new());
         cuts.on_mark(&mut path, 0.25);

@@ -161,9 +161,9 @@ impl Subflow {
     }
 }
 
-/// Lowers the window, but not below its floor.
+/// Lowers the window, but not below its floor, which is that of a window after a timeout too.
 fn lower_to(path: &mut Path, window: f64) {
-    path.window = window.max(path.minimum_window).min(path.window);
+    path.window = window.min(path.window).max(path.minimum_window);
 }
 
 impl WVegas {
@@ -459,7 +459,10 @@ mod tests {
             // 10 * 25 / 125.
             connection.unlimited_ack_after(0, Time::from_micros(125));
         }
-        assert_eq!((connection.window(0), connection.ssthresh(0)), (10.0, 1000.0));
+        assert_eq!(
+            (connection.window(0), connection.ssthresh(0)),
+            (10.0, 1000.0)
+        );
     }
 
     #[test]
@@ -527,7 +530,7 @@ mod tests {
         connection.paths[0].minimum_window = 2.5;
         connection.round_after(0, Time::from_micros(1000));
         assert_eq!(connection.window(0), 2.5);
-        // Drained, but not below; and what is below already is not raised.
+        // Drained, but not below; and what is below does not stay there.
         let mut connection = with(&given, &[4.0]);
         connection.round_after(0, Time::from_micros(250));
         assert_eq!(connection.window(0), 3.0);
@@ -536,7 +539,7 @@ mod tests {
         let mut connection = with(&given, &[4.0]);
         connection.paths[0].minimum_window = 5.0;
         connection.round_after(0, Time::from_micros(1000));
-        assert_eq!(connection.window(0), 4.0);
+        assert_eq!(connection.window(0), 5.0);
     }
 
     #[test]

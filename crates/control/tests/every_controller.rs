@@ -105,7 +105,7 @@ impl Controller for IntegerReno {
         self.counted = 0;
         path.ssthresh = (path.window / 2.0).floor().max(2.0);
         path.window = match loss {
-            Loss::FastRetransmit => path.window.min(path.ssthresh),
+            Loss::FastRetransmit => path.ssthresh,
             Loss::Timeout => 1.0,
         };
     }
@@ -135,7 +135,8 @@ proptest! {
                     }
                     let is = connection.paths[r].window;
                     let may_grow = !matches!(event, Event::Loss(_) | Event::Ack { recovery: true, .. });
-                    prop_assert!(is <= before[r] || may_grow, "{}", entry.name);
+                    let most = before[r].max(minimum_window);
+                    prop_assert!(is <= most || may_grow, "{}", entry.name);
                 }
             }
         }
@@ -164,7 +165,7 @@ proptest! {
                             }
                             Event::Loss(Loss::Timeout) => prop_assert_eq!(path.window, 1.0),
                             Event::Loss(Loss::FastRetransmit) => {
-                                prop_assert!(path.window <= was, "{}", name);
+                                prop_assert!(path.window <= was.max(2.0), "{}", name);
                             }
                             Event::Change(_) => prop_assert_eq!(path.window, was, "{}", name),
                         }
@@ -186,6 +187,33 @@ proptest! {
                         connection.happen(*r, event);
                         prop_assert!(connection.paths[*r].window >= 2.0, "{}", entry.name);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_slow_start_has_windows_below_the_minimum(
+        events in prop::collection::vec((0..2_usize, event()), 1..300),
+    ) {
+        // Its ssthresh may be one packet after a timeout.
+        let linux_balia = vec![("variant".to_string(), Value::Text("linux".to_string()))];
+        for entry in registry() {
+            for given in settings(entry.name) {
+                if entry.name == "balia" && given == linux_balia {
+                    continue;
+                }
+                let mut connection = Connection::new(build(entry.name, &given), 2, 2.0);
+                for path in &mut connection.paths {
+                    path.window = 1.0;
+                }
+                for (r, event) in &events {
+                    connection.happen(*r, event);
+                    let path = &connection.paths[*r];
+                    prop_assert!(
+                        path.window >= 2.0 || path.in_slow_start(),
+                        "{} {:?}", entry.name, given
+                    );
                 }
             }
         }
