@@ -1,6 +1,6 @@
 """The compiled core: scenarios, the engine, and the lists of what it knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -67,6 +67,28 @@ class Output:
     @property
     def notes(self) -> Sequence[str]: ...
 
+class FluidProblem(TypedDict):
+    time_s: float
+    done: float
+    """Share of the run."""
+    packet_bytes: int
+    capacities_bps: NDArray[np.float64]
+    flows: NDArray[np.uint64]
+    """Numbers of the flows."""
+    controllers: list[tuple[str, dict[str, float | str | list[float]]]]
+    controller_of: NDArray[np.uint64]
+    """By flow: a place in `controllers`."""
+    flow_of: NDArray[np.uint64]
+    """By path: a place in `flows`. Paths are in the order of the flows."""
+    subflow: NDArray[np.uint64]
+    rtt_s: NDArray[np.float64]
+    first_link: NDArray[np.uint64]
+    """By path, and one more: where its links begin in `links`."""
+    links: NDArray[np.uint64]
+
+Allocate = Callable[[FluidProblem], tuple[NDArray[np.float64], bool] | None]
+"""Rates (bit/s) by path and whether the split is the only one; None for no more."""
+
 class Run:
     def start(self) -> None: ...
     def poll(self) -> Progress: ...
@@ -84,6 +106,18 @@ class Variant:
     def resolved(self) -> str: ...
     def hash(self, seed: int) -> str: ...
     def prepare(self, seed: int) -> Run: ...
+    def flow(self, seed: int, allocate: Allocate) -> Output: ...
+    def along(
+        self,
+        seed: int,
+        group: Sequence[str],
+        source: Sequence[str],
+        destination: Sequence[str],
+        start_s: Sequence[float],
+        end_s: Sequence[float],
+        limit: int,
+        allocate: Allocate,
+    ) -> tuple[Mapping[str, Mapping[str, Column]], int, int]: ...
 
 class Scenario:
     @property

@@ -204,6 +204,7 @@ fn rates_along_a_run_are_means_over_each_flows_life() {
     let goodput = table.numbers("goodput_bps");
     assert!(within(goodput[0], 1e-9, rate * (20.0 + 5.0) / 30.0));
     assert!(within(goodput[1], 1e-9, rate / 2.0));
+    assert!(within(table.numbers("time_s")[0], 1e-9, 30e-3));
     assert_eq!((intervals, asked), (3, 3));
 }
 

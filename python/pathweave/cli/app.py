@@ -11,10 +11,12 @@ from pathweave.cli.exits import guarded
 from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
 from pathweave.cli.run import run
+from pathweave.cli.solve import solve
 
 app = typer.Typer(
     name="pathweave",
-    help="Simulate data-centre fabrics packet by packet, compare multipath congestion controls.",
+    help="Simulate data-centre fabrics packet by packet, compare multipath congestion controls "
+    "and judge them by the optimum.",
     epilog="Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
     no_args_is_help=True,
     add_completion=False,
@@ -42,6 +44,7 @@ def _options(
 
 
 app.command(name="run")(run)
+app.command(name="solve")(solve)
 app.command(name="report")(report)
 app.command(name="bench")(bench)
 app.command(name="list")(list_)

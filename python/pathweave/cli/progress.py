@@ -14,6 +14,7 @@ from pathweave.results.units import count, duration, number
 from pathweave.running.meter import Meter, Overview
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -60,17 +61,21 @@ class Progressing:
     def finished(self, task: Task, output: Output) -> None:
         """A run is done and written."""
         meter = self._settle(task)
-        rate = output.packet_hops / output.wall_s if output.wall_s > 0 else 0.0
-        self._line(
-            "done",
-            "green",
-            task.label,
-            f"{count(output.packet_hops)} packet-hops in {duration(meter.elapsed_s)}, "
-            f"{count(rate)}/s",
-        )
+        took = duration(meter.elapsed_s)
+        if output.packet_hops:
+            rate = output.packet_hops / output.wall_s if output.wall_s > 0 else 0.0
+            took = f"{count(output.packet_hops)} packet-hops in {took}, {count(rate)}/s"
+        self._line("done", "green", task.label, took)
         if output.verdict == "stalled":
             self._note("nothing more could happen: some flows have no live path left")
         for note in output.notes:
+            self._note(note)
+
+    def solved(self, task: Task, notes: Sequence[str]) -> None:
+        """The optimum beside a run is written."""
+        meter = self._settle(task)
+        self._line("solved", "green", task.label, duration(meter.elapsed_s))
+        for note in notes:
             self._note(note)
 
     def failed(self, task: Task, reason: str) -> None:

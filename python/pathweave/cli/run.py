@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pathweave.results import layout
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from pathweave.running.pool import Outcome
-    from pathweave.running.session import Session
 
 
 def run(
@@ -42,16 +36,43 @@ def run(
         typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there.")] = False,
+    optimum: Annotated[
+        bool,
+        typer.Option("--optimum", help="Also solve for what the flows could have had."),
+    ] = False,
+    utility: Annotated[
+        str,
+        typer.Option(
+            help="With --optimum, what is maximised; see `solve --help`.",
+            metavar="NAME[:KEY=VALUE,...]",
+        ),
+    ] = layout.DEFAULT_UTILITY,
+    problems: Annotated[
+        int | None,
+        typer.Option(
+            help="With --optimum, intervals solved for a run at most; 200 if not given.",
+            metavar="N",
+            min=1,
+        ),
+    ] = None,
 ) -> None:
     """Simulate a scenario: all its variants and seeds.
 
     Results go to DIR/<scenario>/<variant>-s<seed>/. Runs that are there already with the same
     settings are kept; Ctrl-C ends cleanly, and the same command goes on from there.
+
+    Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
-    from pathweave.cli.console import messages, output
+    from pathweave.cli.console import messages
+    from pathweave.cli.optimum import solve_beside
+    from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
     from pathweave.running.session import Request, default_jobs, execute, open_session
 
+    if optimum:
+        from pathweave.solving.objective import parse
+
+        parse(utility)  # a mistake there shows before hours of simulation
     session = open_session(
         Request(
             path=scenario,
@@ -70,31 +91,6 @@ def run(
         console.print(f"{present} of {len(plan.tasks)} runs are there already")
     with watch(console, len(plan.missing)) as progress:
         outcome = execute(session, jobs or default_jobs(), progress, progress.restore_terminal)
-    _print_tables(output(), session, outcome)
-    if outcome.cancelled or outcome.failed:
-        _explain(console, session, outcome)
-        raise typer.Exit(1)
-
-
-def _print_tables(console: Console, session: Session, outcome: Outcome) -> None:
-    """Tables of the runs of this command, those that were there already included."""
-    from pathweave.cli.tables import print_results
-    from pathweave.results.read import find_runs
-
-    done = [task.folder for task in (*session.plan.present, *outcome.finished)]
-    if not done:
-        return
-    for scenario in find_runs(done):
-        print_results(console, scenario)
-    console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
-
-
-def _explain(console: Console, session: Session, outcome: Outcome) -> None:
-    kept = len(session.plan.present) + len(outcome.finished)
-    total = len(session.plan.tasks)
-    if outcome.cancelled:
-        console.print(
-            f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
-        )
-    for task, reason in outcome.failed:
-        console.print(f"failed: {task.label}: {reason}", markup=False)
+    if optimum and not outcome.cancelled:
+        solve_beside(session, outcome, utility, problems)
+    finish(session, outcome)

@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
@@ -37,6 +38,11 @@ def print_results(console: Console, scenario: StoredScenario) -> None:
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         _show(console, *_jobs_table(scenario, jobs))
+    optimum = summarise_optimum(scenario)
+    if not optimum.is_empty():
+        for group in optimum["group"].unique(maintain_order=True):
+            rows = optimum.filter(optimum["group"] == group)
+            _show(console, *_optimum_table(scenario, str(group), rows))
     if scenario.expected:
         for title, table in _published_tables(scenario):
             _show(console, title, table)
@@ -115,6 +121,21 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
     return f"Jobs: completion time in {time}", table
 
 
+def _optimum_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
+    interval = not rows["share_total_ci"].drop_nulls().is_empty()
+    splits = bool((rows["split_known"] > 0).any())
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        names = ["share_total", *(["share_total_ci"] if interval else []), "share_mean"]
+        names += ["share_p5", "share_p95", *(["split_distance"] if splits else [])]
+        return [f"{row['flows']:,}", *(_percent(row[name]) for name in names)]
+
+    heads = ["flows", "total", *(["95 %\n±"] if interval else []), "mean of\nflows", "p5", "p95"]
+    table = _table(*heads, *(["off the best\nsplit"] if splits else []))
+    _add_rows(table, scenario, rows, cells)
+    return f'Goodput of "{group}" in % of the optimum ({objective(scenario)})', table
+
+
 def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
     """A grid for values on two axes, a list for others; only what has been run."""
     rows = compare(scenario)
@@ -152,6 +173,10 @@ def _beside(row: dict[str, Any]) -> Text:
         style = "yellow" if row["within"] is False else ""
         text.append(f" {row['difference']:+5.0%}".replace("%", " %"), style=style)
     return text
+
+
+def _percent(share: float | None) -> str:
+    return number(None if share is None else 100 * share, 3)
 
 
 def _largest(rows: pl.DataFrame, column: str) -> float:

@@ -53,6 +53,7 @@ def _all(source: Source) -> Iterator[Figure | None]:
             if group in large:
                 yield _by_location(source, part, suffix, words)
                 yield _rtt_by_location(source, part, suffix, words)
+    yield _optimum(source)
     yield _jobs(source)
     yield _phases(source)
     for kind in KINDS:
@@ -146,6 +147,23 @@ def _rtt_by_location(source: Source, flows: pl.DataFrame, suffix: str, words: st
         f"Round-trip time by location{words}",
         f"mean RTT of a flow ({unit})",
         places,
+    )
+
+
+def _optimum(source: Source) -> Figure | None:
+    optimum = source.table("optimum", ["phase", "flow", "share"])
+    if optimum is None:
+        return None
+    whole = optimum.filter(pl.col("phase") == "").drop_nulls("share")
+    whole = whole.with_columns((pl.col("share") * 100).alias("value"))
+    return cdf_figure(
+        source,
+        whole,
+        "optimum-share-cdf",
+        "Goodput as a share of the optimum",
+        "share of the optimum (%)",
+        log=False,
+        what="flows",
     )
 
 

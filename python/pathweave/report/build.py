@@ -13,7 +13,8 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
-from pathweave.report.tables import Table, published_tables, summary_tables
+from pathweave.report.tables import Table, optimum_tables, published_tables, summary_tables
+from pathweave.results.optimum import objective
 from pathweave.results.read import StoredScenario, find_runs
 from pathweave.results.units import count, duration, size_text
 
@@ -37,6 +38,8 @@ class Part:
     facts: list[tuple[str, str]]
     notes: list[str]
     summary: list[Table]
+    optimum: list[Table]
+    optimum_notes: list[str]
     published: list[Table]
     figures: list[Figure]
     resolved: str
@@ -81,6 +84,8 @@ def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
         facts=_facts(scenario),
         notes=_notes(scenario),
         summary=summary_tables(scenario, palette),
+        optimum=optimum_tables(scenario, palette),
+        optimum_notes=_optimum_notes(scenario),
         published=published_tables(scenario, palette),
         figures=figures(Source(scenario, palette)),
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
@@ -128,6 +133,25 @@ def _notes(scenario: StoredScenario) -> list[str]:
         notes.append("The runs come from different versions of Pathweave.")
     if len(settings) > 1:
         notes.append("The runs were made with different --set values.")
+    return notes
+
+
+def _optimum_notes(scenario: StoredScenario) -> list[str]:
+    """What was maximised, what the answers rest on, and what a reader must know of them."""
+    found = [(run, run.optimum) for run in scenario.runs if run.optimum is not None]
+    if not found:
+        return []
+    solvers = sorted({name for _, optimum in found for name in optimum["solvers"]})
+    worst = max(optimum["worst_residual"] for _, optimum in found)
+    tolerance = max(optimum["tolerance"] for _, optimum in found)
+    about = (
+        f"Utility: {objective(scenario)}. Solved with {', '.join(solvers)}; the largest residual"
+        f" of feasibility and optimality is {worst:.1e}, the tolerance {tolerance:g}."
+    )
+    notes = [about]
+    for run, optimum in found:
+        name = f"{run.label or scenario.name}, seed {run.seed}"
+        notes += [f"{name}: {note}" for note in optimum["notes"]]
     return notes
 
 

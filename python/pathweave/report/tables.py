@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.plots.frames import colour_axis
+from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
@@ -65,6 +66,21 @@ def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         tables.append(_jobs(scenario, palette, jobs))
+    return tables
+
+
+def optimum_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
+    """Shares of the optimum: a table per traffic group, and one of the flows where they are few."""
+    summary = summarise_optimum(scenario)
+    if summary.is_empty():
+        return []
+    tables: list[Table] = []
+    for group in summary["group"].unique(maintain_order=True):
+        rows = summary.filter(summary["group"] == group)
+        tables.append(_optimum(scenario, palette, str(group), rows))
+    flows = shares(scenario)
+    if flows["flow"].n_unique() <= FEW:
+        tables.append(_shares_by_flow(scenario, flows))
     return tables
 
 
@@ -166,6 +182,58 @@ def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Tab
         return [*found, f"{row['jobs'] - row['finished']:,}"]
 
     return Table("Jobs: completion time", heads, _sections(scenario, palette, rows, cells))
+
+
+def _optimum(scenario: StoredScenario, palette: Palette, group: str, rows: pl.DataFrame) -> Table:
+    interval = not rows["share_total_ci"].drop_nulls().is_empty()
+    splits = bool((rows["split_known"] > 0).any())
+    heads = ["flows", "total (%)", *(["95 % ± (%)"] if interval else []), "mean of flows (%)"]
+    heads += ["p5 (%)", "p95 (%)"]
+    heads += ["off the best split (%)", "flows with one best split"] if splits else []
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['flows']:,}", _percent(row["share_total"])]
+        found += [_percent(row["share_total_ci"])] if interval else []
+        found += [_percent(row[name]) for name in ("share_mean", "share_p5", "share_p95")]
+        if splits:
+            found += [_percent(row["split_distance"]), f"{row['split_known']:,}"]
+        return found
+
+    title = f'Goodput of "{group}" as a share of the optimum'
+    return Table(title, heads, _sections(scenario, palette, rows, cells))
+
+
+def _shares_by_flow(scenario: StoredScenario, flows: pl.DataFrame) -> Table:
+    """Flows by phase, a column per variant; means over seeds."""
+    import polars as pl
+
+    labels = [label for label in scenario.labels() if label in set(flows["variant"])]
+    sections: list[Section] = []
+    for (phase,), part in flows.group_by("phase", maintain_order=True):
+        means = part.group_by("name", "variant", maintain_order=True).agg(
+            pl.col("share").mean(), pl.col("split_distance").mean()
+        )
+        found = {(row["name"], row["variant"]): row for row in means.iter_rows(named=True)}
+        rows = [
+            Row(str(name), "", [_share_cell(found.get((name, label))) for label in labels])
+            for name in part.sort("flow")["name"].unique(maintain_order=True)
+        ]
+        sections.append(Section(str(phase), rows))
+    heads = [f"{label} (%)" if label else "share (%)" for label in labels]
+    return Table(
+        "Share of the optimum by flow; below it, how far off the best split", heads, sections
+    )
+
+
+def _share_cell(row: dict[str, Any] | None) -> Cell:
+    if row is None or row["share"] is None:
+        return Cell("")
+    off = row["split_distance"]
+    return Cell(_percent(row["share"]), note="" if off is None else f"{_percent(off)} % off")
+
+
+def _percent(share: float | None) -> str:
+    return number(None if share is None else 100 * share, 3)
 
 
 def _grid_row(

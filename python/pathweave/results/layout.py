@@ -4,18 +4,23 @@ results/<scenario>/scenario.json             what was asked for: order of axes, 
 results/<scenario>/<variant>-s<seed>/        one run
     manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
     packets-<flow>.pcapng ...
+    optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
+results/<scenario>-optimum/                  the optimum alone, in the same form
 """
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
 SCENARIO = "scenario.json"
+OPTIMUM = "optimum.json"
 DEFAULT_ROOT = Path("results")
 DEFAULT_SIZE = "quick"
+DEFAULT_UTILITY = "proportional"
 FORMAT = 1
 """Version of the layout; a reader refuses a newer one."""
 
@@ -26,9 +31,23 @@ _PARTIAL = ".partial-"
 _REPLACED = ".replaced-"
 
 
-def scenario_folder(root: Path, name: str, size: str) -> Path:
-    """Folder of one scenario; sizes other than the default keep their results apart."""
-    return root / (name if size in ("", DEFAULT_SIZE) else f"{name}-{size}")
+OPTIMUM_TABLES = ("optimum", "optimum_subflows")
+"""Tables that stand beside a run's own when the optimum was solved alongside."""
+
+
+def scenario_folder(root: Path, name: str, size: str, utility: str | None = None) -> Path:
+    """Folder of one scenario; sizes other than the default keep their results apart.
+
+    So do optima, those for each utility.
+    """
+    parts = [name]
+    if size not in ("", DEFAULT_SIZE):
+        parts.append(size)
+    if utility is not None:
+        parts.append("optimum")
+        if utility != DEFAULT_UTILITY:
+            parts.append(re.sub(r"[^A-Za-z0-9.]+", "-", utility).strip("-"))
+    return root / "-".join(parts)
 
 
 def run_folder(scenario: Path, slug: str, seed: int) -> Path:

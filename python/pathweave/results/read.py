@@ -22,6 +22,8 @@ class StoredRun:
     folder: Path
     manifest: dict[str, Any]
     timing: dict[str, float]
+    optimum: dict[str, Any] | None = None
+    """What the optimum that was solved alongside rests on; None without one."""
 
     @property
     def label(self) -> str:
@@ -41,7 +43,8 @@ class StoredRun:
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that the run has."""
-        return tuple(self.manifest["tables"])
+        alongside = layout.OPTIMUM_TABLES if self.optimum is not None else ()
+        return (*self.manifest["tables"], *alongside)
 
     @property
     def captures(self) -> dict[str, Path]:
@@ -127,10 +130,19 @@ def _read_run(folder: Path) -> StoredRun:
         timing = read_json(folder / layout.TIMING)
     except FileNotFoundError:
         timing = {}
-    run = StoredRun(folder, manifest, timing)
+    run = StoredRun(folder, manifest, timing, read_optimum(folder, manifest))
     for table in run.tables:
         _check_whole(run.path(table))
     return run
+
+
+def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
+    """What stands in `optimum.json`, if it is of the run that the manifest is of."""
+    try:
+        optimum = read_json(folder / layout.OPTIMUM)
+    except FileNotFoundError:
+        return None
+    return optimum if optimum.get("results_hash") == manifest["results_hash"] else None
 
 
 def _check_whole(path: Path) -> None:

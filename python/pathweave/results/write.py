@@ -11,7 +11,7 @@ from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -34,10 +34,20 @@ class Identity:
     seed: int
     version: str
     hash: str
+    backend: str = "simulate"
 
 
-def write_run(folder: Path, identity: Identity, output: Output) -> None:
+def write_run(
+    folder: Path,
+    identity: Identity,
+    output: Output,
+    *,
+    optimum: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+) -> None:
     """Write a run to `folder`, replacing what stood there.
+
+    `optimum` says what the rates of a solved run rest on, `notes` adds to the core's.
 
     Everything goes to a hidden folder beside it first, the manifest last; then the folder takes
     its name. Raises `OSError` when the disk is full or the folder cannot be written.
@@ -47,11 +57,16 @@ def write_run(folder: Path, identity: Identity, output: Output) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
-        rows = {name: _write_table(partial, name, output.tables[name]) for name in output.tables}
+        rows = {
+            name: write_table(partial, name, frame(output.tables[name])) for name in output.tables
+        }
         for capture in output.captures:
             (partial / layout.capture_file(capture["name"])).write_bytes(capture["pcapng"])
         write_json(partial / layout.TIMING, _timing(output))
-        write_json(partial / layout.MANIFEST, _manifest(identity, output, rows))
+        manifest = _manifest(identity, output, rows, notes)
+        if optimum is not None:
+            manifest["optimum"] = dict(optimum)
+        write_json(partial / layout.MANIFEST, manifest)
         _take_place(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -87,8 +102,8 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     return pl.DataFrame(series)
 
 
-def _write_table(folder: Path, name: str, columns: Mapping[str, Column]) -> int:
-    table = frame(columns)
+def write_table(folder: Path, name: str, table: pl.DataFrame) -> int:
+    """Write a table so that equal tables give equal bytes; its number of rows."""
     table.write_parquet(
         folder / f"{name}.parquet",
         compression="zstd",
@@ -99,12 +114,14 @@ def _write_table(folder: Path, name: str, columns: Mapping[str, Column]) -> int:
     return table.height
 
 
-def _manifest(identity: Identity, output: Output, rows: Mapping[str, int]) -> dict[str, Any]:
+def _manifest(
+    identity: Identity, output: Output, rows: Mapping[str, int], notes: Sequence[str]
+) -> dict[str, Any]:
     variant = identity.variant
     return {
         "format": layout.FORMAT,
         "pathweave": identity.version,
-        "backend": "simulate",
+        "backend": identity.backend,
         "hash": identity.hash,
         "results_hash": output.results_hash,
         "scenario": {
@@ -117,7 +134,7 @@ def _manifest(identity: Identity, output: Output, rows: Mapping[str, int]) -> di
         "seed": identity.seed,
         "verdict": output.verdict,
         "counters": {"packet_hops": output.packet_hops, **output.counters},
-        "notes": list(output.notes),
+        "notes": [*output.notes, *notes],
         "tables": dict(rows),
         "captures": {
             capture["name"]: {"flow": capture["flow"], "packets": capture["packets"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -44,14 +45,20 @@ class Plan:
 
 
 def make_plan(
-    scenario: Scenario, root: Path, *, version: str, sets: Sequence[str] = (), fresh: bool = False
+    scenario: Scenario,
+    root: Path,
+    *,
+    version: str,
+    sets: Sequence[str] = (),
+    fresh: bool = False,
+    utility: str | None = None,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
-    seed. With `fresh` none is.
+    seed, and of the utility that it maximises when it is an optimum. With `fresh` none is.
     """
-    folder = layout.scenario_folder(root, scenario.name, scenario.size)
+    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility)
     missing: list[Task] = []
     present: list[Task] = []
     taken: dict[Path, str] = {}
@@ -73,13 +80,20 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
-                hash=variant.hash(seed),
+                hash=_hash(variant.hash(seed), utility),
+                backend="simulate" if utility is None else "solve",
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)
             done = not fresh and is_current(target, identity.hash)
             (present if done else missing).append(task)
     return Plan(scenario, folder, tuple(missing), tuple(present))
+
+
+def _hash(simulated: str, utility: str | None) -> str:
+    if utility is None:
+        return simulated
+    return hashlib.sha256(f"{simulated} {utility}".encode()).hexdigest()[: len(simulated)]
 
 
 def prepare_folder(folder: Path) -> None:

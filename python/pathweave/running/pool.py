@@ -33,6 +33,10 @@ class Watcher(Protocol):
         """The results of `task` are on disk."""
         ...
 
+    def solved(self, task: Task, notes: Sequence[str]) -> None:
+        """The optimum beside the results of `task` is on disk."""
+        ...
+
     def failed(self, task: Task, reason: str) -> None:
         """`task` ended without results."""
         ...

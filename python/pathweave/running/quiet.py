@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pathweave._core import Output, Progress
     from pathweave.running.plan import Task
 
@@ -19,6 +21,9 @@ class Quiet:
         """Say nothing."""
 
     def finished(self, task: Task, output: Output) -> None:
+        """Say nothing."""
+
+    def solved(self, task: Task, notes: Sequence[str]) -> None:
         """Say nothing."""
 
     def failed(self, task: Task, reason: str) -> None:

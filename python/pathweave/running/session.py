@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -36,11 +37,15 @@ class Request:
     """Restrictions, each "axis=name"."""
     root: Path = layout.DEFAULT_ROOT
     fresh: bool = False
+    utility: str | None = None
+    """What is maximised, where the optimum is asked for; None to simulate."""
 
     @property
     def command(self) -> str:
         """The command line that asks for all variants with these settings."""
-        words = ["pathweave", "run", str(self.path)]
+        words = ["pathweave", "solve" if self.utility else "run", str(self.path)]
+        if self.utility not in (None, layout.DEFAULT_UTILITY):
+            words += ["--utility", self.utility]
         words += ["--size", self.size] if self.size else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         for text in self.sets:
@@ -77,13 +82,16 @@ def open_session(request: Request) -> Session:
         whole = _core.load(path, request.size, sets, [], None) if request.only else scenario
     except _core.ScenarioError as error:
         raise ScenarioError(str(error)) from error
-    expected = read_expected(request.path.parent, scenario.name, whole.axes)
+    # What was published is of controllers, not of optima.
+    solve = request.utility is not None
+    expected = () if solve else read_expected(request.path.parent, scenario.name, whole.axes)
     plan = make_plan(
         scenario,
         request.root,
         version=_core.version(),
         sets=request.sets,
         fresh=request.fresh,
+        utility=request.utility,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)
@@ -107,14 +115,23 @@ def execute(
 
     Raises `PathweaveError` when the results cannot be written.
     """
-    plan = session.plan
-    prepare_folder(plan.folder)
+    with writing(session), Interrupt(before_kill) as interrupt:
+        return run_all(session.plan.missing, jobs, watcher, lambda: interrupt.raised)
+
+
+@contextmanager
+def writing(session: Session) -> Iterator[None]:
+    """Make the scenario's folder and say in it what was asked for.
+
+    Raises `PathweaveError` when something cannot be written there, then or within the context.
+    """
+    folder = session.plan.folder
+    prepare_folder(folder)
     try:
-        write_json(plan.folder / layout.SCENARIO, _about(session))
-        with Interrupt(before_kill) as interrupt:
-            return run_all(plan.missing, jobs, watcher, lambda: interrupt.raised)
+        write_json(folder / layout.SCENARIO, _about(session))
+        yield
     except OSError as error:
-        raise PathweaveError(_reason(error, plan.folder)) from error
+        raise PathweaveError(_reason(error, folder)) from error
 
 
 def _about(session: Session) -> dict[str, object]:

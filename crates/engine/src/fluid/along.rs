@@ -310,6 +310,10 @@ impl Means {
                 ),
             ),
             (
+                "time_s",
+                Column::Numbers(sums().map(|(_, sum)| sum.weight).collect()),
+            ),
+            (
                 "split_unique",
                 Column::Flags(sums().map(|(_, sum)| sum.split_unique).collect()),
             ),

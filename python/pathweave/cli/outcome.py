@@ -1,0 +1,45 @@
+"""What a command that makes results says at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from pathweave.running.pool import Outcome
+    from pathweave.running.session import Session
+
+
+def finish(session: Session, outcome: Outcome) -> None:
+    """Print the tables of this command's runs, those that were there already included.
+
+    Leaves with exit code 1 when some are missing.
+    """
+    from pathweave.cli.console import output
+
+    done = [task.folder for task in (*session.plan.present, *outcome.finished)]
+    if done:
+        from pathweave.cli.tables import print_results
+        from pathweave.results.read import find_runs
+
+        console = output()
+        for scenario in find_runs(done):
+            print_results(console, scenario)
+        console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
+    if outcome.cancelled or outcome.failed:
+        explain(len(done), len(session.plan.tasks), outcome)
+        raise typer.Exit(1)
+
+
+def explain(kept: int, total: int, outcome: Outcome) -> None:
+    """Say why something is missing."""
+    from pathweave.cli.console import messages
+
+    console = messages()
+    if outcome.cancelled:
+        console.print(
+            f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
+        )
+    for task, reason in outcome.failed:
+        console.print(f"failed: {task.label}: {reason}", markup=False)

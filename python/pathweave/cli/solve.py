@@ -1,0 +1,89 @@
+"""`pathweave solve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pathweave.results import layout
+
+
+def solve(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")],
+    utility: Annotated[
+        str,
+        typer.Option(help="What is maximised; see below.", metavar="NAME[:KEY=VALUE,...]"),
+    ] = layout.DEFAULT_UTILITY,
+    size: Annotated[
+        str | None,
+        typer.Option(help="A size that the file defines, such as quick or paper."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for results.", metavar="DIR")
+    ] = layout.DEFAULT_ROOT,
+    problems: Annotated[
+        int | None,
+        typer.Option(
+            help="Problems solved for a run at most; 2,000 if not given.", metavar="N", min=1
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Solve again what is there.")] = False,
+) -> None:
+    """Solve for the best possible rates of a scenario's flows.
+
+    The traffic goes on at the rates that maximise the sum of the flows' utilities within the
+    links' capacities, solved anew whenever a flow or a link comes or goes. There are no packets.
+    Results go to DIR/<scenario>-optimum/, in the form that `run` gives them.
+
+    Utilities: proportional; alpha:alpha=2; delay-weighted (FCC); max-min; xmp:beta=4; tcp;
+    eutcp:gamma=1.05; wutcp:omega=1/m; controller (what each flow's controller maximises).
+
+    Example: pathweave solve papers/eutcp/fig3.toml --utility controller
+    """
+    from pathweave.cli.console import messages
+    from pathweave.cli.outcome import finish
+    from pathweave.cli.progress import watch
+    from pathweave.running.session import Request, open_session
+    from pathweave.solving.alone import LIMIT, solve_all
+    from pathweave.solving.objective import parse
+
+    objective = parse(utility)
+    session = open_session(
+        Request(
+            path=scenario,
+            size=size,
+            seeds=seeds,
+            sets=tuple(sets or ()),
+            only=tuple(only or ()),
+            root=out,
+            fresh=fresh,
+            utility=objective.text,
+        )
+    )
+    plan = session.plan
+    console = messages()
+    if plan.present:
+        console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
+    with watch(console, len(plan.missing)) as progress:
+        outcome = solve_all(
+            session,
+            objective,
+            progress,
+            limit=problems or LIMIT,
+            before_kill=progress.restore_terminal,
+        )
+    finish(session, outcome)

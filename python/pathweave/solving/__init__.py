@@ -1,0 +1,1 @@
+"""The optimum for scenarios: alone (`pathweave solve`) and beside simulations (`run --optimum`)."""

@@ -1,0 +1,120 @@
+"""The optimum beside a simulation: what its flows could have had while they were under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pathweave.results import layout
+from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.read import read_optimum
+from pathweave.results.write import frame, write_table
+from pathweave.solving.shares import flow_shares, subflow_shares
+from pathweave.solving.turns import in_turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from pathweave.running.plan import Task
+    from pathweave.running.pool import Outcome, Watcher
+    from pathweave.running.session import Session
+    from pathweave.solving.allocator import Allocator
+    from pathweave.solving.objective import Objective
+
+LIMIT = 200
+"""Intervals between changes that are solved for a run, unless said otherwise."""
+
+
+def without_optimum(tasks: Sequence[Task], objective: Objective, limit: int) -> list[Task]:
+    """The finished runs beside which this optimum does not stand yet."""
+    return [task for task in tasks if not _is_current(task, objective, limit)]
+
+
+def _is_current(task: Task, objective: Objective, limit: int) -> bool:
+    found = read_optimum(task.folder, read_json(task.folder / layout.MANIFEST))
+    return (
+        found is not None
+        and found.get("utility") == objective.text
+        and found.get("limit") == limit
+        and found.get("pathweave") == task.identity.version
+        and all(layout.is_whole(task.folder / f"{name}.parquet") for name in layout.OPTIMUM_TABLES)
+    )
+
+
+def solve_alongside(
+    session: Session,
+    tasks: Sequence[Task],
+    objective: Objective,
+    watcher: Watcher,
+    *,
+    limit: int = LIMIT,
+    before_kill: Callable[[], None] | None = None,
+) -> Outcome:
+    """Solve for finished runs of the session; an interruption keeps what is finished.
+
+    Of more than `limit` intervals between changes so many are sampled, evenly over time.
+    """
+
+    def work(task: Task, allocator: Allocator) -> None:
+        allocator.begin()
+        watcher.solved(task, _solve(task, objective, allocator, limit))
+
+    return in_turn(session, tasks, objective, watcher, work, before_kill)
+
+
+def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -> list[str]:
+    import polars as pl
+
+    folder = task.folder
+    manifest = read_json(folder / layout.MANIFEST)
+    tables = {
+        name: pl.read_parquet(folder / f"{name}.parquet")
+        for name in ("flows", "subflows", "phases", "phase_subflows")
+        if name in manifest["tables"]
+    }
+    flows = tables["flows"].sort("id")
+    ends = _ends(flows, tables["subflows"], manifest["counters"]["ended_s"])
+    variant, seed = task.identity.variant, task.identity.seed
+    solved, intervals, asked = variant.along(
+        seed,
+        flows["group"].to_list(),
+        flows["source"].to_list(),
+        flows["destination"].to_list(),
+        flows["start_s"].to_list(),
+        ends,
+        limit,
+        allocator,
+    )
+    subflows = subflow_shares(frame(solved["optimum_subflows"]), tables)
+    optimum = flow_shares(frame(solved["optimum"]), subflows, tables)
+    (folder / layout.OPTIMUM).unlink(missing_ok=True)
+    write_table(folder, "optimum", optimum)
+    write_table(folder, "optimum_subflows", subflows)
+    notes = allocator.record.notes()
+    if asked < intervals:
+        notes.append(
+            f"the optimum is of {asked:,} of {intervals:,} intervals between changes, sampled"
+            " evenly over time; --problems N takes more"
+        )
+    about: dict[str, Any] = {
+        "results_hash": manifest["results_hash"],
+        "pathweave": task.identity.version,
+        "utility": objective.text,
+        "limit": limit,
+        "intervals": intervals,
+        "asked": asked,
+        "notes": notes,
+        **allocator.record.to_json(),
+    }
+    write_json(folder / layout.OPTIMUM, about)
+    return notes
+
+
+def _ends(flows: pl.DataFrame, subflows: pl.DataFrame, ended_s: float) -> list[float]:
+    """When each flow's life ended (s): at once for one that never began."""
+    began = set(subflows["flow"].to_list())
+    return [
+        max(start, end if end is not None else ended_s) if number in began else start
+        for number, start, end in flows.select("id", "start_s", "end_s").iter_rows()
+    ]

@@ -1,0 +1,62 @@
+"""What flows had beside what they could have had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WHOLE = ""
+"""The `phase` of the measurement window as a whole."""
+
+
+def subflow_shares(optimum: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Columns phase, flow, subflow, optimum_bps, goodput_bps."""
+    had = tables["subflows"].select(pl.lit(_WHOLE).alias("phase"), "flow", "subflow", "goodput_bps")
+    if "phase_subflows" in tables:
+        had = pl.concat([had, tables["phase_subflows"]])
+    return optimum.rename({"goodput_bps": "optimum_bps"}).join(
+        had, on=["phase", "flow", "subflow"], how="left", maintain_order="left"
+    )
+
+
+def flow_shares(
+    optimum: pl.DataFrame, subflows: pl.DataFrame, tables: Mapping[str, pl.DataFrame]
+) -> pl.DataFrame:
+    """Columns phase, flow, time_s, optimum_bps, goodput_bps, share, split_unique, split_distance.
+
+    `share` is goodput over optimum. `split_distance` is half the sum over subflows of the
+    difference between the two splits: the part of the flow's traffic that would have to move to
+    another subflow. It is null for a single subflow and where other splits are as good.
+    """
+    had = tables["flows"].select(
+        pl.lit(_WHOLE).alias("phase"), pl.col("id").alias("flow"), "goodput_bps"
+    )
+    if "phases" in tables:
+        had = pl.concat([had, tables["phases"]])
+    key = ["phase", "flow"]
+    part = pl.col("goodput_bps") / pl.col("goodput_bps").sum().over(key)
+    best = pl.col("optimum_bps") / pl.col("optimum_bps").sum().over(key)
+    distance = (
+        subflows.with_columns((part - best).abs().alias("off"))
+        .group_by(key, maintain_order=True)
+        .agg((pl.col("off").sum() / 2).alias("split_distance"), pl.len().alias("subflows"))
+    )
+    known = pl.col("split_unique") & (pl.col("subflows") > 1) & pl.col("split_distance").is_finite()
+    return (
+        optimum.rename({"goodput_bps": "optimum_bps"})
+        .join(had, on=key, how="left", maintain_order="left")
+        .join(distance, on=key, how="left", maintain_order="left")
+        .with_columns(
+            pl.when(pl.col("optimum_bps") > 0)
+            .then(pl.col("goodput_bps") / pl.col("optimum_bps"))
+            .alias("share"),
+            pl.when(known).then(pl.col("split_distance")).alias("split_distance"),
+        )
+        .select(
+            *key, "time_s", "optimum_bps", "goodput_bps", "share", "split_unique", "split_distance"
+        )
+    )
