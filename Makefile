@@ -52,7 +52,7 @@ bench: setup
 	$(BIN)/pathweave bench
 
 lock: $(VENV)/.uv
-	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 \
+	uv pip compile --quiet pyproject.toml --extra optimum --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--output-file requirements.lock
 

@@ -13,3 +13,7 @@ class InputError(PathweaveError, ValueError):
 
 class ScenarioError(InputError):
     """A mistake in a scenario; the message is laid out with file, line, column and a hint."""
+
+
+class OptimumError(PathweaveError):
+    """No solver found an allocation that can be trusted."""
