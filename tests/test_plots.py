@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pathweave.plots import palette, theme
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import Palette
-from pathweave.plots.series import every_panel
+from pathweave.plots.series import every_panel, over_subflows, time_axis
 from pathweave.plots.slowdown import BUCKETS, slowdown
 from pathweave.plots.thin import average, thin
 from pathweave.results.units import count, duration, number, rate_unit, size_text, time_unit
@@ -164,7 +165,7 @@ def test_slowdown_by_bucket() -> None:
             {
                 "goodput-by-flow", "goodput-by-location", "rtt-by-location", "goodput-by-phase",
                 "rates-over-time", "windows-over-time", "rtts-over-time", "queues-over-time",
-                "windows-close-up", "rtts-close-up", "queues-close-up",
+                "windows-close-up", "rtts-close-up", "queues-close-up", "rtt-cdf",
                 "utilisation-by-layer", "queue-by-layer",
             },
         ),
@@ -174,7 +175,8 @@ def test_slowdown_by_bucket() -> None:
             {
                 "goodput-cdf", "fct-cdf", "slowdown-by-size", "goodput-by-location",
                 "rtt-by-location", "rates-over-time", "windows-over-time", "rtts-over-time",
-                "queues-over-time", "queues-close-up", "utilisation-by-layer", "queue-by-layer",
+                "queues-over-time", "queues-close-up", "rtt-cdf", "utilisation-by-layer",
+                "queue-by-layer",
             },
         ),
     ],
@@ -213,6 +215,58 @@ def test_a_grid_of_panels_has_all_of_them() -> None:
     grid = every_panel(frame)
     assert grid.head(3).equals(frame)
     assert grid.rows()[3:] == [(None, None, "A", "A", "y->x", 0)]
+
+
+def test_rates_of_many_subflows_are_drawn_by_flow() -> None:
+    rates = [(0.1, "one", 1.0), (0.1, "one", 2.0), (0.2, "one", 4.0), (0.1, "two", 8.0)]
+    frame = pl.DataFrame(
+        {
+            "scheme": "A",
+            "panel": "",
+            "variant": "A",
+            "seed": 1,
+            "owner_id": [0, 0, 0, 1],
+            "subflow": [0, 1, 1, 2],
+            "time_s": [time for time, _, _ in rates],
+            "owner": [owner for _, owner, _ in rates],
+            "value": [value for _, _, value in rates],
+        }
+    )
+    sums = over_subflows(frame).select("owner", "time_s", "value", "subflow").rows()
+    assert sums == [("one", 0.1, 3.0, 0), ("one", 0.2, 4.0, 0), ("two", 0.1, 8.0, 0)]
+
+
+def test_rates_fall_back_to_flows_then_to_bands(fake: None, tmp_path: Path) -> None:
+    def caption(flows: int, schemes: str) -> str:
+        out = tmp_path / f"{flows}-{len(schemes)}"
+        out.mkdir()
+        path = write_scenario(
+            out, axes=f"scheme = [{schemes}]", fake=f"flows = {flows}\nseries = true"
+        )
+        results = pathweave.run(path, out=out / "results", progress=False)
+        found = figures(Source(results.scenarios[0], palette_of(results.scenarios)))
+        return next(figure.caption for figure in found if figure.name == "rates-over-time")
+
+    five = ", ".join(f'"XMP-{subflows}"' for subflows in (2, 3, 4, 5, 6))
+    assert "Sums over the subflows of each flow." in caption(6, five)
+    assert "band" in caption(7, five)
+    assert "Sums" not in caption(6, '"XMP-2", "XMP-4"'), "two variants have room for subflows"
+
+
+def test_times_are_labelled_in_the_unit_of_the_latest() -> None:
+    for latest, unit, label in ((2.0, "s", 1.0), (0.012, "ms", 1e-3), (8e-6, "us", 1e-6)):
+        axis = json.dumps(time_axis(pl.DataFrame({"time_s": [0.0, latest]})).to_dict())
+        assert f'"title": "time ({unit})"' in axis
+        assert f"datum.value / {label}," in axis
+
+
+def test_slowdown_of_a_handful_of_flows_is_not_drawn(fake: None, tmp_path: Path) -> None:
+    for flows, drawn in ((9, False), (12, True)):
+        path = write_scenario(tmp_path, fake=f"flows = {flows}")
+        out = tmp_path / f"{flows}"
+        results = pathweave.run(path, out=out, progress=False)
+        found = figures(Source(results.scenarios[0], palette_of(results.scenarios)))
+        assert ("slowdown-by-size" in {figure.name for figure in found}) is drawn
 
 
 def test_numbers_and_units() -> None:

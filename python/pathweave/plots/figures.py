@@ -60,6 +60,7 @@ def _all(source: Source) -> Iterator[Figure | None]:
         yield series_figure(source, kind)
         if not kind.averaged:
             yield series_figure(source, kind, close_up=True)
+    yield _rtts(source)
     yield from _links(source)
 
 
@@ -196,6 +197,17 @@ def _phases(source: Source) -> Figure | None:
     frame = frame.with_columns(pl.col("phase").alias("category"))
     return spread_figure(
         source, frame, "goodput-by-phase", "Goodput of flows by phase", axis, names
+    )
+
+
+def _rtts(source: Source) -> Figure | None:
+    rtts = source.table("rtts", ["rtt_s"])
+    if rtts is None:
+        return None
+    frame, unit = _in_unit(rtts, "rtt_s", rate=False)
+    axis = f"round-trip time ({unit})"
+    return cdf_figure(
+        source, frame, "rtt-cdf", "Round-trip times", axis, log=False, what="recorded samples"
     )
 
 

@@ -1,8 +1,9 @@
 """Rates, windows, round-trip times and queues over time.
 
 A handful of lines is drawn as lines: all in one panel per variant, or, when that would be a tangle,
-one panel per flow and variant. Many lines are drawn as their mean and the band between their 10th
-and 90th percentile.
+one panel per flow and variant. Where subflows are too many for that and flows are not, rates are
+drawn by flow. Many lines are drawn as their mean and the band between their 10th and 90th
+percentile.
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ class Kind:
     """Lines in one panel at most: few for windows, whose teeth hide each other."""
     averaged: bool = False
     """Long series are thinned to means over short stretches of time, not to extremes."""
+    summed: bool = False
+    """Sums over a flow's subflows say something, and may be drawn where subflows are too many."""
 
 
 KINDS = (
-    Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6, averaged=True),
+    Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6, averaged=True, summed=True),
     Kind("windows", "window_packets", "flow", "Windows over time", "window", 2),
     Kind("rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2),
     Kind("queues", "packets", "link", "Queues over time", "packets waiting", 1),
@@ -111,6 +114,9 @@ def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figu
         chart, note = _together(source, frame, variants, axis, kind, lines)
     elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
         chart, note = _apart(source, frame, variants, axis, kind)
+    elif kind.summed and owners <= kind.together:
+        notes.append("Sums over the subflows of each flow.")
+        chart, note = _together(source, over_subflows(frame), variants, axis, kind, owners)
     else:
         chart, note = _band(source, frame, axis, kind, lines)
     caption = " ".join(note for note in (*notes, note) if note)
@@ -198,9 +204,15 @@ def _thinned(
     return thin_frame, ""
 
 
-def _time_axis() -> alt.X:
+def time_axis(frame: pl.DataFrame) -> alt.X:
+    """The axis of `time_s`, labelled in the unit that suits the latest time in `frame`."""
+    latest = frame["time_s"].max()
+    unit = time_unit(latest if isinstance(latest, float) else 0.0)
     return alt.X(
-        "time_s:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6)
+        "time_s:Q",
+        title=f"time ({unit})",
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(tickCount=6, labelExpr=f"format(datum.value / {scale(unit)}, '~r')"),
     )
 
 
@@ -220,6 +232,13 @@ def _subflow_dash(subflows: Sequence[str]) -> alt.StrokeDash | alt.StrokeDashVal
         ),
         legend=top_legend(subflows, "subflow"),
     )
+
+
+def over_subflows(frame: pl.DataFrame) -> pl.DataFrame:
+    """The sum of `value` over each flow's subflows at each time, as if of one subflow."""
+    keys = ["scheme", "panel", "variant", "seed", "owner_id", "owner", "time_s"]
+    sums = frame.group_by(keys, maintain_order=True).agg(pl.col("value").sum())
+    return sums.with_columns(pl.lit(0, frame.schema["subflow"]).alias("subflow"))
 
 
 def _subflow_names(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -246,7 +265,7 @@ def _together(
         alt.Chart()
         .mark_line(strokeWidth=1.4, clip=True)
         .encode(
-            x=_time_axis(),
+            x=time_axis(kept),
             y=_value_axis(axis),
             color=alt.Color(
                 "owner:N",
@@ -279,7 +298,7 @@ def _apart(
         alt.Chart()
         .mark_line(strokeWidth=1.3, clip=True)
         .encode(
-            x=_time_axis(),
+            x=time_axis(kept),
             y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=3)),
             color=scheme_colour(source.palette, source.schemes(kept), legend=False),
             strokeDash=_subflow_dash(subflows),
@@ -338,7 +357,7 @@ def _band(
     panels = source.panels(bands)
     schemes = source.schemes(bands)
     columns, width, height = panel_size(len(panels))
-    base = alt.Chart().encode(x=_time_axis(), color=scheme_colour(source.palette, schemes))
+    base = alt.Chart().encode(x=time_axis(bands), color=scheme_colour(source.palette, schemes))
     chart = alt.layer(
         base.mark_area(opacity=0.18).encode(
             y=alt.Y("low:Q", title=axis, axis=alt.Axis(tickCount=4)), y2="high:Q"

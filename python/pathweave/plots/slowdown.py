@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from pathweave.plots.cdf import FEWEST
 from pathweave.plots.figure import (
     Figure,
     data,
@@ -51,9 +52,13 @@ def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def slowdown_figure(source: Source, flows: pl.DataFrame) -> Figure | None:
-    """A figure of slowdown by size bucket, median above and 99th percentile below."""
+    """A figure of slowdown by size bucket, median above and 99th percentile below.
+
+    None when no scheme has `FEWEST` flows to show.
+    """
     frame = slowdown(flows)
-    if frame.is_empty():
+    counts = frame.group_by("scheme", "panel").agg(pl.col("count").sum())
+    if counts.filter(pl.col("count") >= FEWEST).is_empty():
         return None
     panels = source.panels(frame)
     schemes = source.schemes(frame)
