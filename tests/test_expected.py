@@ -73,6 +73,16 @@ def test_no_file_and_other_scenarios_are_fine(tmp_path: Path) -> None:
         ("[[tab1]]\nquantity = 'jct'\naxes = ['load']\nvalues = {}", 'no axis "load"'),
         ("[[tab1]]\nquantity = 'jct'\naxes = ['scheme']\nvalues = { Vegas = 1 }", 'has no "Vegas"'),
         ("[[tab1]]\nquantity = 'jct'\nvalues = { DCTCP = 1 }", 'nested by "pattern"'),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nrelative_to = 'DCTCP'", "must be a table"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nrelative_to = { load = 'x' }", 'no axis "load"'),
+        (
+            "[[tab1]]\nquantity = 'jct'\nvalue = 1\nrelative_to = { scheme = 'LIA' }",
+            'has no "LIA"',
+        ),
+        (
+            "[[tab1]]\nquantity = 'jct'\nvalue = 1\nunit = 'ms'\nrelative_to.scheme = 'DCTCP'",
+            'not "ms"',
+        ),
         ("[[tab1", "expected.toml"),
     ],
 )
@@ -95,6 +105,37 @@ def test_ours_is_beside_the_published_value(fake: None, tmp_path: Path) -> None:
     assert rows["difference"][1] == pytest.approx(ours / 1e6 / 535.7 - 1)
     assert rows["within"][1] == (abs(rows["difference"][1]) <= 0.1)
     assert rows["within"][3] is None
+
+
+def test_ratios_are_of_runs_with_the_same_seed(fake: None, tmp_path: Path) -> None:
+    (tmp_path / "expected.toml").write_text("""
+[[tab1]]
+quantity = "goodput"
+where = { group = "large" }
+relative_to = { scheme = "DCTCP" }
+unit = "%"
+axes = ["pattern", "scheme"]
+values.Incast = { DCTCP = 100, XMP-4 = 126 }
+""")
+    path = write_scenario(tmp_path)
+    results = pathweave.run(path, seeds=3, out=tmp_path / "out", progress=False)
+    rows = results.published()
+    assert rows["title"][1] == "Goodput, mean, large, over that of DCTCP, %"
+    assert rows["ours"][0] == pytest.approx(100)
+    means = (
+        results.where(pattern="Incast")
+        .flows.filter(pl.col("finished"))
+        .group_by("seed", "scheme")
+        .agg(pl.col("goodput_bps").mean())
+        .pivot(on="scheme", index="seed", values="goodput_bps")
+    )
+    ratios = means["XMP-4"] / means["DCTCP"]
+    assert rows["ours"][1] == pytest.approx(100 * float(ratios.mean()))  # pyright: ignore[reportArgumentType]
+    # Without the other run there is nothing to compare with.
+    alone = pathweave.run(
+        path, only={"scheme": "XMP-4"}, out=tmp_path / "alone", progress=False
+    ).published()
+    assert alone["ours"].to_list() == [None, None]
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.integers(0, 99))

@@ -14,12 +14,15 @@ The file has one array of tables per scenario, named like the scenario file:
     "XMP-4" = { Permutation = 735.6, Random = 542.9, Incast = 535.7 }
 
 A scenario without variants gives `value = 735.6` in place of `axes` and `values`.
+
+With `relative_to = { scheme = "LIA" }` values are ratios: the statistic over that of the run with
+the same seed and, on the axes named there, these names. Their unit is "%", or none.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 FILE = "expected.toml"
 _KEYS = {
     "quantity", "statistic", "where", "unit", "tolerance", "source", "axes", "values", "value",
+    "relative_to",
 }  # fmt: skip
 
 
@@ -58,12 +62,15 @@ class Expected:
     source: str
     axes: tuple[str, ...]
     points: tuple[Point, ...]
+    relative_to: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Axis to name of what values are ratios to; empty when they are not."""
 
     @property
     def title(self) -> str:
         """A heading, as in "Goodput, mean, large, Mbps (Table 1)"."""
         parts = [QUANTITIES[self.quantity].title, self.statistic]
         parts += [str(value) for value in self.where.values()]
+        parts += [f"over that of {', '.join(self.relative_to.values())}"] * bool(self.relative_to)
         text = ", ".join([*parts, self.unit] if self.unit else parts)
         return f"{text} ({self.source})" if self.source else text
 
@@ -78,6 +85,7 @@ class Expected:
             "source": self.source,
             "axes": list(self.axes),
             "points": [{"at": dict(point.at), "value": point.value} for point in self.points],
+            "relative_to": dict(self.relative_to),
         }
 
     @staticmethod
@@ -92,6 +100,7 @@ class Expected:
             source=value["source"],
             axes=tuple(value["axes"]),
             points=tuple(Point(point["at"], point["value"]) for point in value["points"]),
+            relative_to=value.get("relative_to", {}),  # results of earlier versions have none
         )
 
 
@@ -138,10 +147,16 @@ def _parse(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Expec
     where = entry.get("where", {})
     if not isinstance(where, dict):
         raise InputError("where must be a table of columns and values")
+    relative_to = entry.get("relative_to", {})
+    if not isinstance(relative_to, dict):
+        raise InputError("relative_to must be a table of axes and names")
+    for axis, name in relative_to.items():
+        _check_name(axis, name, axes)
+    if relative_to and unit not in ("", "%"):
+        raise InputError(f'a ratio has the unit "%" or none, not "{unit}"')
     nesting = tuple(entry.get("axes", axes if "values" in entry else ()))
     for axis in nesting:
-        if axis not in axes:
-            raise InputError(f'the scenario has no axis "{axis}"; it has {_names(axes)}')
+        _check_axis(axis, axes)
     if ("value" in entry) == ("values" in entry):
         raise InputError("give either value or values")
     tree = entry["value"] if "value" in entry else entry["values"]
@@ -155,6 +170,7 @@ def _parse(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Expec
         source=str(entry.get("source", "")),
         axes=nesting,
         points=points,
+        relative_to=relative_to,
     )
 
 
@@ -173,15 +189,21 @@ def _points(
     if not isinstance(tree, dict):
         raise InputError(f'values must be nested by "{axis}" here, not {tree!r}')
     for name, below in tree.items():
-        if name not in axes[axis]:
-            known = ", ".join(axes[axis])
-            raise InputError(f'axis "{axis}" has no "{name}"; it has {known}')
+        _check_name(axis, name, axes)
         yield from _points(below, nesting[1:], axes, {**at, axis: name})
+
+
+def _check_axis(axis: str, axes: Mapping[str, Sequence[str]]) -> None:
+    if axis not in axes:
+        known = ", ".join(axes) if axes else "none"
+        raise InputError(f'the scenario has no axis "{axis}"; it has {known}')
+
+
+def _check_name(axis: str, name: str, axes: Mapping[str, Sequence[str]]) -> None:
+    _check_axis(axis, axes)
+    if name not in axes[axis]:
+        raise InputError(f'axis "{axis}" has no "{name}"; it has {", ".join(axes[axis])}')
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _names(axes: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(axes) if axes else "none"

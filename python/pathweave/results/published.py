@@ -9,6 +9,8 @@ from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
 from pathweave.results.units import scale
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from pathweave.results.expected import Expected, Point
@@ -56,21 +58,41 @@ def _ours(
     scenario: StoredScenario, entry: Expected, point: Point
 ) -> tuple[float | None, float | None]:
     """Mean over the runs that the value is about, and half its interval, in the entry's unit."""
-    statistic = parse_statistic(entry.statistic)
-    quantity = QUANTITIES[entry.quantity]
     values: list[float] = []
     for run in scenario.runs:
         if any(run.axes.get(axis) != name for axis, name in point.at.items()):
             continue
-        table = _basis(run, quantity.table)
-        if table is None:
-            continue
-        value = evaluate(table, quantity, statistic, entry.where)
+        value = _of_run(run, entry)
+        if value is not None and entry.relative_to:
+            value = _ratio(value, _partner(scenario, run, entry.relative_to), entry)
         if value is not None:
             values.append(value / scale(entry.unit))
     if not values:
         return None, None
     return sum(values) / len(values), half_width(values)
+
+
+def _of_run(run: StoredRun, entry: Expected) -> float | None:
+    """The statistic over one run, in base units."""
+    quantity = QUANTITIES[entry.quantity]
+    table = _basis(run, quantity.table)
+    if table is None:
+        return None
+    return evaluate(table, quantity, parse_statistic(entry.statistic), entry.where)
+
+
+def _partner(
+    scenario: StoredScenario, run: StoredRun, changes: Mapping[str, str]
+) -> StoredRun | None:
+    """The run with the same seed and, but for these, the same names on all axes."""
+    axes = {**run.axes, **changes}
+    same = (other for other in scenario.runs if other.seed == run.seed and other.axes == axes)
+    return next(same, None)
+
+
+def _ratio(value: float, partner: StoredRun | None, entry: Expected) -> float | None:
+    base = _of_run(partner, entry) if partner else None
+    return value / base if base else None
 
 
 def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
