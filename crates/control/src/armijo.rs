@@ -142,12 +142,13 @@ mod tests {
     fn rounds_to_grow(step: &str) -> f64 {
         let mut connection = Connection::new("fcc", &[text("step", step)], &[(10.0, 100)]);
         connection.paths[0].minimum_rtt = Time::from_micros(100);
-        let mut rounds = 0.0;
-        while connection.window(0) < 30.0 {
+        for rounds in 0..100 {
+            if connection.window(0) >= 30.0 {
+                return f64::from(rounds);
+            }
             connection.round(0, false);
-            rounds += 1.0;
         }
-        rounds
+        panic!("the window does not grow")
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl Controller for Bos {
 #[cfg(test)]
 mod tests {
     use crate::connection::{Connection, near, number, text};
-    use crate::{Ecn, Loss, find};
+    use crate::{Change, Ecn, Loss, find};
 
     fn bos(window: f64) -> Connection {
         Connection::new("bos", &[], &[(window, 100)])
@@ -393,6 +393,18 @@ mod tests {
         assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 10.0));
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 2.0);
+    }
+
+    #[test]
+    fn a_subflow_that_opens_again_starts_afresh() {
+        let mut connection = bos(20.0);
+        connection.ack(0, 1, 1);
+        connection.change(0, Change::Closed);
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 15.0, "the round has been cut");
+        connection.change(0, Change::Opened);
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 11.25);
     }
 
     /// The mean window when a share `p` of the rounds is marked, at random.

@@ -362,6 +362,13 @@ mod tests {
     }
 
     #[test]
+    fn only_marks_cut() {
+        let mut connection = eutcp(&[text("ecn", "on")], &[(10.0, 100)]);
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 10.1);
+    }
+
+    #[test]
     fn random_congestion_leads_to_the_formula() {
         for (gamma, p) in [(1.0, 0.04), (1.05, 0.04), (1.5, 0.03)] {
             let given = [number("gamma", gamma)];

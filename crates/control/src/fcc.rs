@@ -360,11 +360,13 @@ mod tests {
 
     #[test]
     fn a_window_below_ssthresh_is_in_slow_start_until_beta_exceeds_alpha() {
-        let mut connection = fcc(&[at_once()], &[(9.0, 100)]);
+        let mut connection = fcc(&[at_once(), number("w_min", 8.0)], &[(7.0, 100)]);
         connection.paths[0].ssthresh = 40.0;
+        connection.paths[0].smoothed_rtt = Time::from_picos(1 << 27);
+        connection.paths[0].minimum_rtt = Time::from_picos(1 << 27);
         connection.ack(0, 1, 1);
-        // beta = 0.1 = alpha of 10 packets.
-        assert_eq!((connection.window(0), connection.ssthresh(0)), (10.0, 40.0));
+        // beta = 1/8 = alpha of 8 packets, exactly.
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (8.0, 40.0));
         let mut connection = fcc(&[at_once()], &[(9.0, 100)]);
         connection.paths[0].ssthresh = 40.0;
         connection.ack(0, 2, 2);

@@ -407,6 +407,7 @@ mod tests {
     fn every_default_is_accepted() {
         for entry in registry() {
             let defaults = entry.defaults();
+            assert_eq!(defaults.iter().count(), entry.parameters.len());
             for (parameter, (name, value)) in entry.parameters.iter().zip(defaults.iter()) {
                 assert_eq!(parameter.name, name);
                 assert!(parameter.kind.accepts(value), "{} of {}", name, entry.name);
@@ -470,6 +471,30 @@ mod tests {
         assert_eq!(refused("xmp", &[number("variant", 1.0)]).message, message);
         let message = r#"xmp cannot have variant = "code": variant takes one of "paper", "kernel""#;
         assert_eq!(refused("xmp", &[text("variant", "code")]).message, message);
+    }
+
+    #[test]
+    fn lists_are_refused_as_they_are_written() {
+        let message = "eutcp cannot have gamma = [1, 0.5, 1.1]: \
+                       gamma takes a number from 1 to 1.9, or a list with one for each subflow";
+        let list = Value::Numbers([1.0, 0.5, 1.1].into());
+        let given = [("gamma".to_string(), list)];
+        assert_eq!(refused("eutcp", &given).message, message);
+        let empty = [("gamma".to_string(), Value::Numbers(Vec::new()))];
+        refused("eutcp", &empty);
+        refused("xmp", &[("beta".to_string(), Value::Numbers([4.0].into()))]);
+        let message = "wutcp cannot have omega = 2: \
+                       omega takes \"1/m\", \"1/m^2\", \"1/sqrt(m)\" or a number from 0.00001 to 1";
+        assert_eq!(refused("wutcp", &[number("omega", 2.0)]).message, message);
+    }
+
+    #[test]
+    fn the_explanation_is_the_head_of_the_file() {
+        let entry = Entry {
+            file: "//! Title\n//!\n//! - a line\n\n//! not this\nfn code() {}\n",
+            ..*entry("reno")
+        };
+        assert_eq!(entry.explanation(), "Title\n\n- a line\n");
     }
 
     #[test]
