@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from pathweave.optimum.allocate import solve
     from pathweave.optimum.allocation import Allocation
     from pathweave.optimum.residuals import Residuals
+    from pathweave.optimum.routing import (
+        Routing,
+        RoutingProblem,
+        enumerate_paths,
+        judge,
+        relax,
+        round_up,
+    )
 
 __all__ = [
     "Allocation",
@@ -43,17 +51,29 @@ __all__ = [
     "MaxMin",
     "ProportionalFairness",
     "Residuals",
+    "Routing",
+    "RoutingProblem",
     "Subflow",
     "Tcp",
     "Utility",
     "Wutcp",
     "Xmp",
+    "enumerate_paths",
+    "judge",
+    "relax",
+    "round_up",
     "solve",
 ]
 
 _HOMES = {
     "Allocation": "pathweave.optimum.allocation",
     "Residuals": "pathweave.optimum.residuals",
+    "Routing": "pathweave.optimum.routing",
+    "RoutingProblem": "pathweave.optimum.routing",
+    "enumerate_paths": "pathweave.optimum.routing",
+    "judge": "pathweave.optimum.routing",
+    "relax": "pathweave.optimum.routing",
+    "round_up": "pathweave.optimum.routing",
     "solve": "pathweave.optimum.allocate",
 }
 

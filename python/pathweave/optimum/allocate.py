@@ -51,14 +51,27 @@ def solve(
 
     Raises `InputError` for a problem that has no optimum, and `OptimumError` when none was found.
     """
+    return allocate(network_of(problem), problem, utility, tolerance, solver)
+
+
+def allocate(
+    network: Network,
+    problem: AllocationProblem,
+    utility: Utility | Sequence[Utility],
+    tolerance: float,
+    solver: Solver | None,
+) -> Allocation:
+    """The same over the columns of a network alone, which may be some of the problem's subflows.
+
+    What a utility takes from the delays is of all subflows.
+    """
     start = time.perf_counter()
-    network = network_of(problem)
     if not len(network.columns):
         raise InputError("no flow has a path with capacity")
     if isinstance(utility, MaxMin):
         found = _max_min(network, utility)
     else:
-        found = _concave(network, problem, _by_flow(problem, utility), tolerance, solver)
+        found = _concave(network, problem, by_flow(problem, utility), tolerance, solver)
     return _allocation(network, found, tolerance, start)
 
 
@@ -78,7 +91,8 @@ class _Found:
     remarks: tuple[str, ...]
 
 
-def _by_flow(problem: AllocationProblem, utility: Concave | Sequence[Utility]) -> list[Concave]:
+def by_flow(problem: AllocationProblem, utility: Concave | Sequence[Utility]) -> list[Concave]:
+    """One utility a flow, none of them max-min."""
     flows = len(problem.flows)
     if not isinstance(utility, (list, tuple)):
         return [utility] * flows  # pyright: ignore[reportReturnType]
