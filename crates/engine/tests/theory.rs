@@ -240,6 +240,37 @@ fn dctcp_keeps_the_queue_around_k() {
     }
 }
 
+// FCC and proportional marking.
+
+/// In equilibrium the share of marked packets, which is the queue's share of its limit L, is alpha =
+/// (tau / base RTT) / w. A busy bottleneck has w = B tau / base RTT, so that alpha = 1/B: L/B packets
+/// wait. That is 3 to 7 packets here, so that the noise of the marks shows.
+#[test]
+fn fcc_keeps_one_over_bdp_of_the_queue() {
+    for (delay, limit) in [(200, 100), (200, 200), (400, 200)] {
+        let delay = Time::from_micros(delay);
+        let queue = QueueConfig {
+            marking: Marking::Linear {
+                from: 0.0,
+                to: 0.8 * f64::from(limit),
+                probability: 0.8,
+            },
+            ..plans::queue(limit, None)
+        };
+        let mut plan = lone("fcc", &[], delay, queue);
+        plan.groups[0].transport.ack.every = 1;
+        plan.measure.from = Time::from_millis(200);
+        plan.stop.at = Some(Time::from_millis(1200));
+        let output = plans::run(&plan);
+        let occupancy = bottleneck(&output, "queue_mean") / f64::from(limit);
+        let expected = 1.0 / bandwidth_delay(delay);
+        let utilisation = bottleneck(&output, "utilisation");
+        let what = format!("{delay}, {limit}: {occupancy}, not {expected}; {utilisation}");
+        assert!(within(occupancy, 0.25, expected), "{what}");
+        assert!(utilisation > 0.97, "{what}");
+    }
+}
+
 // Shares.
 
 #[test]
