@@ -253,6 +253,20 @@ def test_rates_fall_back_to_flows_then_to_bands(fake: None, tmp_path: Path) -> N
     assert "Sums" not in caption(6, '"XMP-2", "XMP-4"'), "two variants have room for subflows"
 
 
+def test_the_distribution_of_rtts_leaves_out_their_tail(fake: None, tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, fake="flows = 4\nseries = true")
+    results = pathweave.run(path, out=tmp_path / "out", progress=False)
+    source = Source(results.scenarios[0], palette_of(results.scenarios))
+    figure = next(figure for figure in figures(source) if figure.name == "rtt-cdf")
+    assert "99%" in figure.caption
+    rtts = source.table("rtts", ["rtt_s"])
+    assert rtts is not None
+    tails = rtts.group_by("scheme", "panel").agg(pl.col("rtt_s").quantile(0.99) * 1e6)["rtt_s"]
+    end = figure.spec()["spec"]["encoding"]["x"]["scale"]["domain"][1]
+    assert end == pytest.approx(tails.max(), rel=0.01)
+    assert end < 1e6 * float(rtts["rtt_s"].max())  # pyright: ignore[reportArgumentType]
+
+
 def test_times_are_labelled_in_the_unit_of_the_latest() -> None:
     for latest, unit, label in ((2.0, "s", 1.0), (0.012, "ms", 1e-3), (8e-6, "us", 1e-6)):
         axis = json.dumps(time_axis(pl.DataFrame({"time_s": [0.0, latest]})).to_dict())

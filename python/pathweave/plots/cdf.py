@@ -28,12 +28,21 @@ _TAIL = 20
 
 
 def cdf_figure(
-    source: Source, frame: pl.DataFrame, name: str, title: str, axis: str, *, log: bool, what: str
+    source: Source,
+    frame: pl.DataFrame,
+    name: str,
+    title: str,
+    axis: str,
+    *,
+    log: bool,
+    what: str,
+    shown: float = 1.0,
 ) -> Figure | None:
     """A figure of the distribution of the column `value` of `frame`, by scheme and panel.
 
     None when no line would have `FEWEST` values. `axis` is the title of the x axis with its unit,
-    `what` the plural of what is counted.
+    `what` the plural of what is counted. A linear axis ends where a share `shown` of every line
+    is in the picture.
     """
     frame = frame.drop_nulls("value")
     if log:
@@ -50,7 +59,7 @@ def cdf_figure(
         alt.Chart()
         .mark_line(interpolate="step-after", clip=True)
         .encode(
-            x=_value_axis(lines, axis, log=log),
+            x=_value_axis(lines, axis, log=log, shown=shown),
             y=alt.Y(
                 "share:Q",
                 title=f"share of {what}",
@@ -74,14 +83,21 @@ def cdf_figure(
             f" Lines are drawn through {POINTS} quantiles and the {_TAIL} largest values of "
             f"up to {most:,}."
         )
+    if shown < 1:
+        caption += f" The axis ends where {shown:.0%} of every line is in the picture."
     return Figure(name, title, caption, in_panels(chart, data(lines), panels, columns))
 
 
-def _value_axis(lines: pl.DataFrame, axis: str, *, log: bool) -> alt.X:
+def _value_axis(lines: pl.DataFrame, axis: str, *, log: bool, shown: float) -> alt.X:
     if log:
         low, high = float(lines["value"].min()), float(lines["value"].max())  # pyright: ignore[reportArgumentType]
         return alt.X("value:Q", **log_axis(low, max(high, low * 1.01), title=axis))
-    return alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5))
+    scale = alt.Scale(zero=True)
+    if shown < 1:
+        reached = lines.filter(pl.col("share") >= shown).group_by("scheme", "panel")
+        end = reached.agg(pl.col("value").min())["value"].max()
+        scale = alt.Scale(domain=[0, end])  # pyright: ignore[reportArgumentType]
+    return alt.X("value:Q", title=axis, scale=scale, axis=alt.Axis(tickCount=5))
 
 
 def _line(group: pl.DataFrame) -> pl.DataFrame:

@@ -206,8 +206,16 @@ def _rtts(source: Source) -> Figure | None:
         return None
     frame, unit = _in_unit(rtts, "rtt_s", rate=False)
     axis = f"round-trip time ({unit})"
+    # A slow start's overshoot is much longer than what follows.
     return cdf_figure(
-        source, frame, "rtt-cdf", "Round-trip times", axis, log=False, what="recorded samples"
+        source,
+        frame,
+        "rtt-cdf",
+        "Round-trip times",
+        axis,
+        log=False,
+        what="recorded samples",
+        shown=0.99,
     )
 
 
