@@ -27,14 +27,14 @@ impl Account<'_> {
             .filter(|window| window.closed.is_some())
     }
 
-    /// What tables and notes call a flow.
-    pub fn flow_name(&self, number: usize, flow: &Flow) -> String {
+    /// What tables and notes call a flow: its own name, or that of its group and its number in it.
+    pub fn flow_name(&self, flow: &Flow) -> String {
         let group = &self.plan.groups[flow.group as usize];
         match flow.listed {
             Some(entry) if !group.listed[entry as usize].name.is_empty() => {
                 group.listed[entry as usize].name.clone()
             }
-            _ => format!("{}/{number}", group.name),
+            _ => format!("{}/{}", group.name, flow.tag),
         }
     }
 }

@@ -66,12 +66,7 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
         ("id", Column::Integers((0..flows.len() as u64).collect())),
         (
             "name",
-            Column::texts(
-                flows
-                    .iter()
-                    .enumerate()
-                    .map(|(n, flow)| run.flow_name(n, flow)),
-            ),
+            Column::texts(flows.iter().map(|flow| run.flow_name(flow))),
         ),
         (
             "group",

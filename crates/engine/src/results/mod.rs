@@ -215,15 +215,13 @@ fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {
         .filter(|flow| flow.stalled)
         .count();
     if stalled > 0 {
-        let names: Vec<String> = run
+        let named = run
             .workload
             .flows
             .iter()
-            .enumerate()
-            .filter(|(_, flow)| flow.stalled)
-            .take(3)
-            .map(|(number, flow)| run.flow_name(number, flow))
-            .collect();
+            .filter(|flow| flow.stalled)
+            .take(3);
+        let names: Vec<String> = named.map(|flow| run.flow_name(flow)).collect();
         let more = if stalled > names.len() { ", ..." } else { "" };
         let names = names.join(", ");
         notes.push(format!("{stalled} flows have no live path: {names}{more}"));

@@ -1,0 +1,309 @@
+"""`pathweave solve` and `run --optimum` from the command line, against sums by hand."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import pathweave
+from conftest import environment
+from pathweave.cli.app import app
+from pathweave.errors import InputError
+from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp
+from pathweave.report.build import build_report
+from pathweave.solving.objective import names, of_controller, parse
+from pathweave.solving.shares import flow_shares, subflow_shares
+
+# Flow "both" may use both links and shares the second with "one", which leaves at half-time.
+SCENARIO = """
+title = "Two links"
+
+[fabric]
+kind = "parallel-paths"
+pairs = 2
+rates = ["1 Gbps", "1 Gbps"]
+delays = "100 us"
+host_rate = "10 Gbps"
+host_delay = "10 us"
+
+[routing]
+kind = "pinned"
+
+[[traffic]]
+name = "flows"
+pattern = "flows"
+size = "unlimited"
+controller = "xmp"
+flows = [
+    { name = "both", from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
+    { name = "one", from = "S2", to = "D2", paths = [["A2", "B2"]], stop = "20 ms" },
+]
+
+[variants.scheme.XMP]
+"traffic.flows.controller" = "xmp"
+[variants.scheme.LIA]
+"traffic.flows.controller" = "lia"
+
+[stop]
+at = "40 ms"
+
+[measure.phases]
+early = ["10 ms", "20 ms"]
+late = ["25 ms", "40 ms"]
+"""
+PAYLOAD = 1448 / 1500
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "links.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left on the terminal."""
+
+    stdout: str
+    stderr: str
+
+
+def command(*words: str | Path, expect: int = 0) -> Done:
+    """Run the command line in this process: loading the solvers takes a second."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if isinstance(result.exception, InputError):
+        assert expect == 2, result.exception
+        return Done(result.stdout, str(result.exception))
+    assert result.exit_code == expect, (result.stderr, result.exception)
+    return Done(result.stdout, result.stderr)
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of the scenario with an optimum beside them."""
+    folder = tmp_path_factory.mktemp("beside")
+    (folder / "links.toml").write_text(SCENARIO)
+    command("run", folder / "links.toml", "--optimum", "--out", folder / "results")
+    return folder / "results"
+
+
+def test_solve_gives_each_flow_its_link_and_then_the_other_as_well(
+    scenario: Path, tmp_path: Path
+) -> None:
+    command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path / "results")
+    results = pathweave.load(tmp_path / "results" / "links-optimum")
+    phases = results.phases.sort("phase", "flow")["goodput_bps"].to_list()
+    expected = [PAYLOAD * 1e9, PAYLOAD * 1e9, 2 * PAYLOAD * 1e9]
+    assert phases == pytest.approx(expected, rel=1e-5)
+    links = results.links.filter(pl.col("link") == "A2->B2")
+    assert links["utilisation"].item() == pytest.approx(1.0, abs=5e-3)  # jitter before
+    manifest = results.stored[0].manifest
+    assert manifest["backend"] == "solve"
+    assert manifest["optimum"]["utility"] == "proportional"
+    assert manifest["optimum"]["worst_residual"] < 1e-6
+    again = command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path / "results")
+    assert "1 of 1 runs are there already" in again.stderr
+
+
+def test_each_utility_has_a_folder_of_its_own(scenario: Path, tmp_path: Path) -> None:
+    for utility in ("max-min", "alpha:alpha=2"):
+        command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path, "--utility", utility)
+    folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
+    assert folders == {"links-optimum-max-min", "links-optimum-alpha-alpha-2"}
+
+
+def test_run_with_optimum_says_what_share_each_flow_had(beside: Path) -> None:
+    results = pathweave.load(beside)
+    optimum = results.table("optimum").filter(pl.col("scheme") == "XMP").sort("phase", "flow")
+    early = optimum.filter(pl.col("phase") == "early")
+    assert early["optimum_bps"].to_list() == pytest.approx([PAYLOAD * 1e9] * 2, rel=1e-5)
+    share = (early["goodput_bps"] / early["optimum_bps"]).to_list()
+    assert early["share"].to_list() == pytest.approx(share)
+    # All of what XMP's second subflow had should have gone over the first.
+    had = (
+        results.table("phase_subflows")
+        .filter((pl.col("scheme") == "XMP") & (pl.col("phase") == "early") & (pl.col("flow") == 0))
+        .sort("subflow")["goodput_bps"]
+    )
+    off = early.filter(pl.col("flow") == 0)["split_distance"].item()
+    assert off == pytest.approx(had[1] / had.sum(), abs=1e-6)
+    assert early.filter(pl.col("flow") == 1)["split_distance"].item() is None
+
+
+def test_an_optimum_that_is_there_is_not_solved_again(scenario: Path, tmp_path: Path) -> None:
+    words = ("run", scenario, "--optimum", "--only", "scheme=XMP", "--out", tmp_path)
+    first = command(*words)
+    assert 'Goodput of "flows" in % of the optimum (proportional)' in first.stdout
+    assert first.stderr.count("solved") == 1
+    assert "solved" not in command(*words).stderr
+    assert command(*words, "--utility", "max-min").stderr.count("solved") == 1
+
+
+def test_the_report_shows_the_shares(beside: Path, tmp_path: Path) -> None:
+    page = build_report([beside / "links"], tmp_path, pictures=False).read_text()
+    assert "Ours beside the optimum" in page
+    assert "Share of the optimum by flow" in page
+    assert "Utility: proportional. Solved with clarabel" in page
+    assert "off the best split" in page
+
+
+def test_a_fresh_simulation_leaves_no_stale_optimum(scenario: Path, tmp_path: Path) -> None:
+    command("run", scenario, "--optimum", "--out", tmp_path)
+    command("run", scenario, "--fresh", "--out", tmp_path)
+    assert pathweave.load(tmp_path).table("optimum").is_empty()
+
+
+def test_documented_columns_are_those_of_the_tables(beside: Path) -> None:
+    reference = (Path(__file__).parent.parent / "docs" / "results.md").read_text()
+    run = pathweave.load(beside).stored[0]
+    for table in ("optimum", "optimum_subflows"):
+        for column in pl.read_parquet_schema(run.path(table)):
+            assert f"`{column}`" in reference, f"{table}: {column}"
+    for key in json.loads((run.folder / "optimum.json").read_text()):
+        assert f"`{key}`" in reference, key
+
+
+def test_a_limit_ends_a_run_and_says_so(scenario: Path, tmp_path: Path) -> None:
+    command("solve", scenario, "--problems", "1", "--only", "scheme=XMP", "--out", tmp_path)
+    run = pathweave.load(tmp_path).stored[0]
+    assert run.manifest["verdict"] == "stopped"
+    assert any("ended after 1 different sets of flows" in note for note in run.manifest["notes"])
+
+
+def test_of_many_intervals_a_sample_is_taken_and_said(scenario: Path, tmp_path: Path) -> None:
+    words = ("run", scenario, "--optimum", "--problems", "2", "--only", "scheme=XMP")
+    done = command(*words, "--out", tmp_path)
+    assert "the optimum is of 2 of" in " ".join(done.stderr.split())
+    run = pathweave.load(tmp_path).stored[0]
+    assert run.optimum is not None
+    assert run.optimum["asked"] == 2 < run.optimum["intervals"]
+
+
+def test_a_controller_without_a_utility_fails_by_name(scenario: Path, tmp_path: Path) -> None:
+    done = command("solve", scenario, "--utility", "controller", "--out", tmp_path, expect=1)
+    text = " ".join(done.stderr.split())
+    assert "failed: LIA: lia is not known to maximise a utility" in text
+    assert len(pathweave.load(tmp_path).stored) == 1  # XMP's is there
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fair", 'unknown utility "fair"; known are proportional, alpha'),
+        ("alpha", 'utility "alpha" has a parameter missing or unknown'),
+        ("alpha:2", "write alpha:key=value"),
+        ("xmp:gamma=2", 'utility "xmp:gamma=2" has a parameter missing or unknown'),
+        ("xmp:beta=-1", "beta is -1"),
+        ("xmp:beta=four", "beta"),
+    ],
+)
+def test_a_wrong_utility_is_refused_with_what_is_known(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(text)
+
+
+def test_a_wrong_utility_is_refused_before_anything_runs(scenario: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    done = command("run", scenario, "--optimum", "--utility", "fair", "--out", out, expect=2)
+    assert "unknown utility" in done.stderr
+    assert not out.exists()
+
+
+def test_utilities_by_name() -> None:
+    assert parse("proportional").utility == ProportionalFairness()
+    assert parse("xmp:beta=6").utility == Xmp(6.0)
+    assert parse("wutcp:omega=1/m^2").utility == Wutcp("1/m^2")
+    assert parse("max-min:over=subflows").utility == MaxMin("subflows")
+    assert parse("controller").of("xmp", {"beta": 5.0}) == Xmp(5.0)
+    assert set(names()) >= {"controller", "eutcp", "tcp", "delay-weighted"}
+
+
+def test_ewtcp_and_uncoupled_are_weighted_tcp() -> None:
+    assert of_controller("ewtcp", {}) == Wutcp("1/m^2")
+    assert of_controller("uncoupled", {}) == Wutcp(1.0)
+
+
+def test_interruption_keeps_what_is_solved(tmp_path: Path) -> None:
+    scenario = tmp_path / "slow.toml"
+    scenario.write_text(SLOW)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pathweave", "solve", str(scenario), "--out", str(tmp_path / "r")],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("started"):
+            running.send_signal(signal.SIGINT)
+            break
+    _, rest = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "interrupted: 0 of 2 runs are kept" in rest
+    assert not list((tmp_path / "r").rglob("manifest.json"))
+
+
+# Thousands of arrivals, each a change.
+SLOW = """
+title = "Slow"
+
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "1 Gbps"
+delay = "10 us"
+
+[[traffic]]
+name = "small"
+pattern = "poisson"
+size = "100 KB"
+flows_per_second = 20000
+
+[variants.scheme.Reno]
+"traffic.small.controller" = "reno"
+[variants.scheme.CUBIC]
+"traffic.small.controller" = "cubic"
+
+[stop]
+at = "10 s"
+"""
+
+
+def test_shares_by_hand() -> None:
+    tables = {
+        "flows": pl.DataFrame({"id": [0, 1], "goodput_bps": [30.0, 50.0]}),
+        "subflows": pl.DataFrame(
+            {"flow": [0, 0, 1], "subflow": [0, 1, 0], "goodput_bps": [10.0, 20.0, 50.0]}
+        ),
+    }
+    solved = pl.DataFrame(
+        {
+            "phase": ["", ""],
+            "flow": [0, 1],
+            "goodput_bps": [40.0, 40.0],
+            "time_s": [1.0, 1.0],
+            "split_unique": [True, True],
+        }
+    )
+    split = pl.DataFrame(
+        {
+            "phase": ["", "", ""],
+            "flow": [0, 0, 1],
+            "subflow": [0, 1, 0],
+            "goodput_bps": [40.0, 0.0, 40.0],
+        }
+    )
+    subflows = subflow_shares(split, tables)
+    flows = flow_shares(solved, subflows, tables)
+    assert flows["share"].to_list() == [0.75, 1.25]
+    # Two thirds of the first flow's traffic are on the wrong subflow.
+    assert flows["split_distance"].to_list() == [pytest.approx(2 / 3), None]
+    doubtful = flow_shares(solved.with_columns(split_unique=pl.lit(value=False)), subflows, tables)
+    assert doubtful["split_distance"].to_list() == [None, None]
