@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,7 @@ from pathweave.errors import InputError
 from pathweave.results.expected import Expected, read_expected
 from pathweave.results.quantities import parse_statistic
 
+PAPERS = Path(__file__).parent.parent / "papers"
 AXES = {"scheme": ["DCTCP", "XMP-4"], "pattern": ["Permutation", "Incast"]}
 GOOD = """
 [[tab1]]
@@ -90,6 +92,24 @@ def test_mistakes_name_the_file(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=r"expected\.toml") as raised:
         read(tmp_path, text)
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PAPERS.glob("*/expected.toml")), ids=lambda p: p.parent.name
+)
+def test_published_values_are_about_scenarios_that_exist(path: Path) -> None:
+    for name, entries in tomllib.loads(path.read_text()).items():
+        scenario = tomllib.loads((path.parent / f"{name}.toml").read_text())
+        axes = {axis: list(names) for axis, names in scenario.get("variants", {}).items()}
+        found = read_expected(path.parent, name, axes)
+        assert len(found) == len(entries)
+        groups = {group["name"] for group in scenario["traffic"]}
+        listed = [group for group in scenario["traffic"] if group["pattern"] == "flows"]
+        flows = {flow.get("name") for group in listed for flow in group["flows"]}
+        for entry in found:
+            assert entry.points
+            assert entry.where.get("group") in {None, *groups}
+            assert entry.where.get("name") in {None, *flows}
 
 
 def test_ours_is_beside_the_published_value(fake: None, tmp_path: Path) -> None:
