@@ -276,6 +276,50 @@ at = "10 s"
 """
 
 
+# Both flows over the first of two bottlenecks.
+COLLISION = """
+title = "Collision"
+
+[fabric]
+kind = "parallel-paths"
+pairs = 2
+rates = ["1 Gbps", "1 Gbps"]
+delays = "100 us"
+host_rate = "10 Gbps"
+host_delay = "10 us"
+
+[routing]
+kind = "pinned"
+
+[[traffic]]
+name = "flows"
+pattern = "flows"
+size = "unlimited"
+controller = "xmp"
+flows = [
+    { from = "S1", to = "D1", paths = [["A1", "B1"]] },
+    { from = "S2", to = "D2", paths = [["A1", "B1"]] },
+]
+
+[stop]
+at = "10 ms"
+"""
+
+
+def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None:
+    scenario = tmp_path / "collision.toml"
+    scenario.write_text(COLLISION)
+    done = command("solve", scenario, "--routing", "--out", tmp_path / "results")
+    routing = pathweave.load(tmp_path / "results").stored[0].manifest["optimum"]["routing"]
+    assert (routing["flows"], routing["candidates"]) == (2, 4)
+    assert routing["given"]["total_bps"] == pytest.approx(1e9, rel=1e-6)
+    assert routing["best"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
+    assert routing["relaxed"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
+    assert "the best of all choices" in done.stdout
+    again = command("solve", scenario, "--routing", "--out", tmp_path / "results")
+    assert "1 of 1 runs are there already" in again.stderr
+
+
 def test_shares_by_hand() -> None:
     tables = {
         "flows": pl.DataFrame({"id": [0, 1], "goodput_bps": [30.0, 50.0]}),

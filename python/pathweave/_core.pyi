@@ -75,6 +75,9 @@ class FluidProblem(TypedDict):
     capacities_bps: NDArray[np.float64]
     flows: NDArray[np.uint64]
     """Numbers of the flows."""
+    source: NDArray[np.uint64]
+    """By flow: index of the sending host."""
+    destination: NDArray[np.uint64]
     controllers: list[tuple[str, dict[str, float | str | list[float]]]]
     controller_of: NDArray[np.uint64]
     """By flow: a place in `controllers`."""
@@ -105,6 +108,9 @@ class Variant:
     @property
     def resolved(self) -> str: ...
     def hash(self, seed: int) -> str: ...
+    def candidates(
+        self, seed: int, pairs: Sequence[tuple[int, int]]
+    ) -> list[list[tuple[float, list[int]]]]: ...
     def prepare(self, seed: int) -> Run: ...
     def flow(self, seed: int, allocate: Allocate) -> Output: ...
     def along(

@@ -26,7 +26,8 @@ mod workload;
 
 pub use capture::Capture;
 pub use fluid::{
-    Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, flow,
+    Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
+    flow,
 };
 pub use memory::peak_rss_mb;
 pub use progress::Progress;

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArrayMethods};
 use pathweave_control::{Parameters, Value};
-use pathweave_engine::{Allocation, Allocator, Answer, Life, Problem, RunError};
+use pathweave_engine::{Allocation, Allocator, Answer, FluidFlow, Life, Problem, RunError};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -98,6 +98,12 @@ fn dictionary<'py>(py: Python<'py>, problem: &Problem<'_>) -> PyResult<Bound<'py
     result.set_item("packet_bytes", problem.packet.get())?;
     result.set_item("capacities_bps", PyArray1::from_iter(py, capacities))?;
     result.set_item("flows", PyArray1::from_iter(py, numbers))?;
+    let ends = |of: fn(&FluidFlow<'_>) -> u32| {
+        let ends = problem.flows.iter().map(move |flow| u64::from(of(flow)));
+        PyArray1::from_iter(py, ends)
+    };
+    result.set_item("source", ends(|flow| flow.source))?;
+    result.set_item("destination", ends(|flow| flow.destination))?;
     result.set_item("controllers", listed)?;
     result.set_item("controller_of", PyArray1::from_vec(py, controller_of))?;
     result.set_item("flow_of", PyArray1::from_vec(py, flow_of))?;

@@ -114,6 +114,9 @@ impl Scenario {
     }
 }
 
+/// A path: its RTT in seconds, the numbers of its links.
+type Candidate = (f64, Vec<u32>);
+
 /// One variant of a scenario.
 #[pyclass(frozen)]
 pub struct Variant {
@@ -184,6 +187,21 @@ impl Variant {
             }
             Err(error) => Err(asking.error(&error)),
         }
+    }
+    /// All shortest paths between pairs of hosts (indices): for each pair a list of paths, each its
+    /// RTT without queues in seconds and the numbers of its links.
+    fn candidates(&self, seed: u64, pairs: Vec<(u32, u32)>) -> PyResult<Vec<Vec<Candidate>>> {
+        let plan = self.inner().plan(seed);
+        let found = pathweave_engine::candidates(&plan, &pairs)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let path = |path: pathweave_engine::FluidPath| {
+            let links = path.links.iter().map(|link| link.0).collect();
+            (path.rtt.as_secs_f64(), links)
+        };
+        Ok(found
+            .into_iter()
+            .map(|paths| paths.into_iter().map(path).collect())
+            .collect())
     }
     fn prepare(&self, py: Python<'_>, seed: u64) -> Run {
         py.detach(|| Run::new(self.inner().plan(seed)))

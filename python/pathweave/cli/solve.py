@@ -41,6 +41,10 @@ def solve(
             help="Problems solved for a run at most; 2,000 if not given.", metavar="N", min=1
         ),
     ] = None,
+    routing: Annotated[
+        bool,
+        typer.Option("--routing", help="Also judge the paths by the best choice of paths."),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Solve again what is there.")] = False,
 ) -> None:
     """Solve for the best possible rates of a scenario's flows.
@@ -54,9 +58,10 @@ def solve(
 
     Example: pathweave solve papers/eutcp/fig3.toml --utility controller
     """
-    from pathweave.cli.console import messages
+    from pathweave.cli.console import messages, output
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
+    from pathweave.cli.routing import print_routings
     from pathweave.running.session import Request, open_session
     from pathweave.solving.alone import LIMIT, solve_all
     from pathweave.solving.objective import parse
@@ -72,6 +77,7 @@ def solve(
             root=out,
             fresh=fresh,
             utility=objective.text,
+            routing=routing,
         )
     )
     plan = session.plan
@@ -84,6 +90,9 @@ def solve(
             objective,
             progress,
             limit=problems or LIMIT,
+            routing=routing,
             before_kill=progress.restore_terminal,
         )
     finish(session, outcome)
+    if routing:
+        print_routings(output(), session)

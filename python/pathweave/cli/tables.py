@@ -54,7 +54,7 @@ def _show(console: Console, title: str, table: Table) -> None:
     console.print(table)
 
 
-def _table(*heads: str) -> Table:
+def plain_table(*heads: str) -> Table:
     """A table whose first column names the variant and the others hold numbers."""
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim",
@@ -103,7 +103,7 @@ def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tu
             found.append(f"{left:,}, {size_text(row['unfinished_bytes'])}" if left else "0")
         return [*found, number(row["timeouts"] / row["flows"], 2) if row["timeouts"] else "0"]
 
-    table = _table(*heads, "time-\nouts\na flow")
+    table = plain_table(*heads, "time-\nouts\na flow")
     _add_rows(table, scenario, rows, cells)
     title = f'Flows of "{group}": goodput in {rate}'
     return (title + (f", completion time (FCT) in {time}" if has_times else ""), table)
@@ -116,7 +116,7 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
         times = [_in(row[name], time) for name in ("jct_mean_s", "jct_p50_s", "jct_p99_s")]
         return [f"{row['jobs']:,}", *times, f"{row['jobs'] - row['finished']:,}"]
 
-    table = _table("jobs", "mean", "p50", "p99", "unfinished")
+    table = plain_table("jobs", "mean", "p50", "p99", "unfinished")
     _add_rows(table, scenario, rows, cells)
     return f"Jobs: completion time in {time}", table
 
@@ -131,7 +131,7 @@ def _optimum_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> 
         return [f"{row['flows']:,}", *(_percent(row[name]) for name in names)]
 
     heads = ["flows", "total", *(["95 %\n±"] if interval else []), "mean of\nflows", "p5", "p95"]
-    table = _table(*heads, *(["off the best\nsplit"] if splits else []))
+    table = plain_table(*heads, *(["off the best\nsplit"] if splits else []))
     _add_rows(table, scenario, rows, cells)
     return f'Goodput of "{group}" in % of the optimum ({objective(scenario)})', table
 
@@ -147,7 +147,7 @@ def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
         if len(entry.axes) == 2:
             table = _grid(part, *entry.axes)
         else:
-            table = _table("ours (published)")
+            table = plain_table("ours (published)")
             for row in part.iter_rows(named=True):
                 table.add_row(", ".join(row[axis] for axis in entry.axes) or "all", _beside(row))
         tables.append((f"Ours (published): {entry.title}", table))
@@ -156,7 +156,7 @@ def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
 
 def _grid(rows: pl.DataFrame, first: str, second: str) -> Table:
     columns = rows[second].unique(maintain_order=True).to_list()
-    table = _table(*(str(column) for column in columns))
+    table = plain_table(*(str(column) for column in columns))
     for name in rows[first].unique(maintain_order=True):
         cells = {
             row[second]: _beside(row)

@@ -52,6 +52,7 @@ def make_plan(
     sets: Sequence[str] = (),
     fresh: bool = False,
     utility: str | None = None,
+    routing: bool = False,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
@@ -80,7 +81,7 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
-                hash=_hash(variant.hash(seed), utility),
+                hash=_hash(variant.hash(seed), utility, routing=routing),
                 backend="simulate" if utility is None else "solve",
             )
             name = variant.label or scenario.name
@@ -90,10 +91,11 @@ def make_plan(
     return Plan(scenario, folder, tuple(missing), tuple(present))
 
 
-def _hash(simulated: str, utility: str | None) -> str:
+def _hash(simulated: str, utility: str | None, *, routing: bool) -> str:
     if utility is None:
         return simulated
-    return hashlib.sha256(f"{simulated} {utility}".encode()).hexdigest()[: len(simulated)]
+    words = f"{simulated} {utility}{' routing' if routing else ''}"
+    return hashlib.sha256(words.encode()).hexdigest()[: len(simulated)]
 
 
 def prepare_folder(folder: Path) -> None:

@@ -39,6 +39,8 @@ class Request:
     fresh: bool = False
     utility: str | None = None
     """What is maximised, where the optimum is asked for; None to simulate."""
+    routing: bool = False
+    """Whether the optimum judges the routing too."""
 
     @property
     def command(self) -> str:
@@ -46,6 +48,7 @@ class Request:
         words = ["pathweave", "solve" if self.utility else "run", str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
             words += ["--utility", self.utility]
+        words += ["--routing"] if self.routing else []
         words += ["--size", self.size] if self.size else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         for text in self.sets:
@@ -92,6 +95,7 @@ def open_session(request: Request) -> Session:
         sets=request.sets,
         fresh=request.fresh,
         utility=request.utility,
+        routing=request.routing,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)

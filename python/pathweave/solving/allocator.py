@@ -82,10 +82,13 @@ class Allocator:
         self._known: dict[bytes, tuple[Rates, Allocation]] = {}
         self._limit: int | None = None
         self.record = Record()
+        self.fullest: FluidProblem | None = None
+        """Of this run's problems the first with the most flows."""
 
     def begin(self, limit: int | None = None) -> None:
         """Forget the record; give at most `limit` new answers from now on."""
         self.record = Record()
+        self.fullest = None
         self._limit = limit
 
     def __call__(self, problem: FluidProblem) -> Rates | None:
@@ -94,6 +97,8 @@ class Allocator:
         self._watch(problem["done"], problem["time_s"])
         if not _has_live_path(problem):
             return np.zeros(len(problem["flow_of"])), True
+        if self.fullest is None or len(problem["flows"]) > len(self.fullest["flows"]):
+            self.fullest = problem
         key = _key(problem)
         if key in self._known:
             record.reused += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pathweave.results.write import write_run
+from pathweave.solving.routing import judge_routing
 from pathweave.solving.turns import in_turn
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ def solve_all(
     watcher: Watcher,
     *,
     limit: int = LIMIT,
+    routing: bool = False,
     before_kill: Callable[[], None] | None = None,
 ) -> Outcome:
     """Solve what is missing; an interruption keeps what is finished.
 
-    A run ends when `limit` problems were solved for it, and says so. Raises `PathweaveError` when
-    the results cannot be written.
+    With `routing` the paths of each run's fullest moment are judged as well. A run ends when
+    `limit` problems were solved for it, and says so. Raises `PathweaveError` when the results
+    cannot be written.
     """
 
     def work(task: Task, allocator: Allocator) -> None:
@@ -45,6 +48,11 @@ def solve_all(
                 f" {output.counters['ended_s']:.4g} s; --problems N allows more"
             )
         about = {"utility": objective.text, "limit": limit, **record.to_json()}
+        if routing and allocator.fullest is not None:
+            identity = task.identity
+            about["routing"] = judge_routing(
+                identity.variant, identity.seed, allocator.fullest, objective
+            )
         write_run(task.folder, task.identity, output, optimum=about, notes=notes)
         watcher.finished(task, output)
 

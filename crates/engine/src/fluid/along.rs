@@ -80,6 +80,8 @@ pub fn along(
                 controller_of(&plan.groups[flow.group as usize], flow.listed);
             FluidFlow {
                 number,
+                source: flow.source,
+                destination: flow.destination,
                 controller,
                 parameters,
                 paths: paths[number as usize].paths.iter().filter(open).collect(),

@@ -165,6 +165,8 @@ impl<'p> Flowing<'p> {
                 let (controller, parameters) = controller_of(group, flow.listed);
                 FluidFlow {
                     number,
+                    source: flow.source,
+                    destination: flow.destination,
                     controller,
                     parameters,
                     paths: active.own.paths.iter().filter(open).collect(),

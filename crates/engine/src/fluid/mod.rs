@@ -15,7 +15,7 @@ mod paths;
 
 pub use along::{Life, Optimum, along};
 pub use flowing::flow;
-pub use paths::FluidPath;
+pub use paths::{FluidPath, candidates};
 
 use pathweave_control::{Entry, Parameters};
 use pathweave_units::{Bytes, Rate, Time};
@@ -38,6 +38,10 @@ pub struct Problem<'a> {
 pub struct FluidFlow<'a> {
     /// Its number in the run.
     pub number: u32,
+    /// Index of the sending host.
+    pub source: u32,
+    /// Index of the receiving host.
+    pub destination: u32,
     /// Its controller, for those who ask what it would maximise.
     pub controller: &'static Entry,
     /// The controller's parameters.

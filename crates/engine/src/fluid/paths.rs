@@ -2,6 +2,7 @@
 
 use crate::flows::Flow;
 use crate::paths::{PathList, SubflowPaths};
+use crate::simulation::RunError;
 use pathweave_fabric::routing::Router;
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_scenario::Plan;
@@ -18,6 +19,34 @@ pub struct FluidPath {
     pub links: Vec<LinkId>,
     /// The RTT without queues, of full packets.
     pub rtt: Time,
+}
+
+/// All shortest paths between two hosts, as a flow of the first traffic group would find them.
+///
+/// # Errors
+/// As a simulation.
+pub fn candidates(plan: &Plan, pairs: &[(u32, u32)]) -> Result<Vec<Vec<FluidPath>>, RunError> {
+    let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
+        .map_err(|error| RunError::Plan(error.to_string()))?;
+    let config = &plan.groups[0].transport;
+    let size = Bytes::new(u64::from(config.data_packet));
+    let ack = Bytes::new(u64::from(config.ack_packet));
+    let path = |(number, links): (u32, Vec<LinkId>)| {
+        let back: Vec<LinkId> = links.iter().rev().map(|link| link.reverse()).collect();
+        FluidPath {
+            subflow: number,
+            opened: Time::ZERO,
+            rtt: base_rtt(&plan.fabric, &links, &back, size, ack),
+            links,
+        }
+    };
+    let between = |&(source, destination): &(u32, u32)| {
+        (0..)
+            .zip(router.spread(source, destination))
+            .map(path)
+            .collect()
+    };
+    Ok(pairs.iter().map(between).collect())
 }
 
 /// A flow's paths, what each subflow's row in the tables names, and how much of a packet is payload.
