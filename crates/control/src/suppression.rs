@@ -441,6 +441,17 @@ mod tests {
     }
 
     #[test]
+    fn rounds_count_on_when_another_subflow_closes_and_opens() {
+        let mut connection = stuck(&[]);
+        rounds(&mut connection, 1, true);
+        connection.change(2, Change::Closed);
+        connection.change(2, Change::Opened);
+        assert_eq!(sending(&connection), ALL);
+        rounds(&mut connection, 1, true);
+        assert_eq!(sending(&connection), FIRST_ALONE);
+    }
+
+    #[test]
     fn the_first_subflow_may_close_and_open() {
         let mut connection = suppressed(&[]);
         connection.paths[1].window = 2.7;

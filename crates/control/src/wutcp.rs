@@ -290,6 +290,9 @@ mod tests {
 
         let given = [number("omega", 0.5), text("ecn", "on")];
         let mut connection = Connection::new("wutcp", &given, &TWO);
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 10.05);
+        connection.paths[0].window = 10.0;
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (5.0, 5.0));
         connection.ack(0, 1, 1);

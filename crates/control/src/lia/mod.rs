@@ -277,6 +277,13 @@ mod tests {
         );
     }
 
+    #[test]
+    fn only_marks_cut() {
+        let mut connection = Connection::new("lia", &[number("ecn_cut", 0.25)], &[(10.0, 100)]);
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 10.1);
+    }
+
     /// min(a / w_total, 1 / w_r) with a as RFC 6356 writes it.
     fn increase_of_rfc_6356(subflows: &[(f64, u64)], r: usize) -> f64 {
         let w_total: f64 = subflows.iter().map(|s| s.0).sum();
