@@ -3,6 +3,7 @@
 # make test      every check: formatting, lints, types, tests
 # make validate  comparison with ns-3
 # make bench     speed of the engine
+# make mutants   whether tests notice changes in crates/control (an hour or two)
 # make lock      pin the Python dependencies anew
 # make clean     remove what was built (results stay)
 
@@ -22,7 +23,7 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 	$(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \))
 
-.PHONY: setup demo test validate bench lock clean tools
+.PHONY: setup demo test validate bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -50,6 +51,22 @@ validate: setup
 
 bench: setup
 	$(BIN)/pathweave bench
+
+# First the unit tests without their longest against every mutant, then all tests against what is left.
+# Without optimisation, for most of the time goes to compiling. docs/mutants.md has the results.
+mutants: export CARGO_PROFILE_DEV_OPT_LEVEL := 0
+mutants: export CARGO_PROFILE_DEV_DEBUG := 0
+mutants: OUTPUT ?= target/mutants
+mutants:
+	@command -v cargo-mutants >/dev/null || \
+		{ echo "missing: cargo-mutants (cargo install --locked cargo-mutants)" >&2; exit 1; }
+	rm -rf $(OUTPUT)/mutants.out $(OUTPUT)/mutants.out.old
+	mkdir -p $(OUTPUT)
+	PROPTEST_CASES=16 cargo mutants --package pathweave-control --jobs 1 --timeout 10 --output $(OUTPUT) \
+		--cargo-arg=--lib -- -- --skip windows_are_to_a_tcps --skip random_congestion --skip the_equilibrium \
+		--skip settles || test $$? -eq 2 -o $$? -eq 3
+	cargo mutants --package pathweave-control --jobs 1 --timeout 60 --output $(OUTPUT) --iterate || \
+		test $$? -eq 2 -o $$? -eq 3
 
 lock: $(VENV)/.uv
 	uv pip compile --quiet pyproject.toml --extra optimum --group dev --universal --python-version 3.11 \

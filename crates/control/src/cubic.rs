@@ -358,6 +358,17 @@ mod tests {
     }
 
     #[test]
+    fn the_cubic_function_counts_where_reno_is_not_ahead() {
+        let mut connection = Connection::new("cubic", &[number("c", 2.0)], &[(16.0, 100_000)]);
+        connection.ack(0, 16, 0);
+        assert_eq!(connection.window(0), 17.0, "Reno, a round of it");
+        connection.now += Time::from_secs(1);
+        connection.ack(0, 17, 0);
+        // W_est = 18 = 16 + 2 1^3; an RTT ahead it is 16 + 2 1.1^3.
+        assert!(near(connection.window(0), 18.662, 1e-9));
+    }
+
+    #[test]
     fn a_cut_that_costs_nothing_is_followed_by_reno() {
         // The minimum window is that before the loss: back at once, it gains a packet a round.
         let mut connection = after_loss(2.0, 100);

@@ -178,6 +178,17 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_of_two_to_the_25_is_not_shifted() {
+        // 1448 * 691 * 8,000,000 / 238,554 is 2^25 and a fraction; the other rate is 4,687,036.
+        let mut paths = paths(&[(691.0, 0), (414.0, 127_900)]);
+        paths[0].smoothed_rtt = Time::from_picos(238_554 * 125_000);
+        assert_eq!((rate(&paths[0]), rate(&paths[1])), (1 << 25, 4_687_036));
+        // 10 (2^25 + x) 414 / (2^25 + 4 x) = 3026.996; with both shifted it would be 3027.00006.
+        let response = Response::of(&Paths::new(&mut paths), SubflowId(1));
+        assert_eq!(response.ai, 3026);
+    }
+
+    #[test]
     fn responses_follow_the_formula_in_integers() {
         // Rates 144,800,000, shifted by 5: 4,525,000. 10 * 10 * 4 / (2 * 5) = 40; half of 10.
         assert_eq!(response(&[(10.0, 100), (10.0, 100)], 0), (40, 5));

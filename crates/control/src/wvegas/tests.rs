@@ -197,15 +197,15 @@ fn slow_start_ends_with_more_than_gamma_packets_in_queues() {
 
 #[test]
 fn exactly_gamma_packets_do_not_end_slow_start() {
-    let mut connection = with(&[number("gamma", 2.0)], &[10.0]);
+    let mut connection = with(&[number("gamma", 10.0)], &[50.0]);
     connection.paths[0].ssthresh = 1000.0;
-    for _ in 0..15 {
-        // 10 * 25 / 125.
+    for _ in 0..75 {
+        // 50 * 25 / 125, with the same numbers before and after rounding.
         connection.unlimited_ack_after(0, Time::from_micros(125));
     }
     assert_eq!(
         (connection.window(0), connection.ssthresh(0)),
-        (10.0, 1000.0)
+        (50.0, 1000.0)
     );
 }
 
