@@ -25,7 +25,7 @@ from pathweave.optimum import (
     solve,
 )
 
-cases = settings(max_examples=25, deadline=None)
+cases = settings(max_examples=15, deadline=None)
 capacity = st.floats(1e6, 1e11)
 rtt = st.floats(2e-5, 2e-2)
 rtts = st.lists(rtt, min_size=1, max_size=6)
@@ -92,7 +92,7 @@ def test_tcp_is_reno(capacity_bps: float, own: list[float]) -> None:
 def test_tcp_with_given_mu_and_b_beside_reno(
     capacity_bps: float, mu: float, b: float, others: int
 ) -> None:
-    utilities: list[Concave] = [Tcp(mu, b)] + [Tcp()] * others
+    utilities: list[Concave] = [Tcp(mu, b), *(Tcp() for _ in range(others))]
     problem = on_one_link(capacity_bps, [[1e-3]] * (1 + others))
     found = totals(solve(problem, utilities))
     expected = shares(capacity_bps / PACKET_BITS, [tcp(mu, b)] + [reno(1e-3)] * others)

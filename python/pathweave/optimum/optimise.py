@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 REFUSED = 1e-3
 """A residual above which there is no answer."""
 
+# Times that a solver is asked; each time but the first the units come from its last answer.
+_SCALINGS = 3
 # Of the unit of a sum: at zero a utility may have no slope.
 _POSITIVE = 1e-30
 
@@ -70,28 +72,33 @@ def optimise(system: System, tolerance: float, solver: program.Solver | None) ->
     """
     best: Optimum | None = None
     for name in (solver,) if solver else program.order(len(system.unit)):
-        answer = program.best_rates(system, name)
-        if answer is None:
-            continue
-        raw = _measured(system, answer.x, answer.price, name, answer.status)
-        refined = refined_from(system, answer.x, answer.price, name, answer.status)
-        for found in (raw, refined):
-            if best is None or not best.residuals.worst <= found.residuals.worst:
-                best = found
-        if best is not None and best.residuals.worst <= tolerance:
-            return best
-    return checked(best)
+        scaled = system
+        for _ in range(_SCALINGS):
+            answer = program.best_rates(scaled, name)
+            if answer is None:
+                break
+            x = answer.x * scaled.unit
+            price = answer.price * scaled.scale / system.network.capacity
+            scaled = system.rescaled(x)
+            for pair in ((x, price), _refined(scaled, x, price)):
+                found = _measured(system, *pair, name, answer.status)
+                if best is None or not best.residuals.worst <= found.residuals.worst:
+                    best = found
+            if best is not None and best.residuals.worst <= tolerance:
+                return best
+    return _checked(best)
 
 
-def refined_from(system: System, x: Vector, price: Vector, solver: str, status: str) -> Optimum:
-    """The exact optimum near scaled rates and prices, if the refinement finds it."""
-    point = Point(x, price, np.empty(0))
+def _refined(scaled: System, x: Vector, price: Vector) -> tuple[Vector, Vector]:
+    """The exact optimum near rates and prices, if the refinement gets there."""
+    worth = scaled.scale / scaled.network.capacity
     nothing = sp.csr_array((0, len(x)))
-    point = refine(_Loss(system), system.scaled_rows, nothing, np.empty(0), point)
-    return _measured(system, point.x, point.price, solver, status)
+    start = Point(x / scaled.unit, price / worth, np.empty(0))
+    point = refine(_Loss(scaled), scaled.scaled_rows, nothing, np.empty(0), start)
+    return point.x * scaled.unit, point.price * worth
 
 
-def checked(found: Optimum | None) -> Optimum:
+def _checked(found: Optimum | None) -> Optimum:
     """Refuse what is no answer."""
     if found is None:
         raise OptimumError("no solver found an allocation")
@@ -113,9 +120,8 @@ def within_capacity(network: Network, x: Vector) -> Vector:
 
 
 def _measured(system: System, x: Vector, price: Vector, solver: str, status: str) -> Optimum:
-    """Scaled rates and prices in packets/s, with their residuals."""
-    rates = within_capacity(system.network, x * system.unit)
-    true = price * system.scale / system.network.capacity
+    """Rates, lowered to the capacities, and prices with their residuals."""
+    x = within_capacity(system.network, x)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        measured = residuals(system, rates, true)
-    return Optimum(rates, true, measured, solver, status)
+        measured = residuals(system, x, price)
+    return Optimum(x, price, measured, solver, status)

@@ -71,7 +71,9 @@ def refine(
     """
     point = start
     scale = _scale(function, equations, point)
-    positive: Flags = point.x > np.maximum(_reduced(function, rows, equations, point) / scale, 0)
+    # As a share of all that an entry costs, below one: an entry of one counts as positive.
+    dearer = _reduced(function, rows, equations, point) / (scale + rows.T @ point.price)
+    positive: Flags = point.x > np.maximum(dearer, 0)
     full: Flags = point.price > (1 - rows @ point.x) * _price_scale(rows, point.x, scale)
     for _ in range(_SETS):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pathweave.optimum.problem import AllocationProblem
     from pathweave.optimum.shapes import Indices, Vector
     from pathweave.optimum.terms import Objective
+
+# Of its unit: a sum so small may as well be zero.
+_SMALL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -115,13 +118,18 @@ class System:
     network: Network
     totals: sp.csr_array
     objective: Objective
+    unit: Vector
+    """A guess at each rate (packets/s)."""
     constant: float = 0.0
     """Utility of the flows that can send nothing."""
 
-    @cached_property
-    def unit(self) -> Vector:
-        """A guess at each rate: the even share of the most crowded row, a flow counting as one."""
-        return even_shares(self.network)
+    def rescaled(self, x: Vector) -> System:
+        """The same system with an even split of the sums of x for its guess."""
+        column = sp.csc_array(self.totals)
+        z = self.totals @ x
+        guess = np.where(z > _SMALL * self.total_unit, z, self.total_unit)
+        unit = (guess / np.diff(self.totals.indptr))[column.indices]
+        return replace(self, unit=unit)
 
     @cached_property
     def total_unit(self) -> Vector:
@@ -164,7 +172,9 @@ def system_of(network: Network, totals: sp.csr_array, objective: Objective) -> S
             " infinitely bad: leave such flows out"
         )
     kept = np.flatnonzero(paths > 0)
-    return System(network, totals[kept], objective.kept(kept), float(np.sum(worth)))
+    return System(
+        network, totals[kept], objective.kept(kept), even_shares(network), float(np.sum(worth))
+    )
 
 
 def even_shares(network: Network) -> Vector:

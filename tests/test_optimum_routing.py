@@ -1,0 +1,189 @@
+"""FMPTCP's multi-path routing problem: choosing paths, and judging a choice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pathweave.errors import InputError
+from pathweave.optimum import (
+    AllocationProblem,
+    DelayWeighted,
+    Eutcp,
+    Flow,
+    MaxMin,
+    ProportionalFairness,
+    RoutingProblem,
+    Subflow,
+    Tcp,
+    Wutcp,
+    Xmp,
+    enumerate_paths,
+    judge,
+    relax,
+    round_up,
+    solve,
+)
+
+GIGA = 1e9
+PACKET_BITS = 12_000
+
+
+def figure_2(paths: int) -> RoutingProblem:
+    """FMPTCP paper, Figure 2: each of S1 and S2 reaches D1 over B1-A1 or B2-A2, and B3 or B4.
+
+    Candidates by flow: A1-B3, A1-B4, A2-B3, A2-B4.
+    """
+    names = [
+        "S1-B1", "S1-B2", "S2-B1", "S2-B2", "B1-A1", "B2-A2",
+        "A1-B3", "A1-B4", "A2-B3", "A2-B4", "B3-D1", "B4-D1",
+    ]  # fmt: skip
+    flows = [
+        Flow(
+            [
+                Subflow(
+                    [
+                        names.index(link)
+                        for link in (f"S{s}-B{a}", f"B{a}-A{a}", f"A{a}-B{b}", f"B{b}-D1")
+                    ],
+                    1e-3,
+                )
+                for a, b in itertools.product((1, 2), (3, 4))
+            ]
+        )
+        for s in (1, 2)
+    ]
+    return RoutingProblem(AllocationProblem([GIGA] * 12, flows, names), paths)
+
+
+def test_one_path_each_is_enough_when_chosen_well() -> None:
+    best = enumerate_paths(figure_2(1), ProportionalFairness())
+    assert best.allocation.totals_bps == pytest.approx([GIGA, GIGA])
+    assert best.gap == pytest.approx(0, abs=1e-6)
+    (one,), (other,) = best.chosen
+    # Neither the aggregation switch nor the last link is shared.
+    assert one // 2 != other // 2
+    assert one % 2 != other % 2
+
+
+def test_a_collision_of_ecmp_is_below_the_optimum() -> None:
+    utility = ProportionalFairness()
+    collision = judge(figure_2(1), utility, [[0], [2]])  # both by B3-D1
+    assert collision.allocation.totals_bps == pytest.approx([GIGA / 2, GIGA / 2])
+    best = enumerate_paths(figure_2(1), utility)
+    assert best.allocation.objective - collision.allocation.objective == pytest.approx(
+        2 * math.log(2), rel=1e-6
+    )
+    assert collision.gap == pytest.approx(2 * math.log(2), rel=1e-6)
+
+
+def test_the_papers_paths_leave_nothing_to_gain() -> None:
+    # S1: A1-B3, A2-B4. S2: A1-B4, A2-B4. The fault is max-min's, not the paths'.
+    found = judge(figure_2(2), ProportionalFairness(), [[0, 3], [1, 3]])
+    assert found.gap == pytest.approx(0, abs=1e-6)
+    assert found.allocation.of_flow(0) == pytest.approx([GIGA, 0, 0, 0], abs=1e3)
+
+
+def test_rounding_keeps_the_largest_rates() -> None:
+    # Alone, with 3, 1 and 2 Gbps to choose from.
+    candidates = AllocationProblem(
+        [3 * GIGA, GIGA, 2 * GIGA], [Flow([Subflow([link], 1e-3) for link in range(3)])]
+    )
+    for paths, chosen, total in (
+        (1, (0,), 3),
+        (2, (0, 2), 5),
+        (3, (0, 1, 2), 6),
+        (9, (0, 1, 2), 6),
+    ):
+        found = round_up(RoutingProblem(candidates, paths), Tcp())
+        assert found.chosen == (chosen,)
+        assert found.allocation.totals_bps == pytest.approx([total * GIGA])
+        assert found.relaxed.totals_bps == pytest.approx([6 * GIGA])
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> RoutingProblem:
+    links = draw(st.integers(2, 6))
+    capacities = draw(
+        st.lists(st.sampled_from([1e8, 4e8, 1e9, 2.5e9]), min_size=links, max_size=links)
+    )
+    path = st.lists(st.integers(0, links - 1), min_size=1, max_size=3, unique=True)
+    subflow = st.builds(Subflow, path, st.floats(1e-4, 1e-3))
+    flow = st.lists(subflow, min_size=1, max_size=3).map(Flow)
+    flows = draw(st.lists(flow, min_size=1, max_size=3))
+    return RoutingProblem(
+        AllocationProblem(capacities, flows),
+        draw(st.lists(st.integers(1, 2), min_size=len(flows), max_size=len(flows))),
+    )
+
+
+@settings(max_examples=8, deadline=None)
+@given(problems(), st.sampled_from([ProportionalFairness(), DelayWeighted(), Xmp(), Eutcp()]))
+def test_relaxation_bounds_enumeration_bounds_every_choice(
+    problem: RoutingProblem, utility: ProportionalFairness | DelayWeighted | Xmp | Eutcp
+) -> None:
+    bound = relax(problem, utility).objective
+    best = enumerate_paths(problem, utility)
+    rounded = round_up(problem, utility)
+    slack = 1e-6 * (1 + abs(bound))
+    assert best.bound == pytest.approx(bound)
+    assert best.allocation.objective <= bound + slack
+    assert rounded.allocation.objective <= best.allocation.objective + slack
+    for routing in (best, rounded):
+        for flow, chosen in enumerate(routing.chosen):
+            assert len(chosen) <= problem.most(flow)
+            unused = set(range(len(routing.allocation.of_flow(flow)))) - set(chosen)
+            assert all(routing.allocation.of_flow(flow)[path] == 0 for path in unused)
+    first = judge(problem, utility, [(0,) for _ in problem.candidates.flows])
+    assert first.allocation.objective <= best.allocation.objective + slack
+
+
+def test_the_delays_are_those_of_all_candidates() -> None:
+    # Alone on the slower path it still counts for half.
+    candidates = AllocationProblem(
+        [GIGA, 3 * GIGA], [Flow([Subflow([0], 1e-3), Subflow([1], 2e-3)])]
+    )
+    best = enumerate_paths(RoutingProblem(candidates, 1), DelayWeighted())
+    assert best.chosen == ((1,),)
+    assert best.allocation.objective == pytest.approx(math.log(1.5 * GIGA / PACKET_BITS))
+    assert best.bound == pytest.approx(math.log(2.5 * GIGA / PACKET_BITS))
+
+
+def test_dead_paths_are_not_chosen() -> None:
+    candidates = AllocationProblem(
+        [0, GIGA, GIGA], [Flow([Subflow([link], 1e-3) for link in range(3)])]
+    )
+    for choose in (round_up, enumerate_paths):
+        found = choose(RoutingProblem(candidates, 2), ProportionalFairness())
+        assert found.chosen == ((1, 2),)
+
+
+def test_enough_paths_are_the_allocation_problem() -> None:
+    problem = figure_2(4)
+    same = solve(problem.candidates, Xmp())
+    assert enumerate_paths(problem, Xmp()).allocation.objective == pytest.approx(same.objective)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="there are 36 combinations of paths, and the limit is 35"):
+        enumerate_paths(figure_2(2), Tcp(), limit=35)
+    with pytest.raises(InputError, match="WUTCP's utility depends on the number of subflows"):
+        relax(figure_2(2), Wutcp())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="max-min is no sum"):
+        relax(figure_2(2), MaxMin())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="3 numbers of paths for 2 flows"):
+        RoutingProblem(figure_2(1).candidates, [1, 1, 1])
+    with pytest.raises(InputError, match="flow 1 may use 0 paths"):
+        RoutingProblem(figure_2(1).candidates, [1, 0])
+    with pytest.raises(InputError, match="flow 1 has no candidate path 4; it has 4"):
+        judge(figure_2(1), Tcp(), [[0], [4]])
+    with pytest.raises(InputError, match="flow 0 may use 1 paths; 2 are chosen"):
+        judge(figure_2(1), Tcp(), [[0, 1], [1]])
+    with pytest.raises(InputError, match="the paths of 1 flows are chosen; there are 2"):
+        judge(figure_2(1), Tcp(), [[0]])
+    with pytest.raises(InputError, match="flow 0 has no path with capacity"):
+        judge(figure_2(1), ProportionalFairness(), [[], [0]])
