@@ -13,7 +13,7 @@ from pathweave.errors import InputError
 from pathweave.optimum import maxmin
 from pathweave.optimum.allocation import Allocation
 from pathweave.optimum.optimise import optimise
-from pathweave.optimum.residuals import Residuals, feasibility, residuals
+from pathweave.optimum.residuals import Residuals, detours, feasibility, residuals
 from pathweave.optimum.split import split
 from pathweave.optimum.system import network_of, system_of
 from pathweave.optimum.terms import terms_of
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
     from pathweave.optimum.problem import AllocationProblem
     from pathweave.optimum.program import Solver
-    from pathweave.optimum.shapes import Indices, Vector
+    from pathweave.optimum.shapes import Flags, Indices, Vector
     from pathweave.optimum.system import Network
     from pathweave.optimum.utility import Concave, Utility
 
 TOLERANCE = 1e-6
+# A path dearer by this share than its flow's cheapest has no rate in any optimum.
+_DEARER = 1e-6
 _NOT_UNIQUE = (
     "other splits of the flows' rates between their subflows are as good: this is the most even one"
 )
@@ -113,7 +115,8 @@ def _concave(
     system = system_of(network, totals, objective)
     optimum = optimise(system, tolerance, solver)
     full = np.flatnonzero(optimum.price > 0)
-    x, unique, remarks = _split(network, system.totals, optimum.x, full)
+    dear = detours(system, optimum.price) > max(_DEARER, 10 * optimum.residuals.worst)
+    x, unique, remarks = _split(network, system.totals, optimum.x, full, dear)
     measured = residuals(system, x, optimum.price)
     if measured.worst > max(tolerance, optimum.residuals.worst):
         x, measured, remarks = optimum.x, optimum.residuals, (_SPLIT_LEFT,)
@@ -160,10 +163,10 @@ def _max_min(network: Network, utility: MaxMin) -> _Found:
 
 
 def _split(
-    network: Network, totals: sp.csr_array, x: Vector, full: Indices
+    network: Network, totals: sp.csr_array, x: Vector, full: Indices, dear: Flags | None = None
 ) -> tuple[Vector, bool | None, tuple[str, ...]]:
     """The most even rates with the totals of x, whether they are the only ones, and remarks."""
-    even, unique = split(network, totals, x, full)
+    even, unique = split(network, totals, x, full, dear)
     if even is None:
         return x, unique, (_SPLIT_LEFT,)
     remarks = {True: (), False: (_NOT_UNIQUE,), None: (_UNKNOWN,)}[unique]

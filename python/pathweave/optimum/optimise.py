@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 REFUSED = 1e-3
 """A residual above which there is no answer."""
 
-# Times that a solver is asked; each time but the first the units come from its last answer.
-_SCALINGS = 3
 # Of the unit of a sum: at zero a utility may have no slope.
 _POSITIVE = 1e-30
 
@@ -67,14 +65,16 @@ class _Loss:
 def optimise(system: System, tolerance: float, solver: program.Solver | None) -> Optimum:
     """Rates that maximise the system's objective.
 
-    Solvers are tried in turn until the residuals are within the tolerance; the best answer counts.
+    Solvers are tried in turn, each in units that come from its last answer, until the residuals are
+    within the tolerance; the best answer counts.
+
     Raises `OptimumError` when even that is no answer.
     """
     best: Optimum | None = None
     for name in (solver,) if solver else program.order(len(system.unit)):
         scaled = system
-        for _ in range(_SCALINGS):
-            answer = program.best_rates(scaled, name)
+        for attempt in range(program.ATTEMPTS):
+            answer = program.best_rates(scaled, name, attempt)
             if answer is None:
                 break
             x = answer.x * scaled.unit

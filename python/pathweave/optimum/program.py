@@ -21,11 +21,14 @@ Solver = Literal["clarabel", "scs"]
 LARGE = 3000
 """Subflows above which SCS comes first, then Clarabel; below, the other way round."""
 
-# At the tolerances a solver reaches; the refinement starts from there.
+# The refinement starts from what a solver finds. SCS, which takes its time for each digit, is asked
+# for more of them with each attempt.
 _SETTINGS: dict[Solver, dict[str, Any]] = {
     "clarabel": {"max_threads": 1},
-    "scs": {"eps_abs": 1e-6, "eps_rel": 1e-6, "max_iters": 20_000},
+    "scs": {"max_iters": 20_000},
 }
+_SCS_TOLERANCES = (1e-3, 1e-4, 1e-6)
+ATTEMPTS = len(_SCS_TOLERANCES)
 _ANSWERS = ("optimal", "optimal_inaccurate")
 
 
@@ -44,19 +47,23 @@ def order(subflows: int) -> tuple[Solver, Solver]:
     return ("scs", "clarabel") if subflows > LARGE else ("clarabel", "scs")
 
 
-def run(problem: Any, solver: Solver) -> str:
+def run(problem: Any, solver: Solver, attempt: int = ATTEMPTS - 1) -> str:
     """Solve a cvxpy problem; the status, "failed" when the solver gave up."""
+    settings = _SETTINGS[solver]
+    if solver == "scs":
+        tolerance = _SCS_TOLERANCES[attempt]
+        settings = settings | {"eps_abs": tolerance, "eps_rel": tolerance}
     with warnings.catch_warnings():
         # That an answer is inaccurate stands in the status, and what it is worth is measured.
         warnings.simplefilter("ignore")
         try:
-            problem.solve(solver=solver.upper(), **_SETTINGS[solver])
+            problem.solve(solver=solver.upper(), **settings)
         except (cp.SolverError, ValueError, ArithmeticError):
             return "failed"
     return problem.status if problem.status in _ANSWERS else f"failed ({problem.status})"
 
 
-def best_rates(system: System, solver: Solver) -> Answer | None:
+def best_rates(system: System, solver: Solver, attempt: int) -> Answer | None:
     """Maximise the system's objective, in its scaled units; None when the solver gave up."""
     x: Any = cp.Variable(len(system.unit), nonneg=True)
     capacity: Any = system.scaled_rows @ x <= 1
@@ -64,7 +71,7 @@ def best_rates(system: System, solver: Solver) -> Answer | None:
         system.scaled_totals @ x, system.total_unit, system.scale
     )
     problem = cp.Problem(cp.Maximize(objective), [capacity])
-    status = run(problem, solver)
+    status = run(problem, solver, attempt)
     if status not in _ANSWERS:
         return None
     return Answer(np.maximum(x.value, 0.0), np.maximum(capacity.dual_value, 0.0), status, solver)

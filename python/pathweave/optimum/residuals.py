@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from pathweave.optimum.shapes import Vector
+    from pathweave.optimum.shapes import Indices, Vector
     from pathweave.optimum.system import System
 
 
@@ -52,11 +52,7 @@ def residuals(system: System, x: Vector, price: Vector) -> Residuals:
     network, objective = system.network, system.objective
     z = system.totals @ x
     load = network.rows @ x
-    by_column = sp.csc_array(system.totals)
-    term, weight = by_column.indices, by_column.data
-    cost = network.rows.T @ price / weight
-    cheapest = np.full(objective.terms, np.inf)
-    np.minimum.at(cheapest, term, cost)
+    term, weight, cost, cheapest = _costs(system, price)
     above = np.maximum(cost - cheapest[term], 0.0)
     detour = np.bincount(term, x * weight * above, objective.terms)
     unused = float(price @ np.maximum(network.capacity - load, 0.0))
@@ -71,6 +67,24 @@ def residuals(system: System, x: Vector, price: Vector) -> Residuals:
         complementarity=max(unused / paid, float(np.max(detour / own))),
         gap=max(0.0, missed + float(detour.sum()) + unused) / paid,
     )
+
+
+def detours(system: System, price: Vector) -> Vector:
+    """By column: how much dearer it is than the cheapest of its sum, as a share of that."""
+    term, _, cost, cheapest = _costs(system, price)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(cost > cheapest[term], cost / cheapest[term] - 1, 0.0)
+
+
+def _costs(system: System, price: Vector) -> tuple[Indices, Vector, Vector, Vector]:
+    """By column its term, weight and cost per unit of the sum; by term the least of these costs."""
+    by_column = sp.csc_array(system.totals)
+    term = by_column.indices.astype(np.intp)
+    weight = np.asarray(by_column.data, dtype=float)
+    cost = system.network.rows.T @ price / weight
+    cheapest: Vector = np.full(system.objective.terms, np.inf)
+    np.minimum.at(cheapest, term, cost)
+    return term, weight, cost, cheapest
 
 
 def _stationarity(system: System, z: Vector, cheapest: Vector) -> float:
