@@ -126,7 +126,7 @@ impl Controller for Balia {
 #[cfg(test)]
 mod tests {
     use super::{Response, rate};
-    use crate::connection::{Connection, near, text};
+    use crate::connection::{Connection, text};
     use crate::{Change, Loss, Path, Paths, SubflowId, balia};
     use pathweave_units::Time;
     use proptest::prelude::*;
