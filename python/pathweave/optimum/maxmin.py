@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 # solver's answer has one of the two at zero, this far at least from the other.
 _NOTHING = 1e-6
 _FULL = 1e-6
-# Final levels are lowered by this in the programs that follow, which leaves them an interior.
-_ROOM = 1e-9
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ def fill_by_programs(network: Network) -> Filling:
         above = np.maximum(z / reached - 1, _NOTHING)
         final = free & (weight * np.count_nonzero(free) > above)
         final[np.argmax(np.where(free, weight, -1.0))] = True
-        floor[final] = reached * (1 - _ROOM)
+        floor[final] = reached
         free &= ~final
         full[at[price > _NOTHING * price.max()]] = True
         step = reached
