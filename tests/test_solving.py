@@ -320,6 +320,14 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     assert "1 of 1 runs are there already" in again.stderr
 
 
+def test_a_routing_is_not_judged_by_max_min(tmp_path: Path) -> None:
+    scenario = tmp_path / "collision.toml"
+    scenario.write_text(COLLISION)
+    words = ("solve", scenario, "--routing", "--utility", "max-min", "--out", tmp_path / "r")
+    assert "--routing needs a utility" in command(*words, expect=2).stderr
+    assert not (tmp_path / "r").exists()
+
+
 def test_shares_by_hand() -> None:
     tables = {
         "flows": pl.DataFrame({"id": [0, 1], "goodput_bps": [30.0, 50.0]}),

@@ -65,8 +65,11 @@ def solve(
     from pathweave.running.session import Request, open_session
     from pathweave.solving.alone import LIMIT, solve_all
     from pathweave.solving.objective import parse
+    from pathweave.solving.routing import of_a_sum
 
     objective = parse(utility)
+    if routing and objective.utility is not None:
+        of_a_sum(objective.utility)  # a mistake there shows before anything is solved
     session = open_session(
         Request(
             path=scenario,

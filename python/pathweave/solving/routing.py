@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.optimum.problem import AllocationProblem, Flow, Subflow
+from pathweave.optimum.utility import Concave, MaxMin, Utility, Wutcp
 
 if TYPE_CHECKING:
     from pathweave._core import FluidProblem, Variant
@@ -26,7 +27,9 @@ def judge_routing(
     candidates, chosen = _candidates(variant, seed, problem)
     numbers = [len(own) for own in chosen]
     given = RoutingProblem(candidates, numbers)
-    utilities = [objective.of(*problem["controllers"][int(at)]) for at in problem["controller_of"]]
+    utilities = [
+        of_a_sum(objective.of(*problem["controllers"][int(at)])) for at in problem["controller_of"]
+    ]
     ours = judge(given, utilities, chosen)
     rounded = round_up(given, utilities)
     try:
@@ -42,6 +45,16 @@ def judge_routing(
         "best": _worth(best.allocation) if best is not None else None,
         "relaxed": _worth(ours.relaxed),
     }
+
+
+def of_a_sum(utility: Utility) -> Concave:
+    """The same utility; raises `InputError` for one that cannot judge a choice of paths."""
+    if isinstance(utility, MaxMin | Wutcp):
+        raise InputError(
+            "--routing needs a utility of a flow's whole rate, which max-min and WUTCP's are not:"
+            " choose another --utility"
+        )
+    return utility
 
 
 def _worth(found: Allocation) -> dict[str, float]:
@@ -72,6 +85,8 @@ def _candidates(
         for rtt, there in paths:
             possible.setdefault(there, rtt)
         places = {there: place for place, there in enumerate(possible)}
+        if not possible:
+            raise InputError("a flow has no path at all: its routing cannot be judged")
         flows.append(Flow([Subflow(there, rtt) for there, rtt in possible.items()]))
         chosen.append(sorted({places[there] for _, there in paths}))
     return (
