@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -173,10 +174,18 @@ def test_documented_columns_are_those_of_the_tables(beside: Path) -> None:
 
 
 def test_a_limit_ends_a_run_and_says_so(scenario: Path, tmp_path: Path) -> None:
-    command("solve", scenario, "--problems", "1", "--only", "scheme=XMP", "--out", tmp_path)
+    words = ("solve", scenario, "--problems", "1", "--only", "scheme=XMP", "--out", tmp_path)
+    assert "ended after 1 different sets" in " ".join(command(*words).stderr.split())
     run = pathweave.load(tmp_path).stored[0]
     assert run.manifest["verdict"] == "stopped"
     assert any("ended after 1 different sets of flows" in note for note in run.manifest["notes"])
+    # It says so on the terminal too, and a larger limit goes further.
+    words = ("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path)
+    again = command(*words, "--problems", "1")
+    assert "1 of 1 runs are there already" in again.stderr
+    assert "ended after 1" not in " ".join(command(*words).stderr.split())
+    assert pathweave.load(tmp_path).stored[0].manifest["verdict"] == "stopped"
+    assert not pathweave.load(tmp_path).stored[0].manifest["optimum"]["truncated"]
 
 
 def test_of_many_intervals_a_sample_is_taken_and_said(scenario: Path, tmp_path: Path) -> None:
@@ -203,7 +212,7 @@ def test_a_controller_without_a_utility_fails_by_name(scenario: Path, tmp_path: 
         ("alpha:2", "write alpha:key=value"),
         ("xmp:gamma=2", 'utility "xmp:gamma=2" has a parameter missing or unknown'),
         ("xmp:beta=-1", "beta is -1"),
-        ("xmp:beta=four", "beta"),
+        ("xmp:beta=four", 'beta is "four"; it must be a number'),
     ],
 )
 def test_a_wrong_utility_is_refused_with_what_is_known(text: str, message: str) -> None:
@@ -326,6 +335,52 @@ def test_a_routing_is_not_judged_by_max_min(tmp_path: Path) -> None:
     words = ("solve", scenario, "--routing", "--utility", "max-min", "--out", tmp_path / "r")
     assert "--routing needs a utility" in command(*words, expect=2).stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_utilities_of_subflows_are_refused_where_packets_are_spread(tmp_path: Path) -> None:
+    scenario = tmp_path / "spray.toml"
+    text = COLLISION.replace('kind = "pinned"', 'kind = "spray"')
+    scenario.write_text(re.sub(r", paths = .*]] }", " }", text))
+    done = command(
+        "solve", scenario, "--utility", "wutcp:omega=1/m", "--out", tmp_path / "r", expect=1
+    )
+    assert "spread over several paths" in " ".join(done.stderr.split())
+    command("solve", scenario, "--out", tmp_path / "r")
+    total = pathweave.load(tmp_path / "r").flows["goodput_bps"].sum()
+    assert total == pytest.approx(2 * PAYLOAD * 1e9, rel=1e-2)  # the starts differ
+
+
+def test_a_routing_of_which_a_flow_has_no_path_is_judged_without_it(tmp_path: Path) -> None:
+    scenario = tmp_path / "down.toml"
+    down = '\n[[events]]\nat = "0 s"\nlink = "S2-A1"\ndown = true\n'
+    scenario.write_text(COLLISION + down)
+    command("solve", scenario, "--routing", "--out", tmp_path / "r")
+    routing = pathweave.load(tmp_path / "r").stored[0].manifest["optimum"]["routing"]
+    assert routing["flows"] == 1
+
+
+def test_a_damaged_optimum_is_solved_again(scenario: Path, tmp_path: Path) -> None:
+    words = ("run", scenario, "--optimum", "--only", "scheme=XMP", "--out", tmp_path)
+    command(*words)
+    folder = pathweave.load(tmp_path).stored[0].folder
+    (folder / "optimum.json").write_text("{")
+    assert pathweave.load(tmp_path).stored[0].optimum is None
+    assert command(*words).stderr.count("solved") == 1
+    (folder / "optimum.parquet").write_bytes(b"cut off")
+    assert pathweave.load(tmp_path).stored[0].optimum is None
+
+
+def test_another_scenario_s_folder_is_not_taken(scenario: Path, tmp_path: Path) -> None:
+    command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path / "r")
+    other = tmp_path / "links-optimum.toml"
+    other.write_text(scenario.read_text())
+    done = command("run", other, "--out", tmp_path / "r", expect=2)
+    assert 'holds results of the scenario "links"' in done.stderr
+
+
+def test_utilities_without_an_optimum_are_refused(scenario: Path, tmp_path: Path) -> None:
+    done = command("run", scenario, "--utility", "max-min", "--out", tmp_path / "r", expect=2)
+    assert "add --optimum" in done.stderr
 
 
 def test_shares_by_hand() -> None:

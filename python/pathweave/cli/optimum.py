@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
 from pathweave.cli.console import messages
 from pathweave.cli.progress import watch
 from pathweave.solving.alongside import LIMIT, solve_alongside, without_optimum
@@ -29,4 +31,10 @@ def solve_beside(session: Session, outcome: Outcome, utility: str, problems: int
             before_kill=progress.restore_terminal,
         )
     outcome.failed += solved.failed
-    outcome.cancelled += solved.cancelled
+    if solved.cancelled:
+        without = len(without_optimum(done, objective, limit))
+        messages().print(
+            f"interrupted: all simulations are kept; {without} of {len(done)} optima are missing,"
+            " the same command goes on from there"
+        )
+        raise typer.Exit(1)

@@ -75,6 +75,10 @@ class Progressing:
         """The optimum beside a run is written."""
         meter = self._settle(task)
         self._line("solved", "green", task.label, duration(meter.elapsed_s))
+        self.noted(notes)
+
+    def noted(self, notes: Sequence[str]) -> None:
+        """What a reader must know of what was just finished."""
         for note in notes:
             self._note(note)
 

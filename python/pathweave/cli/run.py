@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pathweave.errors import InputError
 from pathweave.results import layout
 
 
@@ -69,6 +70,8 @@ def run(
     from pathweave.cli.progress import watch
     from pathweave.running.session import Request, default_jobs, execute, open_session
 
+    if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
+        raise InputError("--utility and --problems are about the optimum: add --optimum")
     if optimum:
         from pathweave.solving.objective import parse
 
@@ -82,6 +85,8 @@ def run(
             only=tuple(only or ()),
             root=out,
             fresh=fresh,
+            beside=utility if optimum else None,
+            problems=problems,
         )
     )
     console = messages()

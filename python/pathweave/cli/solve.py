@@ -14,7 +14,7 @@ def solve(
     scenario: Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")],
     utility: Annotated[
         str,
-        typer.Option(help="What is maximised; see below.", metavar="NAME[:KEY=VALUE,...]"),
+        typer.Option(help="What is maximised; see above.", metavar="NAME[:KEY=VALUE,...]"),
     ] = layout.DEFAULT_UTILITY,
     size: Annotated[
         str | None,
@@ -51,10 +51,12 @@ def solve(
 
     The traffic goes on at the rates that maximise the sum of the flows' utilities within the
     links' capacities, solved anew whenever a flow or a link comes or goes. There are no packets.
-    Results go to DIR/<scenario>-optimum/, in the form that `run` gives them.
+    Results go to DIR/<scenario>-optimum/ (of other utilities, to a folder named after them), in the
+    form that `run` gives them.
 
-    Utilities: proportional; alpha:alpha=2; delay-weighted (FCC); max-min; xmp:beta=4; tcp;
-    eutcp:gamma=1.05; wutcp:omega=1/m; controller (what each flow's controller maximises).
+    Utilities: proportional; alpha:alpha=2; delay-weighted:alpha=1 (FCC); max-min:over=flows;
+    xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m; controller (what each flow's controller
+    maximises).
 
     Example: pathweave solve papers/eutcp/fig3.toml --utility controller
     """
@@ -81,6 +83,7 @@ def solve(
             fresh=fresh,
             utility=objective.text,
             routing=routing,
+            problems=problems or LIMIT,
         )
     )
     plan = session.plan
@@ -96,6 +99,6 @@ def solve(
             routing=routing,
             before_kill=progress.restore_terminal,
         )
-    finish(session, outcome)
     if routing:
         print_routings(output(), session)
+    finish(session, outcome)

@@ -58,7 +58,7 @@ def run(problem: Any, solver: Solver, attempt: int = ATTEMPTS - 1) -> str:
         warnings.simplefilter("ignore")
         try:
             problem.solve(solver=solver.upper(), **settings)
-        except (cp.SolverError, ValueError, ArithmeticError):
+        except (cp.SolverError, cp.DCPError, ValueError, ArithmeticError):
             return "failed"
     return problem.status if problem.status in _ANSWERS else f"failed ({problem.status})"
 

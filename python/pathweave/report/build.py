@@ -14,7 +14,6 @@ from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
 from pathweave.report.tables import Table, optimum_tables, published_tables, summary_tables
-from pathweave.results.optimum import objective
 from pathweave.results.read import StoredScenario, find_runs
 from pathweave.results.units import count, duration, size_text
 
@@ -106,12 +105,17 @@ def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
         ("Seeds", ", ".join(str(seed) for seed in seeds)),
         ("Backend", ", ".join(sorted({run.manifest["backend"] for run in runs}))),
         ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
-        ("Simulated", f"{count(hops)} packet-hops in {duration(seconds)} of CPU time"),
+        ("Simulated" if hops else "Solved", _work(hops, seconds)),
         ("Results", f"{scenario.folder.name}/, {_disk_use(scenario)}"),
     ]
     if any(settings):
         facts.append(("Set", "; ".join(text or "nothing" for text in settings)))
     return [(name, text) for name, text in facts if text]
+
+
+def _work(hops: int, seconds: float) -> str:
+    took = f"{duration(seconds)} of CPU time"
+    return f"{count(hops)} packet-hops in {took}" if hops else f"in {took}"
 
 
 def _disk_use(scenario: StoredScenario) -> str:
@@ -138,20 +142,25 @@ def _notes(scenario: StoredScenario) -> list[str]:
 
 def _optimum_notes(scenario: StoredScenario) -> list[str]:
     """What was maximised, what the answers rest on, and what a reader must know of them."""
-    found = [(run, run.optimum) for run in scenario.runs if run.optimum is not None]
+    found = [
+        (run, about)
+        for run in scenario.runs
+        if (about := run.optimum or run.manifest.get("optimum")) is not None
+    ]
     if not found:
         return []
+    utilities = list(dict.fromkeys(optimum["utility"] for _, optimum in found))
     solvers = sorted({name for _, optimum in found for name in optimum["solvers"]})
     worst = max(optimum["worst_residual"] for _, optimum in found)
     tolerance = max(optimum["tolerance"] for _, optimum in found)
     about = (
-        f"Utility: {objective(scenario)}. Solved with {', '.join(solvers)}; the largest residual"
+        f"Utility: {', '.join(utilities)}. Solved with {', '.join(solvers)}; the largest residual"
         f" of feasibility and optimality is {worst:.1e}, the tolerance {tolerance:g}."
     )
     notes = [about]
     for run, optimum in found:
         name = f"{run.label or scenario.name}, seed {run.seed}"
-        notes += [f"{name}: {note}" for note in optimum["notes"]]
+        notes += [f"{name}: {note}" for note in optimum.get("notes", [])]
     return notes
 
 

@@ -140,7 +140,9 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
     """What stands in `optimum.json`, if it is of the run that the manifest is of."""
     try:
         optimum = read_json(folder / layout.OPTIMUM)
-    except FileNotFoundError:
+    except (OSError, InputError):  # damaged: as good as none, and made anew when asked for
+        return None
+    if not all(layout.is_whole(folder / f"{name}.parquet") for name in layout.OPTIMUM_TABLES):
         return None
     return optimum if optimum.get("results_hash") == manifest["results_hash"] else None
 

@@ -72,11 +72,17 @@ def write_run(
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def is_current(folder: Path, run_hash: str) -> bool:
-    """Whether `folder` holds the whole results of the run with this hash."""
+def is_current(folder: Path, run_hash: str, limit: int | None = None) -> bool:
+    """Whether `folder` holds the whole results of the run with this hash.
+
+    An optimum that was cut short counts for a `limit` of problems up to its own.
+    """
     try:
         manifest = read_json(folder / layout.MANIFEST)
     except (OSError, ValueError):
+        return False
+    optimum = manifest.get("optimum") or {}
+    if optimum.get("truncated") and (limit is None or limit > optimum["limit"]):
         return False
     tables = manifest.get("tables")
     captures = manifest.get("captures", {})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
+from pathweave.results.jsonfile import read_json
 from pathweave.results.write import Identity, is_current
 
 if TYPE_CHECKING:
@@ -53,13 +54,16 @@ def make_plan(
     fresh: bool = False,
     utility: str | None = None,
     routing: bool = False,
+    limit: int | None = None,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
-    seed, and of the utility that it maximises when it is an optimum. With `fresh` none is.
+    seed, and of the utility that it maximises when it is an optimum; one that ended after too many
+    problems counts for a `limit` up to its own. With `fresh` none is.
     """
     folder = layout.scenario_folder(root, scenario.name, scenario.size, utility)
+    _refuse_foreign(folder, scenario.name)
     missing: list[Task] = []
     present: list[Task] = []
     taken: dict[Path, str] = {}
@@ -86,9 +90,22 @@ def make_plan(
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)
-            done = not fresh and is_current(target, identity.hash)
+            done = not fresh and is_current(target, identity.hash, limit)
             (present if done else missing).append(task)
     return Plan(scenario, folder, tuple(missing), tuple(present))
+
+
+def _refuse_foreign(folder: Path, name: str) -> None:
+    """Raises `InputError` when the folder holds the results of another scenario."""
+    try:
+        owner = read_json(folder / layout.SCENARIO).get("name")
+    except FileNotFoundError:
+        return
+    if owner != name:
+        raise InputError(
+            f'{folder} holds results of the scenario "{owner}"; rename one of the two scenarios or'
+            " choose another --out"
+        )
 
 
 def _hash(simulated: str, utility: str | None, *, routing: bool) -> str:

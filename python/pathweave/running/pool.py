@@ -37,6 +37,10 @@ class Watcher(Protocol):
         """The optimum beside the results of `task` is on disk."""
         ...
 
+    def noted(self, notes: Sequence[str]) -> None:
+        """What a reader must know of what was just finished."""
+        ...
+
     def failed(self, task: Task, reason: str) -> None:
         """`task` ended without results."""
         ...

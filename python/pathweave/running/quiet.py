@@ -26,6 +26,9 @@ class Quiet:
     def solved(self, task: Task, notes: Sequence[str]) -> None:
         """Say nothing."""
 
+    def noted(self, notes: Sequence[str]) -> None:
+        """Say nothing."""
+
     def failed(self, task: Task, reason: str) -> None:
         """Say nothing."""
 

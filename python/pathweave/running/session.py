@@ -41,6 +41,10 @@ class Request:
     """What is maximised, where the optimum is asked for; None to simulate."""
     routing: bool = False
     """Whether the optimum judges the routing too."""
+    problems: int | None = None
+    """How many problems are solved for a run at most; None leaves it to the default."""
+    beside: str | None = None
+    """What is maximised beside a simulation; None for nothing."""
 
     @property
     def command(self) -> str:
@@ -49,6 +53,10 @@ class Request:
         if self.utility not in (None, layout.DEFAULT_UTILITY):
             words += ["--utility", self.utility]
         words += ["--routing"] if self.routing else []
+        if self.beside:
+            words.append("--optimum")
+            words += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
+        words += ["--problems", str(self.problems)] if self.problems else []
         words += ["--size", self.size] if self.size else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         for text in self.sets:
@@ -96,6 +104,7 @@ def open_session(request: Request) -> Session:
         fresh=request.fresh,
         utility=request.utility,
         routing=request.routing,
+        limit=request.problems,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pathweave.errors import InputError
 from pathweave.optimum.problem import AllocationProblem, Flow, Subflow
-from pathweave.optimum.utility import MaxMin
+from pathweave.optimum.utility import MaxMin, Wutcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +19,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pathweave._core import FluidProblem
-    from pathweave.optimum.allocation import Allocation
+    from pathweave.optimum.utility import Utility
     from pathweave.solving.objective import Objective
 
     Rates = tuple[NDArray[np.float64], bool]
+
+
+_KEPT = 4000
+"""Answers kept for problems that come again."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How good the rates of a problem are."""
+
+    status: str
+    solver: str
+    tolerance: float
+    worst_residual: float
 
 
 @dataclass
@@ -40,10 +55,10 @@ class Record:
     refused: bool = False
     """There would have been more problems than the limit."""
 
-    def take(self, found: Allocation) -> None:
+    def take(self, found: Answer) -> None:
         """Count an answer."""
         self.tolerance = max(self.tolerance, found.tolerance)
-        self.worst_residual = max(self.worst_residual, found.residuals.worst)
+        self.worst_residual = max(self.worst_residual, found.worst_residual)
         self.statuses[found.status] += 1
         self.solvers[found.solver] += 1
 
@@ -79,7 +94,7 @@ class Allocator:
         self._objective = objective
         self._optimum = solve
         self._watch = watch
-        self._known: dict[bytes, tuple[Rates, Allocation]] = {}
+        self._known: dict[bytes, tuple[Rates, Answer]] = {}
         self._limit: int | None = None
         self.record = Record()
         self.fullest: FluidProblem | None = None
@@ -106,21 +121,40 @@ class Allocator:
             if self._limit is not None and record.solved >= self._limit:
                 record.refused = True
                 return None
+            if len(self._known) >= _KEPT:
+                self._known.clear()
             self._known[key] = self._solve(problem)
             record.solved += 1
         rates, found = self._known[key]
         record.take(found)
         return rates
 
-    def _solve(self, problem: FluidProblem) -> tuple[Rates, Allocation]:
+    def _solve(self, problem: FluidProblem) -> tuple[Rates, Answer]:
         static, columns, controllers = static_problem(problem)
         utilities = [self._objective.of(*problem["controllers"][at]) for at in controllers]
+        if _is_spread(problem) and any(_goes_by_subflow(utility) for utility in utilities):
+            raise InputError(
+                "the packets of a subflow are spread over several paths, and the utility goes by"
+                " the rate of a subflow: choose one of a flow's whole rate"
+            )
         common = self._objective.utility
         utility = common if isinstance(common, MaxMin) else utilities
         found = self._optimum(static, utility)
         rates = np.zeros(len(problem["flow_of"]))
         rates[columns] = found.rates_bps
-        return (rates, found.split_unique is True), found
+        answer = Answer(found.status, found.solver, found.tolerance, found.residuals.worst)
+        return (rates, found.split_unique is True), answer
+
+
+def _goes_by_subflow(utility: Utility) -> bool:
+    return isinstance(utility, Wutcp) or utility == MaxMin("subflows")
+
+
+def _is_spread(problem: FluidProblem) -> bool:
+    """Whether a subflow has several paths: they are beside one another."""
+    same_flow = np.diff(problem["flow_of"].astype(np.int64)) == 0
+    same_subflow = np.diff(problem["subflow"].astype(np.int64)) == 0
+    return bool((same_flow & same_subflow).any())
 
 
 def _has_live_path(problem: FluidProblem) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.errors import PathweaveError
 from pathweave.results.write import write_run
 from pathweave.solving.routing import judge_routing
 from pathweave.solving.turns import in_turn
@@ -42,18 +43,25 @@ def solve_all(
         output = task.identity.variant.flow(task.identity.seed, allocator)
         record = allocator.record
         notes = record.notes()
+        if not output.counters["flows_started"]:
+            notes.append("no flow was ever under way")
         if record.refused:
             notes.append(
                 f"ended after {limit:,} different sets of flows, at"
                 f" {output.counters['ended_s']:.4g} s; --problems N allows more"
             )
         about = {"utility": objective.text, "limit": limit, **record.to_json()}
+        about["truncated"] = record.refused
         if routing and allocator.fullest is not None:
-            identity = task.identity
-            about["routing"] = judge_routing(
-                identity.variant, identity.seed, allocator.fullest, objective
-            )
+            identity, fullest = task.identity, allocator.fullest
+            try:
+                about["routing"] = judge_routing(
+                    identity.variant, identity.seed, fullest, objective
+                )
+            except PathweaveError as error:
+                notes.append(f"the routing was not judged: {error}")
         write_run(task.folder, task.identity, output, optimum=about, notes=notes)
         watcher.finished(task, output)
+        watcher.noted(notes)
 
     return in_turn(session, session.plan.missing, objective, watcher, work, before_kill)

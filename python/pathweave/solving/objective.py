@@ -21,7 +21,8 @@ from pathweave.optimum.utility import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-DEFAULT = "proportional"
+_LARGEST_ALPHA = 20.0
+"""Beyond it rates to that power leave what numbers can hold; max-min is the limit."""
 CONTROLLER = "controller"
 """Each flow's own: the utility that its controller is known to maximise."""
 
@@ -34,6 +35,17 @@ _KINDS: dict[str, tuple[Callable[..., Utility], str]] = {
     "tcp": (Tcp, "Reno's of a flow's rate; mu, b"),
     "eutcp": (Eutcp, "EUTCP's; gamma"),
     "wutcp": (Wutcp, "WUTCP's and EWTCP's; omega"),
+}
+
+
+_EXAMPLES = {
+    "alpha": "alpha:alpha=2",
+    "delay-weighted": "delay-weighted:alpha=1",
+    "max-min": "max-min:over=subflows",
+    "xmp": "xmp:beta=4",
+    "tcp": "tcp:mu=1e8,b=5000",
+    "eutcp": "eutcp:gamma=1.05",
+    "wutcp": "wutcp:omega=1/m",
 }
 
 
@@ -69,11 +81,17 @@ def parse(text: str) -> Objective:
             raise InputError(f'utility "{text}": write {name}:key=value, as in alpha:alpha=2')
         given[key.strip()] = _value(value.strip())
     kind, about = _KINDS[name]
+    for key, value in given.items():
+        if isinstance(value, str) and (name, key) not in (("wutcp", "omega"), ("max-min", "over")):
+            raise InputError(f'utility "{text}": {key} is "{value}"; it must be a number')
+    if abs(given.get("alpha", 1.0)) > _LARGEST_ALPHA:  # pyright: ignore[reportArgumentType]
+        raise InputError(f'utility "{text}": alpha is at most {_LARGEST_ALPHA:g}')
     try:
         return Objective(text, kind(**given))
     except TypeError as error:
         raise InputError(
-            f'utility "{text}" has a parameter missing or unknown; {name} is: {about}'
+            f'utility "{text}" has a parameter missing or unknown; {name} is {about}, as in'
+            f" {_EXAMPLES.get(name, name)}"
         ) from error
 
 

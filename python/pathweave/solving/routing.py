@@ -24,11 +24,12 @@ def judge_routing(
     """
     from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up
 
-    candidates, chosen = _candidates(variant, seed, problem)
+    candidates, chosen, judged = _candidates(variant, seed, problem)
     numbers = [len(own) for own in chosen]
     given = RoutingProblem(candidates, numbers)
     utilities = [
-        of_a_sum(objective.of(*problem["controllers"][int(at)])) for at in problem["controller_of"]
+        of_a_sum(objective.of(*problem["controllers"][int(problem["controller_of"][flow])]))
+        for flow in judged
     ]
     ours = judge(given, utilities, chosen)
     rounded = round_up(given, utilities)
@@ -67,8 +68,8 @@ def _worth(found: Allocation) -> dict[str, float]:
 
 def _candidates(
     variant: Variant, seed: int, problem: FluidProblem
-) -> tuple[AllocationProblem, list[list[int]]]:
-    """All paths that the flows could have, and which of them they have."""
+) -> tuple[AllocationProblem, list[list[int]], list[int]]:
+    """All paths that the flows could have, which of them they have, and which flows these are."""
     pairs = [
         (int(source), int(destination))
         for source, destination in zip(problem["source"], problem["destination"], strict=True)
@@ -78,20 +79,19 @@ def _candidates(
     for path, flow in enumerate(problem["flow_of"].tolist()):
         rtt = float(problem["rtt_s"][path])
         own[flow].append((rtt, tuple(links[first[path] : first[path + 1]])))
+    capacity = problem["capacities_bps"].tolist()
     flows: list[Flow] = []
     chosen: list[list[int]] = []
-    for paths, shortest in zip(own, variant.candidates(seed, pairs), strict=True):
+    judged: list[int] = []
+    candidates = variant.candidates(seed, pairs)
+    for flow, (paths, shortest) in enumerate(zip(own, candidates, strict=True)):
+        if not any(all(capacity[link] > 0 for link in there) for _, there in paths):
+            continue  # none of its subflows is open, or none has a live path
         possible = {tuple(there): rtt for rtt, there in shortest}
-        for rtt, there in paths:
-            possible.setdefault(there, rtt)
+        possible.update({there: rtt for rtt, there in paths})
         places = {there: place for place, there in enumerate(possible)}
-        if not possible:
-            raise InputError("a flow has no path at all: its routing cannot be judged")
         flows.append(Flow([Subflow(there, rtt) for there, rtt in possible.items()]))
         chosen.append(sorted({places[there] for _, there in paths}))
-    return (
-        AllocationProblem(
-            problem["capacities_bps"].tolist(), flows, packet_bytes=problem["packet_bytes"]
-        ),
-        chosen,
-    )
+        judged.append(flow)
+    problem_of_all = AllocationProblem(capacity, flows, packet_bytes=problem["packet_bytes"])
+    return problem_of_all, chosen, judged
