@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("bos.rs"),
     coupled: false,
     scatter: None,
+    scheme: None,
     ecn: |_| ECN,
     parameters: PARAMETERS,
     build: |parameters| {

@@ -118,6 +118,7 @@ impl Connection {
             rtt,
             recovery,
             window_limited: limited,
+            feedback: crate::Feedback::None,
         };
         let mut paths = Paths::new(&mut self.paths);
         self.controller

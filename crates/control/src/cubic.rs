@@ -41,6 +41,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("cubic.rs"),
     coupled: false,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Off,
     parameters: &[
         Parameter {

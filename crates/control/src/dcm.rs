@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("dcm.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: dctcp::ENTRY.parameters,
     build: |parameters| {

@@ -29,6 +29,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("dctcp.rs"),
     coupled: false,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[
         Parameter {
@@ -164,6 +165,7 @@ mod tests {
             rtt: None,
             recovery: false,
             window_limited: true,
+            feedback: crate::Feedback::None,
         };
         share.on_ack(path, &ack);
     }
@@ -225,6 +227,7 @@ mod tests {
                 rtt: None,
                 recovery: true,
                 window_limited: true,
+                feedback: crate::Feedback::None,
             },
         );
         assert_eq!(share.alpha, 0.0, "no packets to take a share of");

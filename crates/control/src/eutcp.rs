@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("eutcp.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: ecn_choice::ecn,
     parameters: &[
         Parameter {

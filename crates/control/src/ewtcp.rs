@@ -26,6 +26,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("ewtcp.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: ecn_choice::ecn,
     parameters: &[ecn_choice::PARAMETER],
     build: |parameters| weighted(Omega::PerSubflowsSquared, ecn_choice::is_on(parameters)),

@@ -62,6 +62,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("fcc.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Count { limit: 255 },
     parameters: &[
         Parameter {

@@ -14,6 +14,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod feedback;
 mod paths;
 mod per_subflow;
 mod registry;
@@ -52,6 +53,7 @@ mod wutcp;
 mod wvegas;
 mod xmp;
 
+pub use feedback::{Feedback, Load, Scheme};
 pub use once_per_round::OncePerRound;
 pub use paths::{Path, Paths, SubflowId};
 pub use per_subflow::PerSubflow;
@@ -88,6 +90,8 @@ pub struct Ack {
     pub recovery: bool,
     /// Whether the window was what limited sending: a window that is not used does not grow.
     pub window_limited: bool,
+    /// What the acknowledged packet's header said when it arrived at the receiver.
+    pub feedback: Feedback,
 }
 
 impl Ack {
@@ -128,4 +132,11 @@ pub trait Controller: Send {
     /// Subflow `r` opened or closed. Subflows are numbered from zero in the order in which they
     /// open for the first time, and keep their number.
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change);
+
+    /// A data packet is about to leave on subflow `r`: the congestion field for its header. Asked only of
+    /// controllers whose [`Entry::scheme`] says that switches take part.
+    fn on_send(&mut self, paths: &Paths<'_>, r: SubflowId, now: Time) -> Feedback {
+        let _ = (paths, r, now);
+        Feedback::None
+    }
 }

@@ -89,6 +89,7 @@ mod tests {
             rtt: None,
             recovery: false,
             window_limited: true,
+            feedback: crate::Feedback::None,
         };
         rounds.on_ack(path, &ack)
     }

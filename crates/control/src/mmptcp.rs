@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("mmptcp.rs"),
     coupled: true,
     scatter: Some(|parameters| Bytes::new(parameters.number("volume") as u64)),
+    scheme: None,
     ecn: |_| Ecn::Off,
     parameters: &[Parameter {
         name: "volume",

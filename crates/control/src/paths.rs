@@ -1,7 +1,7 @@
 //! What a controller sees of a connection's subflows, and writes back.
 
 use core::ops::{Index, IndexMut};
-use pathweave_units::{Rate, Time};
+use pathweave_units::{Bytes, Rate, Time};
 
 /// A subflow's number within its connection, from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +33,9 @@ pub struct Path {
     pub in_flight: u32,
     /// Whether the subflow is in fast recovery.
     pub in_recovery: bool,
-    /// Rate at which packets leave; `None` sends as the window opens.
+    /// Bytes on the wire of a full data packet.
+    pub packet: Bytes,
+    /// Rate at which packets leave at most; `None` sends as the window opens.
     pub pacing_rate: Option<Rate>,
     /// Whether its handshake is done and it has not closed.
     pub established: bool,
@@ -58,6 +60,7 @@ impl Path {
             acked: 0,
             in_flight: 0,
             in_recovery: false,
+            packet: Bytes::new(1500),
             pacing_rate: None,
             established: false,
             may_send: true,

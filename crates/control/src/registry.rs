@@ -1,6 +1,6 @@
 //! The list of controllers: names, parameters, defaults, ranges, sources.
 
-use crate::Controller;
+use crate::{Controller, Scheme};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -94,6 +94,8 @@ pub struct Entry {
     /// For a connection that begins by scattering the packets of its first subflow over all paths:
     /// after how many bytes, given its parameters, the other subflows open.
     pub scatter: Option<fn(&Parameters) -> Bytes>,
+    /// The scheme that switches take part in for it, if any.
+    pub scheme: Option<Scheme>,
     /// What it does with marks, given its parameters.
     pub ecn: fn(&Parameters) -> Ecn,
     /// What can be set.

@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("reno.rs"),
     coupled: false,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Off,
     parameters: &[],
     build: |_| Box::new(Reno),

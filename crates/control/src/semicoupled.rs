@@ -25,6 +25,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("semicoupled.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: ecn_choice::ecn,
     parameters: &[ecn_choice::PARAMETER],
     build: |parameters| eutcp::semicoupled(ecn_choice::is_on(parameters)),

@@ -14,6 +14,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("uncoupled.rs"),
     coupled: false,
     scatter: None,
+    scheme: None,
     ecn,
     parameters: &[Parameter {
         name: "of",

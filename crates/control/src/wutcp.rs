@@ -45,6 +45,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("wutcp.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: ecn_choice::ecn,
     parameters: &[
         Parameter {

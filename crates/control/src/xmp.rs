@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("xmp.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: |_| ECN,
     parameters: PARAMETERS,
     build: |parameters| {

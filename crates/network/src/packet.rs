@@ -59,9 +59,11 @@ impl Header {
 
 /// A packet: what the network needs, and what the transport put in.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet<S> {
+pub struct Packet<S, L> {
     /// The network's part.
     pub header: Header,
+    /// What switches that take part in congestion control read and write; nothing where there are none.
+    pub label: L,
     /// The transport's part.
     pub segment: S,
 }
@@ -72,20 +74,20 @@ pub struct PacketId(pub(crate) u32);
 
 /// All packets in the network; the places of those that left are used again.
 #[derive(Clone, Debug)]
-pub struct Packets<S> {
-    packets: Vec<Packet<S>>,
+pub struct Packets<S, L> {
+    packets: Vec<Packet<S, L>>,
     free: Vec<u32>,
 }
 
-impl<S: Copy> Packets<S> {
-    pub(crate) fn new() -> Packets<S> {
+impl<S: Copy, L: Copy> Packets<S, L> {
+    pub(crate) fn new() -> Packets<S, L> {
         Packets {
             packets: Vec::new(),
             free: Vec::new(),
         }
     }
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet<S>) -> PacketId {
+    pub(crate) fn insert(&mut self, packet: Packet<S, L>) -> PacketId {
         match self.free.pop() {
             Some(place) => {
                 self.packets[place as usize] = packet;
@@ -98,13 +100,15 @@ impl<S: Copy> Packets<S> {
         }
     }
     #[inline]
-    pub(crate) fn remove(&mut self, id: PacketId) -> Packet<S> {
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet<S, L> {
         self.free.push(id.0);
         self.packets[id.0 as usize]
     }
+    /// What ports see of a packet.
     #[inline]
-    pub(crate) fn header(&mut self, id: PacketId) -> &mut Header {
-        &mut self.packets[id.0 as usize].header
+    pub(crate) fn visible(&mut self, id: PacketId) -> (&mut Header, &mut L) {
+        let packet = &mut self.packets[id.0 as usize];
+        (&mut packet.header, &mut packet.label)
     }
     /// Number of packets in the network.
     pub fn in_network(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::reassembly::Reassembly;
 use crate::{Config, ReceiveWindow};
-use pathweave_control::{Controller, Path};
+use pathweave_control::{Controller, Path, Scheme};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Opening {
     pub established: bool,
     /// The first subflow's packets are scattered over many paths.
     pub scatter: Option<Scatter>,
+    /// The scheme that switches take part in, if any: data packets then carry its header.
+    pub scheme: Option<Scheme>,
 }
 
 /// How a connection begins whose first subflow is scattered (MMPTCP).
@@ -47,6 +49,10 @@ pub(crate) struct Connection {
     pub controller: Box<dyn Controller>,
     pub ecn: bool,
     pub echo_limit: u8,
+    /// Whether the controller writes a congestion field into each data packet.
+    pub explicit: bool,
+    /// By how much that makes it longer.
+    pub header_bytes: u16,
     /// Index of the first subflow; the others follow it.
     pub first: u32,
     /// The subflows' congestion state, by number.
@@ -107,15 +113,19 @@ impl Connection {
             ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
             ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
         };
-        let path = Path::new(
+        let header_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
+        let mut path = Path::new(
             config.initial_window,
             config.minimum_window,
             config.initial_ssthresh,
         );
+        path.packet = Bytes::new(u64::from(config.data_packet + header_bytes));
         Connection {
             controller: opening.controller,
             ecn: opening.ecn_echo.is_some(),
             echo_limit: opening.ecn_echo.unwrap_or(u8::MAX),
+            explicit: opening.scheme.is_some(),
+            header_bytes,
             first,
             paths: vec![path; opening.subflows as usize],
             established: opening.established,
@@ -144,6 +154,12 @@ impl Connection {
     /// Index of a subflow of this connection.
     pub fn subflow(&self, number: u32) -> u32 {
         self.first + number
+    }
+
+    /// Whether a subflow's packets leave at a pace.
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.explicit && self.paths.iter().any(|path| path.pacing_rate.is_some())
     }
 
     /// Number of subflows.

@@ -22,7 +22,8 @@ pub use config::{
 };
 pub use connection::{Opening, Scatter};
 pub use endpoints::{
-    ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView, Timer,
+    Arrived, ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView,
+    Timer,
 };
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, SACK_BLOCKS, SackBlock, Segment};

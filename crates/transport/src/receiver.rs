@@ -2,10 +2,11 @@
 
 use crate::Config;
 use crate::segment::{SACK_BLOCKS, SackBlock};
+use pathweave_control::Feedback;
 use pathweave_units::Time;
 
 /// What an acknowledgement says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Acknowledgement {
     pub next: u32,
     pub ce_echo: u8,
@@ -15,6 +16,8 @@ pub(crate) struct Acknowledgement {
     pub sent: Time,
     /// Whether `sent` gives a fair RTT sample: not when the timer sent the acknowledgement.
     pub rtt_sample: bool,
+    /// The congestion field of the packet that it answers.
+    pub feedback: Feedback,
 }
 
 /// A data packet as the receiver sees it.
@@ -23,12 +26,13 @@ pub(crate) struct Arrival {
     pub number: u32,
     pub sent: Time,
     pub congestion_experienced: bool,
+    pub feedback: Feedback,
     /// The connection's last segment.
     pub last: bool,
 }
 
 /// What to do about an arrival.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reaction {
     /// The packet had not been received before.
     pub new: bool,
@@ -53,6 +57,8 @@ pub(crate) struct Receiver {
     /// Data packets that are still acknowledged at once, as the subflow is young.
     at_first: u32,
     last_sent: Time,
+    /// The latest packet's.
+    feedback: Feedback,
     /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
     blocks: Vec<SackBlock>,
     /// When a delayed acknowledgement is due; `Time::MAX` when none is.
@@ -89,6 +95,7 @@ impl Receiver {
             }
         }
         self.last_sent = arrival.sent;
+        self.feedback = arrival.feedback;
         self.ce_pending += u32::from(arrival.congestion_experienced);
         self.unacknowledged += 1;
         let in_order = arrival.number == self.next && self.blocks.is_empty();
@@ -105,6 +112,8 @@ impl Receiver {
             || (ce_changed && config.ack.at_mark_change)
             || arrival.last
             || self.unacknowledged >= config.ack.every
+            // Each packet's field says something of its own.
+            || arrival.feedback != Feedback::None
         {
             reaction.now = Some(self.acknowledge(echo_limit, config));
         } else {
@@ -127,6 +136,7 @@ impl Receiver {
             sack: [SackBlock::default(); SACK_BLOCKS],
             sent: self.last_sent,
             rtt_sample: true,
+            feedback: std::mem::take(&mut self.feedback),
         };
         if !self.blocks.is_empty() && config.recovery == crate::Recovery::Sack {
             let count = self.blocks.len().min(SACK_BLOCKS);
@@ -194,6 +204,7 @@ mod tests {
             number,
             sent: Time::from_micros(u64::from(number)),
             congestion_experienced: ce,
+            feedback: Feedback::None,
             last: false,
         }
     }

@@ -71,6 +71,10 @@ pub(crate) struct Sender {
     /// When the timer will fire; `Time::MAX` when it is not set. It may fire early, and is then
     /// set again: cheaper than moving it with every acknowledgement.
     pub timer_at: Time,
+    /// When the next packet may leave at the subflow's pace.
+    pub pace_from: Time,
+    /// When the timer for that will fire; `Time::MAX` when it is not set.
+    pub pace_timer_at: Time,
     /// Packets of this subflow in the network, both ways.
     pub in_network: u32,
     /// When its path opened.
@@ -99,6 +103,8 @@ impl Sender {
             timeout: RetransmissionTimeout::new(config),
             deadline: Time::MAX,
             timer_at: Time::MAX,
+            pace_from: Time::ZERO,
+            pace_timer_at: Time::MAX,
             in_network: 0,
             opened: Time::ZERO,
             sent_packets: 0,
@@ -126,6 +132,8 @@ impl Sender {
         self.timeout = RetransmissionTimeout::new(config);
         self.deadline = Time::MAX;
         self.timer_at = Time::MAX;
+        self.pace_from = Time::ZERO;
+        self.pace_timer_at = Time::MAX;
         self.in_network = 0;
         self.opened = Time::ZERO;
         self.sent_packets = 0;

@@ -58,6 +58,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("mod.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: |parameters| {
         if parameters.number("ecn_cut") > 0.0 {
             Ecn::Count { limit: 255 }

@@ -49,6 +49,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("mod.rs"),
     coupled: true,
     scatter: None,
+    scheme: None,
     ecn: |_| Ecn::Off,
     parameters: &[
         Parameter {

@@ -1,6 +1,8 @@
 //! Random events for controllers, and a connection that they happen to.
 
-use pathweave_control::{Ack, Change, Controller, Loss, Path, Paths, SubflowId, Value, find};
+use pathweave_control::{
+    Ack, Change, Controller, Feedback, Loss, Path, Paths, SubflowId, Value, find,
+};
 use pathweave_units::Time;
 use proptest::prelude::*;
 
@@ -95,6 +97,7 @@ impl Connection {
                     rtt,
                     recovery,
                     window_limited,
+                    feedback: Feedback::None,
                 };
                 self.controller
                     .on_ack(&mut Paths::new(&mut self.paths), id, &ack);

@@ -3,7 +3,7 @@
 use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
 use crate::segment::Segment;
 use crate::sender::{Phase, RecoveryState};
-use pathweave_control::{Ack, Paths};
+use pathweave_control::{Ack, Feedback, Paths};
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -22,6 +22,7 @@ impl Endpoints {
         &mut self,
         index: u32,
         segment: &Segment,
+        feedback: Feedback,
         now: Time,
         out: &mut impl Output,
     ) {
@@ -74,7 +75,7 @@ impl Endpoints {
             _ if connection.config.count_acks => progress.packets.min(1),
             _ => progress.packets,
         };
-        if packets > 0 || segment.ce_echo > 0 {
+        if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
             let ack = Ack {
                 now,
                 packets,
@@ -84,6 +85,7 @@ impl Endpoints {
                 // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
                 recovery: progress.in_recovery || progress.loss || !progress.advanced,
                 window_limited: connection.window_limited,
+                feedback,
             };
             connection.controller.on_ack(paths, number, &ack);
         }

@@ -1,6 +1,8 @@
 //! Data arrives: it is delivered in order, and acknowledged.
 
-use super::{ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
+use super::{
+    Arrived, ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer,
+};
 use crate::receiver::{Acknowledgement, Arrival};
 use crate::segment::{Kind, Segment};
 use pathweave_units::Time;
@@ -11,8 +13,7 @@ impl Endpoints {
         &mut self,
         index: u32,
         segment: &Segment,
-        size: u16,
-        congestion_experienced: bool,
+        arrived: Arrived,
         now: Time,
         out: &mut impl Output,
     ) {
@@ -22,13 +23,15 @@ impl Endpoints {
         let arrival = Arrival {
             number: segment.number,
             sent: segment.sent,
-            congestion_experienced,
+            congestion_experienced: arrived.congestion_experienced,
+            feedback: arrived.feedback,
             last: segment.flag,
         };
         let reaction = receiver.on_data(arrival, connection.echo_limit, &connection.config);
         let delivered_before = connection.delivered;
         if reaction.new {
-            receiver.received_bytes += u64::from(size - connection.config.overhead());
+            receiver.received_bytes +=
+                u64::from(arrived.size - connection.config.overhead() - connection.header_bytes);
             if connection.paths.len() == 1 {
                 // One subflow carries the data in its own order.
                 connection.delivered = receiver.next;
@@ -75,6 +78,7 @@ impl Endpoints {
             size: connection.config.ack_packet,
             ecn_capable: false,
             protected: false,
+            feedback: ack.feedback,
         };
         let segment = Segment {
             subflow: SubflowIndex(index),

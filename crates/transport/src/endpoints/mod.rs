@@ -17,7 +17,7 @@ use crate::connection::{Connection, Opening};
 use crate::receiver::Receiver;
 use crate::segment::{Kind, Segment};
 use crate::sender::{Phase, Sender};
-use pathweave_control::SubflowId;
+use pathweave_control::{Feedback, SubflowId};
 use pathweave_units::Time;
 
 /// A connection's place among all connections; used again when it is done.
@@ -38,7 +38,7 @@ pub enum Direction {
 }
 
 /// What the network needs to know of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketShape {
     /// Bytes on the wire.
     pub size: u16,
@@ -46,6 +46,19 @@ pub struct PacketShape {
     pub ecn_capable: bool,
     /// Whether it must not be lost.
     pub protected: bool,
+    /// The congestion field that switches may change.
+    pub feedback: Feedback,
+}
+
+/// What the network tells of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrived {
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Whether it was marked.
+    pub congestion_experienced: bool,
+    /// The congestion field as the switches left it.
+    pub feedback: Feedback,
 }
 
 /// A timer of a subflow.
@@ -57,6 +70,8 @@ pub enum Timer {
     DelayedAck(SubflowIndex),
     /// The subflow opens.
     Open(SubflowIndex),
+    /// The next packet of a paced subflow may leave.
+    Pace(SubflowIndex),
 }
 
 /// What an endpoint wants done.
@@ -164,13 +179,12 @@ impl Endpoints {
         self.close_if_acknowledged(id.0, out);
     }
 
-    /// A packet arrived at its host.
+    /// A packet arrived at its host, with what the network made of its shape.
     #[inline]
     pub fn on_packet(
         &mut self,
         segment: &Segment,
-        size: u16,
-        congestion_experienced: bool,
+        arrived: Arrived,
         now: Time,
         out: &mut impl Output,
     ) {
@@ -182,8 +196,8 @@ impl Endpoints {
             return;
         }
         match segment.kind {
-            Kind::Data => self.on_data(index, segment, size, congestion_experienced, now, out),
-            Kind::Ack => self.on_ack(index, segment, now, out),
+            Kind::Data => self.on_data(index, segment, arrived, now, out),
+            Kind::Ack => self.on_ack(index, segment, arrived.feedback, now, out),
             Kind::Syn => self.on_syn(index, segment, out),
             Kind::SynAck => self.on_syn_ack(index, segment, now, out),
         }
@@ -203,6 +217,7 @@ impl Endpoints {
         match timer {
             Timer::Retransmission(subflow) => self.on_retransmission_timer(subflow.0, now, out),
             Timer::DelayedAck(subflow) => self.on_ack_timer(subflow.0, now, out),
+            Timer::Pace(subflow) => self.on_pace_timer(subflow.0, now, out),
             Timer::Open(subflow) => {
                 let sender = &self.senders[subflow.0 as usize];
                 // Otherwise the timer is of an earlier connection.

@@ -4,7 +4,7 @@ use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
 use crate::sender::Phase;
 use crate::{Handshake, Joins};
-use pathweave_control::{Change, Paths};
+use pathweave_control::{Change, Feedback, Paths};
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -43,6 +43,7 @@ impl Endpoints {
             size: config.ack_packet,
             ecn_capable: false,
             protected: config.handshake == Handshake::SynNeverLost,
+            feedback: Feedback::None,
         };
         let segment = Segment {
             subflow: SubflowIndex(index),

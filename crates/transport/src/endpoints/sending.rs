@@ -1,10 +1,11 @@
 //! What may be sent, and on which subflow.
 
-use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex};
+use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
 use crate::SegmentScheduler;
 use crate::connection::Connection;
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
-use pathweave_units::Time;
+use pathweave_control::{Feedback, Path, Paths};
+use pathweave_units::{Bytes, Time};
 
 impl Endpoints {
     /// Sends everything that windows and data allow: lost segments on their own subflows first,
@@ -21,6 +22,10 @@ impl Endpoints {
         };
         for index in first..first + count {
             while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
+                let path = &self.connections[place as usize].paths[(index - first) as usize];
+                if !self.is_its_time(path, index, now) {
+                    break;
+                }
                 self.send_lost(index, now, out);
             }
         }
@@ -31,10 +36,16 @@ impl Endpoints {
                 let mut subflows = self.senders[first as usize..(first + count) as usize].iter();
                 let losses_wait = subflows.any(|sender| sender.board.lost() > 0);
                 self.connections[place as usize].window_limited = losses_wait;
+                if losses_wait && self.connections[place as usize].is_paced() {
+                    self.wait_for_pace(place, now, out);
+                }
                 return;
             }
-            let Some(index) = self.choose(place) else {
+            let Some(index) = self.choose(place, now) else {
                 self.connections[place as usize].window_limited = true;
+                if self.connections[place as usize].is_paced() {
+                    self.wait_for_pace(place, now, out);
+                }
                 return;
             };
             let Some(data) = self.connections[place as usize].take_data() else {
@@ -51,36 +62,73 @@ impl Endpoints {
         path.established && f64::from(path.in_flight + 1) <= path.window
     }
 
+    /// Whether the pace lets a subflow's next packet leave.
+    #[inline]
+    fn is_its_time(&self, path: &Path, index: u32, now: Time) -> bool {
+        path.pacing_rate.is_none() || self.senders[index as usize].pace_from <= now
+    }
+
+    /// Wakes the subflows that only their pace holds back.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
+        let connection = &self.connections[place as usize];
+        for (index, path) in (connection.first..).zip(&connection.paths) {
+            let sender = &mut self.senders[index as usize];
+            let held = path.pacing_rate.is_some() && sender.pace_from > now;
+            if held && path.established && sender.pace_timer_at != sender.pace_from {
+                sender.pace_timer_at = sender.pace_from;
+                out.wake(Timer::Pace(SubflowIndex(index)), sender.pace_from);
+            }
+        }
+    }
+
+    pub(super) fn on_pace_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        if sender.pace_timer_at != now {
+            return; // of an earlier connection, or set again
+        }
+        sender.pace_timer_at = Time::MAX;
+        let place = sender.connection;
+        if !self.connections[place as usize].closed {
+            self.send_what_may_be_sent(place, now, out);
+        }
+    }
+
     /// Whether a subflow may take new data.
     #[inline]
-    pub(super) fn may_take(&self, connection: &Connection, number: u32) -> bool {
+    pub(super) fn may_take(&self, connection: &Connection, number: u32, now: Time) -> bool {
         let path = &connection.paths[number as usize];
         if !path.established || !path.may_send || f64::from(path.in_flight + 1) > path.window {
             return false;
         }
         let sender = &self.senders[(connection.first + number) as usize];
-        !sender.dead && sender.board.outstanding() < connection.subflow_window
+        !sender.dead
+            && sender.board.outstanding() < connection.subflow_window
+            && self.is_its_time(path, connection.first + number, now)
     }
 
     /// The subflow that gets the next new data, if any may take it.
     #[inline]
-    pub(super) fn choose(&mut self, place: u32) -> Option<u32> {
+    pub(super) fn choose(&mut self, place: u32, now: Time) -> Option<u32> {
         let connection = &self.connections[place as usize];
         let count = connection.count();
         if count == 1 {
-            return self.may_take(connection, 0).then_some(connection.first);
+            return self
+                .may_take(connection, 0, now)
+                .then_some(connection.first);
         }
         let number = match connection.config.scheduler {
             SegmentScheduler::RoundRobin => {
                 let turn = connection.turn;
                 let number = (turn..count)
                     .chain(0..turn)
-                    .find(|&number| self.may_take(connection, number))?;
+                    .find(|&number| self.may_take(connection, number, now))?;
                 self.connections[place as usize].turn = (number + 1) % count;
                 number
             }
             SegmentScheduler::LowestRtt => (0..count)
-                .filter(|&number| self.may_take(connection, number))
+                .filter(|&number| self.may_take(connection, number, now))
                 .min_by_key(|&number| connection.paths[number as usize].smoothed_rtt)?,
         };
         Some(self.connections[place as usize].first + number)
@@ -116,10 +164,24 @@ impl Endpoints {
         path.in_flight = sender.board.in_flight();
         sender.sent_packets += 1;
         sender.in_network += 1;
+        let size =
+            connection.payload(data) + connection.config.overhead() + connection.header_bytes;
+        let mut feedback = Feedback::None;
+        if connection.explicit {
+            let number = sender.number;
+            let paths = &Paths::new(&mut connection.paths);
+            feedback = connection.controller.on_send(paths, number, now);
+        }
+        let path = &connection.paths[sender.number.0 as usize];
+        if let Some(rate) = path.pacing_rate {
+            let interval = rate.time_for(Bytes::new(u64::from(size)));
+            sender.pace_from = sender.pace_from.max(now).saturating_add(interval);
+        }
         let shape = PacketShape {
-            size: connection.payload(data) + connection.config.overhead(),
+            size,
             ecn_capable: connection.ecn && !again,
             protected: false,
+            feedback,
         };
         let segment = Segment {
             subflow: SubflowIndex(index),

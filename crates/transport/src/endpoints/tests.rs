@@ -48,6 +48,7 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
         join_delays: Vec::new(),
         established: false,
         scatter: None,
+        scheme: None,
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);
@@ -58,7 +59,12 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
 fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes: &mut Wishes) {
     for (shape, segment) in std::mem::take(&mut wishes.packets) {
         let ce = segment.kind == Kind::Data && marked.contains(&segment.data_number);
-        endpoints.on_packet(&segment, shape.size, ce, now, wishes);
+        let arrived = Arrived {
+            size: shape.size,
+            congestion_experienced: ce,
+            feedback: shape.feedback,
+        };
+        endpoints.on_packet(&segment, arrived, now, wishes);
     }
 }
 
