@@ -45,6 +45,7 @@ mod lia;
 mod marked_rounds;
 mod mmptcp;
 mod olia;
+mod rcp;
 mod reno;
 mod semicoupled;
 mod suppression;

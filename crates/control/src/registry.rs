@@ -369,6 +369,7 @@ pub fn registry() -> &'static [Entry] {
         crate::amp::ENTRY,
         crate::fcc::ENTRY,
         crate::mmptcp::ENTRY,
+        crate::rcp::ENTRY,
     ];
     REGISTRY
 }

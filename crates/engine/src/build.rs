@@ -1,29 +1,51 @@
 //! From a plan to what a run works on.
 
 use crate::scheduler::Scheduler;
+use crate::workload::controller_of;
 use pathweave_control::{Ecn, Entry, Parameters};
 use pathweave_fabric::routing::{PathRequest, Router};
 use pathweave_fabric::{Fabric, base_rtt};
-use pathweave_network::{LinkSetup, Network, Port};
+use pathweave_network::{AgentSetup, LinkSetup, Network, Port};
 use pathweave_random::Stream;
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
 use pathweave_transport::{EcnUse, Segment};
 use pathweave_units::{Bytes, Time};
+use std::sync::Arc;
 
 /// The ports of a plan's links.
-pub(crate) fn network<P: Port>(plan: &Plan) -> Network<Segment, P> {
+pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment, P> {
     let links = plan.fabric.links.iter().zip(&plan.queues);
+    let agent = agent(plan, router).map(Arc::new);
     let setups: Vec<LinkSetup> = links
         .map(|(link, &queue)| LinkSetup {
             rate: link.rate,
             delay: link.delay,
             queue,
+            agent: agent.clone(),
         })
         .collect();
     Network::new(&setups, |link| {
         Stream::new(plan.seed, "port", u64::from(link))
     })
+}
+
+/// The agent of every port, if a controller needs one. Scenarios have at most one such scheme.
+pub(crate) fn agent(plan: &Plan, router: &Router) -> Option<AgentSetup> {
+    let listed = |group: &GroupPlan| (0..group.listed.len() as u32).map(Some).collect::<Vec<_>>();
+    plan.groups
+        .iter()
+        .flat_map(|group| {
+            let entries = [None].into_iter().chain(listed(group));
+            entries.map(move |entry| controller_of(group, entry))
+        })
+        .find_map(|(entry, parameters)| {
+            Some(AgentSetup {
+                scheme: entry.scheme?,
+                parameters: Arc::new(parameters.clone()),
+                base_rtt: longest_base_rtt(plan, router),
+            })
+        })
 }
 
 /// The largest data packet of all groups.

@@ -2,7 +2,7 @@
 
 use crate::scheduler::Scheduler;
 use crate::spray::Sprays;
-use pathweave_network::{Header, Network, Port, RouteId};
+use pathweave_network::{Header, Network, PacketLabel, Port, RouteId};
 use pathweave_transport::{
     ConnectionId, Direction, Output, PacketShape, Segment, SubflowIndex, Timer,
 };
@@ -45,7 +45,7 @@ pub(crate) enum Notice {
 }
 
 /// Where the endpoints' packets and wishes go.
-pub(crate) struct Outlet<'a, P> {
+pub(crate) struct Outlet<'a, P: Port> {
     pub now: Time,
     pub network: &'a mut Network<Segment, P>,
     pub scheduler: &'a mut Scheduler,
@@ -54,7 +54,7 @@ pub(crate) struct Outlet<'a, P> {
     pub notices: &'a mut Vec<Notice>,
 }
 
-impl<P> Outlet<'_, P> {
+impl<P: Port> Outlet<'_, P> {
     #[cold]
     #[inline(never)]
     fn note_sent(&mut self, direction: Direction, shape: PacketShape, segment: &Segment) {
@@ -86,9 +86,11 @@ impl<P: Port> Output for Outlet<'_, P> {
         if shape.protected {
             header = header.protected();
         }
+        let is_echo = direction == Direction::Back;
+        let label = P::Label::new(shape.feedback, subflow.0, is_echo);
         if !self
             .network
-            .send(self.now, route, header, segment, self.scheduler)
+            .send(self.now, route, header, label, segment, self.scheduler)
         {
             self.notices.push(Notice::Lost(segment));
         }

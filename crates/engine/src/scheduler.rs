@@ -26,6 +26,7 @@ pub(crate) enum Alarm {
     Retransmission(u32),
     DelayedAck(u32),
     OpenSubflow(u32),
+    Pace(u32),
     /// The flow with this number starts.
     StartFlow(u32),
     /// The flow with this number stops sending.
@@ -49,6 +50,7 @@ impl Alarm {
             Alarm::WakeTraffic(id) => (5, id),
             Alarm::BeginTraffic(id) => (6, id),
             Alarm::StopTraffic(id) => (7, id),
+            Alarm::Pace(id) => (8, id),
         }
     }
 
@@ -58,6 +60,7 @@ impl Alarm {
             Alarm::Retransmission(id) => Some(Timer::Retransmission(SubflowIndex(id))),
             Alarm::DelayedAck(id) => Some(Timer::DelayedAck(SubflowIndex(id))),
             Alarm::OpenSubflow(id) => Some(Timer::Open(SubflowIndex(id))),
+            Alarm::Pace(id) => Some(Timer::Pace(SubflowIndex(id))),
             _ => None,
         }
     }
@@ -69,6 +72,7 @@ impl From<Timer> for Alarm {
             Timer::Retransmission(SubflowIndex(id)) => Alarm::Retransmission(id),
             Timer::DelayedAck(SubflowIndex(id)) => Alarm::DelayedAck(id),
             Timer::Open(SubflowIndex(id)) => Alarm::OpenSubflow(id),
+            Timer::Pace(SubflowIndex(id)) => Alarm::Pace(id),
         }
     }
 }

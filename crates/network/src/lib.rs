@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod forwarding;
 mod histogram;
 mod marking;
@@ -15,6 +16,9 @@ mod port;
 mod queue;
 mod statistics;
 
+pub use agent::{
+    Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
+};
 pub use forwarding::{RouteId, Routes};
 pub use histogram::QueueHistogram;
 pub use network::{Arrival, Conservation, LinkSetup, Network};

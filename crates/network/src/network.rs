@@ -1,5 +1,6 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
+use crate::agent::{AgentSetup, AgentStatistics};
 use crate::forwarding::{END, RouteId, Routes};
 use crate::histogram::QueueHistogram;
 use crate::packet::{Header, Packet, PacketId, Packets};
@@ -8,9 +9,10 @@ use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
+use std::sync::Arc;
 
 /// What a link is when the run begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct LinkSetup {
     /// Its rate.
     pub rate: Rate,
@@ -18,6 +20,8 @@ pub struct LinkSetup {
     pub delay: Time,
     /// The queue of the port at its near end.
     pub queue: QueueConfig,
+    /// The agent of that port, if it has one.
+    pub agent: Option<Arc<AgentSetup>>,
 }
 
 /// What came of a packet's arrival at the far end of a link.
@@ -45,9 +49,9 @@ pub struct Conservation {
 /// The ports of a fabric, the packets in them, and the routes they follow.
 ///
 /// Links are numbered by whoever sets the network up.
-pub struct Network<S, P> {
+pub struct Network<S, P: Port> {
     ports: Vec<P>,
-    packets: Packets<S>,
+    packets: Packets<S, P::Label>,
     /// Routes in use.
     pub routes: Routes,
 }
@@ -58,7 +62,7 @@ impl<S: Copy, P: Port> Network<S, P> {
         let ports = links
             .iter()
             .enumerate()
-            .map(|(number, link)| P::new(&link.queue, link.rate, link.delay, stream(number as u32)))
+            .map(|(number, link)| P::new(link, stream(number as u32)))
             .collect();
         Network {
             ports,
@@ -74,16 +78,18 @@ impl<S: Copy, P: Port> Network<S, P> {
         now: Time,
         route: RouteId,
         header: Header,
+        label: P::Label,
         segment: S,
         events: &mut E,
     ) -> bool {
         let (position, link) = self.routes.first(route);
         let id = self.packets.insert(Packet {
             header: header.at(position),
+            label,
             segment,
         });
-        let header = self.packets.header(id);
-        let taken = self.ports[link as usize].enqueue(link, now, id, header, events);
+        let (header, _) = self.packets.visible(id);
+        let taken = self.ports[link as usize].enqueue(link, now, id, header, label, events);
         if !taken {
             self.packets.remove(id);
         }
@@ -94,15 +100,16 @@ impl<S: Copy, P: Port> Network<S, P> {
     #[inline(always)]
     pub fn arrive<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Arrival {
         let port = &mut self.ports[link as usize];
-        let id = port.deliver(link, now, events);
-        let header = self.packets.header(id);
+        let (id, label) = port.deliver(link, now, events);
+        let (header, kept) = self.packets.visible(id);
+        *kept = label;
         port.count_delivered(header.size);
         let (position, next) = self.routes.next(header.position);
         if next == END {
             return Arrival::AtHost(id);
         }
         header.position = position;
-        if self.ports[next as usize].enqueue(next, now, id, header, events) {
+        if self.ports[next as usize].enqueue(next, now, id, header, label, events) {
             Arrival::Forwarded
         } else {
             Arrival::Dropped(id)
@@ -111,7 +118,7 @@ impl<S: Copy, P: Port> Network<S, P> {
 
     /// Takes a packet out of the network.
     #[inline]
-    pub fn take(&mut self, id: PacketId) -> Packet<S> {
+    pub fn take(&mut self, id: PacketId) -> Packet<S, P::Label> {
         self.packets.remove(id)
     }
 
@@ -175,6 +182,11 @@ impl<S: Copy, P: Port> Network<S, P> {
     /// The queue lengths that packets arriving at a link's port found.
     pub fn histogram(&mut self, link: u32) -> &mut QueueHistogram {
         self.ports[link as usize].histogram()
+    }
+
+    /// What a link's agent has kept and done.
+    pub fn agent_statistics(&self, link: u32) -> AgentStatistics {
+        self.ports[link as usize].agent_statistics()
     }
 
     /// Number of packets in the network.

@@ -11,8 +11,10 @@ use pathweave_units::{Rate, Time};
 struct Forgetful(FifoPort);
 
 impl Port for Forgetful {
-    fn new(config: &QueueConfig, rate: Rate, delay: Time, stream: Stream) -> Forgetful {
-        Forgetful(FifoPort::new(config, rate, delay, stream))
+    type Label = ();
+
+    fn new(setup: &LinkSetup, stream: Stream) -> Forgetful {
+        Forgetful(FifoPort::new(setup, stream))
     }
     fn enqueue<E: LinkEvents>(
         &mut self,
@@ -20,14 +22,15 @@ impl Port for Forgetful {
         now: Time,
         packet: PacketId,
         header: &mut Header,
+        label: (),
         events: &mut E,
     ) -> bool {
-        self.0.enqueue(link, now, packet, header, events)
+        self.0.enqueue(link, now, packet, header, label, events)
     }
     fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
         self.0.depart(link, now, events);
     }
-    fn deliver<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> PacketId {
+    fn deliver<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> (PacketId, ()) {
         self.0.deliver(link, now, events)
     }
     fn count_delivered(&mut self, bytes: u16) {
@@ -85,6 +88,7 @@ fn a_packet_that_vanishes_is_noticed() {
         rate,
         delay,
         queue: QueueConfig::default(),
+        agent: None,
     };
     let mut network: Network<u32, Forgetful> =
         Network::new(&[link], |_| Stream::new(1, "conservation test", 0));
@@ -95,6 +99,7 @@ fn a_packet_that_vanishes_is_noticed() {
             Time::ZERO,
             route,
             Header::new(1500, false),
+            (),
             number,
             &mut events
         ));

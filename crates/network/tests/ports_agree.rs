@@ -80,7 +80,7 @@ impl Schedule {
     }
 }
 
-struct Driver<P> {
+struct Driver<P: Port> {
     network: Network<u32, P>,
     schedule: Schedule,
     routes: Vec<RouteId>,
@@ -91,7 +91,7 @@ struct Driver<P> {
     integrated_to: Time,
 }
 
-impl<P: Port> Driver<P> {
+impl<P: Port<Label = ()>> Driver<P> {
     fn new(queue: QueueConfig) -> Driver<P> {
         // With 500, 1000 and 1500 bytes, transmissions and delays are whole microseconds: many
         // things happen at one time.
@@ -102,6 +102,7 @@ impl<P: Port> Driver<P> {
                 rate: Rate::from_gbps(1),
                 delay,
                 queue,
+                agent: None,
             })
             .collect();
         let mut network =
@@ -200,7 +201,7 @@ impl<P: Port> Driver<P> {
                 let route = self.routes[route];
                 let taken = self
                     .network
-                    .send(now, route, header, number, &mut self.schedule);
+                    .send(now, route, header, (), number, &mut self.schedule);
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, mbps) => {

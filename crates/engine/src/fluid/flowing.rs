@@ -267,7 +267,7 @@ impl<'p> Flowing<'p> {
                 self.workload.wake(group as usize, &mut self.scheduler);
             }
             Alarm::OpenSubflow(_) => self.changed = true,
-            Alarm::Retransmission(_) | Alarm::DelayedAck(_) => {
+            Alarm::Retransmission(_) | Alarm::DelayedAck(_) | Alarm::Pace(_) => {
                 unreachable!("there are no packets")
             }
         }

@@ -40,8 +40,10 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// A packet has arrived at its host, which is a flow's source if it acknowledges something.
-    pub(super) fn capture_arrival(&mut self, packet: &Packet<Segment>, now: Time) {
-        let Packet { header, segment } = packet;
+    pub(super) fn capture_arrival(&mut self, packet: &Packet<Segment, P::Label>, now: Time) {
+        let Packet {
+            header, segment, ..
+        } = packet;
         if !matches!(segment.kind, Kind::Ack | Kind::SynAck) {
             return;
         }

@@ -66,6 +66,7 @@ impl<P: Port> Simulation<'_, P> {
             join_delays,
             established: flow.established,
             scatter,
+            scheme: entry.scheme,
         });
         let paths = self.lay_routes(number, connection);
         let flow = &mut self.workload.flows[number as usize];

@@ -22,9 +22,12 @@ use crate::spray::Sprays;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
-use pathweave_network::{Arrival, DeparturePort, FifoPort, LinkEvent, Network, PacketId, Port};
+use pathweave_network::{
+    Arrival, DeparturePort, FifoPort, LinkEvent, Network, NoAgent, PacketId, PacketLabel, Port,
+    SwitchAgent,
+};
 use pathweave_scenario::{Plan, Sampling};
-use pathweave_transport::{Config, Endpoints, RttHistogram, Segment};
+use pathweave_transport::{Arrived, Config, Endpoints, RttHistogram, Segment};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,18 +58,33 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    Simulation::<FifoPort>::new(plan, progress)?.run()
+    if has_agents(plan) {
+        Simulation::<DeparturePort<SwitchAgent>>::new(plan, progress)?.run()
+    } else {
+        Simulation::<FifoPort>::new(plan, progress)?.run()
+    }
+}
+
+/// Whether a controller of the plan needs switches to take part.
+fn has_agents(plan: &Plan) -> bool {
+    plan.groups.iter().any(|group| {
+        let mut own = group
+            .listed
+            .iter()
+            .filter_map(|listed| listed.controller.as_ref());
+        group.controller.scheme.is_some() || own.any(|(entry, _)| entry.scheme.is_some())
+    })
 }
 
 /// The same with an event at every departure: slower, for comparison.
 pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    Simulation::<DeparturePort>::new(plan, progress)?.run()
+    Simulation::<DeparturePort<NoAgent>>::new(plan, progress)?.run()
 }
 
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
-pub(crate) struct Simulation<'p, P> {
+pub(crate) struct Simulation<'p, P: Port> {
     pub plan: &'p Plan,
     progress: &'p Progress,
     pub network: Network<Segment, P>,
@@ -113,7 +131,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             Some(Sampling::OnChange) | None => None,
         };
         Ok(Simulation {
-            network: build::network(plan),
+            network: build::network(plan, &router),
             scheduler: build::scheduler(plan),
             endpoints: Endpoints::default(),
             router,
@@ -243,9 +261,13 @@ impl<'p, P: Port> Simulation<'p, P> {
         if self.watches_packets {
             self.watch(packet, now);
         }
-        let (size, ce) = (packet.header.size, packet.header.congestion_experienced());
+        let arrived = Arrived {
+            size: packet.header.size,
+            congestion_experienced: packet.header.congestion_experienced(),
+            feedback: packet.label.feedback(),
+        };
         let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_packet(&packet.segment, size, ce, now, &mut out);
+        endpoints.on_packet(&packet.segment, arrived, now, &mut out);
     }
 
     fn on_lost(&mut self, segment: &Segment, now: Time) {

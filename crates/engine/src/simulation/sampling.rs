@@ -99,7 +99,7 @@ impl<P: Port> Simulation<'_, P> {
     /// pay one branch and keep the packet in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, packet: Packet<Segment>, now: Time) {
+    pub(super) fn watch(&mut self, packet: Packet<Segment, P::Label>, now: Time) {
         self.notices.push(Notice::Arrived(packet.segment.subflow));
         if !self.captures.is_empty() {
             self.capture_arrival(&packet, now);

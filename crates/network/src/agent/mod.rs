@@ -4,11 +4,15 @@
 //! transmission begins, and may then change the packet's congestion field. What happens in intervals it
 //! works out when the next packet comes: between packets nothing can be seen of it.
 
+mod label;
 mod none;
+mod rcp;
 mod switch;
 
+pub use label::{Label, PacketLabel};
 pub use none::NoAgent;
-pub use switch::{AgentSetup, Label, SwitchAgent};
+pub use rcp::Rcp;
+pub use switch::{AgentSetup, SwitchAgent};
 
 use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};
@@ -36,7 +40,7 @@ pub struct AgentStatistics {
 /// A port's part in congestion control.
 pub trait Agent {
     /// What it reads and writes of a packet.
-    type Label: Copy + Default;
+    type Label: PacketLabel;
 
     /// The agent of a link's port.
     fn new(setup: &LinkSetup) -> Self;

@@ -1,21 +1,10 @@
 //! The agents that scenarios can name, behind one type.
 
-use super::{Agent, AgentStatistics, Backlog, NoAgent};
+use super::{Agent, AgentStatistics, Backlog, Label, Rcp};
 use crate::network::LinkSetup;
-use pathweave_control::{Feedback, Parameters, Scheme};
+use pathweave_control::{Parameters, Scheme};
 use pathweave_units::{Rate, Time};
 use std::sync::Arc;
-
-/// What a port with an agent sees of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Label {
-    /// Its congestion field.
-    pub feedback: Feedback,
-    /// Whose it is: a number that no other flow has at the same time.
-    pub flow: u32,
-    /// An acknowledgement: its field is on the way back, and nobody changes it.
-    pub is_echo: bool,
-}
 
 /// The scheme that a fabric's switches take part in, with the parameters of its controller.
 #[derive(Clone, Debug)]
@@ -32,7 +21,9 @@ pub struct AgentSetup {
 #[derive(Debug)]
 pub enum SwitchAgent {
     /// Of a port that takes no part.
-    None(NoAgent),
+    None,
+    /// RCP's.
+    Rcp(Rcp),
 }
 
 impl Agent for SwitchAgent {
@@ -40,31 +31,37 @@ impl Agent for SwitchAgent {
 
     fn new(setup: &LinkSetup) -> SwitchAgent {
         match setup.agent.as_ref().map(|agent| agent.scheme) {
-            _ => SwitchAgent::None(NoAgent::new(setup)),
+            None => SwitchAgent::None,
+            Some(Scheme::Rcp) => SwitchAgent::Rcp(Rcp::new(setup)),
+            Some(_) => SwitchAgent::None,
         }
     }
 
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         match self {
-            SwitchAgent::None(_) => {}
+            SwitchAgent::None => {}
+            SwitchAgent::Rcp(agent) => agent.on_arrival(now, bytes, label, backlog),
         }
     }
 
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         match self {
-            SwitchAgent::None(_) => {}
+            SwitchAgent::None => {}
+            SwitchAgent::Rcp(agent) => agent.on_service(now, bytes, label, backlog),
         }
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {
         match self {
-            SwitchAgent::None(_) => {}
+            SwitchAgent::None => {}
+            SwitchAgent::Rcp(agent) => agent.set_rate(now, rate),
         }
     }
 
     fn statistics(&self) -> AgentStatistics {
         match self {
-            SwitchAgent::None(agent) => agent.statistics(),
+            SwitchAgent::None => AgentStatistics::default(),
+            SwitchAgent::Rcp(agent) => agent.statistics(),
         }
     }
 }

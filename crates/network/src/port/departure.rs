@@ -1,42 +1,47 @@
 //! The port that acts when a packet leaves: two events per packet.
 
 use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
+use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict};
+use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
-use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
-struct WaitingPacket {
+struct WaitingPacket<L> {
     packet: PacketId,
+    label: L,
     size: u16,
     since: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct InService {
+struct InService<L> {
     packet: PacketId,
+    label: L,
     departure: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct OnWire {
+struct OnWire<L> {
     packet: PacketId,
+    label: L,
     arrival: Time,
 }
 
-/// A FIFO port with an event at every departure: what switch agents that act then need, and the
-/// oracle for [`super::FifoPort`].
-#[derive(Clone, Debug)]
-pub struct DeparturePort {
-    waiting: VecDeque<WaitingPacket>,
+/// A FIFO port with an event at every departure: what agents need, which act when a packet's
+/// transmission begins, and the oracle for [`super::FifoPort`].
+#[derive(Debug)]
+pub struct DeparturePort<A: Agent = NoAgent> {
+    agent: A,
+    waiting: VecDeque<WaitingPacket<A::Label>>,
     waiting_bytes: u32,
-    in_service: Option<InService>,
-    wire: VecDeque<OnWire>,
+    in_service: Option<InService<A::Label>>,
+    wire: VecDeque<OnWire<A::Label>>,
     up: bool,
     serialisation: Serialisation,
     rate: Rate,
@@ -46,17 +51,35 @@ pub struct DeparturePort {
     histogram: QueueHistogram,
 }
 
-impl DeparturePort {
+impl<A: Agent> DeparturePort<A> {
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            packets: self.waiting.len() as u32,
+            bytes: self.waiting_bytes,
+        }
+    }
+
     fn serve<E: LinkEvents>(
         &mut self,
         link: u32,
         now: Time,
-        packet: PacketId,
-        size: u16,
+        next: WaitingPacket<A::Label>,
         events: &mut E,
     ) {
+        let WaitingPacket {
+            packet,
+            mut label,
+            size,
+            ..
+        } = next;
+        let backlog = self.backlog();
+        self.agent.on_service(now, size, &mut label, backlog);
         let departure = now + self.serialisation.time(size);
-        self.in_service = Some(InService { packet, departure });
+        self.in_service = Some(InService {
+            packet,
+            label,
+            departure,
+        });
         events.schedule(link, LinkEvent::Departure, departure);
     }
 
@@ -68,9 +91,14 @@ impl DeparturePort {
     }
 }
 
-impl Port for DeparturePort {
-    fn new(config: &QueueConfig, rate: Rate, delay: Time, stream: Stream) -> DeparturePort {
+impl<A: Agent> Port for DeparturePort<A> {
+    type Label = A::Label;
+
+    fn new(setup: &LinkSetup, stream: Stream) -> DeparturePort<A> {
+        let LinkSetup { rate, delay, .. } = *setup;
+        let config = &setup.queue;
         DeparturePort {
+            agent: A::new(setup),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             in_service: None,
@@ -91,6 +119,7 @@ impl Port for DeparturePort {
         now: Time,
         packet: PacketId,
         header: &mut Header,
+        mut label: A::Label,
         events: &mut E,
     ) -> bool {
         self.statistics.offered += 1;
@@ -112,15 +141,19 @@ impl Port for DeparturePort {
                 return false;
             }
         }
+        let backlog = self.backlog();
+        self.agent.on_arrival(now, header.size, &mut label, backlog);
+        let arrived = WaitingPacket {
+            packet,
+            label,
+            size: header.size,
+            since: now,
+        };
         if self.in_service.is_none() {
-            self.serve(link, now, packet, header.size, events);
+            self.serve(link, now, arrived, events);
         } else {
             self.waiting_bytes += u32::from(header.size);
-            self.waiting.push_back(WaitingPacket {
-                packet,
-                size: header.size,
-                since: now,
-            });
+            self.waiting.push_back(arrived);
         }
         true
     }
@@ -135,16 +168,22 @@ impl Port for DeparturePort {
         }
         self.wire.push_back(OnWire {
             packet: served.packet,
+            label: served.label,
             arrival,
         });
         if let Some(next) = self.waiting.pop_front() {
             self.waiting_bytes -= u32::from(next.size);
             self.statistics.waited += (now - next.since).as_picos();
-            self.serve(link, now, next.packet, next.size, events);
+            self.serve(link, now, next, events);
         }
     }
 
-    fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> PacketId {
+    fn deliver<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        _now: Time,
+        events: &mut E,
+    ) -> (PacketId, A::Label) {
         let Some(arrived) = self.wire.pop_front() else {
             unreachable!("an arrival is scheduled only while a packet is on the wire")
         };
@@ -152,7 +191,7 @@ impl Port for DeparturePort {
             events.schedule(link, LinkEvent::Arrival, next.arrival);
         }
         self.statistics.delivered += 1;
-        arrived.packet
+        (arrived.packet, arrived.label)
     }
 
     fn count_delivered(&mut self, bytes: u16) {
@@ -169,6 +208,7 @@ impl Port for DeparturePort {
         }
         self.serialisation = new;
         self.rate = rate;
+        self.agent.set_rate(now, rate);
     }
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
@@ -227,5 +267,9 @@ impl Port for DeparturePort {
 
     fn histogram(&mut self) -> &mut QueueHistogram {
         &mut self.histogram
+    }
+
+    fn agent_statistics(&self) -> AgentStatistics {
+        self.agent.statistics()
     }
 }

@@ -3,8 +3,8 @@
 use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
 use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict};
+use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
-use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -110,7 +110,11 @@ impl FifoPort {
 }
 
 impl Port for FifoPort {
-    fn new(config: &QueueConfig, rate: Rate, delay: Time, stream: Stream) -> FifoPort {
+    type Label = ();
+
+    fn new(setup: &LinkSetup, stream: Stream) -> FifoPort {
+        let LinkSetup { rate, delay, .. } = *setup;
+        let config = &setup.queue;
         FifoPort {
             ring: vec![EMPTY; 16].into_boxed_slice(),
             head: 0,
@@ -135,6 +139,7 @@ impl Port for FifoPort {
         now: Time,
         packet: PacketId,
         header: &mut Header,
+        (): (),
         events: &mut E,
     ) -> bool {
         self.statistics.offered += 1;
@@ -194,7 +199,7 @@ impl Port for FifoPort {
     }
 
     #[inline(always)]
-    fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> PacketId {
+    fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> (PacketId, ()) {
         let packet = self.entry(self.head).packet;
         let next = self.head.wrapping_add(1);
         if self.served == self.head {
@@ -209,7 +214,7 @@ impl Port for FifoPort {
             );
         }
         self.statistics.delivered += 1;
-        packet
+        (packet, ())
     }
 
     #[inline]

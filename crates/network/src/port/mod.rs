@@ -6,7 +6,9 @@ mod fifo;
 pub use departure::DeparturePort;
 pub use fifo::FifoPort;
 
+use crate::agent::{AgentStatistics, PacketLabel};
 use crate::histogram::QueueHistogram;
+use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
 use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
@@ -43,8 +45,11 @@ pub struct Purged(pub Vec<PacketId>);
 /// `fail`, `restore`) and observations (`statistics`, `waiting`) come before what else happens at
 /// the same time; `enqueue` comes after the departures of that time.
 pub trait Port {
+    /// What it reads and writes of packets besides their headers.
+    type Label: PacketLabel;
+
     /// A port at the given link. `stream` is its own randomness.
-    fn new(config: &QueueConfig, rate: Rate, delay: Time, stream: Stream) -> Self;
+    fn new(setup: &LinkSetup, stream: Stream) -> Self;
 
     /// A packet arrives at the port. Returns whether it was taken; if not, it is lost.
     fn enqueue<E: LinkEvents>(
@@ -53,14 +58,20 @@ pub trait Port {
         now: Time,
         packet: PacketId,
         header: &mut Header,
+        label: Self::Label,
         events: &mut E,
     ) -> bool;
 
     /// [`LinkEvent::Departure`] is due.
     fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E);
 
-    /// [`LinkEvent::Arrival`] is due: the packet that arrives.
-    fn deliver<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> PacketId;
+    /// [`LinkEvent::Arrival`] is due: the packet that arrives, and its label as the port left it.
+    fn deliver<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        events: &mut E,
+    ) -> (PacketId, Self::Label);
 
     /// Counts the bytes of the packet that was just delivered.
     fn count_delivered(&mut self, bytes: u16);
@@ -91,6 +102,11 @@ pub trait Port {
 
     /// Queue lengths that arriving packets found.
     fn histogram(&mut self) -> &mut QueueHistogram;
+
+    /// What its agent has kept and done.
+    fn agent_statistics(&self) -> AgentStatistics {
+        AgentStatistics::default()
+    }
 }
 
 /// Transmission times at one rate, by one multiplication.
