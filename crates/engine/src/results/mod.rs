@@ -1,6 +1,7 @@
 //! From counters to result tables.
 
 mod account;
+mod agents;
 mod flows;
 mod jobs;
 mod labels;
@@ -117,6 +118,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     }
     if run.plan.record.queues.is_some() {
         tables.push(series::queues(run));
+    }
+    if crate::simulation::has_agents(run.plan) {
+        tables.push(agents::agents(run));
     }
     let mut counters = counters(&account, now);
     let mut notes = notes(&account, verdict);

@@ -66,7 +66,7 @@ pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
 }
 
 /// Whether a controller of the plan needs switches to take part.
-fn has_agents(plan: &Plan) -> bool {
+pub(crate) fn has_agents(plan: &Plan) -> bool {
     plan.groups.iter().any(|group| {
         let mut own = group
             .listed

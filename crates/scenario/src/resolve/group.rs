@@ -324,6 +324,44 @@ pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
     }
 }
 
+/// A fabric's switches take part in one scheme, with one set of parameters.
+pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
+    let mut first: Option<(&'static Entry, &Parameters)> = None;
+    for (index, group) in groups.iter().enumerate() {
+        let own = group
+            .listed
+            .iter()
+            .filter_map(|flow| flow.controller.as_ref());
+        let own = own.map(|(entry, parameters)| (*entry, parameters));
+        for (entry, parameters) in [(group.controller, &group.parameters)]
+            .into_iter()
+            .chain(own)
+        {
+            if entry.scheme.is_none() {
+                continue;
+            }
+            let (other, same) = *first.get_or_insert((entry, parameters));
+            let steps = ["traffic", &index.to_string(), "controller"];
+            if other.name != entry.name {
+                let text = format!(
+                    "{} needs the switches to take part, and so does {}; a fabric takes part in one of them: put the other into another variant",
+                    entry.name, other.name
+                );
+                report.wrong(&steps, text);
+                return;
+            }
+            if same != parameters {
+                let text = format!(
+                    "{} needs the switches to take part, and they have one set of its parameters; give all groups the same",
+                    entry.name
+                );
+                report.wrong(&steps, text);
+                return;
+            }
+        }
+    }
+}
+
 /// What is wrong with a name for a group or a flow.
 pub(super) fn name_problem(name: &str) -> Option<String> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');

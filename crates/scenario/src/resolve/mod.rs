@@ -130,6 +130,9 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
             "the scenario has no traffic; add a table [[traffic]] with a name and a pattern, or enable a group",
         );
     }
+    if complete {
+        group::check_schemes(&groups, report);
+    }
     // The groups' transports hold every value now.
     file.transport = TransportTable::default();
     let events = run::events(&file.events, &scene, report);
