@@ -3,6 +3,10 @@
 /// Marks the end of a route: the packet is at its host.
 pub(crate) const END: u32 = u32::MAX;
 
+/// The position of a packet that its present link will lose: no route passes here, and the next
+/// position is an end.
+pub(crate) const LOST: u32 = 0;
+
 /// A route that packets can be sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
@@ -10,11 +14,20 @@ pub struct RouteId(u32);
 /// All routes in use, one after another in one array, so that a hop costs one load.
 ///
 /// Routes of finished flows are given back and used again, by length.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Routes {
     links: Vec<u32>,
     /// Starts of unused routes, by number of links.
     unused: Vec<Vec<u32>>,
+}
+
+impl Default for Routes {
+    fn default() -> Routes {
+        Routes {
+            links: vec![END; LOST as usize + 2],
+            unused: Vec::new(),
+        }
+    }
 }
 
 impl Routes {

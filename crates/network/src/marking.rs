@@ -9,6 +9,8 @@ use pathweave_random::Stream;
 pub(crate) enum Verdict {
     Take,
     TakeAndMark,
+    /// Taken, and lost on the way.
+    Lose,
     Drop,
 }
 
@@ -36,6 +38,10 @@ struct Rules {
     marking: Marking,
     drop_ecn_blind: bool,
     stream: Stream,
+    /// Probability that the link loses a packet that is taken.
+    loss: f64,
+    /// `careful_from` of a link that loses none.
+    careful_from: [u32; 2],
 }
 
 impl Admission {
@@ -64,22 +70,35 @@ impl Admission {
             } => 0,
             Marking::Linear { from, .. } => from as u32,
         };
+        let careful_from = [
+            if config.drop_ecn_blind {
+                full_from.min(marks_from)
+            } else {
+                full_from
+            },
+            full_from.min(marks_from),
+        ];
         Admission {
-            careful_from: [
-                if config.drop_ecn_blind {
-                    full_from.min(marks_from)
-                } else {
-                    full_from
-                },
-                full_from.min(marks_from),
-            ],
+            careful_from,
             rules: Box::new(Rules {
                 limit: config.limit,
                 marking: config.marking,
                 drop_ecn_blind: config.drop_ecn_blind,
                 stream,
+                loss: 0.0,
+                careful_from,
             }),
         }
+    }
+
+    /// From now on packets that are taken get lost with this probability.
+    pub fn set_loss(&mut self, probability: f64) {
+        self.rules.loss = probability;
+        self.careful_from = if probability > 0.0 {
+            [0; 2]
+        } else {
+            self.rules.careful_from
+        };
     }
 
     /// Decides for one packet. `bytes` is asked only when a rule needs it.
@@ -143,6 +162,12 @@ impl Rules {
                         && self.stream.uniform() < probability * (queue - from) / (to - from))
             }
         };
+        if (!congested || header.ecn_capable() || !self.drop_ecn_blind)
+            && self.loss > 0.0
+            && self.stream.uniform() < self.loss
+        {
+            return Verdict::Lose;
+        }
         match (congested, header.ecn_capable()) {
             (false, _) => Verdict::Take,
             (true, true) => Verdict::TakeAndMark,

@@ -29,7 +29,7 @@ pub struct LinkSetup {
 pub enum Arrival {
     /// It went on to another link.
     Forwarded,
-    /// The next port dropped it; [`Network::take`] gives it back.
+    /// The link lost it silently, or the next port dropped it; [`Network::take`] gives it back.
     Dropped(PacketId),
     /// It is at its host; [`Network::take`] gives it out.
     AtHost(PacketId),
@@ -106,7 +106,11 @@ impl<S: Copy, P: Port> Network<S, P> {
         port.count_delivered(header.size);
         let (position, next) = self.routes.next(header.position);
         if next == END {
-            return Arrival::AtHost(id);
+            return if header.is_lost() {
+                Arrival::Dropped(id)
+            } else {
+                Arrival::AtHost(id)
+            };
         }
         header.position = position;
         if self.ports[next as usize].enqueue(next, now, id, header, label, events) {
@@ -130,6 +134,11 @@ impl<S: Copy, P: Port> Network<S, P> {
     /// Changes a link's rate.
     pub fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
         self.ports[link as usize].set_rate(link, now, rate, events);
+    }
+
+    /// From now on a link loses packets with this probability, after it has sent them.
+    pub fn set_loss(&mut self, link: u32, probability: f64) {
+        self.ports[link as usize].set_loss(probability);
     }
 
     /// Takes a link down; hands each lost packet's transport part to `lost`.

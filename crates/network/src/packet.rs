@@ -1,5 +1,7 @@
 //! Packets and the arena they live in.
 
+use crate::forwarding::LOST;
+
 /// What the network reads and writes of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -50,6 +52,13 @@ impl Header {
     #[inline]
     pub(crate) fn set_congestion_experienced(&mut self) {
         self.flags |= CONGESTION_EXPERIENCED;
+    }
+    /// Its present link will lose it.
+    pub(crate) fn lose(&mut self) {
+        self.position = LOST;
+    }
+    pub(crate) fn is_lost(&self) -> bool {
+        self.position == LOST
     }
     #[inline]
     pub(crate) fn is_protected(&self) -> bool {

@@ -29,6 +29,8 @@ pub struct LinkStatistics {
     pub lost_in_flight: u64,
     /// Packets that arrived while the link was down.
     pub refused_down: u64,
+    /// Packets of those delivered that the link lost silently on its way: they took its time.
+    pub lost_silently: u64,
 }
 
 impl LinkStatistics {
@@ -52,6 +54,7 @@ impl LinkStatistics {
             lost_in_service: self.lost_in_service - earlier.lost_in_service,
             lost_in_flight: self.lost_in_flight - earlier.lost_in_flight,
             refused_down: self.refused_down - earlier.refused_down,
+            lost_silently: self.lost_silently - earlier.lost_silently,
             marked: self.marked - earlier.marked,
             waited: self.waited - earlier.waited,
         }

@@ -39,6 +39,9 @@ impl Port for Forgetful {
     fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
         self.0.set_rate(link, now, rate, events);
     }
+    fn set_loss(&mut self, probability: f64) {
+        self.0.set_loss(probability);
+    }
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.0.fail(link, now, events)
     }

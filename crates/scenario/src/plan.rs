@@ -74,7 +74,7 @@ pub struct ListedFlow {
 }
 
 /// A change of one link at a given time. A cable's two directions are two changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkChange {
     /// When.
     pub at: Time,
@@ -85,7 +85,7 @@ pub struct LinkChange {
 }
 
 /// What happens to a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// It takes another rate.
     Rate(Rate),
@@ -93,6 +93,8 @@ pub enum Change {
     Down,
     /// It comes back.
     Up,
+    /// It loses packets with this probability, silently: no routing hears of it.
+    Loss(f64),
 }
 
 /// When a run ends. The first condition that holds ends it; with none, it ends when every flow

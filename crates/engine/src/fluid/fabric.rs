@@ -52,6 +52,8 @@ impl<'p> FluidFabric<'p> {
                     self.rates[link] = rate;
                     self.now[link] > Rate::ZERO
                 }
+                // A fluid loses nothing.
+                Change::Loss(_) => self.now[link] > Rate::ZERO,
                 Change::Down => false,
                 Change::Up => true,
             };

@@ -65,6 +65,10 @@ pub(super) fn links(run: &Account<'_>) -> Table {
             "lost_to_failure",
             integers(&|share| share.statistics.lost() - share.statistics.dropped),
         ),
+        (
+            "lost_silently",
+            integers(&|share| share.statistics.lost_silently),
+        ),
         ("marks", integers(&|share| share.statistics.marked)),
         (
             "queue_mean",

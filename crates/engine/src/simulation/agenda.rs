@@ -75,6 +75,7 @@ impl<P: Port> Simulation<'_, P> {
                     self.capacities[number as usize].change(now, *rate);
                 }
             }
+            Change::Loss(probability) => self.network.set_loss(number, *probability),
             Change::Down => {
                 self.capacities[number as usize].change(now, Rate::ZERO);
                 let notices = &mut self.notices;

@@ -136,6 +136,10 @@ impl<A: Agent> Port for DeparturePort<A> {
                 header.set_congestion_experienced();
                 self.statistics.marked += 1;
             }
+            Verdict::Lose => {
+                header.lose();
+                self.statistics.lost_silently += 1;
+            }
             Verdict::Drop => {
                 self.statistics.dropped += 1;
                 return false;
@@ -209,6 +213,10 @@ impl<A: Agent> Port for DeparturePort<A> {
         self.serialisation = new;
         self.rate = rate;
         self.agent.set_rate(now, rate);
+    }
+
+    fn set_loss(&mut self, probability: f64) {
+        self.admission.set_loss(probability);
     }
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {

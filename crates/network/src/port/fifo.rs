@@ -166,6 +166,10 @@ impl Port for FifoPort {
                 header.set_congestion_experienced();
                 self.statistics.marked += 1;
             }
+            Verdict::Lose => {
+                header.lose();
+                self.statistics.lost_silently += 1;
+            }
             Verdict::Drop => {
                 self.statistics.dropped += 1;
                 return false;
@@ -246,6 +250,10 @@ impl Port for FifoPort {
         }
         self.serialisation = new;
         self.rate = rate;
+    }
+
+    fn set_loss(&mut self, probability: f64) {
+        self.admission.set_loss(probability);
     }
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {

@@ -79,6 +79,9 @@ pub trait Port {
     /// The rate changes: the packet in service goes on at the new rate, what waits follows.
     fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E);
 
+    /// The link loses packets with this probability from now on, silently: they are queued and sent.
+    fn set_loss(&mut self, probability: f64);
+
     /// The link goes down: everything waiting, in service and on the wire is lost.
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged;
 

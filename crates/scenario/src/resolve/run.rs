@@ -290,14 +290,22 @@ pub(super) fn events(
     for (index, table) in tables.iter().enumerate() {
         let index = index.to_string();
         let steps = ["events", &index];
-        let change = match (table.rate, table.down, table.up) {
-            (Some(rate), false, false) => Change::Rate(rate.0),
-            (None, true, false) => Change::Down,
-            (None, false, true) => Change::Up,
+        let change = match (table.rate, table.down, table.up, table.loss) {
+            (Some(rate), false, false, None) => Change::Rate(rate.0),
+            (None, true, false, None) => Change::Down,
+            (None, false, true, None) => Change::Up,
+            (None, false, false, Some(loss)) if (0.0..=1.0).contains(&loss) => Change::Loss(loss),
+            (None, false, false, Some(loss)) => {
+                report.wrong(
+                    &["events", &index, "loss"],
+                    format!("{loss} is no probability; give a number from 0 to 1"),
+                );
+                continue;
+            }
             _ => {
                 report.wrong(
                     &steps,
-                    "an event does one thing; give one of rate = \"...\", down = true and up = true",
+                    "an event does one thing; give one of rate = \"...\", down = true, up = true and loss = 0.01",
                 );
                 continue;
             }

@@ -110,6 +110,9 @@ pub(crate) struct EventTable {
     /// `true`: they come back.
     #[serde(default, skip_serializing_if = "is_false")]
     pub up: bool,
+    /// They lose packets with this probability, silently; 0 ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
 }
 
 fn is_false(truth: &bool) -> bool {

@@ -1,0 +1,59 @@
+//! Links that lose packets and tell nobody.
+
+mod plans;
+
+use pathweave_scenario::{Change, LinkChange, Plan};
+use pathweave_units::Time;
+use plans::{counted, flags, link, lone_flow, table};
+
+/// A flow of 20 MB whose bottleneck begins to lose packets with this probability at once, and with
+/// `until` stops then.
+fn lossy(probability: f64, until: Option<Time>) -> Plan {
+    let mut plan = lone_flow(plans::fixed(20_000_000), plans::queue(1000, None));
+    plan.groups[0].transport.minimum_rto = Time::from_millis(5);
+    let bottleneck = link(&plan.fabric, "A", "B");
+    let event = |at, probability| LinkChange {
+        at,
+        link: bottleneck,
+        change: Change::Loss(probability),
+    };
+    plan.events.push(event(Time::ZERO, probability));
+    plan.events.extend(until.map(|until| event(until, 0.0)));
+    plan
+}
+
+#[test]
+fn a_link_loses_as_many_as_it_should_and_the_flow_completes() {
+    let output = plans::run(&lossy(0.02, None));
+    assert_eq!(flags(&output, "finished"), [true]);
+    let links = table(&output, "links");
+    let (lost, sent) = (
+        links.integers("lost_silently")[0] as f64,
+        links.integers("packets")[0] as f64,
+    );
+    let deviation = (sent * 0.02 * 0.98).sqrt();
+    assert!(
+        (lost - 0.02 * sent).abs() < 4.0 * deviation,
+        "{lost} of {sent}"
+    );
+    assert!(counted(&output, "retransmits")[0] as f64 >= lost);
+    assert_eq!(links.integers("drops")[0], 0);
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let output = plans::run(&lossy(0.02, Some(Time::from_millis(20))));
+    let some = table(&output, "links").integers("lost_silently")[0];
+    let all = plans::run(&lossy(0.02, None));
+    let all = table(&all, "links").integers("lost_silently")[0];
+    assert!(some > 0 && some < all / 2, "{some}, {all}");
+}
+
+#[test]
+fn a_link_that_loses_all_lets_nothing_through() {
+    let mut plan = lossy(1.0, None);
+    plan.stop.at = Some(Time::from_millis(100));
+    let output = plans::run(&plan);
+    assert_eq!(counted(&output, "delivered_bytes"), [0]);
+    assert!(table(&output, "links").integers("lost_silently")[0] > 0);
+}
