@@ -52,6 +52,7 @@ mod suppression;
 mod uncoupled;
 mod wutcp;
 mod wvegas;
+mod xcp;
 mod xmp;
 
 pub use feedback::{Feedback, Load, Scheme};

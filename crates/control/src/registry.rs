@@ -370,6 +370,7 @@ pub fn registry() -> &'static [Entry] {
         crate::fcc::ENTRY,
         crate::mmptcp::ENTRY,
         crate::rcp::ENTRY,
+        crate::xcp::ENTRY,
     ];
     REGISTRY
 }

@@ -8,11 +8,13 @@ mod label;
 mod none;
 mod rcp;
 mod switch;
+mod xcp;
 
 pub use label::{Label, PacketLabel};
 pub use none::NoAgent;
 pub use rcp::Rcp;
 pub use switch::{AgentSetup, SwitchAgent};
+pub use xcp::Xcp;
 
 use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};

@@ -1,6 +1,6 @@
 //! The agents that scenarios can name, behind one type.
 
-use super::{Agent, AgentStatistics, Backlog, Label, Rcp};
+use super::{Agent, AgentStatistics, Backlog, Label, Rcp, Xcp};
 use crate::network::LinkSetup;
 use pathweave_control::{Parameters, Scheme};
 use pathweave_units::{Rate, Time};
@@ -24,6 +24,8 @@ pub enum SwitchAgent {
     None,
     /// RCP's.
     Rcp(Rcp),
+    /// XCP's.
+    Xcp(Xcp),
 }
 
 impl Agent for SwitchAgent {
@@ -33,6 +35,7 @@ impl Agent for SwitchAgent {
         match setup.agent.as_ref().map(|agent| agent.scheme) {
             None => SwitchAgent::None,
             Some(Scheme::Rcp) => SwitchAgent::Rcp(Rcp::new(setup)),
+            Some(Scheme::Xcp) => SwitchAgent::Xcp(Xcp::new(setup)),
             Some(_) => SwitchAgent::None,
         }
     }
@@ -41,6 +44,7 @@ impl Agent for SwitchAgent {
         match self {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.on_arrival(now, bytes, label, backlog),
+            SwitchAgent::Xcp(agent) => agent.on_arrival(now, bytes, label, backlog),
         }
     }
 
@@ -48,6 +52,7 @@ impl Agent for SwitchAgent {
         match self {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.on_service(now, bytes, label, backlog),
+            SwitchAgent::Xcp(agent) => agent.on_service(now, bytes, label, backlog),
         }
     }
 
@@ -55,6 +60,7 @@ impl Agent for SwitchAgent {
         match self {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.set_rate(now, rate),
+            SwitchAgent::Xcp(agent) => agent.set_rate(now, rate),
         }
     }
 
@@ -62,6 +68,7 @@ impl Agent for SwitchAgent {
         match self {
             SwitchAgent::None => AgentStatistics::default(),
             SwitchAgent::Rcp(agent) => agent.statistics(),
+            SwitchAgent::Xcp(agent) => agent.statistics(),
         }
     }
 }

@@ -1,0 +1,211 @@
+//! XCP's port: changes of windows (Katabi, Handley and Rohrs, SIGCOMM 2002).
+//!
+//! With C the port's rate, y that at which bytes arrived in the interval T, Q the smallest queue of the
+//! interval, and rtt, w and s the RTT, window and length that packets tell:
+//!
+//!   d = sum(rtt^2 s/w) / sum(rtt s/w),   the next T = d
+//!   phi = 0.4 d (C - y) - 0.226 Q
+//!   h = max(0, 0.1 T y - |phi|)
+//!   xi_p = (h + max(phi, 0)) / (d sum(rtt s/w)),   xi_n = (h + max(-phi, 0)) / (d sum(s))
+//!
+//! A packet's field is lowered to xi_p rtt^2 s/w - xi_n rtt s when its transmission begins. The first T
+//! is the fabric's base RTT. An interval without RTTs leaves the coefficients as they are: they say how
+//! flows shared last. The sums weigh packets with s, so that each flow counts once whatever its packets.
+
+mod ns2;
+
+use super::{Agent, AgentStatistics, Backlog, Label};
+use crate::network::LinkSetup;
+use ns2::Reference;
+use pathweave_control::{Feedback, Value};
+use pathweave_units::{Rate, Time};
+
+const ALPHA: f64 = 0.4;
+const BETA: f64 = 0.226;
+/// Share of the traffic that may move from flow to flow in an interval.
+const GAMMA: f64 = 0.1;
+const SHORTEST_INTERVAL: f64 = 1e-6;
+/// d, T and its end, xi_p, xi_n, two counts of bytes, two sums, and the smallest queue, 8 bytes each.
+const STATE_BYTES: u64 = 10 * 8;
+
+/// XCP at one port.
+#[derive(Clone, Debug)]
+pub struct Xcp {
+    /// C, byte/s.
+    capacity: f64,
+    /// d, seconds.
+    rtt: f64,
+    /// T, seconds.
+    interval: f64,
+    interval_ends: Time,
+    /// Bytes/s^2.
+    xi_p: f64,
+    /// 1/s.
+    xi_n: f64,
+    /// Bytes in this interval, of all packets.
+    arrived: f64,
+    /// Bytes in this interval, of packets with a field.
+    told: f64,
+    /// sum(rtt s/w), seconds.
+    weights: f64,
+    /// sum(rtt^2 s/w), seconds^2.
+    weighted_rtts: f64,
+    /// Bytes that wait since the last packet came or went.
+    queue: u32,
+    /// The smallest such number in this interval.
+    smallest_queue: u32,
+    /// What the reference code adds.
+    reference: Option<Reference>,
+    statistics: AgentStatistics,
+}
+
+/// What a packet's field says: window in bytes and RTT in seconds.
+fn told_by(label: &Label) -> Option<(f64, f64)> {
+    match label.feedback {
+        Feedback::Xcp { window, rtt, .. } if !label.is_echo => {
+            Some((f64::from(window).max(1.0), f64::from(rtt)))
+        }
+        _ => None,
+    }
+}
+
+impl Xcp {
+    fn with(setup: &LinkSetup, first_rtt: f64, reference: Option<Reference>) -> Xcp {
+        let own = reference.as_ref().map_or(0, |_| ns2::STATE_BYTES);
+        Xcp {
+            capacity: setup.rate.as_bps() as f64 / 8.0,
+            rtt: first_rtt,
+            interval: first_rtt,
+            interval_ends: Time::from_secs_f64(first_rtt),
+            xi_p: reference.as_ref().map_or(0.0, |_| ns2::FIRST_XI_P),
+            xi_n: 0.0,
+            arrived: 0.0,
+            told: 0.0,
+            weights: 0.0,
+            weighted_rtts: 0.0,
+            queue: 0,
+            smallest_queue: 0,
+            reference,
+            statistics: AgentStatistics {
+                state_bytes: STATE_BYTES + own,
+                ..AgentStatistics::default()
+            },
+        }
+    }
+
+    /// Ends the intervals that are over. Packets that come and go are all that changes the queue.
+    fn catch_up(&mut self, now: Time) {
+        while self.interval_ends <= now {
+            if let Some(reference) = &mut self.reference {
+                reference.catch_up(self.interval_ends, self.queue, self.rtt, self.capacity);
+            }
+            let nothing_came = self.arrived == 0.0;
+            self.end_interval();
+            if nothing_came {
+                // Nothing changes while nothing comes.
+                let left = (now - self.interval_ends).as_secs_f64();
+                let whole = (left / self.interval).floor();
+                self.interval_ends += Time::from_secs_f64(whole * self.interval);
+            }
+            self.interval_ends += Time::from_secs_f64(self.interval);
+        }
+        if let Some(reference) = &mut self.reference {
+            reference.catch_up(now, self.queue, self.rtt, self.capacity);
+        }
+    }
+
+    fn end_interval(&mut self) {
+        if self.weights > 0.0 {
+            self.rtt = (self.weighted_rtts / self.weights).max(SHORTEST_INTERVAL);
+            let spare = self.capacity - self.arrived / self.interval;
+            let queue = match &self.reference {
+                None => f64::from(self.smallest_queue),
+                Some(reference) => f64::from(reference.persistent_queue),
+            };
+            let phi = ALPHA * self.rtt * spare - BETA * queue;
+            let shuffled = (GAMMA * self.arrived - phi.abs()).max(0.0);
+            let (positive, negative) = (shuffled + phi.max(0.0), shuffled + (-phi).max(0.0));
+            self.xi_p = positive / (self.rtt * self.weights);
+            self.xi_n = negative / (self.rtt * self.told);
+            if let Some(reference) = &mut self.reference {
+                reference.set_budgets(positive, negative);
+                self.xi_p *= ns2::FACTOR;
+                self.xi_n *= ns2::FACTOR;
+            }
+        }
+        self.interval = self.rtt;
+        self.arrived = 0.0;
+        self.told = 0.0;
+        self.weights = 0.0;
+        self.weighted_rtts = 0.0;
+        self.smallest_queue = self.queue;
+    }
+}
+
+impl Agent for Xcp {
+    type Label = Label;
+
+    fn new(setup: &LinkSetup) -> Xcp {
+        let agent = setup.agent.as_ref();
+        let variant = agent.and_then(|agent| agent.parameters.value("variant"));
+        if variant == Some(&Value::Text("ns2".to_owned())) {
+            let reference = Reference::new(setup, ALPHA);
+            return Xcp::with(setup, ns2::FIRST_INTERVAL, Some(reference));
+        }
+        let base_rtt = agent.map_or(100e-6, |agent| agent.base_rtt.as_secs_f64());
+        Xcp::with(setup, base_rtt.max(SHORTEST_INTERVAL), None)
+    }
+
+    fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
+        // A failure may have emptied the queue unseen.
+        self.queue = backlog.bytes;
+        self.smallest_queue = self.smallest_queue.min(self.queue);
+        self.catch_up(now);
+        let bytes = f64::from(bytes);
+        self.arrived += bytes;
+        if let Some((window, rtt)) = told_by(label) {
+            self.told += bytes;
+            self.weights += rtt * bytes / window;
+            self.weighted_rtts += rtt * rtt * bytes / window;
+        }
+        self.queue += bytes as u32;
+    }
+
+    fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
+        self.catch_up(now);
+        if let Some(reference) = &mut self.reference {
+            reference.see(self.queue);
+        }
+        self.queue = backlog.bytes;
+        self.smallest_queue = self.smallest_queue.min(self.queue);
+        let Some((window, rtt)) = told_by(label) else {
+            return;
+        };
+        let bytes = f64::from(bytes);
+        let mut positive = self.xi_p * rtt * rtt * bytes / window;
+        let mut negative = self.xi_n * rtt * bytes;
+        let Feedback::Xcp { change, .. } = &mut label.feedback else {
+            return;
+        };
+        if let Some(reference) = &mut self.reference {
+            (positive, negative) = reference.grant(positive, negative, f64::from(*change));
+        }
+        let granted = (positive - negative) as f32;
+        if granted < *change {
+            *change = granted;
+            self.statistics.feedback += 1;
+        }
+    }
+
+    fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.catch_up(now);
+        self.capacity = rate.as_bps() as f64 / 8.0;
+    }
+
+    fn statistics(&self) -> AgentStatistics {
+        self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests;

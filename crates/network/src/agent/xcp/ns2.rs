@@ -1,0 +1,171 @@
+//! What the reference code of XCP for ns-2 (Katabi) adds to the paper: budgets, and an interval of its own
+//! for the queue.
+
+use crate::network::LinkSetup;
+use crate::queue::Limit;
+use pathweave_units::Time;
+
+/// By what the coefficients are larger; the code calls it experimental.
+pub(super) const FACTOR: f64 = 1.1;
+/// The first control interval and the first interval of the queue, seconds.
+pub(super) const FIRST_INTERVAL: f64 = 0.05;
+/// xi_p before the first interval has ended, byte/s^2: next to nothing.
+pub(super) const FIRST_XI_P: f64 = 1000.0;
+/// Two budgets, the queue, its smallest value, and the end of its interval, 8 bytes each.
+pub(super) const STATE_BYTES: u64 = 5 * 8;
+
+const SHORTEST_QUEUE_INTERVAL: f64 = 0.002;
+const PACKET_BYTES: f64 = 1500.0;
+
+/// Budgets and the queue's interval.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    /// Bytes by which packets may still raise windows in this control interval.
+    positive_budget: f64,
+    /// Bytes by which they may still lower them.
+    negative_budget: f64,
+    /// Q, bytes: the smallest queue of the last interval of the queue.
+    pub(super) persistent_queue: u32,
+    smallest_queue: u32,
+    queue_ends: Time,
+}
+
+impl Reference {
+    pub(super) fn new(setup: &LinkSetup, alpha: f64) -> Reference {
+        let limit = match setup.queue.limit {
+            Limit::Packets(packets) => f64::from(packets) * PACKET_BYTES,
+            Limit::Bytes(bytes) => bytes.get() as f64,
+        };
+        let fills = alpha * setup.rate.as_bps() as f64 / 8.0 * FIRST_INTERVAL;
+        Reference {
+            positive_budget: (limit / 2.0).min(fills),
+            negative_budget: 0.0,
+            persistent_queue: 0,
+            smallest_queue: 0,
+            queue_ends: Time::from_secs_f64(FIRST_INTERVAL),
+        }
+    }
+
+    /// Ends the intervals of the queue that are over; `queue` bytes wait all the while. `rtt` is d in
+    /// seconds, `capacity` C in byte/s.
+    pub(super) fn catch_up(&mut self, now: Time, queue: u32, rtt: f64, capacity: f64) {
+        while self.queue_ends <= now {
+            self.persistent_queue = self.smallest_queue;
+            self.smallest_queue = queue;
+            let drained = (rtt - f64::from(queue) / capacity) / 2.0;
+            let interval = drained.max(SHORTEST_QUEUE_INTERVAL);
+            self.queue_ends += Time::from_secs_f64(interval);
+        }
+    }
+
+    /// A packet is about to be taken out of a queue of so many bytes, its own among them.
+    pub(super) fn see(&mut self, queue: u32) {
+        self.smallest_queue = self.smallest_queue.min(queue);
+    }
+
+    /// A control interval begins, with budgets in bytes.
+    pub(super) fn set_budgets(&mut self, positive: f64, negative: f64) {
+        self.positive_budget = positive;
+        self.negative_budget = negative;
+    }
+
+    /// What the budgets have left of an increase and a decrease in bytes for a packet that other ports
+    /// have granted `elsewhere` so far; charges the budgets.
+    pub(super) fn grant(&mut self, positive: f64, negative: f64, elsewhere: f64) -> (f64, f64) {
+        let positive = positive.min(self.positive_budget);
+        let negative = negative.min(self.negative_budget);
+        let granted = positive - negative;
+        let (raised, lowered) = if elsewhere >= granted {
+            (positive, negative)
+        } else {
+            // What this port would have granted more is the others' to give up.
+            let unused = granted.max(0.0) - elsewhere.max(0.0);
+            (elsewhere.max(0.0), (-elsewhere).max(0.0) + unused)
+        };
+        self.positive_budget = (self.positive_budget - raised).max(0.0);
+        self.negative_budget = (self.negative_budget - lowered).max(0.0);
+        (positive, negative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::QueueConfig;
+    use pathweave_units::Rate;
+
+    fn reference() -> Reference {
+        Reference::new(
+            &LinkSetup {
+                rate: Rate::from_gbps(1),
+                delay: Time::ZERO,
+                queue: QueueConfig {
+                    limit: Limit::Packets(200),
+                    ..QueueConfig::default()
+                },
+                agent: None,
+            },
+            0.4,
+        )
+    }
+
+    #[test]
+    fn the_first_positive_budget_is_half_the_queue_s_limit() {
+        assert_eq!(reference().positive_budget, 150_000.0);
+        assert_eq!(reference().negative_budget, 0.0);
+    }
+
+    #[test]
+    fn budgets_deplete_to_nothing() {
+        let mut reference = reference();
+        reference.set_budgets(1000.0, 500.0);
+        let infinite = f64::INFINITY;
+        assert_eq!(reference.grant(600.0, 100.0, infinite), (600.0, 100.0));
+        assert_eq!(reference.grant(600.0, 100.0, infinite), (400.0, 100.0));
+        assert_eq!(reference.grant(600.0, 900.0, infinite), (0.0, 300.0));
+        assert_eq!(reference.grant(600.0, 900.0, infinite), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_others_do_not_grant_is_charged_to_the_negative_budget() {
+        for (elsewhere, left) in [
+            // 400 would be granted: 300 are left unused.
+            (100.0, (900.0, 200.0)),
+            // All 400 are, and 50 more are taken elsewhere.
+            (-50.0, (1000.0, 50.0)),
+            // Exactly what is granted here.
+            (400.0, (500.0, 400.0)),
+        ] {
+            let mut reference = reference();
+            reference.set_budgets(1000.0, 500.0);
+            assert_eq!(reference.grant(500.0, 100.0, elsewhere), (500.0, 100.0));
+            let (positive, negative) = (reference.positive_budget, reference.negative_budget);
+            assert_eq!((positive, negative), left, "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn a_decrease_that_others_exceed_is_charged_as_theirs() {
+        let mut reference = reference();
+        reference.set_budgets(1000.0, 500.0);
+        reference.grant(100.0, 200.0, -300.0);
+        assert_eq!(reference.positive_budget, 1000.0);
+        assert_eq!(reference.negative_budget, 200.0);
+    }
+
+    #[test]
+    fn the_queue_has_an_interval_of_its_own() {
+        let mut reference = reference();
+        let capacity = 125e6;
+        // The first ends after 50 ms, the next after (20 ms - 4 ms) / 2.
+        reference.catch_up(Time::from_millis(50), 500_000, 0.02, capacity);
+        assert_eq!(reference.queue_ends, Time::from_millis(58));
+        reference.see(30_000);
+        reference.see(40_000);
+        assert_eq!(reference.persistent_queue, 0);
+        reference.catch_up(Time::from_millis(58), 40_000, 0.001, capacity);
+        assert_eq!(reference.persistent_queue, 30_000);
+        // No less than 2 ms.
+        assert_eq!(reference.queue_ends, Time::from_millis(60));
+    }
+}
