@@ -90,7 +90,8 @@ fn round_trips_to_equal_shares(output: &Output, start: f64, rtt: f64, share: f64
         .values()
         .map(|rates| rates.len() == 2 && rates.iter().all(|&rate| within(rate, 0.1, share)))
         .collect();
-    fair.windows(10).position(|ten| ten.iter().all(|&fair| fair))
+    fair.windows(10)
+        .position(|ten| ten.iter().all(|&fair| fair))
 }
 
 #[test]
