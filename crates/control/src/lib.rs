@@ -23,7 +23,9 @@ mod round;
 // What several controllers share, one idea a file.
 mod ecn_choice;
 mod linux;
+mod load_response;
 pub mod loss;
+pub mod mlcp_coding;
 mod once_per_round;
 pub mod slow_start;
 
@@ -43,6 +45,7 @@ mod ewtcp;
 mod fcc;
 mod lia;
 mod marked_rounds;
+mod mlcp;
 mod mmptcp;
 mod olia;
 mod rcp;
@@ -50,6 +53,7 @@ mod reno;
 mod semicoupled;
 mod suppression;
 mod uncoupled;
+mod vcp;
 mod wutcp;
 mod wvegas;
 mod xcp;

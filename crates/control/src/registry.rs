@@ -371,6 +371,8 @@ pub fn registry() -> &'static [Entry] {
         crate::mmptcp::ENTRY,
         crate::rcp::ENTRY,
         crate::xcp::ENTRY,
+        crate::vcp::ENTRY,
+        crate::mlcp::ENTRY,
     ];
     REGISTRY
 }
