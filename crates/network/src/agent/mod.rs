@@ -5,16 +5,24 @@
 //! works out when the next packet comes: between packets nothing can be seen of it.
 
 mod label;
+mod load_meter;
+mod mlcp;
 mod none;
 mod rcp;
 mod switch;
 mod xcp;
+mod vcp;
+
+#[cfg(test)]
+mod loaded;
 
 pub use label::{Label, PacketLabel};
+pub use mlcp::Mlcp;
 pub use none::NoAgent;
 pub use rcp::Rcp;
 pub use switch::{AgentSetup, SwitchAgent};
 pub use xcp::Xcp;
+pub use vcp::Vcp;
 
 use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};

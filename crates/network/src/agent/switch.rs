@@ -1,6 +1,7 @@
 //! The agents that scenarios can name, behind one type.
 
 use super::{Agent, AgentStatistics, Backlog, Label, Rcp, Xcp};
+use super::{Agent, AgentStatistics, Backlog, Label, Mlcp, Rcp, Vcp};
 use crate::network::LinkSetup;
 use pathweave_control::{Parameters, Scheme};
 use pathweave_units::{Rate, Time};
@@ -26,6 +27,10 @@ pub enum SwitchAgent {
     Rcp(Rcp),
     /// XCP's.
     Xcp(Xcp),
+    /// VCP's.
+    Vcp(Vcp),
+    /// MLCP's.
+    Mlcp(Mlcp),
 }
 
 impl Agent for SwitchAgent {
@@ -36,6 +41,8 @@ impl Agent for SwitchAgent {
             None => SwitchAgent::None,
             Some(Scheme::Rcp) => SwitchAgent::Rcp(Rcp::new(setup)),
             Some(Scheme::Xcp) => SwitchAgent::Xcp(Xcp::new(setup)),
+            Some(Scheme::Vcp) => SwitchAgent::Vcp(Vcp::new(setup)),
+            Some(Scheme::Mlcp) => SwitchAgent::Mlcp(Mlcp::new(setup)),
             Some(_) => SwitchAgent::None,
         }
     }
@@ -45,6 +52,8 @@ impl Agent for SwitchAgent {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.on_arrival(now, bytes, label, backlog),
             SwitchAgent::Xcp(agent) => agent.on_arrival(now, bytes, label, backlog),
+            SwitchAgent::Vcp(agent) => agent.on_arrival(now, bytes, label, backlog),
+            SwitchAgent::Mlcp(agent) => agent.on_arrival(now, bytes, label, backlog),
         }
     }
 
@@ -53,6 +62,8 @@ impl Agent for SwitchAgent {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.on_service(now, bytes, label, backlog),
             SwitchAgent::Xcp(agent) => agent.on_service(now, bytes, label, backlog),
+            SwitchAgent::Vcp(agent) => agent.on_service(now, bytes, label, backlog),
+            SwitchAgent::Mlcp(agent) => agent.on_service(now, bytes, label, backlog),
         }
     }
 
@@ -61,6 +72,8 @@ impl Agent for SwitchAgent {
             SwitchAgent::None => {}
             SwitchAgent::Rcp(agent) => agent.set_rate(now, rate),
             SwitchAgent::Xcp(agent) => agent.set_rate(now, rate),
+            SwitchAgent::Vcp(agent) => agent.set_rate(now, rate),
+            SwitchAgent::Mlcp(agent) => agent.set_rate(now, rate),
         }
     }
 
@@ -69,6 +82,8 @@ impl Agent for SwitchAgent {
             SwitchAgent::None => AgentStatistics::default(),
             SwitchAgent::Rcp(agent) => agent.statistics(),
             SwitchAgent::Xcp(agent) => agent.statistics(),
+            SwitchAgent::Vcp(agent) => agent.statistics(),
+            SwitchAgent::Mlcp(agent) => agent.statistics(),
         }
     }
 }

@@ -1,0 +1,207 @@
+//! The load factor of a port, as VCP and MLCP measure it.
+
+use pathweave_units::{Rate, Time};
+
+/// Samples of the queue in an interval: t_q = t_rho/20, as 10 ms are of the original's 200.
+const SAMPLES: u32 = 20;
+/// Share of a new sample in the steady queue.
+const GAIN: f64 = 0.25;
+/// A steady queue of less than this many bytes is none.
+const NOTHING: f64 = 1.0;
+
+/// Measures, over intervals t_rho,
+///
+/// > rho = (arrived + queue_weight * steady queue) / (target * C * t_rho)
+///
+/// in bytes. The steady queue is a moving average of what waits, sampled 20 times an interval. What was
+/// measured in one interval counts until the next ends.
+#[derive(Clone, Debug)]
+pub(super) struct LoadMeter {
+    /// C, bytes per second.
+    capacity: f64,
+    target: f64,
+    queue_weight: f64,
+    /// t_q.
+    sampling: Time,
+    next_sample: Time,
+    /// Samples of this interval.
+    samples: u32,
+    arrived_bytes: f64,
+    waiting_bytes: f64,
+    steady_bytes: f64,
+    load: f64,
+}
+
+impl LoadMeter {
+    /// Bytes of state that it keeps: the changing numbers above.
+    pub(super) const STATE_BYTES: u64 = 6 * 8;
+
+    /// Of a port with this rate, with t_rho of `interval`; see the equation for the others.
+    pub(super) fn new(rate: Rate, interval: Time, target: f64, queue_weight: f64) -> LoadMeter {
+        let sampling = interval.as_picos() / u64::from(SAMPLES);
+        let sampling = Time::from_picos(sampling.max(1));
+        LoadMeter {
+            capacity: rate.as_bps() as f64 / 8.0,
+            target,
+            queue_weight,
+            sampling,
+            next_sample: sampling,
+            samples: 0,
+            arrived_bytes: 0.0,
+            waiting_bytes: 0.0,
+            steady_bytes: 0.0,
+            load: 0.0,
+        }
+    }
+
+    /// rho of the last interval.
+    pub(super) fn load(&self) -> f64 {
+        self.load
+    }
+
+    /// A packet of so many bytes arrives, where `waiting` bytes have waited since the last event.
+    pub(super) fn on_arrival(&mut self, now: Time, bytes: u16, waiting: u32) {
+        self.waiting_bytes = f64::from(waiting);
+        self.catch_up(now);
+        self.arrived_bytes += f64::from(bytes);
+        self.waiting_bytes += f64::from(bytes);
+    }
+
+    /// The transmission of a packet begins and leaves so many bytes waiting.
+    pub(super) fn on_service(&mut self, now: Time, waiting: u32) {
+        self.catch_up(now);
+        self.waiting_bytes = f64::from(waiting);
+    }
+
+    /// The port's rate changes.
+    pub(super) fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.catch_up(now);
+        self.capacity = rate.as_bps() as f64 / 8.0;
+    }
+
+    /// Takes the samples that are due: nothing has changed since the last event.
+    fn catch_up(&mut self, now: Time) {
+        while self.next_sample <= now {
+            self.steady_bytes += GAIN * (self.waiting_bytes - self.steady_bytes);
+            self.samples += 1;
+            self.next_sample += self.sampling;
+            if self.samples == SAMPLES {
+                self.end_interval(now);
+            }
+        }
+    }
+
+    fn end_interval(&mut self, now: Time) {
+        let interval = self.sampling.as_secs_f64() * f64::from(SAMPLES);
+        let bytes = self.arrived_bytes + self.queue_weight * self.steady_bytes;
+        self.load = bytes / (self.target * self.capacity * interval);
+        let idle =
+            self.arrived_bytes == 0.0 && self.waiting_bytes == 0.0 && self.steady_bytes < NOTHING;
+        self.samples = 0;
+        self.arrived_bytes = 0.0;
+        if idle {
+            // Nothing changes while nothing comes: on to the interval that `now` is in.
+            (self.load, self.steady_bytes) = (0.0, 0.0);
+            let interval = self.sampling.as_picos() * u64::from(SAMPLES);
+            let begun = self.next_sample.as_picos() - self.sampling.as_picos();
+            let whole = now.as_picos().saturating_sub(begun) / interval;
+            self.next_sample += Time::from_picos(whole * interval);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 Gbps, t_rho 200 us, sampled every 10 us; without a target below the rate.
+    fn meter() -> LoadMeter {
+        LoadMeter::new(Rate::from_gbps(1), Time::from_micros(200), 1.0, 0.5)
+    }
+
+    fn near(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 1e-9
+    }
+
+    #[test]
+    fn the_load_is_what_arrived_over_what_could_leave() {
+        // 25 000 bytes leave in 200 us; 10 packets of 1500 arrive, and each is served at once.
+        let mut meter = meter();
+        for packet in 0..10 {
+            let now = Time::from_micros(20 * packet);
+            meter.on_arrival(now, 1500, 0);
+            meter.on_service(now, 0);
+        }
+        meter.on_service(Time::from_nanos(199_999), 0);
+        assert_eq!(meter.load(), 0.0, "the interval is not over");
+        meter.on_service(Time::from_micros(200), 0);
+        assert!(near(meter.load(), 0.6), "{}", meter.load());
+        meter.on_service(Time::from_micros(400), 0);
+        assert_eq!(meter.load(), 0.0, "nothing came in the second");
+    }
+
+    #[test]
+    fn the_target_is_full_load() {
+        let mut meter = LoadMeter::new(Rate::from_gbps(1), Time::from_micros(200), 0.6, 0.5);
+        for _ in 0..10 {
+            meter.on_arrival(Time::ZERO, 1500, 0);
+            meter.on_service(Time::ZERO, 0);
+        }
+        meter.on_service(Time::from_micros(200), 0);
+        assert!(near(meter.load(), 1.0), "{}", meter.load());
+    }
+
+    #[test]
+    fn the_steady_queue_is_the_moving_average_of_the_samples() {
+        // 4000 bytes arrive and wait for 15 us: one sample of 4000, 19 of nothing.
+        let mut meter = meter();
+        meter.on_arrival(Time::ZERO, 4000, 0);
+        meter.on_service(Time::from_micros(15), 0);
+        assert!(near(meter.steady_bytes, 1000.0), "{}", meter.steady_bytes);
+        meter.on_service(Time::from_micros(25), 0);
+        assert!(near(meter.steady_bytes, 750.0), "{}", meter.steady_bytes);
+        meter.on_service(Time::from_micros(200), 0);
+        let steady = 1000.0 * 0.75_f64.powi(19);
+        assert!(near(meter.load(), (4000.0 + 0.5 * steady) / 25_000.0));
+    }
+
+    #[test]
+    fn a_queue_that_stays_counts_by_its_weight() {
+        // 10 000 bytes wait through two intervals: the second has no arrivals, only them.
+        let mut meter = meter();
+        meter.on_arrival(Time::ZERO, 10_000, 0);
+        meter.on_arrival(Time::from_micros(400), 1500, 10_000);
+        let steady = 10_000.0 * (1.0 - 0.75_f64.powi(40));
+        assert!(near(meter.load(), 0.5 * steady / 25_000.0));
+    }
+
+    #[test]
+    fn an_idle_time_is_skipped_and_forgotten() {
+        let mut meter = meter();
+        meter.on_arrival(Time::ZERO, 1500, 0);
+        meter.on_service(Time::ZERO, 0);
+        meter.on_service(Time::from_micros(200), 0);
+        assert!(meter.load() > 0.0);
+        // An hour is 180 million samples: they are not taken one by one.
+        let later = Time::from_secs(3600) + Time::from_micros(5);
+        meter.on_arrival(later, 1500, 0);
+        assert_eq!(meter.load(), 0.0);
+        assert_eq!(
+            meter.next_sample,
+            Time::from_secs(3600) + Time::from_micros(10)
+        );
+        meter.on_service(later, 0);
+        meter.on_service(Time::from_secs(3600) + Time::from_micros(200), 0);
+        assert!(near(meter.load(), 0.06), "the interval has kept its place");
+    }
+
+    #[test]
+    fn another_rate_counts_from_the_next_end_on() {
+        let mut meter = meter();
+        meter.on_arrival(Time::ZERO, 1250, 0);
+        meter.on_service(Time::ZERO, 0);
+        meter.set_rate(Time::from_micros(100), Rate::from_mbps(100));
+        meter.on_service(Time::from_micros(200), 0);
+        assert!(near(meter.load(), 0.5), "{}", meter.load());
+    }
+}
