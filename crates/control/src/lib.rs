@@ -40,6 +40,7 @@ mod bos;
 mod cubic;
 mod dcm;
 mod dctcp;
+pub mod decn;
 mod eutcp;
 mod ewtcp;
 mod fcc;

@@ -373,6 +373,7 @@ pub fn registry() -> &'static [Entry] {
         crate::xcp::ENTRY,
         crate::vcp::ENTRY,
         crate::mlcp::ENTRY,
+        crate::decn::ENTRY,
     ];
     REGISTRY
 }

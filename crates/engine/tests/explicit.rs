@@ -10,7 +10,7 @@ use pathweave_units::{Rate, Time};
 use plans::{dumbbell, of_flows, pairs, queue, table, within};
 use std::collections::BTreeMap;
 
-const SCHEMES: [&str; 2] = ["rcp", "xcp"];
+const SCHEMES: [&str; 3] = ["rcp", "xcp", "decn"];
 
 /// `flows` flows over 1 Gbps with a base RTT of about 250 us; the last begins after 20 ms.
 fn plan(controller: &str, flows: usize) -> Plan {

@@ -4,25 +4,27 @@
 //! transmission begins, and may then change the packet's congestion field. What happens in intervals it
 //! works out when the next packet comes: between packets nothing can be seen of it.
 
+mod decn;
 mod label;
 mod load_meter;
 mod mlcp;
 mod none;
 mod rcp;
 mod switch;
-mod xcp;
 mod vcp;
+mod xcp;
 
 #[cfg(test)]
 mod loaded;
 
+pub use decn::Decn;
 pub use label::{Label, PacketLabel};
 pub use mlcp::Mlcp;
 pub use none::NoAgent;
 pub use rcp::Rcp;
 pub use switch::{AgentSetup, SwitchAgent};
-pub use xcp::Xcp;
 pub use vcp::Vcp;
+pub use xcp::Xcp;
 
 use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};

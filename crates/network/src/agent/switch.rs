@@ -1,7 +1,6 @@
 //! The agents that scenarios can name, behind one type.
 
-use super::{Agent, AgentStatistics, Backlog, Label, Rcp, Xcp};
-use super::{Agent, AgentStatistics, Backlog, Label, Mlcp, Rcp, Vcp};
+use super::{Agent, AgentStatistics, Backlog, Decn, Label, Mlcp, Rcp, Vcp, Xcp};
 use crate::network::LinkSetup;
 use pathweave_control::{Parameters, Scheme};
 use pathweave_units::{Rate, Time};
@@ -31,6 +30,8 @@ pub enum SwitchAgent {
     Vcp(Vcp),
     /// MLCP's.
     Mlcp(Mlcp),
+    /// DECN's.
+    Decn(Decn),
 }
 
 impl Agent for SwitchAgent {
@@ -43,7 +44,7 @@ impl Agent for SwitchAgent {
             Some(Scheme::Xcp) => SwitchAgent::Xcp(Xcp::new(setup)),
             Some(Scheme::Vcp) => SwitchAgent::Vcp(Vcp::new(setup)),
             Some(Scheme::Mlcp) => SwitchAgent::Mlcp(Mlcp::new(setup)),
-            Some(_) => SwitchAgent::None,
+            Some(Scheme::Decn) => SwitchAgent::Decn(Decn::new(setup)),
         }
     }
 
@@ -54,6 +55,7 @@ impl Agent for SwitchAgent {
             SwitchAgent::Xcp(agent) => agent.on_arrival(now, bytes, label, backlog),
             SwitchAgent::Vcp(agent) => agent.on_arrival(now, bytes, label, backlog),
             SwitchAgent::Mlcp(agent) => agent.on_arrival(now, bytes, label, backlog),
+            SwitchAgent::Decn(agent) => agent.on_arrival(now, bytes, label, backlog),
         }
     }
 
@@ -64,6 +66,7 @@ impl Agent for SwitchAgent {
             SwitchAgent::Xcp(agent) => agent.on_service(now, bytes, label, backlog),
             SwitchAgent::Vcp(agent) => agent.on_service(now, bytes, label, backlog),
             SwitchAgent::Mlcp(agent) => agent.on_service(now, bytes, label, backlog),
+            SwitchAgent::Decn(agent) => agent.on_service(now, bytes, label, backlog),
         }
     }
 
@@ -74,6 +77,7 @@ impl Agent for SwitchAgent {
             SwitchAgent::Xcp(agent) => agent.set_rate(now, rate),
             SwitchAgent::Vcp(agent) => agent.set_rate(now, rate),
             SwitchAgent::Mlcp(agent) => agent.set_rate(now, rate),
+            SwitchAgent::Decn(agent) => agent.set_rate(now, rate),
         }
     }
 
@@ -84,6 +88,7 @@ impl Agent for SwitchAgent {
             SwitchAgent::Xcp(agent) => agent.statistics(),
             SwitchAgent::Vcp(agent) => agent.statistics(),
             SwitchAgent::Mlcp(agent) => agent.statistics(),
+            SwitchAgent::Decn(agent) => agent.statistics(),
         }
     }
 }

@@ -1,0 +1,181 @@
+//! The flows that a DECN port keeps apart: a bounded table in the order in which they were last seen.
+
+use super::measurement::Measurement;
+use pathweave_units::Time;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+/// In place of a slot: the flow has been turned away.
+const TURNED_AWAY: u32 = u32::MAX - 1;
+
+#[derive(Clone, Debug)]
+struct Slot {
+    flow: u32,
+    older: u32,
+    newer: u32,
+    seen: Time,
+    measurement: Measurement,
+}
+
+/// Flows seen within a time, at most so many.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    limit: usize,
+    /// How long a flow is kept unseen.
+    hold: Time,
+    /// By flow: flows are numbered densely.
+    places: Vec<u32>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    oldest: u32,
+    newest: u32,
+    turned_away: u64,
+}
+
+impl Flows {
+    pub fn new(limit: usize, hold: Time) -> Flows {
+        Flows {
+            limit,
+            hold,
+            places: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            oldest: NONE,
+            newest: NONE,
+            turned_away: 0,
+        }
+    }
+
+    /// Flows that are kept.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Bytes of the table when it was at its fullest.
+    pub fn most_bytes(&self) -> u64 {
+        (self.slots.len() * size_of::<Slot>()) as u64
+    }
+
+    /// Flows that found it full.
+    pub fn turned_away(&self) -> u64 {
+        self.turned_away
+    }
+
+    /// The flow, if it is kept.
+    pub fn get(&mut self, flow: u32) -> Option<&mut Measurement> {
+        let place = *self.places.get(flow as usize)?;
+        let slot = self.slots.get_mut(place as usize)?;
+        Some(&mut slot.measurement)
+    }
+
+    /// The flow, of which a packet arrives; none if the table is full.
+    pub fn see(&mut self, flow: u32, now: Time) -> Option<&mut Measurement> {
+        self.forget(now);
+        let index = flow as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, NONE);
+        }
+        let known = self.places[index];
+        let place = if known < TURNED_AWAY {
+            self.unlink(known);
+            known
+        } else if let Some(place) = self.free.pop() {
+            place
+        } else if self.slots.len() < self.limit {
+            self.slots.push(Slot {
+                flow,
+                older: NONE,
+                newer: NONE,
+                seen: now,
+                measurement: Measurement::default(),
+            });
+            (self.slots.len() - 1) as u32
+        } else {
+            self.turned_away += u64::from(known == NONE);
+            self.places[index] = TURNED_AWAY;
+            return None;
+        };
+        if place != known {
+            self.places[index] = place;
+            self.slots[place as usize].flow = flow;
+            self.slots[place as usize].measurement = Measurement::default();
+        }
+        self.link(place, now);
+        Some(&mut self.slots[place as usize].measurement)
+    }
+
+    /// Gives up what has not been seen for long.
+    pub fn forget(&mut self, now: Time) {
+        while let Some(slot) = self.slots.get(self.oldest as usize) {
+            if slot.seen.saturating_add(self.hold) >= now {
+                return;
+            }
+            let (place, flow) = (self.oldest, slot.flow);
+            self.unlink(place);
+            self.places[flow as usize] = NONE;
+            self.free.push(place);
+        }
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let Slot { older, newer, .. } = self.slots[place as usize];
+        match self.slots.get_mut(older as usize) {
+            Some(slot) => slot.newer = newer,
+            None => self.oldest = newer,
+        }
+        match self.slots.get_mut(newer as usize) {
+            Some(slot) => slot.older = older,
+            None => self.newest = older,
+        }
+    }
+
+    fn link(&mut self, place: u32, now: Time) {
+        let newest = self.newest;
+        match self.slots.get_mut(newest as usize) {
+            Some(slot) => slot.newer = place,
+            None => self.oldest = place,
+        }
+        self.newest = place;
+        let slot = &mut self.slots[place as usize];
+        (slot.older, slot.newer, slot.seen) = (newest, NONE, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: fn(u64) -> Time = Time::from_micros;
+
+    #[test]
+    fn flows_are_kept_while_they_are_seen() {
+        let mut flows = Flows::new(8, US(1000));
+        for (at, flow) in [(0, 7), (100, 3), (600, 7)] {
+            assert!(flows.see(flow, US(at)).is_some());
+        }
+        flows.forget(US(1100));
+        assert_eq!(flows.len(), 2);
+        flows.forget(US(1101));
+        assert_eq!(flows.len(), 1);
+        assert!(flows.get(3).is_none() && flows.get(7).is_some());
+        flows.forget(US(1601));
+        assert_eq!(flows.len(), 0);
+        assert!(flows.see(3, US(1700)).is_some());
+        assert_eq!(flows.len(), 1);
+    }
+
+    #[test]
+    fn a_full_table_turns_flows_away_until_one_is_gone() {
+        let mut flows = Flows::new(2, US(1000));
+        assert!(flows.see(0, US(0)).is_some() && flows.see(1, US(500)).is_some());
+        assert!(flows.see(2, US(600)).is_none() && flows.see(2, US(700)).is_none());
+        assert!(flows.see(3, US(800)).is_none());
+        assert!(flows.get(2).is_none() && flows.get(1).is_some());
+        assert_eq!((flows.len(), flows.turned_away()), (2, 2));
+        // Flow 0 has not been seen for long.
+        assert!(flows.see(2, US(1001)).is_some());
+        assert!(flows.get(0).is_none() && flows.get(2).is_some());
+        assert_eq!((flows.len(), flows.turned_away()), (2, 2));
+        assert_eq!(flows.most_bytes(), 2 * size_of::<Slot>() as u64);
+    }
+}

@@ -1,0 +1,147 @@
+//! DECN's port: each flow's difference from a fair share (Jiang et al., Sections III-B and III-C).
+//!
+//! For a flow of which A bytes arrived in a period of t_p, and of which never fewer than B bytes waited
+//! in it, with C the port's rate and n the flows seen within the larger of t_p and 1 ms:
+//!
+//!   CR = (A + B) / t_p,   TR = C / n,   DR = TR - CR
+//!
+//! When a unit's first packet leaves, DR is latched, rounded down to whole units; the unit's three
+//! packets are lowered to it four bits at a time.
+//!
+//! - A flow's period ends with its first packet t_p or later after it began, and CR takes the time
+//!   that it lasted. Periods of exactly t_p would hold a packet more or less from one to the next: at
+//!   120 Mbps and 1500 bytes, none or one.
+//! - Only packets with DECN's field are flows of n. Acknowledgements and others take their part of C;
+//!   what they take shows as bytes that wait.
+//! - A flow that finds the table full is not managed: its packets leave as part of no unit, the sender
+//!   drops the unit and keeps its rate. So do those of a flow before its first period is over, and what
+//!   is left of a unit that lacks a packet or came out of order.
+
+mod flows;
+mod measurement;
+
+use super::{Agent, AgentStatistics, Backlog, Label};
+use crate::network::LinkSetup;
+use flows::Flows;
+use pathweave_control::Feedback;
+use pathweave_control::decn::{Difference, ENTRY, Passing};
+use pathweave_units::{Rate, Time};
+
+/// How long a flow counts at least: slow flows leave more than t_p between packets.
+const SHORTEST_HOLD: Time = Time::from_millis(1);
+
+/// DECN at one port.
+#[derive(Clone, Debug)]
+pub struct Decn {
+    /// C, bit/s.
+    capacity: f64,
+    /// t_p.
+    period: Time,
+    /// Unit of differences, bit/s.
+    unit: f64,
+    flows: Flows,
+    /// Fields changed.
+    changed: u64,
+}
+
+impl Decn {
+    /// DR of a flow that sends at CR, both in bit/s.
+    fn difference(&self, current: f64) -> Difference {
+        let target = self.capacity / self.flows.len().max(1) as f64;
+        Difference::new((target - current) / self.unit)
+    }
+
+    /// The four bits with which a packet leaves; none if it leaves as part of no unit.
+    fn pass(&mut self, flow: u32, carried: u8, first: bool) -> Option<u8> {
+        let current = self.flows.get(flow).and_then(|flow| flow.rate());
+        let latched = first.then(|| current.map(|rate| Passing::new(self.difference(rate))));
+        let measurement = self.flows.get(flow)?;
+        if let Some(unit) = latched {
+            measurement.unit = unit;
+        }
+        let unit = measurement.unit.as_mut()?;
+        let nibble = unit.pass(carried);
+        if unit.is_over() {
+            measurement.unit = None;
+        }
+        Some(nibble)
+    }
+}
+
+impl Agent for Decn {
+    type Label = Label;
+
+    fn new(setup: &LinkSetup) -> Decn {
+        let defaults = ENTRY.defaults();
+        let parameters = setup
+            .agent
+            .as_ref()
+            .map_or(&defaults, |agent| &agent.parameters);
+        let period = Time::from_secs_f64(1e-3 * parameters.number("t_p"));
+        Decn {
+            capacity: setup.rate.as_bps() as f64,
+            period,
+            unit: 1e6 * parameters.number("unit"),
+            flows: Flows::new(
+                parameters.number("table") as usize,
+                period.max(SHORTEST_HOLD),
+            ),
+            changed: 0,
+        }
+    }
+
+    fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
+        if let (Feedback::Decn { .. }, false) = (label.feedback, label.is_echo)
+            && let Some(flow) = self.flows.see(label.flow, now)
+        {
+            flow.arrive(now, bytes, backlog.bytes, self.period);
+        }
+    }
+
+    fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
+        let (flow, is_echo) = (label.flow, label.is_echo);
+        let Feedback::Decn {
+            nibble,
+            first,
+            in_unit,
+        } = &mut label.feedback
+        else {
+            return;
+        };
+        if is_echo {
+            return;
+        }
+        self.flows.forget(now);
+        if let Some(flow) = self.flows.get(flow) {
+            flow.serve(bytes, backlog.bytes);
+            if !*in_unit {
+                flow.unit = None;
+            }
+        }
+        if !*in_unit {
+            return;
+        }
+        match self.pass(flow, *nibble, *first) {
+            Some(own) => {
+                self.changed += u64::from(own != *nibble);
+                *nibble = own;
+            }
+            None => {
+                self.changed += 1;
+                (*nibble, *first, *in_unit) = (0, false, false);
+            }
+        }
+    }
+
+    fn set_rate(&mut self, _now: Time, rate: Rate) {
+        self.capacity = rate.as_bps() as f64;
+    }
+
+    fn statistics(&self) -> AgentStatistics {
+        AgentStatistics {
+            state_bytes: size_of::<Decn>() as u64 + self.flows.most_bytes(),
+            feedback: self.changed,
+            unmanaged: self.flows.turned_away(),
+        }
+    }
+}
