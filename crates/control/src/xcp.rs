@@ -19,7 +19,9 @@
 //!
 //! and a packet's change is at most xi_p rtt^2 s/w - xi_n rtt s. The first T is the fabric's base RTT;
 //! nothing is rounded up to milliseconds. Acknowledgements and packets of other controllers are part of
-//! y and nothing else. Before its first RTT sample a sender is granted no change.
+//! y and nothing else. Before its first RTT sample a sender is granted no change. Nothing bounds what an
+//! interval grants in sum: a window that multiplies within one, as the first of a lone flow on a fast link
+//! does, gets more than phi, and may overflow a buffer smaller than C d once.
 //!
 //! variant = "ns2" adds what the reference code does:
 //!
