@@ -1,28 +1,43 @@
 //! How windows grow by what ports say of their load, as VCP and MLCP have in common.
 
-use crate::Path;
+use crate::{Parameters, Path, Value};
 use pathweave_units::Time;
+
+/// The RTT that growth goes by, the sender's smallest; zero before the first sample.
+///
+/// The smoothed one would have a queue make windows grow faster, and so itself longer.
+fn rtt(path: &Path) -> Time {
+    if path.minimum_rtt == Time::MAX {
+        Time::ZERO
+    } else {
+        path.minimum_rtt
+    }
+}
 
 /// t_rho, the interval over which ports measure their load: the sender's smallest RTT, and at least t_p.
 pub fn interval(path: &Path, t_p: Time) -> Time {
-    if path.minimum_rtt == Time::MAX {
-        t_p
-    } else {
-        path.minimum_rtt.max(t_p)
+    rtt(path).max(t_p)
+}
+
+/// The parameter t_d, the RTT at which a round adds a packet; none where it is t_rho.
+pub fn typical_rtt(parameters: &Parameters) -> Option<Time> {
+    match parameters.value("t_d") {
+        Some(Value::Number(millis)) => Some(Time::from_secs_f64(millis / 1e3)),
+        _ => None,
     }
 }
 
 /// Grows the window by the share `xi` per t_rho, whatever the RTT: by (1 + xi)^(rtt/t_rho) - 1 for each
-/// acknowledged packet, with rtt/t_rho at most 1.
+/// acknowledged packet.
 pub fn multiply(path: &mut Path, packets: u32, xi: f64, t_rho: Time) {
-    let intervals = f64::min(path.rtt_seconds() / t_rho.as_secs_f64(), 1.0);
+    let intervals = rtt(path).as_secs_f64() / t_rho.as_secs_f64();
     path.window += f64::from(packets) * (libm::pow(1.0 + xi, intervals) - 1.0);
 }
 
 /// Adds (rtt/t_d)^2 packets a round, so that flows of all RTTs speed up alike; at most a packet for each
 /// acknowledged one.
 pub fn add(path: &mut Path, packets: u32, t_d: Time) {
-    let ratio = path.rtt_seconds() / t_d.as_secs_f64();
+    let ratio = rtt(path).as_secs_f64() / t_d.as_secs_f64();
     path.window += f64::from(packets) * f64::min(ratio * ratio / path.window, 1.0);
 }
 
@@ -32,14 +47,14 @@ mod tests {
 
     fn path(window: f64, rtt: Time) -> Path {
         let mut path = Path::new(window, 2.0, f64::INFINITY);
-        path.smoothed_rtt = rtt;
+        path.minimum_rtt = rtt;
         path
     }
 
     #[test]
     fn the_interval_is_the_smallest_rtt_but_not_below_t_p() {
         let t_p = Time::from_micros(100);
-        let mut path = path(10.0, Time::from_micros(300));
+        let mut path = path(10.0, Time::MAX);
         assert_eq!(interval(&path, t_p), t_p, "no sample yet");
         path.minimum_rtt = Time::from_micros(250);
         assert_eq!(interval(&path, t_p), Time::from_micros(250));
@@ -56,10 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_rtt_grows_as_one_of_an_interval() {
-        let mut path = path(16.0, Time::from_micros(400));
-        multiply(&mut path, 16, 1.0 / 16.0, Time::from_micros(100));
+    fn a_queue_does_not_speed_growth_up() {
+        let t_rho = Time::from_micros(100);
+        let mut path = path(16.0, t_rho);
+        path.smoothed_rtt = Time::from_millis(2);
+        multiply(&mut path, 16, 1.0 / 16.0, t_rho);
         assert!((path.window - 17.0).abs() < 1e-12);
+        add(&mut path, 17, t_rho);
+        assert!((path.window - 18.0).abs() < 1e-12);
     }
 
     #[test]
@@ -69,7 +88,7 @@ mod tests {
         add(&mut path, 1, Time::from_micros(100));
         assert!((path.window - 10.025).abs() < 1e-12);
         // (1000/100)^2 = 100 packets a round of 10: ten for each acknowledged one, of which one is had.
-        path.smoothed_rtt = Time::from_millis(1);
+        path.minimum_rtt = Time::from_millis(1);
         path.window = 10.0;
         add(&mut path, 2, Time::from_micros(100));
         assert_eq!(path.window, 12.0);

@@ -6,10 +6,10 @@
 //! > rho = (arrived + queue_weight * steady queue) / (target * C * t_rho)
 //!
 //! in bytes, and raise a data packet's level to their own, one of 16. With w the window in packets and rtt
-//! the smoothed RTT, for each acknowledged packet:
+//! the sender's smallest RTT, for each acknowledged packet:
 //!
 //! - below 80 %: w <- w + (1 + xi)^(rtt/t_rho) - 1 with xi = kappa (1 - rho)/rho;
-//! - from 80 to 100 %: w <- w + (rtt/t_rho)^2 / w;
+//! - from 80 to 100 %: w <- w + (rtt/t_d)^2 / w, so by (rtt/t_d)^2 packets a round;
 //! - above: w <- m w, with m from 0.99 at the first level above, in equal steps, to 0.5 at the last.
 //!
 //! A flow begins with what the first level says: there is no slow start, after a timeout neither. Losses
@@ -22,10 +22,10 @@
 //!   a fabric's ports know the RTT.
 //! - t_rho is max(base RTT, t_p), as for VCP: the sender takes its smallest RTT, ports the longest RTT of
 //!   the fabric without queues. t_p = 0.1 ms is what the DECN paper gives it.
-//! - After a cut, levels above 100 % change nothing for t_rho and an RTT, until they can tell of the cut.
+//! - t_d, the RTT at which a round adds a packet, is t_rho unless given.
+//! - After a cut, levels above 100 % change nothing for t_rho and a smoothed RTT, until they can tell of the cut.
 //!   Lower ones count at any time.
-//! - rtt/t_rho counts as 1 at most in the first formula, and additive increase adds at most a packet for
-//!   each acknowledged one.
+//! - Additive increase adds at most a packet for each acknowledged one.
 //! - A cut goes no lower than the transport's minimum window.
 //! - target = 0.95 and queue_weight = 0.75.
 //!
@@ -71,6 +71,15 @@ pub const ENTRY: Entry = Entry {
             help: "Shortest measuring interval, in milliseconds.",
         },
         Parameter {
+            name: "t_d",
+            kind: ParameterKind::ChoiceOrNumber {
+                choices: &["t_rho"],
+                minimum: 0.001,
+                maximum: 1000.0,
+            },
+            help: "RTT at which a round adds one packet at high load: the measuring interval, or milliseconds.",
+        },
+        Parameter {
             name: "target",
             kind: ParameterKind::Number {
                 default: 0.95,
@@ -106,6 +115,7 @@ fn left_by(level: u8) -> f64 {
 struct Mlcp {
     kappa: f64,
     t_p: Time,
+    t_d: Option<Time>,
     /// Until when overload changes nothing.
     hold: PerSubflow<Time>,
 }
@@ -115,6 +125,7 @@ impl Mlcp {
         Mlcp {
             kappa: parameters.number("kappa"),
             t_p: Time::from_secs_f64(parameters.number("t_p") / 1e3),
+            t_d: load_response::typical_rtt(parameters),
             hold: PerSubflow::new(Time::ZERO),
         }
     }
@@ -139,7 +150,7 @@ impl Controller for Mlcp {
         } else if !ack.window_limited {
             // A window that is not used does not grow.
         } else if level >= HIGH {
-            load_response::add(path, ack.packets, t_rho);
+            load_response::add(path, ack.packets, self.t_d.unwrap_or(t_rho));
         } else {
             let rho = load(level);
             let xi = self.kappa * (1.0 - rho) / rho;
@@ -168,7 +179,7 @@ impl Controller for Mlcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Path, find};
+    use crate::{Path, Value, find};
 
     const R: SubflowId = SubflowId(0);
 
@@ -180,13 +191,18 @@ mod tests {
 
     impl Flow {
         fn new() -> Flow {
+            Flow::with(&[])
+        }
+
+        fn with(given: &[(alloc::string::String, Value)]) -> Flow {
             let entry = find("mlcp").expect("in the registry");
             let mut path = Path::new(20.0, 2.0, f64::INFINITY);
             path.smoothed_rtt = Time::from_micros(200);
             path.minimum_rtt = Time::from_micros(200);
             path.established = true;
+            let parameters = entry.parameters(given).expect("accepted");
             Flow {
-                controller: (entry.build)(&entry.defaults()),
+                controller: (entry.build)(&parameters),
                 paths: [path],
             }
         }
@@ -238,6 +254,13 @@ mod tests {
         for level in [8, 9] {
             assert!(near(Flow::new().after(level, 20, 1000), 21.0));
         }
+    }
+
+    #[test]
+    fn the_typical_rtt_can_be_given() {
+        // (200/100)^2 = 4 packets a round of 20.
+        let mut flow = Flow::with(&[("t_d".into(), Value::Number(0.1))]);
+        assert!(near(flow.after(9, 20, 1000), 24.0));
     }
 
     #[test]

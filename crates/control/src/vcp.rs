@@ -7,12 +7,12 @@
 //! > rho = (arrived + queue_weight * steady queue) / (target * C * t_rho)
 //!
 //! in bytes, and raise a data packet's code to their own: low below 80 %, high below 100 %, overload above.
-//! With w the window in packets and rtt the smoothed RTT, for each acknowledged packet:
+//! With w the window in packets and rtt the sender's smallest RTT, for each acknowledged packet:
 //!
 //! - low: w <- w + (1 + xi)^(rtt/t_rho) - 1, so by the share xi per t_rho;
 //! - high: w <- w + (rtt/t_d)^2 / w, so by (rtt/t_d)^2 packets a round;
 //! - overload: w <- beta w, once. Then w holds for t_rho, in which the cut reaches the ports' count; then it
-//!   grows as when high, for one RTT, even if the code still says overload; after that a further overload
+//!   grows as when high, for one smoothed RTT, even if the code still says overload; after that a further overload
 //!   cuts again. The other codes count at any time.
 //!
 //! A flow begins with what the first code says: there is no slow start, after a timeout neither. Losses
@@ -23,16 +23,19 @@
 //! - t_rho is 200 ms in the original, for the Internet. Here it is max(base RTT, t_p): the sender takes its
 //!   smallest RTT, ports the longest RTT of the fabric without queues.
 //! - t_d, the RTT at which a round adds a packet, is t_rho unless given.
-//! - rtt/t_rho counts as 1 at most: what an RTT is longer by is queues. Additive increase adds at most a
-//!   packet for each acknowledged one.
+//! - The original goes by the smoothed RTT, which hardly has queues in it over long paths. Here a queue may
+//!   be longer than the path, and growth by the square of its delay would keep it full.
+//! - Additive increase adds at most a packet for each acknowledged one.
 //! - A cut goes no lower than the transport's minimum window; the original's is one packet.
+//! - As a cut is followed by an RTT of growth, windows below 1/(1 - beta) = 8 packets do not shrink under a
+//!   lasting overload: more flows than the path and a short queue have room for keep a queue. This is VCP's own.
 //! - Packets are not paced; the author's code paces small windows over long RTTs.
 //!
 //! The two bits are those of ECN: packets are no longer, and ports do not mark them.
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Feedback, Load, Loss, Parameter, ParameterKind,
-    Parameters, Paths, PerSubflow, Scheme, SubflowId, Value, load_response, loss,
+    Parameters, Paths, PerSubflow, Scheme, SubflowId, load_response, loss,
 };
 use alloc::boxed::Box;
 use pathweave_units::Time;
@@ -130,15 +133,11 @@ struct Vcp {
 
 impl Vcp {
     fn new(parameters: &Parameters) -> Vcp {
-        let t_d = match parameters.value("t_d") {
-            Some(Value::Number(millis)) => Some(Time::from_secs_f64(millis / 1e3)),
-            _ => None,
-        };
         Vcp {
             xi: parameters.number("xi"),
             beta: parameters.number("beta"),
             t_p: Time::from_secs_f64(parameters.number("t_p") / 1e3),
-            t_d,
+            t_d: load_response::typical_rtt(parameters),
             after_cut: PerSubflow::new(AfterCut {
                 hold: Time::ZERO,
                 grow: Time::ZERO,
@@ -194,7 +193,7 @@ impl Controller for Vcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Path, find};
+    use crate::{Path, Value, find};
 
     const R: SubflowId = SubflowId(0);
 

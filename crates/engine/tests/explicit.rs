@@ -12,6 +12,9 @@ use plans::{dumbbell, of_flows, pairs, queue, table, within};
 use std::collections::BTreeMap;
 
 const SCHEMES: [&str; 3] = ["rcp", "xcp", "decn"];
+/// Those that come to equal shares at once, and those that take many rounds.
+const FAST: [&str; 1] = ["rcp"];
+const SLOW: [&str; 2] = ["vcp", "mlcp"];
 
 /// `flows` flows over 1 Gbps with a base RTT of about 250 us; the last begins after 20 ms.
 fn plan(controller: &str, flows: usize) -> Plan {
@@ -36,7 +39,7 @@ fn run(plan: &Plan) -> Output {
 
 #[test]
 fn a_lone_flow_fills_the_link() {
-    for controller in SCHEMES {
+    for controller in FAST.into_iter().chain(SLOW) {
         let mut plan = plan(controller, 1);
         plan.groups[0].pattern = pairs(&[Time::ZERO]);
         let output = run(&plan);
@@ -57,7 +60,7 @@ fn a_lone_flow_fills_the_link() {
 
 #[test]
 fn flows_come_to_equal_shares() {
-    for controller in SCHEMES {
+    for controller in FAST {
         for flows in [2, 4] {
             let output = run(&plan(controller, flows));
             let rates = of_flows(&output, "goodput_bps");
@@ -144,4 +147,34 @@ fn xcp_converges_as_fast_as_ns_2_s() {
     assert!((25..=37).contains(&reference), "{reference} round trips");
     let paper = second_flow_s_round_trips("paper", rate, delay, start);
     assert!((17..=25).contains(&paper), "{paper} round trips");
+/// The same over 1 Gbps with a base RTT of about 650 us, long after the last has begun.
+fn long_plan(controller: &str, flows: usize) -> Plan {
+    let mut plan = plan(controller, flows);
+    plan.fabric = dumbbell(flows as u32, Time::from_micros(300));
+    plan.measure.from = Time::from_millis(500);
+    plan.stop.at = Some(Time::from_millis(1500));
+    plan
+}
+
+#[test]
+fn flows_that_hear_of_loads_come_to_nearly_equal_shares() {
+    for controller in SLOW {
+        for flows in [2, 4] {
+            let output = run(&long_plan(controller, flows));
+            let rates = of_flows(&output, "goodput_bps");
+            let mean = plans::mean(rates);
+            let links = table(&output, "links");
+            let utilisation = links.numbers("utilisation")[0];
+            let queue = links.numbers("queue_mean")[0];
+            let drops = links.integers("drops")[0];
+            assert!(
+                rates.iter().all(|&rate| within(rate, 0.05, mean)),
+                "{controller}: {rates:?}"
+            );
+            assert!(
+                utilisation > 0.9 && queue < 5.0 && drops == 0,
+                "{controller}, {flows} flows: {utilisation}, queue {queue}, {drops} drops"
+            );
+        }
+    }
 }
