@@ -123,6 +123,11 @@ mod tests {
         (value - expected).abs() < 1e-9
     }
 
+    /// What so many samples leave of a steady queue.
+    fn left_after(samples: u32) -> f64 {
+        (0..samples).fold(1.0, |left, _| 0.75 * left)
+    }
+
     #[test]
     fn the_load_is_what_arrived_over_what_could_leave() {
         // 25 000 bytes leave in 200 us; 10 packets of 1500 arrive, and each is served at once.
@@ -161,7 +166,7 @@ mod tests {
         meter.on_service(Time::from_micros(25), 0);
         assert!(near(meter.steady_bytes, 750.0), "{}", meter.steady_bytes);
         meter.on_service(Time::from_micros(200), 0);
-        let steady = 1000.0 * 0.75_f64.powi(19);
+        let steady = 1000.0 * left_after(19);
         assert!(near(meter.load(), (4000.0 + 0.5 * steady) / 25_000.0));
     }
 
@@ -171,7 +176,7 @@ mod tests {
         let mut meter = meter();
         meter.on_arrival(Time::ZERO, 10_000, 0);
         meter.on_arrival(Time::from_micros(400), 1500, 10_000);
-        let steady = 10_000.0 * (1.0 - 0.75_f64.powi(40));
+        let steady = 10_000.0 * (1.0 - left_after(40));
         assert!(near(meter.load(), 0.5 * steady / 25_000.0));
     }
 
