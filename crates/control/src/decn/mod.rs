@@ -5,8 +5,9 @@
 //! - Three new packets in a row are a unit. They leave with the largest difference there is; each
 //!   switch lowers it to its own (how it measures that stands with the ports), deciding at the first
 //!   four bits that differ. The receiver copies the bits into its acknowledgements.
-//! - When the third acknowledgement of a unit has arrived, R <- max(R + difference, one packet per RTT).
-//!   Packets are paced at R; the window is what R fills in two smoothed RTTs, so that the pace limits.
+//! - When the third acknowledgement of a unit has arrived, R <- max(R + difference, one packet per RTT); one
+//!   packet per RTT follows the RTT. Packets are paced at R; the window is what R fills in two smoothed
+//!   RTTs, so that the pace limits.
 //! - R starts as the initial window per RTT of the handshake or, without one, of the first
 //!   acknowledgement.
 //! - Three duplicate acknowledgements halve R. A timeout sets one packet per RTT, and one packet until
@@ -115,6 +116,8 @@ struct Decn {
 struct Sender {
     /// R in bit/s; zero until an RTT is known.
     rate: f64,
+    /// Whether it is the least, one packet per RTT.
+    least: bool,
     /// When it last changed.
     changed: Time,
     /// When the last unit started.
@@ -145,7 +148,9 @@ fn packet_bits(path: &Path) -> f64 {
 
 impl Sender {
     fn set_rate(&mut self, path: &mut Path, rate: f64, now: Time) {
-        self.rate = rate.max(packet_bits(path) / path.rtt_seconds());
+        let least = packet_bits(path) / path.rtt_seconds();
+        self.least = rate <= least;
+        self.rate = rate.max(least);
         self.changed = now;
         path.pacing_rate = Some(Rate::from_bps(self.rate as u64));
     }
@@ -257,6 +262,11 @@ impl Controller for Decn {
             sender.set_rate(path, from + change, ack.now);
         }
         if sender.rate > 0.0 {
+            if sender.least {
+                // Many flows fill queues even so: the RTT then slows them down together.
+                let changed = sender.changed;
+                sender.set_rate(path, 0.0, changed);
+            }
             path.window = sender.window(path);
             path.ssthresh = path.window;
         }
