@@ -74,9 +74,6 @@ fn shares_are_equal_and_queues_short() {
         ));
         let (utilisation, queue, drops) = bottleneck(&output);
         let jain = fairness(&output);
-        println!(
-            "{flows} flows: Jain {jain}, utilisation {utilisation}, queue {queue}, drops {drops}"
-        );
         assert!(jain > 0.99, "{flows} flows: {jain}");
         assert!(queue < 5.0, "{flows} flows: {queue}");
         assert!(utilisation > 0.9, "{flows} flows: {utilisation}");
@@ -95,40 +92,29 @@ fn five_hundred_flows_lose_nothing() {
         Time::from_millis(100),
         "stable",
     );
-    if let Ok(from) = std::env::var("FROM") {
-        plan.measure.from = Time::from_millis(from.parse().unwrap());
-    } else {
-        plan.measure.from = Time::ZERO;
-    }
+    plan.measure.from = Time::ZERO;
     let output = plans::run(&plan);
     let (utilisation, queue, drops) = bottleneck(&output);
-    println!(
-        "500 flows: Jain {}, utilisation {utilisation}, queue {queue}, drops {drops}",
-        fairness(&output)
-    );
     assert_eq!(drops, 0);
     assert!(utilisation > 0.9, "{utilisation}");
+    assert!(fairness(&output) > 0.95, "{}", fairness(&output));
 }
 
 #[test]
 fn differences_measured_before_a_change_must_not_be_added() {
-    let run = |pace| {
+    let run = |delay, pace| {
         let from = Time::from_millis(50);
-        let output = plans::run(&plan(2, Time::from_millis(10), RTT_600_US, 200, from, pace));
-        println!(
-            "{pace}: Jain {}, {:?}",
-            fairness(&output),
-            bottleneck(&output)
-        );
-        bottleneck(&output)
+        let plan = plan(2, Time::from_millis(10), delay, 200, from, pace);
+        bottleneck(&plans::run(&plan))
     };
-    let (utilisation, queue, drops) = run("stable");
+    let (utilisation, queue, drops) = run(RTT_600_US, "stable");
     assert!(utilisation > 0.9, "{utilisation}");
     assert!(queue < 5.0, "{queue}");
     assert_eq!(drops, 0);
-    let (utilisation, queue, drops) = run("paper");
-    assert!(
-        utilisation < 0.9 || queue > 20.0 || drops > 0,
-        "{utilisation} {queue} {drops}"
-    );
+    // Six differences of the same rate are added before the first shows: what is lost stops the flows.
+    let (utilisation, ..) = run(RTT_600_US, "paper");
+    assert!(utilisation < 0.5, "{utilisation}");
+    for us in [1, 10, 48] {
+        eprintln!("{us} {:?}", run(Time::from_micros(us), "paper"));
+    }
 }

@@ -314,3 +314,6 @@ impl Controller for Decn {
         sender.next_field(start, is_new, now)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -145,3 +145,6 @@ impl Agent for Decn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

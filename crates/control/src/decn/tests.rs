@@ -1,0 +1,230 @@
+use super::*;
+use crate::find;
+use crate::registry::Value;
+use proptest::prelude::*;
+use std::string::ToString;
+use std::vec::Vec;
+
+const R: SubflowId = SubflowId(0);
+
+/// A flow with 10 packets of 1500 bytes in 120 us: 1 Gbps at first, 12 us between packets.
+struct Flow {
+    controller: Box<dyn Controller>,
+    paths: [Path; 1],
+}
+
+impl Flow {
+    fn new(pace: &str) -> Flow {
+        let entry = find("decn").expect("in the registry");
+        let given = [("pace".to_string(), Value::Text(pace.to_string()))];
+        let parameters = entry.parameters(&given).expect("valid");
+        let mut path = Path::new(10.0, 2.0, f64::INFINITY);
+        path.smoothed_rtt = Time::from_micros(120);
+        path.minimum_rtt = path.smoothed_rtt;
+        path.established = true;
+        let mut controller = (entry.build)(&parameters);
+        let mut paths = [path];
+        controller.on_subflow(&mut Paths::new(&mut paths), R, Change::Opened);
+        Flow { controller, paths }
+    }
+
+    /// A new packet leaves; what it carries: nothing outside of a unit, else whether it is the first.
+    fn send(&mut self, micros: u64) -> Option<bool> {
+        self.paths[0].sent += 1;
+        self.send_again(micros)
+    }
+
+    fn send_again(&mut self, micros: u64) -> Option<bool> {
+        let paths = Paths::new(&mut self.paths);
+        match self
+            .controller
+            .on_send(&paths, R, Time::from_micros(micros))
+        {
+            Feedback::Decn { first, in_unit, .. } => in_unit.then_some(first),
+            _ => panic!("another scheme's field"),
+        }
+    }
+
+    fn ack(&mut self, micros: u64, acked: u64, feedback: Feedback) {
+        self.paths[0].acked = acked;
+        let ack = Ack {
+            now: Time::from_micros(micros),
+            packets: 1,
+            ce: 0,
+            rtt: None,
+            recovery: false,
+            window_limited: true,
+            feedback,
+        };
+        self.controller
+            .on_ack(&mut Paths::new(&mut self.paths), R, &ack);
+    }
+
+    /// A unit's packets, acknowledged one after another from `acked` on.
+    fn ack_unit(&mut self, micros: u64, acked: u64, units: f64) {
+        let difference = Difference::new(units);
+        for packet in 0..PACKETS {
+            let field = carried(difference.nibble(packet), packet == 0);
+            self.ack(micros, acked + u64::from(packet), field);
+        }
+    }
+
+    fn lose(&mut self, loss: Loss, micros: u64) {
+        let now = Time::from_micros(micros);
+        self.controller
+            .on_loss(&mut Paths::new(&mut self.paths), R, loss, now);
+    }
+
+    fn mbps(&self) -> u64 {
+        self.paths[0].pacing_rate.expect("paced").as_bps() / 1_000_000
+    }
+}
+
+fn carried(nibble: u8, first: bool) -> Feedback {
+    Feedback::Decn {
+        nibble,
+        first,
+        in_unit: true,
+    }
+}
+
+/// Sends packet 1 at zero and a unit, packets 2 to 4, as soon as it may: at 212 us.
+fn with_unit() -> Flow {
+    let mut flow = Flow::new("stable");
+    assert_eq!(flow.send(0), None);
+    assert_eq!(flow.send(212), Some(true));
+    assert_eq!((flow.send(213), flow.send(214)), (Some(false), Some(false)));
+    flow
+}
+
+#[test]
+fn the_rate_starts_as_the_initial_window_per_rtt() {
+    assert_eq!(Flow::new("stable").mbps(), 1000);
+}
+
+#[test]
+fn a_whole_unit_changes_the_rate_by_what_it_brings() {
+    let mut flow = with_unit();
+    flow.ack(300, 1, outside());
+    flow.ack_unit(320, 2, -400.0);
+    assert_eq!(flow.mbps(), 600);
+    // Two RTTs of 600 Mbps.
+    assert!((flow.paths[0].window - 12.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_least_is_a_packet_per_rtt_and_follows_the_rtt() {
+    let mut flow = with_unit();
+    flow.ack_unit(320, 2, -2047.0);
+    assert_eq!(flow.mbps(), 100);
+    flow.paths[0].smoothed_rtt = Time::from_micros(240);
+    flow.ack(400, 5, outside());
+    assert_eq!(flow.mbps(), 50);
+}
+
+#[test]
+fn a_unit_waits_for_two_periods_and_a_packet_after_a_change() {
+    let mut flow = Flow::new("stable");
+    assert_eq!((flow.send(0), flow.send(211)), (None, None));
+    assert_eq!(flow.send(212), Some(true));
+    assert_eq!((flow.send(213), flow.send(214)), (Some(false), Some(false)));
+    // One at a time.
+    assert_eq!(flow.send(900), None);
+    flow.ack_unit(1000, 3, 500.0);
+    // 8 us a packet at 1.5 Gbps.
+    assert_eq!((flow.send(1207), flow.send(1208)), (None, Some(true)));
+}
+
+#[test]
+fn the_paper_s_pace_is_a_unit_every_period() {
+    let mut flow = Flow::new("paper");
+    assert_eq!(flow.send(0), Some(true));
+    assert_eq!((flow.send(10), flow.send(20)), (Some(false), Some(false)));
+    assert_eq!((flow.send(99), flow.send(100)), (None, Some(true)));
+    assert_eq!((flow.send(110), flow.send(120)), (Some(false), Some(false)));
+    // Both differences are added.
+    flow.ack_unit(130, 1, 100.0);
+    flow.ack(140, 4, outside());
+    flow.ack_unit(150, 5, 100.0);
+    assert_eq!(flow.mbps(), 1200);
+}
+
+#[test]
+fn packets_sent_again_belong_to_no_unit() {
+    let mut flow = Flow::new("stable");
+    assert_eq!(flow.send(0), None);
+    assert_eq!(flow.send_again(300), None);
+    assert_eq!((flow.send(301), flow.send_again(302)), (Some(true), None));
+    // The unit is broken, and the next may start.
+    assert_eq!(flow.send(303), Some(true));
+}
+
+#[test]
+fn losses_cut_and_a_unit_on_its_way_overrides() {
+    let mut flow = with_unit();
+    flow.lose(Loss::FastRetransmit, 300);
+    assert_eq!(flow.mbps(), 500);
+    assert!((flow.paths[0].window - 10.0).abs() < 1e-9);
+    flow.ack_unit(320, 2, -100.0);
+    assert_eq!(flow.mbps(), 900);
+}
+
+#[test]
+fn a_timeout_leaves_a_packet_per_rtt_and_no_unit() {
+    let mut flow = with_unit();
+    flow.lose(Loss::Timeout, 300);
+    assert_eq!((flow.mbps(), flow.paths[0].window), (100, 1.0));
+    flow.ack_unit(320, 2, 2047.0);
+    assert_eq!(flow.mbps(), 100);
+}
+
+proptest! {
+    /// A few switches, a path that loses and reorders, and a receiver that acknowledges in order.
+    #[test]
+    fn broken_units_change_nothing(
+        offered in prop::collection::vec(-900..=2047_i16, 1..4),
+        order in Just([1_u64, 2, 3, 4, 5]).prop_shuffle(),
+        arrive in prop::array::uniform5(prop::bool::weighted(0.9)),
+        acks in prop::array::uniform5(prop::bool::weighted(0.9)),
+        shuffled in any::<bool>(),
+    ) {
+        let mut flow = with_unit();
+        prop_assert_eq!(flow.send(215), None);
+        let mut path: Vec<Passing> = offered
+            .iter()
+            .map(|&units| Passing::new(Difference::new(f64::from(units))))
+            .collect();
+        let mut field = |number: u64| match number {
+            2..=4 => {
+                let nibble = path.iter_mut().fold(UNTOUCHED, |nibble, at| at.pass(nibble));
+                carried(nibble, number == 2)
+            }
+            _ => outside(),
+        };
+        // Packets pass the switches in order and are shuffled behind them.
+        let fields: Vec<Feedback> = (1..=5).map(&mut field).collect();
+        let order = if shuffled { order } else { [1, 2, 3, 4, 5] };
+        let (mut there, mut next) = ([false; 5], 1);
+        for number in order {
+            let index = number as usize - 1;
+            if !arrive[index] {
+                continue;
+            }
+            there[index] = true;
+            while next <= 5 && there[next as usize - 1] {
+                next += 1;
+            }
+            if acks[index] {
+                flow.ack(400, next - 1, fields[index]);
+            }
+        }
+        let smallest = *offered.iter().min().expect("a switch");
+        let rate = flow.paths[0].pacing_rate.expect("paced");
+        let followed = Rate::from_bps((1e9 + 1e6 * f64::from(smallest)) as u64);
+        prop_assert!(rate == Rate::from_gbps(1) || rate == followed, "{rate}");
+        let whole = order == [1, 2, 3, 4, 5] && arrive[..4] == [true; 4] && acks[1..4] == [true; 3];
+        if whole {
+            prop_assert_eq!(rate, followed);
+        }
+    }
+}
