@@ -118,6 +118,4 @@ fn differences_measured_before_a_change_must_not_be_added() {
     let (utilisation, _, drops) = run(Time::from_micros(10), "paper");
     assert!(utilisation > 0.9, "{utilisation}");
     assert_eq!(drops, 0);
-        eprintln!("{us} {:?}", run(Time::from_micros(us), "paper"));
-    }
 }

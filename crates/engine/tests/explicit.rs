@@ -11,9 +11,8 @@ use pathweave_units::{Rate, Time};
 use plans::{dumbbell, of_flows, pairs, queue, table, within};
 use std::collections::BTreeMap;
 
-const SCHEMES: [&str; 3] = ["rcp", "xcp", "decn"];
 /// Those that come to equal shares at once, and those that take many rounds.
-const FAST: [&str; 1] = ["rcp"];
+const FAST: [&str; 3] = ["rcp", "xcp", "decn"];
 const SLOW: [&str; 2] = ["vcp", "mlcp"];
 
 /// `flows` flows over 1 Gbps with a base RTT of about 250 us; the last begins after 20 ms.
@@ -147,6 +146,8 @@ fn xcp_converges_as_fast_as_ns_2_s() {
     assert!((25..=37).contains(&reference), "{reference} round trips");
     let paper = second_flow_s_round_trips("paper", rate, delay, start);
     assert!((17..=25).contains(&paper), "{paper} round trips");
+}
+
 /// The same over 1 Gbps with a base RTT of about 650 us, long after the last has begun.
 fn long_plan(controller: &str, flows: usize) -> Plan {
     let mut plan = plan(controller, flows);
