@@ -3,11 +3,11 @@
     python papers/decn/figures.py results/fig1 results/fig8bc ...
 
 Each argument is the folder that `pathweave run papers/decn/<name>.toml` wrote. For each variant and
-seed: the time to fair share, in ms and in round trips, and the mean queue after it.
+seed: the time to fair share, in ms and in bins, and the mean queue after it.
 
 The time to fair share counts from Flow 2's start. It is the first time from which both flows stay
-within 10 % of the fair share, half of what both have together at the end, for 10 round trips, in
-bins of one round trip (the interval of the scenario's `record.rates`).
+within 10 % of the fair share, half of what both have together at the end, for 10 bins of the
+scenario's `record.rates`: a round trip in Figure 1, and ten in Figure 8, where one is eight packets.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import polars as pl
 from pathweave.results.read import find_runs
 
 HOLD = 10
-"""Round trips for which both flows stay."""
+"""Bins for which both flows stay."""
 NEAR = 0.1
 
 
-def time_to_fair_share(rates: pl.DataFrame, start_s: float, rtt_s: float) -> float | None:
+def time_to_fair_share(rates: pl.DataFrame, start_s: float, bin_s: float) -> float | None:
     """Seconds from `start_s`; None when the flows never stay near their share.
 
     `rates` has the columns time_s, flow and rate_bps.
@@ -48,7 +48,7 @@ def time_to_fair_share(rates: pl.DataFrame, start_s: float, rtt_s: float) -> flo
     for first in range(len(near) - HOLD + 1):
         if all(near[first : first + HOLD]):
             # A bin is named by its end.
-            return times[first] - rtt_s - start_s
+            return times[first] - bin_s - start_s
     return None
 
 
@@ -65,7 +65,7 @@ def main(folders: list[str]) -> None:
             found = time_to_fair_share(pl.read_parquet(run.path("rates")), start, rtt)
             queues = pl.read_parquet(run.path("queues"))
             queue = queues.filter(pl.col("time_s") > start + (found or 0.0))["packets"].mean()
-            share = "never" if found is None else f"{1e3 * found:.2f} ms = {found / rtt:.0f} RTT"
+            share = "never" if found is None else f"{1e3 * found:.2f} ms = {found / rtt:.0f} bins"
             print(f"  {run.label}, seed {run.seed}: {share}; queue {queue:.1f}")
 
 
