@@ -87,7 +87,7 @@ def test_broken_write_leaves_the_older_run(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError("no space")
 
-    monkeypatch.setattr(write, "_write_table", full)
+    monkeypatch.setattr(write, "write_table", full)
     with pytest.raises(OSError, match="no space"):
         write.write_run(folder, identity("new"), Output({"flows": table}))  # pyright: ignore[reportArgumentType]
     assert write.is_current(folder, "old")

@@ -99,7 +99,7 @@ def _refuse_foreign(folder: Path, name: str) -> None:
     """Raises `InputError` when the folder holds the results of another scenario."""
     try:
         owner = read_json(folder / layout.SCENARIO).get("name")
-    except FileNotFoundError:
+    except OSError:  # it is not there, or cannot be: who writes will say so
         return
     if owner != name:
         raise InputError(
