@@ -105,6 +105,15 @@ def test_rounding_keeps_the_largest_rates() -> None:
         assert found.relaxed.totals_bps == pytest.approx([6 * GIGA])
 
 
+def test_among_equal_rates_flows_take_turns() -> None:
+    # Four flows, each with the same four links to choose one from: the relaxation is even.
+    flows = [Flow([Subflow([link], 1e-3) for link in range(4)]) for _ in range(4)]
+    candidates = AllocationProblem([GIGA] * 4, flows)
+    found = round_up(RoutingProblem(candidates, 1), ProportionalFairness())
+    assert found.chosen == ((0,), (1,), (2,), (3,))
+    assert found.gap == pytest.approx(0.0, abs=1e-6)
+
+
 @st.composite
 def problems(draw: st.DrawFn) -> RoutingProblem:
     links = draw(st.integers(2, 6))

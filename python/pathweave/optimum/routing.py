@@ -112,12 +112,12 @@ def round_up(
 ) -> Routing:
     """The n_k paths of each flow with the largest rates in the relaxation.
 
-    Equal rates go to the earlier candidate. Where the relaxation has several optima it is the most
-    even one.
+    Where the relaxation has several optima it is the most even one. Among equal rates the k-th flow
+    begins with its k-th candidate, so that flows with the same candidates differ.
     """
     judged = _Judge(problem, utility, tolerance, solver)
     return judged.routing(
-        _largest(judged.relaxed.of_flow(flow), usable, problem.most(flow))
+        _largest(judged.relaxed.of_flow(flow), usable, problem.most(flow), flow)
         for flow, usable in enumerate(judged.usable)
     )
 
@@ -221,7 +221,15 @@ class _Judge:
         return allocate(network, self._candidates, self._utilities, *self._settings)
 
 
-def _largest(rates: np.ndarray, usable: Sequence[int], number: int) -> tuple[int, ...]:
-    """The usable paths with the largest rates."""
+def _largest(rates: np.ndarray, usable: Sequence[int], number: int, turn: int) -> tuple[int, ...]:
+    """The usable paths with the largest rates; among equals the candidate with number `turn` first.
+
+    An even relaxation gives all candidates the same: with the same order for all flows, they would
+    all choose the same links.
+    """
     step = max(_EQUAL * float(rates.sum()), np.finfo(float).tiny)
-    return tuple(sorted(usable, key=lambda path: (-round(rates[path] / step), path))[:number])
+
+    def order(path: int) -> tuple[int, int]:
+        return -round(rates[path] / step), (path - turn) % len(rates)
+
+    return tuple(sorted(usable, key=order)[:number])
