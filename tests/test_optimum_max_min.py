@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pathweave.optimum import AllocationProblem, Flow, MaxMin, Subflow, solve
@@ -55,6 +55,7 @@ def test_single_paths_are_progressive_filling(case: tuple[list[int], list[list[i
 
 @settings(max_examples=20, deadline=None)
 @given(networks())
+@example(([1, 548, 1], [[0], [1]]))  # levels far apart
 def test_the_linear_programs_agree_with_filling(
     case: tuple[list[int], list[list[int]]],
 ) -> None:

@@ -155,7 +155,7 @@ def fill_by_programs(network: Network) -> Filling:
         floor[final] = reached
         free &= ~final
         full[at[price > _NOTHING * price.max()]] = True
-        step = reached
+        step = max(reached, float(sum_unit[free].min(initial=np.inf)))
     return Filling(x, np.flatnonzero(full), gap, solver, "optimal")
 
 
