@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,8 +26,13 @@ from pathweave.optimum import (
     Utility,
     Wutcp,
     Xmp,
+    optimise,
+    program,
     solve,
 )
+
+if TYPE_CHECKING:
+    from pathweave.optimum.refine import Point
 
 MEGA, GIGA = 1e6, 1e9
 RTT = 350e-6
@@ -220,3 +226,19 @@ def test_the_units_of_capacity_do_not_matter() -> None:
     small = solve(two_links(1e3, 3e3), ProportionalFairness()).rates_bps
     large = solve(two_links(1e12, 3e12), ProportionalFairness()).rates_bps
     assert large / 1e9 == pytest.approx(small, rel=1e-6, abs=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(problem=networks())
+def test_large_problems_are_solved_by_their_part(problem: AllocationProblem) -> None:
+    """The way of large problems, with the first solver's answer too rough for the refinement."""
+
+    def unchanged(*arguments: Any) -> Point:
+        return arguments[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "LARGE", 0)
+        patch.setattr(optimise, "refine", unchanged)
+        found = solve(problem, DelayWeighted(), tolerance=1e-4)
+    assert found.status == "optimal", found.residuals
+    assert_optimal(problem, [delay_weighted(own) for own in problem.flows], found, 1e-3)

@@ -113,7 +113,7 @@ def disturb(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
         answer = solver(*arguments)
         assert answer is not None
         factors = 1 - error * np.arange(len(answer.x)) / len(answer.x)
-        return program.Answer(answer.x * factors, answer.price, answer.status, answer.solver)
+        return program.Answer(answer.x * factors, answer.price, answer.status)
 
     def unchanged(*arguments: Any) -> Point:
         return arguments[-1]

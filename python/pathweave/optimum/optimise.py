@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from pathweave.errors import OptimumError
 from pathweave.optimum import program
+from pathweave.optimum.part import best_rates_near
 from pathweave.optimum.refine import Point, refine
 from pathweave.optimum.residuals import Residuals, residuals
 
@@ -71,21 +72,23 @@ def optimise(system: System, tolerance: float, solver: program.Solver | None) ->
     Raises `OptimumError` when even that is no answer.
     """
     best: Optimum | None = None
-    for name in (solver,) if solver else program.order(len(system.unit)):
-        scaled = system
-        for attempt in range(program.ATTEMPTS):
+    scaled, rough = system, None
+    for name, attempt in program.attempts(len(system.unit), solver):
+        if rough and name == "clarabel" and len(system.unit) > program.LARGE:
+            answer = best_rates_near(scaled, *rough, name, attempt)
+        else:
             answer = program.best_rates(scaled, name, attempt)
-            if answer is None:
-                break
-            x = answer.x * scaled.unit
-            price = answer.price * scaled.scale / system.network.capacity
-            scaled = system.rescaled(x)
-            for pair in ((x, price), _refined(scaled, x, price)):
-                found = _measured(system, *pair, name, answer.status)
-                if best is None or not best.residuals.worst <= found.residuals.worst:
-                    best = found
-            if best is not None and best.residuals.worst <= tolerance:
-                return best
+        if answer is None:
+            continue
+        x = answer.x * scaled.unit
+        price = answer.price * scaled.scale / system.network.capacity
+        scaled, rough = system.rescaled(x), (x, price)
+        for pair in (rough, _refined(scaled, *rough)):
+            found = _measured(system, *pair, name, answer.status)
+            if best is None or not best.residuals.worst <= found.residuals.worst:
+                best = found
+        if best is not None and best.residuals.worst <= tolerance:
+            return best
     return _checked(best)
 
 

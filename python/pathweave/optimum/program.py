@@ -12,14 +12,14 @@ import numpy as np
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from pathweave.optimum.shapes import Vector
+    from pathweave.optimum.shapes import Indices, Vector
     from pathweave.optimum.system import System
 
 Solver = Literal["clarabel", "scs"]
 
 # Clarabel factorises a matrix that fills up when many paths cross many links; SCS does so once.
 LARGE = 3000
-"""Subflows above which SCS comes first, then Clarabel; below, the other way round."""
+"""Subflows above which SCS comes first; below, Clarabel."""
 
 # The refinement starts from what a solver finds. SCS, which takes its time for each digit, is asked
 # for more of them with each attempt.
@@ -28,7 +28,7 @@ _SETTINGS: dict[Solver, dict[str, Any]] = {
     "scs": {"max_iters": 20_000},
 }
 _SCS_TOLERANCES = (1e-3, 1e-4, 1e-6)
-ATTEMPTS = len(_SCS_TOLERANCES)
+_LAST = len(_SCS_TOLERANCES) - 1
 _ANSWERS = ("optimal", "optimal_inaccurate")
 
 
@@ -39,15 +39,17 @@ class Answer:
     x: Vector
     price: Vector
     status: str
-    solver: Solver
 
 
-def order(subflows: int) -> tuple[Solver, Solver]:
-    """Which solver to try first, and which second."""
-    return ("scs", "clarabel") if subflows > LARGE else ("clarabel", "scs")
+def attempts(subflows: int, solver: Solver | None) -> tuple[tuple[Solver, int], ...]:
+    """Which solver to ask, and the how many-th time it is, until an answer is good enough."""
+    if subflows > LARGE and solver is None:
+        return ("scs", 0), ("clarabel", 0), ("clarabel", 1), ("scs", _LAST)
+    solvers: tuple[Solver, ...] = (solver,) if solver else ("clarabel", "scs")
+    return tuple((name, attempt) for name in solvers for attempt in range(_LAST + 1))
 
 
-def run(problem: Any, solver: Solver, attempt: int = ATTEMPTS - 1) -> str:
+def run(problem: Any, solver: Solver, attempt: int = _LAST) -> str:
     """Solve a cvxpy problem; the status, "failed" when the solver gave up."""
     settings = _SETTINGS[solver]
     if solver == "scs":
@@ -63,18 +65,32 @@ def run(problem: Any, solver: Solver, attempt: int = ATTEMPTS - 1) -> str:
     return problem.status if problem.status in _ANSWERS else f"failed ({problem.status})"
 
 
-def best_rates(system: System, solver: Solver, attempt: int) -> Answer | None:
-    """Maximise the system's objective, in its scaled units; None when the solver gave up."""
-    x: Any = cp.Variable(len(system.unit), nonneg=True)
-    capacity: Any = system.scaled_rows @ x <= 1
+def best_rates(
+    system: System,
+    solver: Solver,
+    attempt: int,
+    columns: Indices | None = None,
+    rows: Indices | None = None,
+) -> Answer | None:
+    """Maximise the system's objective, in its scaled units; None when the solver gave up.
+
+    With `columns` and `rows` over those alone; the others' rates and prices are zero.
+    """
+    columns = np.arange(len(system.unit)) if columns is None else columns
+    rows = np.arange(len(system.network.capacity)) if rows is None else rows
+    x: Any = cp.Variable(len(columns), nonneg=True)
+    capacity: Any = system.scaled_rows[rows][:, columns] @ x <= 1
     objective = system.objective.expression(
-        system.scaled_totals @ x, system.total_unit, system.scale
+        system.scaled_totals[:, columns] @ x, system.total_unit, system.scale
     )
     problem = cp.Problem(cp.Maximize(objective), [capacity])
     status = run(problem, solver, attempt)
     if status not in _ANSWERS:
         return None
-    return Answer(np.maximum(x.value, 0.0), np.maximum(capacity.dual_value, 0.0), status, solver)
+    answer = Answer(np.zeros(len(system.unit)), np.zeros_like(system.network.capacity), status)
+    answer.x[columns] = np.maximum(x.value, 0.0)
+    answer.price[rows] = np.maximum(capacity.dual_value, 0.0)
+    return answer
 
 
 def shortest_split(

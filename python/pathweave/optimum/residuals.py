@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 if TYPE_CHECKING:
-    from pathweave.optimum.shapes import Indices, Vector
+    from pathweave.optimum.shapes import Flags, Indices, Vector
     from pathweave.optimum.system import System
 
 
@@ -69,21 +69,27 @@ def residuals(system: System, x: Vector, price: Vector) -> Residuals:
     )
 
 
-def detours(system: System, price: Vector) -> Vector:
-    """By column: how much dearer it is than the cheapest of its sum, as a share of that."""
-    term, _, cost, cheapest = _costs(system, price)
+def detours(system: System, price: Vector, among: Flags | None = None) -> Vector:
+    """By column: how much dearer it is than the cheapest of its sum, as a share of that.
+
+    With `among` the cheapest of those columns, so that others may be below zero.
+    """
+    term, _, cost, cheapest = _costs(system, price, among)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(cost > cheapest[term], cost / cheapest[term] - 1, 0.0)
+        return np.where(cost != cheapest[term], cost / cheapest[term] - 1, 0.0)
 
 
-def _costs(system: System, price: Vector) -> tuple[Indices, Vector, Vector, Vector]:
+def _costs(
+    system: System, price: Vector, among: Flags | None = None
+) -> tuple[Indices, Vector, Vector, Vector]:
     """By column its term, weight and cost per unit of the sum; by term the least of these costs."""
     by_column = sp.csc_array(system.totals)
     term = by_column.indices.astype(np.intp)
     weight = np.asarray(by_column.data, dtype=float)
     cost = system.network.rows.T @ price / weight
     cheapest: Vector = np.full(system.objective.terms, np.inf)
-    np.minimum.at(cheapest, term, cost)
+    counted = slice(None) if among is None else among
+    np.minimum.at(cheapest, term[counted], cost[counted])
     return term, weight, cost, cheapest
 
 
