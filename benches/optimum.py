@@ -2,7 +2,7 @@
 
 The network is a three-layer fat-tree of 1 Gbps links, flows go between random hosts and their
 subflows over random cores, as under ECMP. One line a utility: seconds, of which of processor,
-status, worst residual. The last line has delays that differ between a flow's paths, by up to a half.
+status, worst residual. In the last line delays differ between a flow's paths, by up to a half.
 """
 
 from __future__ import annotations

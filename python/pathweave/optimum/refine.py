@@ -24,6 +24,9 @@ _REGULARISATION = (1e-8, 1e-6, 1e-4)
 _STEPS = 50
 _PATIENCE = 4
 _SETS = 8
+# The sets' changes may grow by this factor, or to this number, before it is given up.
+_GROWTH = 4
+_FEW = 100
 _EXACT = 1e-12
 # What leaves its set: rates and prices below minus this, gains and loads above it.
 _WRONG_SIDE = 1e-9
@@ -75,6 +78,7 @@ def refine(
     dearer = _reduced(function, rows, equations, point) / (scale + rows.T @ point.price)
     positive: Flags = point.x > np.maximum(dearer, 0)
     full: Flags = point.price > (1 - rows @ point.x) * _price_scale(rows, point.x, scale)
+    most = np.inf
     for _ in range(_SETS):
         try:
             point = _newton(function, rows, equations, level, point, positive, full)
@@ -84,8 +88,12 @@ def refine(
         reduced = _reduced(function, rows, equations, point)
         keep = positive & (point.x > -_WRONG_SIDE) | ~positive & (reduced < -_WRONG_SIDE * scale)
         fill = full & (point.price > -_WRONG_SIDE) | ~full & (rows @ point.x > 1 + _WRONG_SIDE)
-        if (keep == positive).all() and (fill == full).all():
+        changes = np.count_nonzero(keep != positive) + np.count_nonzero(fill != full)
+        if changes == 0:
             break
+        if changes > most:  # it leads away, and each step costs more
+            return start
+        most = min(most, max(_FEW, _GROWTH * changes))
         positive, full = keep, fill
     return Point(np.maximum(point.x, 0), np.maximum(point.price, 0), point.dual)
 
