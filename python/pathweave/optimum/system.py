@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from pathweave.optimum.shapes import Indices, Vector
     from pathweave.optimum.terms import Objective
 
-# Of its unit: a sum so small may as well be zero.
-_SMALL = 1e-9
+# Of the first guess at a sum: the least that another guess may be. A sum that may be zero at the
+# optimum keeps a unit of its own order, or the solver's error would pass for a rate.
+_LEAST = 1e-9
+_LEAST_WHERE_ZERO_MAY_BE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,9 @@ class System:
         """The same system with an even split of the sums of x for its guess."""
         column = sp.csc_array(self.totals)
         z = self.totals @ x
-        guess = np.where(z > _SMALL * self.total_unit, z, self.total_unit)
+        may_be_zero = np.isfinite(self.objective.slope(np.zeros_like(z)))
+        least = np.where(may_be_zero, _LEAST_WHERE_ZERO_MAY_BE, _LEAST)
+        guess = np.maximum(z, least * self.total_unit)
         unit = (guess / np.diff(self.totals.indptr))[column.indices]
         return replace(self, unit=unit)
 
