@@ -23,10 +23,7 @@ from pathweave.report.build import build_report
 from pathweave.solving.objective import names, of_controller, parse
 from pathweave.solving.shares import flow_shares, subflow_shares
 
-# Flow "both" may use both links and shares the second with "one", which leaves at half-time.
-SCENARIO = """
-title = "Two links"
-
+LINKS = """
 [fabric]
 kind = "parallel-paths"
 pairs = 2
@@ -43,6 +40,13 @@ name = "flows"
 pattern = "flows"
 size = "unlimited"
 controller = "xmp"
+"""
+
+# Flow "both" may use both links and shares the second with "one", which leaves at half-time.
+SCENARIO = (
+    'title = "Two links"\n'
+    + LINKS
+    + """
 flows = [
     { name = "both", from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
     { name = "one", from = "S2", to = "D2", paths = [["A2", "B2"]], stop = "20 ms" },
@@ -60,6 +64,7 @@ at = "40 ms"
 early = ["10 ms", "20 ms"]
 late = ["25 ms", "40 ms"]
 """
+)
 PAYLOAD = 1448 / 1500
 
 
@@ -286,25 +291,10 @@ at = "10 s"
 
 
 # Both flows over the first of two bottlenecks.
-COLLISION = """
-title = "Collision"
-
-[fabric]
-kind = "parallel-paths"
-pairs = 2
-rates = ["1 Gbps", "1 Gbps"]
-delays = "100 us"
-host_rate = "10 Gbps"
-host_delay = "10 us"
-
-[routing]
-kind = "pinned"
-
-[[traffic]]
-name = "flows"
-pattern = "flows"
-size = "unlimited"
-controller = "xmp"
+COLLISION = (
+    'title = "Collision"\n'
+    + LINKS
+    + """
 flows = [
     { from = "S1", to = "D1", paths = [["A1", "B1"]] },
     { from = "S2", to = "D2", paths = [["A1", "B1"]] },
@@ -313,6 +303,7 @@ flows = [
 [stop]
 at = "10 ms"
 """
+)
 
 
 def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None:

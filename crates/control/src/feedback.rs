@@ -73,19 +73,8 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Bits that its header takes beyond those of IP and TCP. (DECN paper, Figure 4; DECN and VCP use
-    /// bits that are there.)
-    pub fn header_bits(self) -> u32 {
-        match self {
-            Scheme::Xcp => 128,
-            Scheme::Rcp => 96,
-            Scheme::Mlcp => 7,
-            Scheme::Vcp => 2,
-            Scheme::Decn => 0,
-        }
-    }
-
-    /// Bytes that a data packet is longer by.
+    /// Bytes that a data packet is longer by: headers of 128 bits for XCP, 96 for RCP and 7 for MLCP. DECN
+    /// and VCP use bits that are there. (DECN paper, Figure 4.)
     pub fn header_bytes(self) -> u16 {
         match self {
             Scheme::Xcp => 16,

@@ -31,6 +31,8 @@ pub mod slow_start;
 
 #[cfg(test)]
 mod connection;
+#[cfg(test)]
+mod loaded_flow;
 
 // The controllers, and parts of them in files of their own.
 mod amp;

@@ -1,7 +1,35 @@
 //! How windows grow by what ports say of their load, as VCP and MLCP have in common.
 
-use crate::{Parameters, Path, Value};
+use crate::{Parameter, ParameterKind, Parameters, Path, Value};
 use pathweave_units::Time;
+
+/// t_p.
+pub const T_P: Parameter = Parameter {
+    name: "t_p",
+    kind: ParameterKind::Number {
+        default: 0.1,
+        minimum: 0.001,
+        maximum: 1000.0,
+        integer: false,
+    },
+    help: "Shortest measuring interval, in milliseconds.",
+};
+
+/// t_d.
+pub const T_D: Parameter = Parameter {
+    name: "t_d",
+    kind: ParameterKind::ChoiceOrNumber {
+        choices: &["t_rho"],
+        minimum: 0.001,
+        maximum: 1000.0,
+    },
+    help: "RTT at which a round adds one packet at high load: the measuring interval, or milliseconds.",
+};
+
+/// The parameter t_p.
+pub fn shortest_interval(parameters: &Parameters) -> Time {
+    Time::from_secs_f64(parameters.number(T_P.name) / 1e3)
+}
 
 /// The RTT that growth goes by, the sender's smallest; zero before the first sample.
 ///
@@ -21,7 +49,7 @@ pub fn interval(path: &Path, t_p: Time) -> Time {
 
 /// The parameter t_d, the RTT at which a round adds a packet; none where it is t_rho.
 pub fn typical_rtt(parameters: &Parameters) -> Option<Time> {
-    match parameters.value("t_d") {
+    match parameters.value(T_D.name) {
         Some(Value::Number(millis)) => Some(Time::from_secs_f64(millis / 1e3)),
         _ => None,
     }

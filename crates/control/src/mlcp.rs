@@ -60,25 +60,8 @@ pub const ENTRY: Entry = Entry {
             },
             help: "Share of the way to full load that windows grow by per measuring interval below 80 %.",
         },
-        Parameter {
-            name: "t_p",
-            kind: ParameterKind::Number {
-                default: 0.1,
-                minimum: 0.001,
-                maximum: 1000.0,
-                integer: false,
-            },
-            help: "Shortest measuring interval, in milliseconds.",
-        },
-        Parameter {
-            name: "t_d",
-            kind: ParameterKind::ChoiceOrNumber {
-                choices: &["t_rho"],
-                minimum: 0.001,
-                maximum: 1000.0,
-            },
-            help: "RTT at which a round adds one packet at high load: the measuring interval, or milliseconds.",
-        },
+        load_response::T_P,
+        load_response::T_D,
         Parameter {
             name: "target",
             kind: ParameterKind::Number {
@@ -124,7 +107,7 @@ impl Mlcp {
     fn new(parameters: &Parameters) -> Mlcp {
         Mlcp {
             kappa: parameters.number("kappa"),
-            t_p: Time::from_secs_f64(parameters.number("t_p") / 1e3),
+            t_p: load_response::shortest_interval(parameters),
             t_d: load_response::typical_rtt(parameters),
             hold: PerSubflow::new(Time::ZERO),
         }
@@ -179,60 +162,16 @@ impl Controller for Mlcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Path, Value, find};
+    use crate::Value;
+    use crate::loaded_flow::LoadedFlow;
 
     const R: SubflowId = SubflowId(0);
 
-    /// A flow of 20 packets with an RTT of 200 us, which is t_rho too.
-    struct Flow {
-        controller: Box<dyn Controller>,
-        paths: [Path; 1],
-    }
+    type Flow = LoadedFlow<u8>;
 
-    impl Flow {
-        fn new() -> Flow {
-            Flow::with(&[])
-        }
-
-        fn with(given: &[(alloc::string::String, Value)]) -> Flow {
-            let entry = find("mlcp").expect("in the registry");
-            let mut path = Path::new(20.0, 2.0, f64::INFINITY);
-            path.smoothed_rtt = Time::from_micros(200);
-            path.minimum_rtt = Time::from_micros(200);
-            path.established = true;
-            let parameters = entry.parameters(given).expect("accepted");
-            Flow {
-                controller: (entry.build)(&parameters),
-                paths: [path],
-            }
-        }
-
-        /// The window after an acknowledgement with this level at so many microseconds.
-        fn after(&mut self, load: u8, packets: u32, micros: u64) -> f64 {
-            self.after_ack(load, packets, micros, false, true)
-        }
-
-        fn after_ack(
-            &mut self,
-            load: u8,
-            packets: u32,
-            micros: u64,
-            recovery: bool,
-            window_limited: bool,
-        ) -> f64 {
-            let ack = Ack {
-                now: Time::from_micros(micros),
-                packets,
-                ce: 0,
-                rtt: None,
-                recovery,
-                window_limited,
-                feedback: Feedback::Mlcp { load, rtt: 0 },
-            };
-            self.controller
-                .on_ack(&mut Paths::new(&mut self.paths), R, &ack);
-            self.paths[0].window
-        }
+    /// A flow of 20 packets.
+    fn flow(given: &[(alloc::string::String, Value)]) -> Flow {
+        LoadedFlow::new("mlcp", 20.0, |load| Feedback::Mlcp { load, rtt: 0 }, given)
     }
 
     fn near(value: f64, expected: f64) -> bool {
@@ -242,24 +181,24 @@ mod tests {
     #[test]
     fn low_load_grows_by_what_is_free() {
         // Level 4 stands for 0.5: xi = 0.35.
-        assert!(near(Flow::new().after(4, 20, 1000), 27.0));
+        assert!(near(flow(&[]).after(4, 20, 1000), 27.0));
         // Level 7 stands for 0.8: xi = 0.35/4.
-        assert!(near(Flow::new().after(7, 20, 1000), 21.75));
+        assert!(near(flow(&[]).after(7, 20, 1000), 21.75));
         // Level 0 stands for 0.1: xi = 0.35 times 9.
-        assert!(near(Flow::new().after(0, 20, 1000), 83.0));
+        assert!(near(flow(&[]).after(0, 20, 1000), 83.0));
     }
 
     #[test]
     fn high_load_adds_a_packet_a_round() {
         for level in [8, 9] {
-            assert!(near(Flow::new().after(level, 20, 1000), 21.0));
+            assert!(near(flow(&[]).after(level, 20, 1000), 21.0));
         }
     }
 
     #[test]
     fn the_typical_rtt_can_be_given() {
         // (200/100)^2 = 4 packets a round of 20.
-        let mut flow = Flow::with(&[("t_d".into(), Value::Number(0.1))]);
+        let mut flow = flow(&[("t_d".into(), Value::Number(0.1))]);
         assert!(near(flow.after(9, 20, 1000), 24.0));
     }
 
@@ -272,14 +211,14 @@ mod tests {
             (15, 10.0),
             (255, 10.0),
         ] {
-            let window = Flow::new().after(level, 1, 1000);
+            let window = flow(&[]).after(level, 1, 1000);
             assert!(near(window, expected), "{level}: {window}");
         }
     }
 
     #[test]
     fn a_cut_is_not_repeated_before_it_can_be_seen() {
-        let mut flow = Flow::new();
+        let mut flow = flow(&[]);
         assert_eq!(flow.after(15, 1, 1000), 10.0);
         assert_eq!(flow.after(15, 1, 1399), 10.0);
         assert!(near(flow.after(9, 10, 1399), 11.0), "lower levels count");
@@ -288,7 +227,7 @@ mod tests {
 
     #[test]
     fn recovery_and_unused_windows_neither_grow_nor_miss_a_cut() {
-        let mut flow = Flow::new();
+        let mut flow = flow(&[]);
         for level in [0, 8, 15] {
             assert_eq!(flow.after_ack(level, 1, 1000, true, true), 20.0);
         }
@@ -300,7 +239,7 @@ mod tests {
 
     #[test]
     fn losses_are_reno_s_but_no_slow_start_follows() {
-        let mut flow = Flow::new();
+        let mut flow = flow(&[]);
         let lose = |flow: &mut Flow, loss| {
             let mut paths = Paths::new(&mut flow.paths);
             flow.controller.on_loss(&mut paths, R, loss, Time::ZERO);
@@ -313,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_subflow_that_opens_again_may_cut() {
-        let mut flow = Flow::new();
+        let mut flow = flow(&[]);
         flow.after(15, 1, 1000);
         let mut paths = Paths::new(&mut flow.paths);
         flow.controller.on_subflow(&mut paths, R, Change::Opened);
@@ -322,7 +261,7 @@ mod tests {
 
     #[test]
     fn packets_leave_with_the_lowest_level_and_tell_the_rtt() {
-        let mut flow = Flow::new();
+        let mut flow = flow(&[]);
         let paths = Paths::new(&mut flow.paths);
         let field = flow.controller.on_send(&paths, R, Time::ZERO);
         assert_eq!(field, Feedback::Mlcp { load: 0, rtt: 2 });

@@ -71,25 +71,8 @@ pub const ENTRY: Entry = Entry {
             },
             help: "Share of the window that an overload leaves.",
         },
-        Parameter {
-            name: "t_p",
-            kind: ParameterKind::Number {
-                default: 0.1,
-                minimum: 0.001,
-                maximum: 1000.0,
-                integer: false,
-            },
-            help: "Shortest measuring interval, in milliseconds.",
-        },
-        Parameter {
-            name: "t_d",
-            kind: ParameterKind::ChoiceOrNumber {
-                choices: &["t_rho"],
-                minimum: 0.001,
-                maximum: 1000.0,
-            },
-            help: "RTT at which a round adds one packet at high load: the measuring interval, or milliseconds.",
-        },
+        load_response::T_P,
+        load_response::T_D,
         Parameter {
             name: "target",
             kind: ParameterKind::Number {
@@ -136,7 +119,7 @@ impl Vcp {
         Vcp {
             xi: parameters.number("xi"),
             beta: parameters.number("beta"),
-            t_p: Time::from_secs_f64(parameters.number("t_p") / 1e3),
+            t_p: load_response::shortest_interval(parameters),
             t_d: load_response::typical_rtt(parameters),
             after_cut: PerSubflow::new(AfterCut {
                 hold: Time::ZERO,
@@ -193,56 +176,16 @@ impl Controller for Vcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Path, Value, find};
+    use crate::Value;
+    use crate::loaded_flow::LoadedFlow;
 
     const R: SubflowId = SubflowId(0);
 
-    /// A flow of 16 packets with an RTT of 200 us, which is t_rho too.
-    struct Flow {
-        controller: Box<dyn Controller>,
-        paths: [Path; 1],
-    }
+    type Flow = LoadedFlow<Load>;
 
-    impl Flow {
-        fn new(given: &[(alloc::string::String, Value)]) -> Flow {
-            let entry = find("vcp").expect("in the registry");
-            let mut path = Path::new(16.0, 2.0, f64::INFINITY);
-            path.smoothed_rtt = Time::from_micros(200);
-            path.minimum_rtt = Time::from_micros(200);
-            path.established = true;
-            let parameters = entry.parameters(given).expect("accepted");
-            Flow {
-                controller: (entry.build)(&parameters),
-                paths: [path],
-            }
-        }
-
-        /// The window after an acknowledgement with this code at so many microseconds.
-        fn after(&mut self, load: Load, packets: u32, micros: u64) -> f64 {
-            self.after_ack(load, packets, micros, false, true)
-        }
-
-        fn after_ack(
-            &mut self,
-            load: Load,
-            packets: u32,
-            micros: u64,
-            recovery: bool,
-            window_limited: bool,
-        ) -> f64 {
-            let ack = Ack {
-                now: Time::from_micros(micros),
-                packets,
-                ce: 0,
-                rtt: None,
-                recovery,
-                window_limited,
-                feedback: Feedback::Vcp(load),
-            };
-            self.controller
-                .on_ack(&mut Paths::new(&mut self.paths), R, &ack);
-            self.paths[0].window
-        }
+    /// A flow of 16 packets.
+    fn flow(given: &[(alloc::string::String, Value)]) -> Flow {
+        LoadedFlow::new("vcp", 16.0, Feedback::Vcp, given)
     }
 
     fn near(value: f64, expected: f64) -> bool {
@@ -251,7 +194,7 @@ mod tests {
 
     #[test]
     fn low_load_grows_by_a_sixteenth_an_interval() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         assert!(near(flow.after(Load::Low, 16, 1000), 17.0));
         // There is no slow start, although ssthresh is infinite.
         assert!(near(flow.after(Load::Low, 1, 1000), 17.0625));
@@ -260,7 +203,7 @@ mod tests {
     #[test]
     fn a_short_rtt_grows_by_its_part_of_the_interval() {
         // RTT 50 us, t_rho = t_p = 100 us: (17/16)^(1/2) - 1 a packet.
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         flow.paths[0].smoothed_rtt = Time::from_micros(50);
         flow.paths[0].minimum_rtt = Time::from_micros(50);
         let window = flow.after(Load::Low, 16, 1000);
@@ -269,20 +212,20 @@ mod tests {
 
     #[test]
     fn high_load_adds_a_packet_a_round() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         assert!(near(flow.after(Load::High, 1, 1000), 16.0625));
     }
 
     #[test]
     fn the_typical_rtt_can_be_given() {
         // (200/400)^2 = 1/4 packet a round of 16.
-        let mut flow = Flow::new(&[("t_d".into(), Value::Number(0.4))]);
+        let mut flow = flow(&[("t_d".into(), Value::Number(0.4))]);
         assert!(near(flow.after(Load::High, 16, 1000), 16.25));
     }
 
     #[test]
     fn overload_cuts_once_holds_grows_and_cuts_again() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         assert_eq!(flow.after(Load::Overload, 1, 1000), 14.0);
         assert_eq!(flow.paths[0].ssthresh, 14.0);
         // t_rho: the window holds.
@@ -296,7 +239,7 @@ mod tests {
 
     #[test]
     fn other_codes_count_after_a_cut_at_once() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         flow.after(Load::Overload, 1, 1000);
         assert!(near(flow.after(Load::High, 14, 1100), 15.0));
         assert!(near(flow.after(Load::Low, 16, 1150), 16.0));
@@ -305,14 +248,14 @@ mod tests {
 
     #[test]
     fn a_cut_leaves_the_minimum_window() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         flow.paths[0].window = 2.1;
         assert_eq!(flow.after(Load::Overload, 1, 1000), 2.0);
     }
 
     #[test]
     fn recovery_and_unused_windows_neither_grow_nor_miss_a_cut() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         for load in [Load::Low, Load::High, Load::Overload] {
             assert_eq!(flow.after_ack(load, 1, 1000, true, true), 16.0);
         }
@@ -324,7 +267,7 @@ mod tests {
 
     #[test]
     fn losses_are_reno_s_but_no_slow_start_follows() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         let lose = |flow: &mut Flow, loss| {
             let mut paths = Paths::new(&mut flow.paths);
             flow.controller.on_loss(&mut paths, R, loss, Time::ZERO);
@@ -337,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_subflow_that_opens_again_may_cut() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         flow.after(Load::Overload, 1, 1000);
         let mut paths = Paths::new(&mut flow.paths);
         flow.controller.on_subflow(&mut paths, R, Change::Closed);
@@ -349,7 +292,7 @@ mod tests {
 
     #[test]
     fn packets_leave_with_the_lowest_code() {
-        let mut flow = Flow::new(&[]);
+        let mut flow = flow(&[]);
         let paths = Paths::new(&mut flow.paths);
         let field = flow.controller.on_send(&paths, R, Time::ZERO);
         assert_eq!(field, Feedback::Vcp(Load::Low));

@@ -1,8 +1,7 @@
 //! From a plan to what a run works on.
 
 use crate::scheduler::Scheduler;
-use crate::workload::controller_of;
-use pathweave_control::{Ecn, Entry, Parameters};
+use pathweave_control::{Ecn, Entry, Parameters, Scheme};
 use pathweave_fabric::routing::{PathRequest, Router};
 use pathweave_fabric::{Fabric, base_rtt};
 use pathweave_network::{AgentSetup, LinkSetup, Network, Port};
@@ -30,22 +29,19 @@ pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment,
     })
 }
 
-/// The agent of every port, if a controller needs one. Scenarios have at most one such scheme.
-pub(crate) fn agent(plan: &Plan, router: &Router) -> Option<AgentSetup> {
-    let listed = |group: &GroupPlan| (0..group.listed.len() as u32).map(Some).collect::<Vec<_>>();
-    plan.groups
-        .iter()
-        .flat_map(|group| {
-            let entries = [None].into_iter().chain(listed(group));
-            entries.map(move |entry| controller_of(group, entry))
-        })
-        .find_map(|(entry, parameters)| {
-            Some(AgentSetup {
-                scheme: entry.scheme?,
-                parameters: Arc::new(parameters.clone()),
-                base_rtt: longest_base_rtt(plan, router),
-            })
-        })
+/// The controller whose switches take part, if there is one; scenarios have one such scheme at most.
+pub(crate) fn explicit(plan: &Plan) -> Option<(Scheme, &Parameters)> {
+    let mut controllers = plan.groups.iter().flat_map(GroupPlan::controllers);
+    controllers.find_map(|(entry, parameters)| Some((entry.scheme?, parameters)))
+}
+
+/// The agent of every port.
+fn agent(plan: &Plan, router: &Router) -> Option<AgentSetup> {
+    explicit(plan).map(|(scheme, parameters)| AgentSetup {
+        scheme,
+        parameters: parameters.clone(),
+        base_rtt: longest_base_rtt(plan, router),
+    })
 }
 
 /// The largest data packet of all groups.

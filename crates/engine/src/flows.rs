@@ -1,5 +1,8 @@
 //! The flows of a run: what they are, and what became of them.
 
+use crate::workload::subflow_count;
+use pathweave_scenario::GroupPlan;
+use pathweave_traffic::FlowStart;
 use pathweave_transport::{ConnectionId, Endpoints, RttHistogram, SubflowView};
 use pathweave_units::{Bytes, Time};
 
@@ -27,6 +30,31 @@ pub(crate) struct Flow {
     pub delivered: Bytes,
     pub totals: FlowTotals,
     pub stalled: bool,
+}
+
+impl Flow {
+    /// As a traffic group asks for it.
+    pub fn new(group: u32, plan: &GroupPlan, start: &FlowStart) -> Flow {
+        Flow {
+            group,
+            tag: start.tag,
+            source: start.source,
+            destination: start.destination,
+            size: start.size,
+            subflows: subflow_count(plan, start.listed),
+            job: start.job,
+            listed: start.listed,
+            established: start.established,
+            start: start.at,
+            stop: start.stop,
+            end: None,
+            ideal: None,
+            connection: None,
+            delivered: Bytes::ZERO,
+            totals: FlowTotals::default(),
+            stalled: false,
+        }
+    }
 }
 
 /// Sums over a flow's subflows.

@@ -4,7 +4,7 @@
 //! that are set here go off, and says which have finished.
 
 use crate::build;
-use crate::flows::{Flow, FlowTotals};
+use crate::flows::Flow;
 use crate::results::Verdict;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_control::{Entry, Parameters};
@@ -104,25 +104,7 @@ impl<'p> Workload<'p> {
         let count = &mut self.counts[group];
         count.started += 1;
         count.started_bytes += start.size.map_or(0, Bytes::get);
-        self.flows.push(Flow {
-            group: group as u32,
-            tag: start.tag,
-            source: start.source,
-            destination: start.destination,
-            size: start.size,
-            subflows: subflow_count(plan, start.listed),
-            job: start.job,
-            listed: start.listed,
-            established: start.established,
-            start: start.at,
-            stop: start.stop,
-            end: None,
-            ideal: None,
-            connection: None,
-            delivered: Bytes::ZERO,
-            totals: FlowTotals::default(),
-            stalled: false,
-        });
+        self.flows.push(Flow::new(group as u32, plan, start));
         self.pending += 1;
         scheduler.wake(Alarm::StartFlow(number), start.at);
         if let Some(stop) = start.stop {

@@ -2,6 +2,7 @@
 
 mod plans;
 
+use pathweave_engine::Output;
 use pathweave_scenario::{Measure, Phase, Sampling};
 use pathweave_units::Time;
 
@@ -34,6 +35,20 @@ fn every_table_and_column_is_documented() {
     };
     let output = plans::run(&plan);
     assert_eq!(output.tables.len(), 4 + 3 + 4);
+    assert_documented(&output);
+}
+
+#[test]
+fn the_table_of_agents_is_documented() {
+    let group = plans::group("rcp", &[], plans::single(), plans::fixed(10_000));
+    let fabric = plans::dumbbell(1, Time::from_micros(10));
+    let plan = plans::plan(fabric, plans::queue(10, None), vec![group], None);
+    let output = plans::run(&plan);
+    assert!(output.table("agents").is_some());
+    assert_documented(&output);
+}
+
+fn assert_documented(output: &Output) {
     let missing: Vec<String> = output
         .tables
         .iter()

@@ -8,6 +8,7 @@ use pathweave_units::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::HashMap;
 
 /// A Python callable that takes a problem as a dictionary and gives rates (bit/s, by path) with
 /// whether the split is unique, or `None` for enough.
@@ -138,21 +139,20 @@ pub fn lives(
     end_s: &[f64],
 ) -> PyResult<Vec<Life>> {
     let fabric = &plan.fabric;
-    let group_of = |name: &String| plan.groups.iter().position(|group| group.name == *name);
-    let host_of = |name: &String| {
-        let mut hosts = fabric.hosts.iter();
-        hosts.position(|&host| fabric.node(host).name == *name)
-    };
-    let found = |place: Option<usize>, kind: &str, name: &String| {
+    let hosts = fabric.hosts.iter().map(|&host| &*fabric.node(host).name);
+    let hosts: HashMap<&str, u32> = hosts.zip(0..).collect();
+    let groups = plan.groups.iter().map(|group| &*group.name);
+    let groups: HashMap<&str, u32> = groups.zip(0..).collect();
+    let found = |places: &HashMap<&str, u32>, kind: &str, name: &String| {
         let unknown = || PyValueError::new_err(format!("the scenario has no {kind} \"{name}\""));
-        place.map(|place| place as u32).ok_or_else(unknown)
+        places.get(&**name).copied().ok_or_else(unknown)
     };
     (0..group.len())
         .map(|row| {
             Ok(Life {
-                group: found(group_of(&group[row]), "traffic group", &group[row])?,
-                source: found(host_of(&source[row]), "host", &source[row])?,
-                destination: found(host_of(&destination[row]), "host", &destination[row])?,
+                group: found(&groups, "traffic group", &group[row])?,
+                source: found(&hosts, "host", &source[row])?,
+                destination: found(&hosts, "host", &destination[row])?,
                 start: Time::from_secs_f64(start_s[row]),
                 end: Time::from_secs_f64(end_s[row]),
             })

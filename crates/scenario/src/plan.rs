@@ -58,6 +58,18 @@ pub struct GroupPlan {
     pub listed: Vec<ListedFlow>,
 }
 
+impl GroupPlan {
+    /// The group's controller, then those of listed flows that have their own.
+    pub fn controllers(&self) -> impl Iterator<Item = (&'static Entry, &Parameters)> {
+        let own = self
+            .listed
+            .iter()
+            .filter_map(|flow| flow.controller.as_ref());
+        let own = own.map(|(entry, parameters)| (*entry, parameters));
+        std::iter::once((self.controller, &self.parameters)).chain(own)
+    }
+}
+
 /// An explicitly listed flow's own settings.
 #[derive(Clone, Default)]
 pub struct ListedFlow {

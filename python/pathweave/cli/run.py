@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")],
-    size: Annotated[
-        str | None,
-        typer.Option(help="A size that the file defines, such as quick or paper."),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000),
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder for results.", metavar="DIR")
-    ] = layout.DEFAULT_ROOT,
+    scenario: Scenario,
+    size: Size = None,
+    seeds: Seeds = None,
+    sets: Sets = None,
+    only: Only = None,
+    out: Out = layout.DEFAULT_ROOT,
     jobs: Annotated[
         int | None,
         typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
@@ -65,7 +51,6 @@ def run(
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
     from pathweave.cli.console import messages
-    from pathweave.cli.optimum import solve_beside
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
     from pathweave.running.session import Request, default_jobs, execute, open_session
@@ -73,9 +58,9 @@ def run(
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
     if optimum:
-        from pathweave.solving.objective import parse
+        from pathweave.cli.optimum import check
 
-        parse(utility)  # a mistake there shows before hours of simulation
+        check(utility)
     session = open_session(
         Request(
             path=scenario,
@@ -97,5 +82,7 @@ def run(
     with watch(console, len(plan.missing)) as progress:
         outcome = execute(session, jobs or default_jobs(), progress, progress.restore_terminal)
     if optimum and not outcome.cancelled:
+        from pathweave.cli.optimum import solve_beside
+
         solve_beside(session, outcome, utility, problems)
     finish(session, outcome)

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.results import layout
 
 
 def solve(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")],
+    scenario: Scenario,
     utility: Annotated[
         str,
         typer.Option(help="What is maximised; see above.", metavar="NAME[:KEY=VALUE,...]"),
     ] = layout.DEFAULT_UTILITY,
-    size: Annotated[
-        str | None,
-        typer.Option(help="A size that the file defines, such as quick or paper."),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000),
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Folder for results.", metavar="DIR")
-    ] = layout.DEFAULT_ROOT,
+    size: Size = None,
+    seeds: Seeds = None,
+    sets: Sets = None,
+    only: Only = None,
+    out: Out = layout.DEFAULT_ROOT,
     problems: Annotated[
         int | None,
         typer.Option(

@@ -38,7 +38,6 @@ def _is_current(task: Task, objective: Objective, limit: int) -> bool:
         and found.get("utility") == objective.text
         and (found.get("limit") == limit or found["asked"] == found["intervals"] <= limit)
         and found.get("pathweave") == task.identity.version
-        and all(layout.is_whole(task.folder / f"{name}.parquet") for name in layout.OPTIMUM_TABLES)
     )
 
 

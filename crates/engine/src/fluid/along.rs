@@ -4,15 +4,16 @@ use super::fabric::FluidFabric;
 use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
-use crate::flows::{Flow, FlowTotals};
+use crate::flows::Flow;
 use crate::paths::PathList;
 use crate::simulation::RunError;
 use crate::table::{Column, Table};
 use crate::windows::{Window, plan_windows};
-use crate::workload::{controller_of, subflow_count};
+use crate::workload::controller_of;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
-use pathweave_units::{Bytes, Time};
+use pathweave_traffic::FlowStart;
+use pathweave_units::Time;
 use std::collections::BTreeMap;
 
 /// A flow of a run that has happened.
@@ -133,25 +134,20 @@ fn flows(plan: &Plan, lives: &[Life]) -> Vec<Flow> {
         let group = &plan.groups[life.group as usize];
         let tag = tags[life.group as usize];
         tags[life.group as usize] += 1;
-        let listed = (!group.listed.is_empty()).then_some(tag as u32);
-        Flow {
-            group: life.group,
+        let start = FlowStart {
             tag,
             source: life.source,
             destination: life.destination,
             size: None,
-            subflows: subflow_count(group, listed),
-            job: None,
-            listed,
-            established: false,
-            start: life.start,
+            at: life.start,
             stop: None,
+            job: None,
+            listed: (!group.listed.is_empty()).then_some(tag as u32),
+            established: false,
+        };
+        Flow {
             end: Some(life.end),
-            ideal: None,
-            connection: None,
-            delivered: Bytes::ZERO,
-            totals: FlowTotals::default(),
-            stalled: false,
+            ..Flow::new(life.group, group, &start)
         }
     };
     lives.iter().map(flow).collect()

@@ -119,7 +119,7 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     if run.plan.record.queues.is_some() {
         tables.push(series::queues(run));
     }
-    if crate::simulation::has_agents(run.plan) {
+    if crate::build::explicit(run.plan).is_some() {
         tables.push(agents::agents(run));
     }
     let mut counters = counters(&account, now);

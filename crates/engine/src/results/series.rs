@@ -6,31 +6,33 @@ use crate::table::{Column, Table};
 use pathweave_network::Port;
 use pathweave_units::Time;
 
+/// The columns that say when a sample was taken, and of which subflow.
+fn of_subflows(rows: impl Iterator<Item = (Time, u32, u32)>) -> Vec<(&'static str, Column)> {
+    let (mut time, mut flow, mut subflow) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, of_flow, of_subflow) in rows {
+        time.push(at.as_secs_f64());
+        flow.push(u64::from(of_flow));
+        subflow.push(u64::from(of_subflow));
+    }
+    vec![
+        ("time_s", Column::Numbers(time)),
+        ("flow", Column::Integers(flow)),
+        ("subflow", Column::Integers(subflow)),
+    ]
+}
+
 pub(super) fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.rates;
     let interval = run.plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
-    let columns = vec![
-        (
-            "time_s",
-            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+    let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
+    columns.extend([(
+        "rate_bps",
+        Column::Numbers(
+            rows.iter()
+                .map(|row| row.bytes as f64 * 8.0 / interval)
+                .collect(),
         ),
-        (
-            "flow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
-        ),
-        (
-            "subflow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
-        ),
-        (
-            "rate_bps",
-            Column::Numbers(
-                rows.iter()
-                    .map(|row| row.bytes as f64 * 8.0 / interval)
-                    .collect(),
-            ),
-        ),
-    ];
+    )]);
     Table {
         name: "rates",
         columns,
@@ -40,19 +42,8 @@ pub(super) fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
 pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.windows;
     let finite = |value: f64| if value.is_finite() { value } else { f64::NAN };
-    let columns = vec![
-        (
-            "time_s",
-            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
-        ),
-        (
-            "flow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
-        ),
-        (
-            "subflow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
-        ),
+    let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
+    columns.extend([
         (
             "window_packets",
             Column::Numbers(rows.iter().map(|row| row.window).collect()),
@@ -69,7 +60,7 @@ pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
                     .collect(),
             ),
         ),
-    ];
+    ]);
     Table {
         name: "windows",
         columns,
@@ -78,19 +69,8 @@ pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
 
 pub(super) fn rtts<P: Port>(run: &Simulation<'_, P>) -> Table {
     let rows = &run.series.rtts;
-    let columns = vec![
-        (
-            "time_s",
-            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
-        ),
-        (
-            "flow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.flow)).collect()),
-        ),
-        (
-            "subflow",
-            Column::Integers(rows.iter().map(|row| u64::from(row.subflow)).collect()),
-        ),
+    let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
+    columns.extend([
         (
             "rtt_s",
             Column::Numbers(rows.iter().map(|row| row.latest.as_secs_f64()).collect()),
@@ -99,7 +79,7 @@ pub(super) fn rtts<P: Port>(run: &Simulation<'_, P>) -> Table {
             "smoothed_rtt_s",
             Column::Numbers(rows.iter().map(|row| row.smoothed.as_secs_f64()).collect()),
         ),
-    ];
+    ]);
     Table {
         name: "rtts",
         columns,

@@ -58,22 +58,11 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    if has_agents(plan) {
+    if build::explicit(plan).is_some() {
         Simulation::<DeparturePort<SwitchAgent>>::new(plan, progress)?.run()
     } else {
         Simulation::<FifoPort>::new(plan, progress)?.run()
     }
-}
-
-/// Whether a controller of the plan needs switches to take part.
-pub(crate) fn has_agents(plan: &Plan) -> bool {
-    plan.groups.iter().any(|group| {
-        let mut own = group
-            .listed
-            .iter()
-            .filter_map(|listed| listed.controller.as_ref());
-        group.controller.scheme.is_some() || own.any(|(entry, _)| entry.scheme.is_some())
-    })
 }
 
 /// The same with an event at every departure: slower, for comparison.

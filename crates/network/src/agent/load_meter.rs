@@ -1,5 +1,7 @@
 //! The load factor of a port, as VCP and MLCP measure it.
 
+use super::AgentSetup;
+use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};
 
 /// Samples of the queue in an interval: t_q = t_rho/20, as 10 ms are of the original's 200.
@@ -36,8 +38,27 @@ impl LoadMeter {
     /// Bytes of state that it keeps: the changing numbers above.
     pub(super) const STATE_BYTES: u64 = 6 * 8;
 
+    /// Of a port, by its controller's parameters, which VCP and MLCP call alike.
+    pub(super) fn of(setup: &LinkSetup) -> LoadMeter {
+        let Some(AgentSetup {
+            parameters,
+            base_rtt,
+            ..
+        }) = setup.agent.as_deref()
+        else {
+            unreachable!("a port with an agent has the agent's setup")
+        };
+        let t_p = Time::from_secs_f64(parameters.number("t_p") / 1e3);
+        LoadMeter::new(
+            setup.rate,
+            t_p.max(*base_rtt),
+            parameters.number("target"),
+            parameters.number("queue_weight"),
+        )
+    }
+
     /// Of a port with this rate, with t_rho of `interval`; see the equation for the others.
-    pub(super) fn new(rate: Rate, interval: Time, target: f64, queue_weight: f64) -> LoadMeter {
+    fn new(rate: Rate, interval: Time, target: f64, queue_weight: f64) -> LoadMeter {
         let sampling = interval.as_picos() / u64::from(SAMPLES);
         let sampling = Time::from_picos(sampling.max(1));
         LoadMeter {

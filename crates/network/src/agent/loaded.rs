@@ -17,7 +17,7 @@ pub(super) fn setup(scheme: Scheme, base_rtt: Time) -> LinkSetup {
         queue: QueueConfig::default(),
         agent: Some(Arc::new(AgentSetup {
             scheme,
-            parameters: Arc::new(entry.expect("a controller").defaults()),
+            parameters: entry.expect("a controller").defaults(),
             base_rtt,
         })),
     }

@@ -5,7 +5,6 @@
 //! not read. For the levels see [`mlcp_coding`].
 
 use super::load_meter::LoadMeter;
-use super::vcp::meter;
 use super::{Agent, AgentStatistics, Backlog, Label};
 use crate::network::LinkSetup;
 use pathweave_control::{Feedback, mlcp_coding};
@@ -23,7 +22,7 @@ impl Agent for Mlcp {
 
     fn new(setup: &LinkSetup) -> Mlcp {
         Mlcp {
-            meter: meter(setup),
+            meter: LoadMeter::of(setup),
             statistics: AgentStatistics {
                 state_bytes: LoadMeter::STATE_BYTES,
                 ..AgentStatistics::default()

@@ -4,7 +4,6 @@ use super::{Agent, AgentStatistics, Backlog, Decn, Label, Mlcp, Rcp, Vcp, Xcp};
 use crate::network::LinkSetup;
 use pathweave_control::{Parameters, Scheme};
 use pathweave_units::{Rate, Time};
-use std::sync::Arc;
 
 /// The scheme that a fabric's switches take part in, with the parameters of its controller.
 #[derive(Clone, Debug)]
@@ -12,7 +11,7 @@ pub struct AgentSetup {
     /// The scheme.
     pub scheme: Scheme,
     /// The controller's parameters; the agent finds its own among them.
-    pub parameters: Arc<Parameters>,
+    pub parameters: Parameters,
     /// The longest RTT without queues between hosts.
     pub base_rtt: Time,
 }

@@ -5,7 +5,7 @@
 //! RTT, and at least for t_p.
 
 use super::load_meter::LoadMeter;
-use super::{Agent, AgentSetup, AgentStatistics, Backlog, Label};
+use super::{Agent, AgentStatistics, Backlog, Label};
 use crate::network::LinkSetup;
 use pathweave_control::{Feedback, Load};
 use pathweave_units::{Rate, Time};
@@ -19,25 +19,6 @@ const OVERLOAD: f64 = 1.0;
 pub struct Vcp {
     meter: LoadMeter,
     statistics: AgentStatistics,
-}
-
-/// The meter of a port, by the controller's parameters; VCP and MLCP call them alike.
-pub(super) fn meter(setup: &LinkSetup) -> LoadMeter {
-    let Some(AgentSetup {
-        parameters,
-        base_rtt,
-        ..
-    }) = setup.agent.as_deref()
-    else {
-        unreachable!("a port with an agent has the agent's setup")
-    };
-    let t_p = Time::from_secs_f64(parameters.number("t_p") / 1e3);
-    LoadMeter::new(
-        setup.rate,
-        t_p.max(*base_rtt),
-        parameters.number("target"),
-        parameters.number("queue_weight"),
-    )
 }
 
 fn code(load: f64) -> Load {
@@ -55,7 +36,7 @@ impl Agent for Vcp {
 
     fn new(setup: &LinkSetup) -> Vcp {
         Vcp {
-            meter: meter(setup),
+            meter: LoadMeter::of(setup),
             statistics: AgentStatistics {
                 state_bytes: LoadMeter::STATE_BYTES,
                 ..AgentStatistics::default()

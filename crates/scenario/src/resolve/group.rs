@@ -328,15 +328,7 @@ pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
 pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
     let mut first: Option<(&'static Entry, &Parameters)> = None;
     for (index, group) in groups.iter().enumerate() {
-        let own = group
-            .listed
-            .iter()
-            .filter_map(|flow| flow.controller.as_ref());
-        let own = own.map(|(entry, parameters)| (*entry, parameters));
-        for (entry, parameters) in [(group.controller, &group.parameters)]
-            .into_iter()
-            .chain(own)
-        {
+        for (entry, parameters) in group.controllers() {
             if entry.scheme.is_none() {
                 continue;
             }

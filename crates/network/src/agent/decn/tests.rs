@@ -14,7 +14,7 @@ fn port(table: f64) -> Decn {
         queue: QueueConfig::default(),
         agent: Some(Arc::new(AgentSetup {
             scheme: Scheme::Decn,
-            parameters: Arc::new(ENTRY.parameters(&given).expect("valid")),
+            parameters: ENTRY.parameters(&given).expect("valid"),
             base_rtt: Time::from_micros(100),
         })),
     })

@@ -10,7 +10,7 @@ fn agent_of(variant: &str) -> Xcp {
     let given = [("variant".to_owned(), Value::Text(variant.to_owned()))];
     let setup = AgentSetup {
         scheme: Scheme::Xcp,
-        parameters: Arc::new(entry.parameters(&given).expect("a variant")),
+        parameters: entry.parameters(&given).expect("a variant"),
         base_rtt: Time::from_micros(100),
     };
     Xcp::new(&LinkSetup {
