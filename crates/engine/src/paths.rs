@@ -44,7 +44,7 @@ impl SubflowPaths {
         router.data_path(&request, &mut paths.forward);
         router.ack_path(&request, &paths.forward, &mut paths.back);
         let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
-        let spray = *router.kind() == RoutingKind::Spray;
+        let spray = matches!(router.kind(), RoutingKind::Spray { .. });
         if (spray && pinned.is_empty()) || scattered {
             paths.spread = Some(router.spread(flow.source, flow.destination));
         }

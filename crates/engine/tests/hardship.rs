@@ -147,7 +147,7 @@ fn plan_of(hardship: &Hardship) -> Plan {
     let queue = plans::queue(hardship.limit, Some(5));
     let mut plan = plans::plan(fabric, queue, vec![group], None);
     plan.seed = hardship.seed;
-    plan.routing = RoutingKind::Ecmp { distinct: true };
+    plan.routing = RoutingKind::ecmp(true);
     let names = [["A1", "B1"], ["A2", "B2"], ["A3", "B3"]];
     for &(path, start, length) in &hardship.outages {
         let from = Time::from_micros(start);

@@ -40,7 +40,9 @@ fn through_cores(plan: &Plan, output: &Output) -> Vec<u64> {
 #[test]
 fn spray_uses_all_paths_alike() {
     let mut plan = between_pods("reno", 1, 1448 * 4000);
-    plan.routing = RoutingKind::Spray;
+    plan.routing = RoutingKind::Spray {
+        detection_delay: Time::ZERO,
+    };
     let output = plans::run(&plan);
     assert_eq!(output.verdict, Verdict::Finished);
     let packets = through_cores(&plan, &output);
@@ -64,7 +66,9 @@ fn a_hash_keeps_to_one_path() {
 #[test]
 fn spray_draws_alike_in_equal_runs() {
     let mut plan = between_pods("reno", 1, 1448 * 400);
-    plan.routing = RoutingKind::Spray;
+    plan.routing = RoutingKind::Spray {
+        detection_delay: Time::ZERO,
+    };
     let output = plans::run(&plan);
     assert_eq!(output.hash, plans::run(&plan).hash);
     plan.seed += 1;

@@ -13,8 +13,8 @@ use pathweave_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const ECMP: RoutingKind = RoutingKind::Ecmp { distinct: false };
-const DISTINCT: RoutingKind = RoutingKind::Ecmp { distinct: true };
+const ECMP: RoutingKind = RoutingKind::ecmp(false);
+const DISTINCT: RoutingKind = RoutingKind::ecmp(true);
 
 fn micros(micros: u64) -> Delay {
     Delay::Fixed(Time::from_micros(micros))
@@ -375,7 +375,9 @@ fn routings_are_listed_by_name() {
     let kinds = [
         ECMP,
         RoutingKind::TwoLevel,
-        RoutingKind::Spray,
+        RoutingKind::Spray {
+            detection_delay: Time::ZERO,
+        },
         RoutingKind::Pinned,
     ];
     assert_eq!(kinds.map(|kind| kind.name()).as_slice(), names);
@@ -474,7 +476,7 @@ proptest! {
                     ranked.insert(path);
                 }
                 prop_assert_eq!(&ranked, &expected);
-                let spray = Router::new(&fabric, RoutingKind::Spray, seed).unwrap();
+                let spray = Router::new(&fabric, RoutingKind::Spray { detection_delay: Time::ZERO }, seed).unwrap();
                 let spread = spray.spread(source, destination);
                 prop_assert_eq!(spread.len() as u64, count);
                 prop_assert_eq!(&BTreeSet::from_iter(spread), &expected);

@@ -7,6 +7,7 @@ mod jobs;
 mod labels;
 mod links;
 mod phases;
+mod recoveries;
 mod series;
 
 pub(crate) use account::Account;
@@ -121,6 +122,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     }
     if crate::build::explicit(run.plan).is_some() {
         tables.push(agents::agents(run));
+    }
+    if !run.recoveries.failures.is_empty() {
+        tables.push(recoveries::recoveries(&run.plan.fabric, &run.recoveries));
     }
     let mut counters = counters(&account, now);
     let mut notes = notes(&account, verdict);

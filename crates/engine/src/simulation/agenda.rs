@@ -34,11 +34,13 @@ impl<P: Port> Simulation<'_, P> {
         beats
             .into_iter()
             .fold(change.min(window).min(stop), Time::min)
+            .min(self.routing.next_detection())
     }
 
     pub(super) fn control(&mut self, now: Time) {
         self.close_windows_at(now, false);
         self.open_windows_at(now);
+        self.note_failures(now);
         while let Some(event) = self.plan.events.get(self.changes_made)
             && event.at <= now
         {
@@ -47,6 +49,9 @@ impl<P: Port> Simulation<'_, P> {
         }
         if !self.notices.is_empty() {
             self.on_notices(now);
+        }
+        if self.routing.next_detection() <= now {
+            self.reroute(now);
         }
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
@@ -81,11 +86,13 @@ impl<P: Port> Simulation<'_, P> {
                 let notices = &mut self.notices;
                 let lost = |segment| notices.push(Notice::Lost(segment));
                 self.network.fail(number, now, &mut self.scheduler, lost);
+                self.routing.on_change(link, now);
             }
             Change::Up => {
                 self.network.restore(number, now);
                 let rate = self.network.rate(number);
                 self.capacities[number as usize].change(now, rate);
+                self.routing.on_change(link, now);
                 self.end_if_nothing_can_happen();
             }
         }

@@ -5,6 +5,7 @@ use crate::results::Verdict;
 use pathweave_network::Port;
 use pathweave_scenario::Change;
 use pathweave_transport::SubflowIndex;
+use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
     /// Ends the run when all flows are done and none will come, or when none can go on.
@@ -38,8 +39,11 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    /// Whether a subflow's links, both ways, are all up.
+    /// Whether a subflow's links, both ways, are all up, or switches may still find others.
     pub(super) fn has_live_path(&self, SubflowIndex(place): SubflowIndex) -> bool {
+        if self.routing.next_detection() < Time::MAX {
+            return true;
+        }
         let own = self.routes[place as usize].as_ref();
         let sprayed = self.sprays.of(SubflowIndex(place)).iter();
         own.into_iter().chain(sprayed).any(|routes| {

@@ -4,7 +4,6 @@ use super::Simulation;
 use crate::build;
 use crate::flows::{SubflowRow, totals};
 use crate::outlet::SubflowRoutes;
-use crate::paths::SubflowPaths;
 use crate::series::RateRow;
 use crate::workload::controller_of;
 use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
@@ -94,7 +93,7 @@ impl<P: Port> Simulation<'_, P> {
         for (subflow, SubflowIndex(place)) in (0..).zip(self.endpoints.subflows(connection)) {
             let place = place as usize;
             let flow = &self.workload.flows[number as usize];
-            let paths = SubflowPaths::of(self.plan, &self.router, number, flow, subflow);
+            let paths = self.routing.paths(self.plan, number, flow, subflow);
             if self.routes.len() <= place {
                 self.routes.resize(place + 1, None);
                 self.path_of.resize(place + 1, 0);
@@ -102,17 +101,7 @@ impl<P: Port> Simulation<'_, P> {
                 self.series.window_before.resize(place + 1, f64::NAN);
                 self.series.rtts_before.resize(place + 1, None);
             }
-            if let Some(spread) = &paths.spread {
-                let all = spread.iter().map(|path| {
-                    let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
-                    add_routes(&mut self.network.routes, path, &back, true)
-                });
-                self.sprays.set(SubflowIndex(place as u32), all.collect());
-            }
-            let routes = match self.sprays.of(SubflowIndex(place as u32)).first() {
-                Some(routes) => *routes,
-                None => add_routes(&mut self.network.routes, &paths.forward, &paths.back, false),
-            };
+            let routes = self.add_subflow_routes(SubflowIndex(place as u32), &paths);
             self.routes[place] = Some(SubflowRoutes { captured, ..routes });
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
@@ -126,7 +115,7 @@ impl<P: Port> Simulation<'_, P> {
     /// Duplicate acknowledgements that make a scattered packet lost: overtaking makes up to as many as
     /// there are paths.
     fn duplicate_threshold(&self, source: u32, destination: u32) -> u32 {
-        let paths = self.router.path_count(source, destination);
+        let paths = self.routing.intact().path_count(source, destination);
         3 + if paths > 1 { paths as u32 } else { 0 }
     }
 
@@ -145,7 +134,10 @@ impl<P: Port> Simulation<'_, P> {
         for SubflowIndex(place) in self.endpoints.subflows(connection) {
             let own = self.routes[place as usize].take();
             let own = own.filter(|routes| !routes.sprayed);
-            for routes in own.into_iter().chain(self.sprays.take(SubflowIndex(place))) {
+            let retired = self.retired.get_mut(place as usize);
+            let retired = retired.map(std::mem::take).unwrap_or_default();
+            let sprayed = self.sprays.take(SubflowIndex(place));
+            for routes in own.into_iter().chain(sprayed).chain(retired) {
                 self.network.routes.remove(routes.forward);
                 self.network.routes.remove(routes.back);
             }
@@ -199,7 +191,7 @@ impl<P: Port> Simulation<'_, P> {
     }
 }
 
-fn add_routes(
+pub(super) fn add_routes(
     routes: &mut Routes,
     forward: &[LinkId],
     back: &[LinkId],

@@ -4,8 +4,10 @@ mod agenda;
 mod capturing;
 mod checks;
 mod ending;
+mod failing;
 mod flows;
 mod measurement;
+mod rerouting;
 mod sampling;
 
 use crate::build;
@@ -15,13 +17,14 @@ use crate::flows::SubflowRow;
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
 use crate::progress::Progress;
+use crate::recovery::Recoveries;
 use crate::results::{Output, Verdict};
+use crate::routing::Routing;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
 use crate::spray::Sprays;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
-use pathweave_fabric::routing::Router;
 use pathweave_network::{
     Arrival, DeparturePort, FifoPort, LinkEvent, Network, NoAgent, PacketId, PacketLabel, Port,
     SwitchAgent,
@@ -79,13 +82,15 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub network: Network<Segment, P>,
     pub endpoints: Endpoints,
     pub scheduler: Scheduler,
-    router: Router,
+    pub routing: Routing,
     configs: Vec<Arc<Config>>,
     pub workload: Workload<'p>,
     /// The flow of each connection, by the connection's place.
     flow_of: Vec<u32>,
     routes: Vec<Option<SubflowRoutes>>,
     sprays: Sprays,
+    /// Routes that subflows had before they were rerouted, by the subflow's place.
+    retired: Vec<Vec<SubflowRoutes>>,
     /// The path of each subflow, by its place: a place in `path_list`.
     path_of: Vec<u32>,
     pub path_list: PathList,
@@ -99,8 +104,11 @@ pub(crate) struct Simulation<'p, P: Port> {
     window_beat: Beat,
     rtt_beat: Beat,
     queue_beat: Beat,
-    /// Whether something is recorded whenever a packet arrives at a host.
+    /// Whether something is looked at whenever a packet arrives at a host.
     watches_packets: bool,
+    /// Whether the plan wants that all the time.
+    records_packets: bool,
+    pub recoveries: Recoveries,
     /// By the flow's number.
     captures: BTreeMap<u32, Recording>,
     pub series: Series,
@@ -110,20 +118,23 @@ pub(crate) struct Simulation<'p, P: Port> {
 
 impl<'p, P: Port> Simulation<'p, P> {
     fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
-        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
-            .map_err(|error| RunError::Plan(error.to_string()))?;
-        let workload = Workload::new(plan, &router).map_err(RunError::Plan)?;
+        let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
+        let router = routing.intact();
+        let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
         let sampled = |sampling: Option<Sampling>| match sampling {
             Some(Sampling::Every(interval)) => Some(interval),
             Some(Sampling::OnChange) | None => None,
         };
+        let records_packets = [plan.record.windows, plan.record.rtts]
+            .contains(&Some(Sampling::OnChange))
+            || !plan.record.packets.is_empty();
         Ok(Simulation {
-            network: build::network(plan, &router),
+            network: build::network(plan, router),
             scheduler: build::scheduler(plan),
             endpoints: Endpoints::default(),
-            router,
+            routing,
             configs: plan
                 .groups
                 .iter()
@@ -133,6 +144,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             flow_of: Vec::new(),
             routes: Vec::new(),
             sprays: Sprays::new(plan.seed),
+            retired: Vec::new(),
             path_of: Vec::new(),
             path_list: PathList::default(),
             subflow_rows: Vec::new(),
@@ -144,9 +156,9 @@ impl<'p, P: Port> Simulation<'p, P> {
             window_beat: Beat::every(sampled(plan.record.windows)),
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
             queue_beat: Beat::every(plan.record.queues),
-            watches_packets: [plan.record.windows, plan.record.rtts]
-                .contains(&Some(Sampling::OnChange))
-                || !plan.record.packets.is_empty(),
+            watches_packets: records_packets,
+            records_packets,
+            recoveries: Recoveries::default(),
             captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),

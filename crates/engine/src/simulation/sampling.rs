@@ -114,6 +114,9 @@ impl<P: Port> Simulation<'_, P> {
         if self.plan.record.rtts == Some(Sampling::OnChange) {
             self.record_rtt_if_sampled(index, now);
         }
+        if self.recoveries.any_pending() {
+            self.note_recovery(index, now);
+        }
     }
 
     fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {

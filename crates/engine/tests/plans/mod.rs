@@ -83,7 +83,7 @@ pub fn plan(
         seed: 1,
         queues: vec![queue; fabric.links.len()],
         fabric,
-        routing: RoutingKind::Ecmp { distinct: false },
+        routing: RoutingKind::ecmp(false),
         groups,
         events: Vec::new(),
         stop: Stop {

@@ -16,6 +16,7 @@ pub use shortest::{ShortestPaths, flow_hash};
 
 use crate::{Fabric, FabricError, LinkId};
 use pathweave_random::hash;
+use pathweave_units::Time;
 use permuted::permuted;
 use two_level::TwoLevel;
 
@@ -26,11 +27,16 @@ pub enum RoutingKind {
     Ecmp {
         /// Subflow i takes the i-th of a seeded permutation of the equal-cost paths instead of a hash.
         distinct: bool,
+        /// How long switches take to notice that a link went down or came back.
+        detection_delay: Time,
     },
     /// Fat-tree addresses: the destination's address picks the core, ACKs follow the source's.
     TwoLevel,
     /// Every packet takes one of the equal-cost paths at random.
-    Spray,
+    Spray {
+        /// How long switches take to notice that a link went down or came back.
+        detection_delay: Time,
+    },
     /// Every subflow's path is given.
     Pinned,
 }
@@ -53,12 +59,20 @@ pub const ROUTINGS: &[(&str, &str)] = &[
 ];
 
 impl RoutingKind {
+    /// ECMP whose switches notice changes of links at once.
+    pub const fn ecmp(distinct: bool) -> RoutingKind {
+        RoutingKind::Ecmp {
+            distinct,
+            detection_delay: Time::ZERO,
+        }
+    }
+
     /// The name that scenarios use for it.
     pub fn name(&self) -> &'static str {
         match self {
             RoutingKind::Ecmp { .. } => ROUTINGS[0].0,
             RoutingKind::TwoLevel => ROUTINGS[1].0,
-            RoutingKind::Spray => ROUTINGS[2].0,
+            RoutingKind::Spray { .. } => ROUTINGS[2].0,
             RoutingKind::Pinned => ROUTINGS[3].0,
         }
     }
@@ -107,11 +121,37 @@ impl Router {
     pub fn new(fabric: &Fabric, kind: RoutingKind, seed: u64) -> Result<Router, FabricError> {
         let tables = match kind {
             RoutingKind::TwoLevel => Tables::TwoLevel(TwoLevel::new(fabric)?),
-            RoutingKind::Ecmp { .. } | RoutingKind::Spray | RoutingKind::Pinned => {
+            RoutingKind::Ecmp { .. } | RoutingKind::Spray { .. } | RoutingKind::Pinned => {
                 Tables::Shortest(ShortestPaths::new(fabric))
             }
         };
         Ok(Router { kind, seed, tables })
+    }
+
+    /// The same routing over the usable links only, once switches know which these are. A link counts as
+    /// usable only if its reverse is, too. `two-level` and `pinned` do not look for other paths.
+    pub fn over(&self, fabric: &Fabric, usable: impl Fn(LinkId) -> bool) -> Router {
+        let tables = match (&self.tables, &self.kind) {
+            (Tables::TwoLevel(_), _) | (_, RoutingKind::Pinned) => self.tables.clone(),
+            (Tables::Shortest(_), _) => Tables::Shortest(ShortestPaths::over(fabric, usable)),
+        };
+        Router {
+            kind: self.kind.clone(),
+            seed: self.seed,
+            tables,
+        }
+    }
+
+    /// How long this routing takes to notice a change of links and to route around it; `None` if it
+    /// never does by recomputing its paths.
+    pub fn detection_delay(&self) -> Option<Time> {
+        match self.kind {
+            RoutingKind::Ecmp {
+                detection_delay, ..
+            }
+            | RoutingKind::Spray { detection_delay } => Some(detection_delay),
+            RoutingKind::TwoLevel | RoutingKind::Pinned => None,
+        }
     }
 
     /// The kind of routing.
@@ -143,11 +183,13 @@ impl Router {
                 tables.path(source, destination, choice, path);
             }
             Tables::Shortest(paths) => match self.kind {
-                RoutingKind::Ecmp { distinct: false } => {
+                RoutingKind::Ecmp {
+                    distinct: false, ..
+                } => {
                     let flow = self.flow_hash(request, source, destination);
                     paths.hashed(source, destination, flow, path);
                 }
-                RoutingKind::Ecmp { distinct: true } => {
+                RoutingKind::Ecmp { distinct: true, .. } => {
                     let count = paths.path_count(source, destination);
                     if count > 0 {
                         let key = self.key(request, DISTINCT_PATHS);
@@ -155,7 +197,7 @@ impl Router {
                         paths.ranked(source, destination, rank, path);
                     }
                 }
-                RoutingKind::Spray => paths.ranked(source, destination, 0, path),
+                RoutingKind::Spray { .. } => paths.ranked(source, destination, 0, path),
                 RoutingKind::Pinned | RoutingKind::TwoLevel => {
                     if paths.path_count(source, destination) == 1 {
                         paths.ranked(source, destination, 0, path);
@@ -180,9 +222,12 @@ impl Router {
                 let choice = self.address(request, SOURCE_ADDRESSES, tables);
                 tables.path(destination, source, choice, path);
             }
-            (Tables::Shortest(paths), RoutingKind::Ecmp { distinct: false })
-                if request.pinned.is_none() =>
-            {
+            (
+                Tables::Shortest(paths),
+                RoutingKind::Ecmp {
+                    distinct: false, ..
+                },
+            ) if request.pinned.is_none() => {
                 let flow = self.flow_hash(request, destination, source);
                 paths.hashed(destination, source, flow, path);
             }

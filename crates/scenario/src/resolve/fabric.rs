@@ -2,12 +2,13 @@
 
 use super::{Report, graph};
 use crate::schema::{LayerDelays, LayerRates, RoutingTable, TopologyTable};
-use crate::text::{Either, RateText};
+use crate::text::{Either, RateText, TimeText};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_fabric::topology::{
     Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring, Star, Topology,
 };
+use pathweave_units::Time;
 
 /// Fills in the defaults of a fabric and gives its builder.
 pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Option<Topology> {
@@ -102,17 +103,24 @@ fn largest(rates: &[RateText]) -> RateText {
         .unwrap_or(RateText(pathweave_units::Rate::ZERO))
 }
 
-/// The routing, when the fabric can be routed so.
+/// How long `ecmp` and `spray` take to notice a change of links: the order of failure detection in
+/// hardware (BFD with 3 x 3.3 ms).
+const DETECTION_DELAY: TimeText = TimeText(Time::from_millis(10));
+
+/// The routing, when the fabric can be routed so. Fills in the defaults.
 pub(super) fn routing(
-    table: &RoutingTable,
+    table: &mut RoutingTable,
     fabric: &Fabric,
     report: &mut Report<'_>,
 ) -> RoutingKind {
     match table {
         RoutingTable::Ecmp(ecmp) => RoutingKind::Ecmp {
             distinct: ecmp.distinct,
+            detection_delay: ecmp.detection_delay.get_or_insert(DETECTION_DELAY).0,
         },
-        RoutingTable::Spray(_) => RoutingKind::Spray,
+        RoutingTable::Spray(spray) => RoutingKind::Spray {
+            detection_delay: spray.detection_delay.get_or_insert(DETECTION_DELAY).0,
+        },
         RoutingTable::Pinned(_) => RoutingKind::Pinned,
         RoutingTable::TwoLevel(_) => {
             if let Err(error) = Router::new(fabric, RoutingKind::TwoLevel, 0) {

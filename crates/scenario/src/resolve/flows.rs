@@ -254,7 +254,7 @@ fn paths(
                     flow.from, flow.to
                 ),
             ),
-            RoutingKind::Ecmp { distinct: true }
+            RoutingKind::Ecmp { distinct: true, .. }
                 if subflows > 1 && u64::from(subflows) > available() =>
             {
                 report.wrong(

@@ -110,7 +110,7 @@ struct Counting<'a> {
 
 impl<'a> Counting<'a> {
     fn new(fabric: &'a Fabric, layer: usize) -> Option<Counting<'a>> {
-        let router = Router::new(fabric, RoutingKind::Ecmp { distinct: true }, 0).ok()?;
+        let router = Router::new(fabric, RoutingKind::ecmp(true), 0).ok()?;
         let (used, path) = (HashSet::new(), Vec::new());
         Some(Counting {
             fabric,

@@ -2,6 +2,7 @@
 //! and builds what backends run.
 
 mod ending;
+mod events;
 mod fabric;
 mod flows;
 mod graph;
@@ -97,7 +98,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     });
     let fabric = fabric?;
     let queues = queues::queues(&mut file.fabric.queues, &fabric, preset, report);
-    let routing = fabric::routing(&file.routing, &fabric, report);
+    let routing = fabric::routing(&mut file.routing, &fabric, report);
     let names = Names::new(&fabric);
     let scene = Scene {
         fabric: &fabric,
@@ -135,7 +136,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     }
     // The groups' transports hold every value now.
     file.transport = TransportTable::default();
-    let events = run::events(&file.events, &scene, report);
+    let events = events::events(&file.events, &scene, report);
     let measure = run::measure(&file.measure, &file.stop, report);
     let planned = complete.then_some(groups.as_slice());
     let end = file.stop.at.map(|at| at.0);

@@ -205,7 +205,7 @@ fn check_paths(
         return;
     }
     match scene.routing {
-        RoutingKind::Ecmp { distinct: true } if subflows > 1 => {
+        RoutingKind::Ecmp { distinct: true, .. } if subflows > 1 => {
             // Neighbours in a rack often have a single path; what no pair can have is a mistake.
             let paths = |(a, b): (u32, u32)| scene.reach.path_count(a, b);
             let mut each = pairs.each(scene.fabric);

@@ -1,10 +1,8 @@
-//! Stop, measurement, recording and events.
+//! Stop, measurement and recording.
 
 use super::{Report, Scene, ending, links, packets};
-use crate::plan::{
-    Amount, Change, GroupPlan, LinkChange, Measure, Phase, Record, Sampling, Stop, TrafficStop,
-};
-use crate::schema::{EventTable, GroupTable, MeasureTable, RecordTable, StopTable};
+use crate::plan::{Amount, GroupPlan, Measure, Phase, Record, Sampling, Stop, TrafficStop};
+use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
 use crate::text::{Either, SamplingText};
 use pathweave_fabric::LinkId;
@@ -278,59 +276,4 @@ fn record_links(
         }
     }
     found.into_iter().collect()
-}
-
-/// The changes of links, in the order of their times.
-pub(super) fn events(
-    tables: &[EventTable],
-    scene: &Scene<'_>,
-    report: &mut Report<'_>,
-) -> Vec<LinkChange> {
-    let mut changes = Vec::new();
-    for (index, table) in tables.iter().enumerate() {
-        let index = index.to_string();
-        let steps = ["events", &index];
-        let change = match (table.rate, table.down, table.up, table.loss) {
-            (Some(rate), false, false, None) => Change::Rate(rate.0),
-            (None, true, false, None) => Change::Down,
-            (None, false, true, None) => Change::Up,
-            (None, false, false, Some(loss)) if (0.0..=1.0).contains(&loss) => Change::Loss(loss),
-            (None, false, false, Some(loss)) => {
-                report.wrong(
-                    &["events", &index, "loss"],
-                    format!("{loss} is no probability; give a number from 0 to 1"),
-                );
-                continue;
-            }
-            _ => {
-                report.wrong(
-                    &steps,
-                    "an event does one thing; give one of rate = \"...\", down = true, up = true and loss = 0.01",
-                );
-                continue;
-            }
-        };
-        let links = match (&table.link, &table.node) {
-            (Some(link), None) => links::links(link, scene).map_err(|text| ("link", text)),
-            (None, Some(node)) => match scene.names.node(node) {
-                Some(node) => Ok(links::links_of(node, scene)),
-                None => Err(("node", scene.names.unknown_node(node))),
-            },
-            _ => Err((
-                "",
-                "an event is about links; give one of link = \"A-B\" and node = \"A\"".to_owned(),
-            )),
-        };
-        match links {
-            Ok(links) => changes.extend(links.into_iter().map(|link| LinkChange {
-                at: table.at.0,
-                link,
-                change: change.clone(),
-            })),
-            Err((key, text)) => report.wrong(&["events", &index, key], text),
-        }
-    }
-    // Changes at one time keep the order of the file.
-    changes.sort_by_key(|change| change.at);
-    changes
 }

@@ -2,7 +2,7 @@
 
 use super::{NoOptions, QueueTable};
 use crate::read::tagged;
-use crate::text::{DelayText, Either, RateText};
+use crate::text::{DelayText, Either, RateText, TimeText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -235,7 +235,7 @@ tagged! {
         /// Fat-trees only: a subflow's addresses pick its core switch.
         "two-level" => TwoLevel(NoOptions),
         /// Every packet takes one of the shortest paths at random.
-        "spray" => Spray(NoOptions),
+        "spray" => Spray(SprayTable),
         /// Listed flows give their paths.
         "pinned" => Pinned(NoOptions),
     }
@@ -247,6 +247,19 @@ pub(crate) struct EcmpTable {
     /// Whether the subflows of a connection take different paths. Default false.
     #[serde(default)]
     pub distinct: bool,
+    /// How long switches take to notice that a link went down or came back; then they hash over the
+    /// shortest paths that are left. Default 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection_delay: Option<TimeText>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SprayTable {
+    /// How long switches take to notice that a link went down or came back; then packets are spread
+    /// over the shortest paths that are left. Default 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection_delay: Option<TimeText>,
 }
 
 impl Default for RoutingTable {

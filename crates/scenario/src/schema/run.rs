@@ -98,7 +98,7 @@ pub(crate) struct EventTable {
     /// "A->B", or "A-B" for both directions. Give this, or `node`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// All links from and to this node.
+    /// All links from and to this node: a switch or a host that goes down and comes back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// They take this rate. Give this, or one of the next two.

@@ -30,6 +30,12 @@ impl Endpoints {
         self.connections[id.0 as usize].finished
     }
 
+    /// Payload of a connection that has been sent at least once.
+    pub fn sent(&self, id: ConnectionId) -> Bytes {
+        let connection = &self.connections[id.0 as usize];
+        connection.bytes(connection.next_data)
+    }
+
     /// Whether a connection waits for what cannot come: none of its subflows has a live path and is
     /// still trying, or has both a live path and something to send.
     pub fn is_stuck(&self, id: ConnectionId, has_live_path: impl Fn(SubflowIndex) -> bool) -> bool {

@@ -1,0 +1,104 @@
+//! The routes of a run's flows, and how switches that notice a change of links choose new ones.
+
+use crate::flows::Flow;
+use crate::paths::SubflowPaths;
+use pathweave_fabric::routing::Router;
+use pathweave_fabric::{FabricError, LinkId};
+use pathweave_scenario::Plan;
+use pathweave_units::Time;
+use std::collections::VecDeque;
+
+/// The present routing of a run.
+pub(crate) struct Routing {
+    /// Over all links.
+    intact: Router,
+    /// Over the links that switches take for usable, since they have first noticed that one is not.
+    present: Option<Router>,
+    /// None where paths are not sought anew.
+    detection: Option<Detection>,
+}
+
+/// What switches know of the links.
+struct Detection {
+    delay: Time,
+    /// When each link last changed.
+    changed: Vec<Time>,
+    /// Whether each link is taken for up.
+    known: Vec<bool>,
+    /// When changes will have lasted long enough to be noticed.
+    due: VecDeque<Time>,
+}
+
+impl Routing {
+    pub fn new(plan: &Plan) -> Result<Routing, FabricError> {
+        let intact = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)?;
+        let links = plan.fabric.links.len();
+        let detection = intact.detection_delay().map(|delay| Detection {
+            delay,
+            changed: vec![Time::ZERO; links],
+            known: vec![true; links],
+            due: VecDeque::new(),
+        });
+        Ok(Routing {
+            intact,
+            present: None,
+            detection,
+        })
+    }
+
+    /// The routing when all links are up.
+    pub fn intact(&self) -> &Router {
+        &self.intact
+    }
+
+    /// The paths of flow `number`'s subflow; where no link leads on, those that it would have if all
+    /// were up.
+    pub fn paths(&self, plan: &Plan, number: u32, flow: &Flow, subflow: u32) -> SubflowPaths {
+        let of = |router: &Router| SubflowPaths::of(plan, router, number, flow, subflow);
+        let present = self.present.as_ref().map(of);
+        present
+            .filter(|paths| !paths.forward.is_empty())
+            .unwrap_or_else(|| of(&self.intact))
+    }
+
+    /// A link went down or came back.
+    pub fn on_change(&mut self, LinkId(link): LinkId, now: Time) {
+        if let Some(detection) = &mut self.detection {
+            detection.changed[link as usize] = now;
+            let due = now + detection.delay;
+            if detection.due.back() != Some(&due) {
+                detection.due.push_back(due);
+            }
+        }
+    }
+
+    /// When switches next look for new paths; `Time::MAX` if nothing has changed.
+    pub fn next_detection(&self) -> Time {
+        let detection = self.detection.as_ref();
+        let due = detection.and_then(|detection| detection.due.front());
+        due.copied().unwrap_or(Time::MAX)
+    }
+
+    /// Switches notice what has lasted for the detection delay. Returns whether any path may differ.
+    pub fn detect(&mut self, plan: &Plan, now: Time, is_up: impl Fn(u32) -> bool) -> bool {
+        let Some(detection) = &mut self.detection else {
+            return false;
+        };
+        while detection.due.front().is_some_and(|&due| due <= now) {
+            detection.due.pop_front();
+        }
+        let mut differs = false;
+        for (link, known) in (0u32..).zip(&mut detection.known) {
+            let lasted = detection.changed[link as usize] + detection.delay <= now;
+            if lasted && *known != is_up(link) {
+                *known = !*known;
+                differs = true;
+            }
+        }
+        if differs {
+            let usable = |LinkId(link): LinkId| detection.known[link as usize];
+            self.present = Some(self.intact.over(&plan.fabric, usable));
+        }
+        differs
+    }
+}
