@@ -2,9 +2,9 @@
 
 use crate::scheduler::Scheduler;
 use pathweave_control::{Ecn, Entry, Parameters, Scheme};
-use pathweave_fabric::routing::{PathRequest, Router};
+use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, base_rtt};
-use pathweave_network::{AgentSetup, LinkSetup, Network, Port};
+use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port};
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
@@ -24,9 +24,13 @@ pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment,
             agent: agent.clone(),
         })
         .collect();
-    Network::new(&setups, |link| {
+    let mut network = Network::new(&setups, |link| {
         Stream::new(plan.seed, "port", u64::from(link))
-    })
+    });
+    if let RoutingKind::Fmp(config) = &plan.routing {
+        network.set_fmp(Fmp::new(&plan.fabric, *config, plan.seed));
+    }
+    network
 }
 
 /// The controller whose switches take part, if there is one; scenarios have one such scheme at most.

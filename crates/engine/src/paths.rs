@@ -16,6 +16,8 @@ pub(crate) struct SubflowPaths {
     pub back: Vec<LinkId>,
     /// Every packet takes one of these data paths instead; acknowledgements come back on them.
     pub spread: Option<Vec<Vec<LinkId>>>,
+    /// The switches choose the paths while packets come; the others are what they might be.
+    pub by_switches: bool,
 }
 
 impl SubflowPaths {
@@ -47,6 +49,8 @@ impl SubflowPaths {
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
         if (spray && pinned.is_empty()) || scattered {
             paths.spread = Some(router.spread(flow.source, flow.destination));
+        } else if matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_empty() {
+            paths.by_switches = true;
         }
         paths
     }
@@ -63,10 +67,14 @@ impl PathList {
     /// The place of a subflow's path in the list. Packets that are spread have no path that could be
     /// named: theirs is empty.
     pub fn place(&mut self, paths: &SubflowPaths) -> u32 {
-        let named = match paths.spread {
-            Some(_) => &[][..],
-            None => &paths.forward[..],
-        };
+        match paths.spread {
+            Some(_) => self.place_of(&[]),
+            None => self.place_of(&paths.forward),
+        }
+    }
+
+    /// The place of these links in the list.
+    pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
         if let Some(&place) = self.places.get(named) {
             return place;
         }

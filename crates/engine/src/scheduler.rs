@@ -37,6 +37,8 @@ pub(crate) enum Alarm {
     BeginTraffic(u32),
     /// The traffic group with this number ends.
     StopTraffic(u32),
+    /// A feedback period of the switch with this number is over.
+    Feedback(u32),
 }
 
 impl Alarm {
@@ -51,6 +53,7 @@ impl Alarm {
             Alarm::BeginTraffic(id) => (6, id),
             Alarm::StopTraffic(id) => (7, id),
             Alarm::Pace(id) => (8, id),
+            Alarm::Feedback(id) => (9, id),
         }
     }
 
@@ -130,6 +133,11 @@ impl Scheduler {
     /// When the next timer is due; `Time::MAX` for none.
     pub fn next_timer(&self) -> Time {
         self.heap_first
+    }
+
+    /// Timers that are set, and links that are scheduled far ahead.
+    pub fn timers(&self) -> usize {
+        self.heap.len()
     }
 
     /// Moves the clock without an event; nothing is due before.

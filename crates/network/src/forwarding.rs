@@ -7,6 +7,9 @@ pub(crate) const END: u32 = u32::MAX;
 /// position is an end.
 pub(crate) const LOST: u32 = 0;
 
+/// The position of what switches tell each other: its next position is an end, too.
+pub(crate) const FEEDBACK: u32 = 1;
+
 /// A route that packets can be sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
@@ -24,7 +27,7 @@ pub struct Routes {
 impl Default for Routes {
     fn default() -> Routes {
         Routes {
-            links: vec![END; LOST as usize + 2],
+            links: vec![END; FEEDBACK as usize + 2],
             unused: Vec::new(),
         }
     }
@@ -61,6 +64,11 @@ impl Routes {
             .iter()
             .copied()
             .take_while(|&link| link != END)
+    }
+
+    /// The position of packets at the beginning of a route.
+    pub(crate) fn position(&self, route: RouteId) -> u32 {
+        route.0
     }
 
     #[inline]

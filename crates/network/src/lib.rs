@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod fmp;
 mod forwarding;
 mod histogram;
 mod marking;
@@ -19,6 +20,7 @@ mod statistics;
 pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
 };
+pub use fmp::{Fmp, FmpStatistics};
 pub use forwarding::{RouteId, Routes};
 pub use histogram::QueueHistogram;
 pub use network::{Arrival, Conservation, LinkSetup, Network};

@@ -101,6 +101,14 @@ impl Admission {
         };
     }
 
+    /// What waits, as a share of the limit.
+    pub fn occupancy(&self, waiting: Waiting) -> f64 {
+        match self.rules.limit {
+            Limit::Packets(packets) => f64::from(waiting.packets) / f64::from(packets),
+            Limit::Bytes(bytes) => f64::from(waiting.bytes) / bytes.get() as f64,
+        }
+    }
+
     /// Decides for one packet. `bytes` is asked only when a rule needs it.
     #[inline(always)]
     pub fn decide(
@@ -127,6 +135,10 @@ impl Rules {
     fn decide(&mut self, waiting: Waiting, header: &Header) -> Verdict {
         if header.is_protected() {
             return Verdict::Take;
+        }
+        if header.is_feedback() {
+            let loses = self.loss > 0.0 && self.stream.uniform() < self.loss;
+            return if loses { Verdict::Lose } else { Verdict::Take };
         }
         let full = match self.limit {
             Limit::Packets(packets) => waiting.packets >= packets,

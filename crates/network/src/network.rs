@@ -1,12 +1,14 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
-use crate::agent::{AgentSetup, AgentStatistics};
+use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
+use crate::fmp::{Fmp, Next, Price, messages};
 use crate::forwarding::{END, RouteId, Routes};
 use crate::histogram::QueueHistogram;
 use crate::packet::{Header, Packet, PacketId, Packets};
 use crate::port::{LinkEvents, Port};
 use crate::queue::QueueConfig;
 use crate::statistics::LinkStatistics;
+use pathweave_control::Feedback;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::sync::Arc;
@@ -33,6 +35,8 @@ pub enum Arrival {
     Dropped(PacketId),
     /// It is at its host; [`Network::take`] gives it out.
     AtHost(PacketId),
+    /// It was feedback for the switch there.
+    Consumed,
 }
 
 /// A link whose counters do not add up: a defect of the simulator.
@@ -52,11 +56,12 @@ pub struct Conservation {
 pub struct Network<S, P: Port> {
     ports: Vec<P>,
     packets: Packets<S, P::Label>,
-    /// Routes in use.
-    pub routes: Routes,
+    routes: Routes,
+    /// Where switches choose routes while packets come.
+    fmp: Option<Box<Fmp>>,
 }
 
-impl<S: Copy, P: Port> Network<S, P> {
+impl<S: Copy + Default, P: Port> Network<S, P> {
     /// Ports for these links. `stream` gives each link's own randomness.
     pub fn new(links: &[LinkSetup], stream: impl Fn(u32) -> Stream) -> Network<S, P> {
         let ports = links
@@ -68,7 +73,14 @@ impl<S: Copy, P: Port> Network<S, P> {
             ports,
             packets: Packets::new(),
             routes: Routes::default(),
+            fmp: None,
         }
+    }
+
+    /// From now on switches can choose routes while packets come: [`Network::add_fmp_route`]. Links are
+    /// numbered as in the fabric.
+    pub fn set_fmp(&mut self, fmp: Fmp) {
+        self.fmp = Some(Box::new(fmp));
     }
 
     /// A host sends a packet on a route. Returns false if the host's own port dropped it.
@@ -106,8 +118,8 @@ impl<S: Copy, P: Port> Network<S, P> {
         port.count_delivered(header.size);
         let (position, next) = self.routes.next(header.position);
         if next == END {
-            return if header.is_lost() {
-                Arrival::Dropped(id)
+            return if header.is_lost() || self.fmp.is_some() {
+                self.arrive_at_end(link, now, id, label, events)
             } else {
                 Arrival::AtHost(id)
             };
@@ -118,6 +130,155 @@ impl<S: Copy, P: Port> Network<S, P> {
         } else {
             Arrival::Dropped(id)
         }
+    }
+
+    /// A packet has come to the end of its list of links: it is lost, at its host, or where a switch has to
+    /// look further.
+    #[inline(never)]
+    fn arrive_at_end<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        id: PacketId,
+        label: P::Label,
+        events: &mut E,
+    ) -> Arrival {
+        let (header, _) = self.packets.visible(id);
+        let Some(fmp) = &mut self.fmp else {
+            return Arrival::Dropped(id);
+        };
+        let is_feedback = header.is_feedback();
+        if header.is_lost() {
+            fmp.on_lost(link, is_feedback);
+        } else if is_feedback {
+            let mut cut_off = Vec::new();
+            let ports = &self.ports;
+            let occupancy = |port: u32| ports[port as usize].occupancy(now);
+            fmp.on_message(link, now, occupancy, &mut cut_off);
+            self.send_notices(&cut_off, now, events);
+        } else {
+            let next = match fmp.next(link, header.position, now) {
+                Next::Host => return Arrival::AtHost(id),
+                Next::None => return Arrival::Dropped(id),
+                Next::Link(next) => next,
+            };
+            let port = &mut self.ports[next as usize];
+            return if port.enqueue(next, now, id, header, label, events) {
+                Arrival::Forwarded
+            } else {
+                Arrival::Dropped(id)
+            };
+        }
+        if is_feedback {
+            self.packets.remove(id);
+            Arrival::Consumed
+        } else {
+            Arrival::Dropped(id)
+        }
+    }
+
+    /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
+    pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
+        let Some(fmp) = &mut self.fmp else {
+            return;
+        };
+        let mut cut_off = Vec::new();
+        let ports = &self.ports;
+        let delivered = |link: u32| ports[link as usize].delivered();
+        fmp.find_silent(switch, now, delivered, &mut cut_off);
+        let told: Vec<_> = fmp
+            .ports(switch)
+            .into_iter()
+            .map(|link| (link, fmp.periodic(link)))
+            .collect();
+        self.send_notices(&cut_off, now, events);
+        self.tell(told, now, events);
+    }
+
+    fn send_notices<E: LinkEvents>(&mut self, rows: &[u32], now: Time, events: &mut E) {
+        if let Some(fmp) = &mut self.fmp
+            && !rows.is_empty()
+        {
+            let notices = fmp.notices(rows);
+            self.tell(notices, now, events);
+        }
+    }
+
+    fn tell<E: LinkEvents>(
+        &mut self,
+        told: Vec<(u32, Vec<(u32, Price)>)>,
+        now: Time,
+        events: &mut E,
+    ) {
+        let label = P::Label::new(Feedback::None, u32::MAX, true);
+        for (link, lines) in told {
+            for message in messages(lines) {
+                let id = self.packets.insert(Packet {
+                    header: Header::feedback(message.size()),
+                    label,
+                    segment: S::default(),
+                });
+                let (header, _) = self.packets.visible(id);
+                let port = &mut self.ports[link as usize];
+                if !port.enqueue(link, now, id, header, label, events) {
+                    self.packets.remove(id);
+                } else if let Some(fmp) = &mut self.fmp {
+                    fmp.on_sent(link, message);
+                }
+            }
+        }
+    }
+
+    /// Adds a route over these links.
+    pub fn add_route(&mut self, links: impl ExactSizeIterator<Item = u32>) -> RouteId {
+        self.routes.add(links)
+    }
+
+    /// Adds a route between two hosts whose links the switches choose, for a subflow of the connection with
+    /// this token.
+    ///
+    /// # Panics
+    /// Without [`Network::set_fmp`], and when no path joins the two in the intact fabric.
+    pub fn add_fmp_route(&mut self, hosts: (u32, u32), token: u64, subflow: u32) -> RouteId {
+        let fmp = self.fmp.as_mut().expect("switches that choose routes");
+        let port = fmp.host_port(hosts.0, hosts.1, token, subflow);
+        let route = self.routes.add([port].into_iter());
+        fmp.open(self.routes.position(route), hosts, token, subflow, port);
+        route
+    }
+
+    /// Gives a route back. No packet may be on it any more.
+    pub fn remove_route(&mut self, route: RouteId) {
+        if let Some(fmp) = &mut self.fmp {
+            fmp.close(self.routes.position(route));
+        }
+        self.routes.remove(route);
+    }
+
+    /// The links of a route; where switches choose them, as far as they have.
+    pub fn links_of(&self, route: RouteId) -> Vec<u32> {
+        let chosen = self
+            .fmp
+            .as_ref()
+            .map(|fmp| fmp.links(self.routes.position(route)));
+        match chosen {
+            Some(links) if !links.is_empty() => links,
+            _ => self.routes.links(route).collect(),
+        }
+    }
+
+    /// Whether packets on a route can reach their host over links that are up.
+    pub fn has_live_path(&self, route: RouteId) -> bool {
+        let position = self.routes.position(route);
+        match &self.fmp {
+            Some(fmp) if fmp.routes(position) => fmp.has_live_path(position),
+            _ => self.routes.links(route).all(|link| self.is_up(link)),
+        }
+    }
+
+    /// The switches that choose routes, if they do.
+    pub fn fmp(&self) -> Option<&Fmp> {
+        self.fmp.as_deref()
     }
 
     /// Takes a packet out of the network.
@@ -149,17 +310,29 @@ impl<S: Copy, P: Port> Network<S, P> {
         events: &mut E,
         mut lost: impl FnMut(S),
     ) {
-        if self.ports[link as usize].is_up() {
-            for id in self.ports[link as usize].fail(link, now, events).0 {
-                lost(self.packets.remove(id).segment);
+        if !self.ports[link as usize].is_up() {
+            return;
+        }
+        for id in self.ports[link as usize].fail(link, now, events).0 {
+            let packet = self.packets.remove(id);
+            if !packet.header.is_feedback() {
+                lost(packet.segment);
             }
         }
+        let mut cut_off = Vec::new();
+        if let Some(fmp) = &mut self.fmp {
+            fmp.on_down(link, &mut cut_off);
+        }
+        self.send_notices(&cut_off, now, events);
     }
 
     /// Brings a link back.
     pub fn restore(&mut self, link: u32, now: Time) {
         if !self.ports[link as usize].is_up() {
             self.ports[link as usize].restore(now);
+            if let Some(fmp) = &mut self.fmp {
+                fmp.on_up(link, now);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Packets and the arena they live in.
 
-use crate::forwarding::LOST;
+use crate::forwarding::{FEEDBACK as FEEDBACK_POSITION, LOST};
 
 /// What the network reads and writes of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub struct Header {
 const ECN_CAPABLE: u8 = 1;
 const CONGESTION_EXPERIENCED: u8 = 2;
 const PROTECTED: u8 = 4;
+const FEEDBACK: u8 = 8;
 
 impl Header {
     /// A header for a packet of `size` bytes on the wire.
@@ -34,6 +35,17 @@ impl Header {
             flags: self.flags | PROTECTED,
             ..self
         }
+    }
+    /// What switches tell each other: never dropped by a full queue, but lost where links lose packets.
+    pub(crate) fn feedback(size: u16) -> Header {
+        Header {
+            position: FEEDBACK_POSITION,
+            size,
+            flags: FEEDBACK,
+        }
+    }
+    pub(crate) fn is_feedback(&self) -> bool {
+        self.flags & FEEDBACK != 0
     }
     #[inline]
     pub(crate) fn at(self, position: u32) -> Header {

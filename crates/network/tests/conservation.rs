@@ -57,6 +57,12 @@ impl Port for Forgetful {
     fn waiting(&self, now: Time) -> u32 {
         self.0.waiting(now)
     }
+    fn occupancy(&self, now: Time) -> f64 {
+        self.0.occupancy(now)
+    }
+    fn delivered(&self) -> u64 {
+        self.0.delivered()
+    }
     fn holds(&self) -> u32 {
         self.0.holds()
     }
@@ -95,7 +101,7 @@ fn a_packet_that_vanishes_is_noticed() {
     };
     let mut network: Network<u32, Forgetful> =
         Network::new(&[link], |_| Stream::new(1, "conservation test", 0));
-    let route = network.routes.add([0].into_iter());
+    let route = network.add_route([0].into_iter());
     let mut events = Next::default();
     for number in 0..3 {
         assert!(network.send(

@@ -110,7 +110,7 @@ impl<P: Port<Label = ()>> Driver<P> {
         let routes = [&[0][..], &[1], &[2], &[0, 1, 2], &[1, 2], &[2, 0]];
         let routes = routes
             .iter()
-            .map(|links| network.routes.add(links.iter().copied()))
+            .map(|links| network.add_route(links.iter().copied()))
             .collect();
         Driver {
             network,
@@ -170,6 +170,7 @@ impl<P: Port<Label = ()>> Driver<P> {
             Arrival::Forwarded => (None, false),
             Arrival::Dropped(packet) => (Some(self.network.take(packet)), true),
             Arrival::AtHost(packet) => (Some(self.network.take(packet)), false),
+            Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
         let number = packet.map(|packet| packet.segment);
         let marked = packet.is_some_and(|packet| packet.header.congestion_experienced());

@@ -4,9 +4,10 @@ use crate::SubflowIndex;
 use pathweave_units::Time;
 
 /// The kind of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Asks for a subflow to be opened.
+    #[default]
     Syn,
     /// Agrees to it.
     SynAck,
@@ -31,7 +32,7 @@ pub const SACK_BLOCKS: usize = 3;
 
 /// The transport's part of a packet. Segments of a subflow are numbered from zero, and a
 /// connection's data likewise, one number a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
     /// The subflow it belongs to.
     pub subflow: SubflowIndex,

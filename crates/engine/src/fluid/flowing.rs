@@ -267,7 +267,10 @@ impl<'p> Flowing<'p> {
                 self.workload.wake(group as usize, &mut self.scheduler);
             }
             Alarm::OpenSubflow(_) => self.changed = true,
-            Alarm::Retransmission(_) | Alarm::DelayedAck(_) | Alarm::Pace(_) => {
+            Alarm::Retransmission(_)
+            | Alarm::DelayedAck(_)
+            | Alarm::Pace(_)
+            | Alarm::Feedback(_) => {
                 unreachable!("there are no packets")
             }
         }

@@ -3,6 +3,7 @@
 mod account;
 mod agents;
 mod flows;
+mod fmp;
 mod jobs;
 mod labels;
 mod links;
@@ -122,6 +123,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     }
     if crate::build::explicit(run.plan).is_some() {
         tables.push(agents::agents(run));
+    }
+    if let Some(fmp) = run.network.fmp() {
+        tables.push(fmp::fmp(&run.plan.fabric, fmp));
     }
     if !run.recoveries.failures.is_empty() {
         tables.push(recoveries::recoveries(&run.plan.fabric, &run.recoveries));

@@ -47,12 +47,9 @@ impl<P: Port> Simulation<'_, P> {
         let own = self.routes[place as usize].as_ref();
         let sprayed = self.sprays.of(SubflowIndex(place)).iter();
         own.into_iter().chain(sprayed).any(|routes| {
-            [routes.forward, routes.back].into_iter().all(|route| {
-                self.network
-                    .routes
-                    .links(route)
-                    .all(|link| self.network.is_up(link))
-            })
+            [routes.forward, routes.back]
+                .into_iter()
+                .all(|route| self.network.has_live_path(route))
         })
     }
 }

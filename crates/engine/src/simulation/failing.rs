@@ -54,8 +54,8 @@ impl<P: Port> Simulation<'_, P> {
         let sprayed = self.sprays.of(SubflowIndex(place)).iter();
         own.into_iter().chain(sprayed).any(|routes| {
             [routes.forward, routes.back].into_iter().any(|route| {
-                let mut used = self.network.routes.links(route);
-                used.any(|link| links[link as usize])
+                let used = self.network.links_of(route);
+                used.into_iter().any(|link| links[link as usize])
             })
         })
     }

@@ -7,7 +7,7 @@ use crate::outlet::SubflowRoutes;
 use crate::series::RateRow;
 use crate::workload::controller_of;
 use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
-use pathweave_network::{Port, Routes};
+use pathweave_network::Port;
 use pathweave_random::Stream;
 use pathweave_transport::{ConnectionId, Joins, Opening, Scatter, SubflowIndex};
 use pathweave_units::Time;
@@ -101,7 +101,11 @@ impl<P: Port> Simulation<'_, P> {
                 self.series.window_before.resize(place + 1, f64::NAN);
                 self.series.rtts_before.resize(place + 1, None);
             }
-            let routes = self.add_subflow_routes(SubflowIndex(place as u32), &paths);
+            let routes = if paths.by_switches {
+                self.add_fmp_routes(number, subflow)
+            } else {
+                self.add_subflow_routes(SubflowIndex(place as u32), &paths)
+            };
             self.routes[place] = Some(SubflowRoutes { captured, ..routes });
             self.series.received_before[place] = 0;
             self.series.window_before[place] = f64::NAN;
@@ -110,6 +114,33 @@ impl<P: Port> Simulation<'_, P> {
             data_paths.push(paths.forward);
         }
         data_paths
+    }
+
+    /// Routes of flow `number`'s subflow, there and back, whose links the switches choose.
+    fn add_fmp_routes(&mut self, number: u32, subflow: u32) -> SubflowRoutes {
+        let flow = &self.workload.flows[number as usize];
+        let (source, destination) = (flow.source, flow.destination);
+        let mut add = |hosts| {
+            self.network
+                .add_fmp_route(hosts, u64::from(number), subflow)
+        };
+        SubflowRoutes {
+            forward: add((source, destination)),
+            back: add((destination, source)),
+            sprayed: false,
+            captured: false,
+        }
+    }
+
+    /// The path that the switches have chosen for a subflow so far.
+    fn chosen_path(&mut self, SubflowIndex(place): SubflowIndex) {
+        if self.network.fmp().is_some()
+            && let Some(routes) = self.routes[place as usize].filter(|routes| !routes.sprayed)
+        {
+            let links = self.network.links_of(routes.forward);
+            let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
+            self.path_of[place as usize] = self.path_list.place_of(&links);
+        }
     }
 
     /// Duplicate acknowledgements that make a scattered packet lost: overtaking makes up to as many as
@@ -138,8 +169,8 @@ impl<P: Port> Simulation<'_, P> {
             let retired = retired.map(std::mem::take).unwrap_or_default();
             let sprayed = self.sprays.take(SubflowIndex(place));
             for routes in own.into_iter().chain(sprayed).chain(retired) {
-                self.network.routes.remove(routes.forward);
-                self.network.routes.remove(routes.back);
+                self.network.remove_route(routes.forward);
+                self.network.remove_route(routes.back);
             }
         }
         self.endpoints.release(connection);
@@ -150,6 +181,7 @@ impl<P: Port> Simulation<'_, P> {
         let now = self.scheduler.now();
         for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
             let place = index.0 as usize;
+            self.chosen_path(index);
             let view = self.endpoints.subflow(index);
             let row = SubflowRow::new(number, subflow as u32, &view, self.path_of[place]);
             let bytes = row.received - self.series.received_before[place];
@@ -188,20 +220,5 @@ impl<P: Port> Simulation<'_, P> {
             self.collect(number, connection);
         }
         self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
-    }
-}
-
-pub(super) fn add_routes(
-    routes: &mut Routes,
-    forward: &[LinkId],
-    back: &[LinkId],
-    sprayed: bool,
-) -> SubflowRoutes {
-    let mut add = |path: &[LinkId]| routes.add(path.iter().map(|link| link.0));
-    SubflowRoutes {
-        forward: add(forward),
-        back: add(back),
-        sprayed,
-        captured: false,
     }
 }

@@ -5,6 +5,7 @@ mod capturing;
 mod checks;
 mod ending;
 mod failing;
+mod feedback;
 mod flows;
 mod measurement;
 mod rerouting;
@@ -109,6 +110,8 @@ pub(crate) struct Simulation<'p, P: Port> {
     /// Whether the plan wants that all the time.
     records_packets: bool,
     pub recoveries: Recoveries,
+    /// Switches whose next feedback is scheduled.
+    feedback_scheduled: usize,
     /// By the flow's number.
     captures: BTreeMap<u32, Recording>,
     pub series: Series,
@@ -159,6 +162,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             watches_packets: records_packets,
             records_packets,
             recoveries: Recoveries::default(),
+            feedback_scheduled: 0,
             captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),
@@ -170,6 +174,7 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn run(mut self) -> Result<Output, RunError> {
         self.workload.schedule(&mut self.scheduler);
+        self.schedule_feedback();
         let verdict = self.run_to_the_end()?;
         let now = self.scheduler.now();
         self.close_windows_at(now, true);
@@ -224,7 +229,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             Event::Link(link, LinkEvent::Arrival) => {
                 self.packet_hops += 1;
                 match self.network.arrive(link, now, &mut self.scheduler) {
-                    Arrival::Forwarded => return,
+                    Arrival::Forwarded | Arrival::Consumed => return,
                     Arrival::Dropped(packet) => {
                         let lost = self.network.take(packet).segment;
                         self.on_lost(&lost, now);
@@ -298,6 +303,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             Alarm::WakeTraffic(group) => {
                 self.workload.wake(group as usize, &mut self.scheduler);
             }
+            Alarm::Feedback(switch) => self.send_feedback(switch, now),
             _ => unreachable!("all other alarms are the transport's"),
         }
     }

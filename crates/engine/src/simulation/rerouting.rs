@@ -1,7 +1,6 @@
 //! Subflows get new routes when switches have noticed that links went down or came back.
 
 use super::Simulation;
-use super::flows::add_routes;
 use crate::outlet::SubflowRoutes;
 use crate::paths::SubflowPaths;
 use pathweave_fabric::LinkId;
@@ -37,8 +36,10 @@ impl<P: Port> Simulation<'_, P> {
 
     /// Whether a subflow's routes are these paths.
     fn takes(&self, SubflowIndex(place): SubflowIndex, paths: &SubflowPaths) -> bool {
-        let routes = &self.network.routes;
-        let is = |route, path: &[LinkId]| routes.links(route).map(LinkId).eq(path.iter().copied());
+        let is = |route, path: &[LinkId]| {
+            let links = self.network.links_of(route).into_iter();
+            links.map(LinkId).eq(path.iter().copied())
+        };
         match &paths.spread {
             Some(spread) => {
                 let own = self.sprays.of(SubflowIndex(place));
@@ -82,19 +83,27 @@ impl<P: Port> Simulation<'_, P> {
         paths: &SubflowPaths,
     ) -> SubflowRoutes {
         let Some(spread) = &paths.spread else {
-            return add_routes(&mut self.network.routes, &paths.forward, &paths.back, false);
+            return self.add_routes(&paths.forward, &paths.back, false);
         };
         let all: Vec<SubflowRoutes> = spread
             .iter()
             .map(|path| {
                 let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
-                add_routes(&mut self.network.routes, path, &back, true)
+                self.add_routes(path, &back, true)
             })
             .collect();
         let first = all.first().copied();
         self.sprays.set(index, all);
-        first.unwrap_or_else(|| {
-            add_routes(&mut self.network.routes, &paths.forward, &paths.back, false)
-        })
+        first.unwrap_or_else(|| self.add_routes(&paths.forward, &paths.back, false))
+    }
+
+    fn add_routes(&mut self, forward: &[LinkId], back: &[LinkId], sprayed: bool) -> SubflowRoutes {
+        let mut add = |path: &[LinkId]| self.network.add_route(path.iter().map(|link| link.0));
+        SubflowRoutes {
+            forward: add(forward),
+            back: add(back),
+            sprayed,
+            captured: false,
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! | `two-level` | the destination's address picks the core switch | the source's address picks it |
 //! | `spray` | every packet draws one of the equal-cost paths | every packet draws one |
 //! | `pinned` | given | the data path backwards |
+//! | `fmp` | the switches choose while packets come; without them, as `ecmp`, distinct | the same, towards the source |
 
 mod permuted;
 mod shortest;
@@ -39,6 +40,20 @@ pub enum RoutingKind {
     },
     /// Every subflow's path is given.
     Pinned,
+    /// Switches tell each other of congestion and delay, and give each subflow its port when its first
+    /// packet arrives. (FMPTCP paper, section V-B.)
+    Fmp(FmpConfig),
+}
+
+/// The periods of FMP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FmpConfig {
+    /// How often switches send feedback.
+    pub feedback_period: Time,
+    /// A neighbour that sends nothing for longer counts as dead.
+    pub silence_timeout: Time,
+    /// A subflow that sends nothing for longer gets its port anew.
+    pub idle_expiry: Time,
 }
 
 /// The routing schemes by the names that scenarios use, with one line of help each.
@@ -56,6 +71,10 @@ pub const ROUTINGS: &[(&str, &str)] = &[
         "every packet, data or acknowledgement, takes one of the shortest paths at random",
     ),
     ("pinned", "every subflow's path is given node by node"),
+    (
+        "fmp",
+        "switches tell each other of congestion and delay and give each subflow the best port, siblings different ones (FMPTCP paper)",
+    ),
 ];
 
 impl RoutingKind {
@@ -74,6 +93,7 @@ impl RoutingKind {
             RoutingKind::TwoLevel => ROUTINGS[1].0,
             RoutingKind::Spray { .. } => ROUTINGS[2].0,
             RoutingKind::Pinned => ROUTINGS[3].0,
+            RoutingKind::Fmp(_) => ROUTINGS[4].0,
         }
     }
 }
@@ -121,18 +141,22 @@ impl Router {
     pub fn new(fabric: &Fabric, kind: RoutingKind, seed: u64) -> Result<Router, FabricError> {
         let tables = match kind {
             RoutingKind::TwoLevel => Tables::TwoLevel(TwoLevel::new(fabric)?),
-            RoutingKind::Ecmp { .. } | RoutingKind::Spray { .. } | RoutingKind::Pinned => {
-                Tables::Shortest(ShortestPaths::new(fabric))
-            }
+            RoutingKind::Ecmp { .. }
+            | RoutingKind::Spray { .. }
+            | RoutingKind::Pinned
+            | RoutingKind::Fmp(_) => Tables::Shortest(ShortestPaths::new(fabric)),
         };
         Ok(Router { kind, seed, tables })
     }
 
     /// The same routing over the usable links only, once switches know which these are. A link counts as
-    /// usable only if its reverse is, too. `two-level` and `pinned` do not look for other paths.
+    /// usable only if its reverse is, too. `two-level` and `pinned` do not look for other paths, and the
+    /// switches of `fmp` do so by themselves.
     pub fn over(&self, fabric: &Fabric, usable: impl Fn(LinkId) -> bool) -> Router {
         let tables = match (&self.tables, &self.kind) {
-            (Tables::TwoLevel(_), _) | (_, RoutingKind::Pinned) => self.tables.clone(),
+            (Tables::TwoLevel(_), _) | (_, RoutingKind::Pinned | RoutingKind::Fmp(_)) => {
+                self.tables.clone()
+            }
             (Tables::Shortest(_), _) => Tables::Shortest(ShortestPaths::over(fabric, usable)),
         };
         Router {
@@ -150,7 +174,7 @@ impl Router {
                 detection_delay, ..
             }
             | RoutingKind::Spray { detection_delay } => Some(detection_delay),
-            RoutingKind::TwoLevel | RoutingKind::Pinned => None,
+            RoutingKind::TwoLevel | RoutingKind::Pinned | RoutingKind::Fmp(_) => None,
         }
     }
 
@@ -189,7 +213,7 @@ impl Router {
                     let flow = self.flow_hash(request, source, destination);
                     paths.hashed(source, destination, flow, path);
                 }
-                RoutingKind::Ecmp { distinct: true, .. } => {
+                RoutingKind::Ecmp { distinct: true, .. } | RoutingKind::Fmp(_) => {
                     let count = paths.path_count(source, destination);
                     if count > 0 {
                         let key = self.key(request, DISTINCT_PATHS);

@@ -213,8 +213,35 @@ impl ShortestPaths {
         hops.min().map(|hops| hops + 1)
     }
 
+    /// Number of destinations that the tables tell apart: sets of switches that hosts have cables to.
+    pub fn destinations(&self) -> u32 {
+        if self.switches == 0 {
+            return 0;
+        }
+        (self.distance.len() / self.switches) as u32
+    }
+
+    /// The destination that a host belongs to.
+    pub fn destination_of(&self, host: u32) -> u32 {
+        self.attachment[host as usize]
+    }
+
+    /// Whether this switch has cables to the hosts of a destination.
+    pub fn is_last_switch(&self, switch: NodeId, destination: u32) -> bool {
+        self.distance[self.row_of(switch, destination)] == 0
+    }
+
+    /// The links of a switch that are on shortest paths to a destination; none where it is the last.
+    pub fn next_hops_to(&self, switch: NodeId, destination: u32) -> &[LinkId] {
+        self.next_hops(self.row_of(switch, destination))
+    }
+
+    fn row_of(&self, switch: NodeId, destination: u32) -> usize {
+        destination as usize * self.switches + self.switch[switch.0 as usize] as usize
+    }
+
     /// The ports of a host that begin a shortest path.
-    fn nearest_ports(&self, source: u32, destination: u32) -> impl Iterator<Item = LinkId> {
+    pub fn nearest_ports(&self, source: u32, destination: u32) -> impl Iterator<Item = LinkId> {
         let nearest = self.hops(source, destination).map(|hops| hops - 1);
         let ports = self.ports(source).iter().copied();
         ports.filter(move |&port| {
@@ -223,7 +250,7 @@ impl ShortestPaths {
     }
 
     /// The links from a destination's last switch to it.
-    fn last_links(&self, switch: NodeId, destination: u32) -> impl Iterator<Item = LinkId> {
+    pub fn last_links(&self, switch: NodeId, destination: u32) -> impl Iterator<Item = LinkId> {
         let ports = self.ports(destination).iter();
         let back = ports.filter(move |&&port| self.end(port) == switch);
         back.map(|port| port.reverse())

@@ -3,7 +3,7 @@
 use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::histogram::QueueHistogram;
-use crate::marking::{Admission, Verdict};
+use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
 use crate::statistics::LinkStatistics;
@@ -259,6 +259,15 @@ impl<A: Agent> Port for DeparturePort<A> {
 
     fn waiting(&self, _now: Time) -> u32 {
         self.waiting.len() as u32
+    }
+
+    fn occupancy(&self, _now: Time) -> f64 {
+        let Backlog { packets, bytes } = self.backlog();
+        self.admission.occupancy(Waiting { packets, bytes })
+    }
+
+    fn delivered(&self) -> u64 {
+        self.statistics.delivered
     }
 
     fn holds(&self) -> u32 {

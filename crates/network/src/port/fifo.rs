@@ -2,7 +2,7 @@
 
 use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
 use crate::histogram::QueueHistogram;
-use crate::marking::{Admission, Verdict};
+use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
 use crate::statistics::LinkStatistics;
@@ -294,6 +294,20 @@ impl Port for FifoPort {
         self.tail
             .wrapping_sub(self.first_unserved_before(now))
             .saturating_sub(1)
+    }
+
+    fn occupancy(&self, now: Time) -> f64 {
+        let served = self.first_unserved_before(now);
+        let packets = self.tail.wrapping_sub(served).saturating_sub(1);
+        let bytes = match packets {
+            0 => 0,
+            _ => self.bytes.wrapping_sub(self.entry(served).bytes_to_here),
+        };
+        self.admission.occupancy(Waiting { packets, bytes })
+    }
+
+    fn delivered(&self) -> u64 {
+        self.statistics.delivered
     }
 
     fn holds(&self) -> u32 {

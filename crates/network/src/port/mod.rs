@@ -97,6 +97,12 @@ pub trait Port {
     /// Packets waiting now; the one in service does not count.
     fn waiting(&self, now: Time) -> u32;
 
+    /// What waits now, as a share of the limit.
+    fn occupancy(&self, now: Time) -> f64;
+
+    /// Packets that have reached the far end.
+    fn delivered(&self) -> u64;
+
     /// Packets in the port or on the wire.
     fn holds(&self) -> u32;
 

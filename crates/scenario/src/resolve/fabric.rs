@@ -1,10 +1,10 @@
 //! Topology and routing from their tables.
 
 use super::{Report, graph};
-use crate::schema::{LayerDelays, LayerRates, RoutingTable, TopologyTable};
+use crate::schema::{FmpTable, LayerDelays, LayerRates, RoutingTable, TopologyTable};
 use crate::text::{Either, RateText, TimeText};
 use pathweave_fabric::Fabric;
-use pathweave_fabric::routing::{Router, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, Router, RoutingKind};
 use pathweave_fabric::topology::{
     Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring, Star, Topology,
 };
@@ -122,11 +122,48 @@ pub(super) fn routing(
             detection_delay: spray.detection_delay.get_or_insert(DETECTION_DELAY).0,
         },
         RoutingTable::Pinned(_) => RoutingKind::Pinned,
+        RoutingTable::Fmp(fmp) => RoutingKind::Fmp(fmp_config(fmp, report)),
         RoutingTable::TwoLevel(_) => {
             if let Err(error) = Router::new(fabric, RoutingKind::TwoLevel, 0) {
                 report.wrong(&["routing", "kind"], error.to_string());
             }
             RoutingKind::TwoLevel
         }
+    }
+}
+
+/// The shortest feedback period: feedback of a large fabric takes some microseconds of every link.
+const SHORTEST_PERIOD: Time = Time::from_micros(1);
+
+fn fmp_config(table: &mut FmpTable, report: &mut Report<'_>) -> FmpConfig {
+    let given = table.feedback_period;
+    let period = given.unwrap_or(TimeText(Time::from_micros(100)));
+    table.feedback_period = Some(period);
+    let timeout = *table.silence_timeout.get_or_insert(TimeText(period.0 * 3));
+    let expiry = *table
+        .idle_expiry
+        .get_or_insert(TimeText(Time::from_secs(1)));
+    if period.0 < SHORTEST_PERIOD {
+        report.wrong(
+            &["routing", "feedback_period"],
+            format!(
+                "the feedback period is {}; give at least {SHORTEST_PERIOD}",
+                period.0
+            ),
+        );
+    }
+    if timeout.0 < period.0 {
+        report.wrong(
+            &["routing", "silence_timeout"],
+            format!(
+                "a neighbour would count as dead before its next feedback; give at least the feedback period, {}",
+                period.0
+            ),
+        );
+    }
+    FmpConfig {
+        feedback_period: period.0,
+        silence_timeout: timeout.0,
+        idle_expiry: expiry.0,
     }
 }

@@ -238,6 +238,9 @@ tagged! {
         "spray" => Spray(SprayTable),
         /// Listed flows give their paths.
         "pinned" => Pinned(NoOptions),
+        /// Switches tell each other of congestion and delay, and give each subflow the best port (FMPTCP
+        /// paper).
+        "fmp" => Fmp(FmpTable),
     }
 }
 
@@ -260,6 +263,20 @@ pub(crate) struct SprayTable {
     /// over the shortest paths that are left. Default 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection_delay: Option<TimeText>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FmpTable {
+    /// How often switches send feedback. Default 100 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback_period: Option<TimeText>,
+    /// A neighbour that sends nothing for longer counts as dead. Default three feedback periods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_timeout: Option<TimeText>,
+    /// A subflow that sends nothing for longer gets its port anew. Default 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_expiry: Option<TimeText>,
 }
 
 impl Default for RoutingTable {

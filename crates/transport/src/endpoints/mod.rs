@@ -25,7 +25,7 @@ use pathweave_units::Time;
 pub struct ConnectionId(pub u32);
 
 /// A subflow's place among all subflows; used again when its connection is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubflowIndex(pub u32);
 
 /// Which way a packet goes.

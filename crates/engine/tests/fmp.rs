@@ -1,0 +1,322 @@
+//! Switches that route by feedback, in whole runs.
+
+mod plans;
+
+use pathweave_engine::{Column, Output, Verdict};
+use pathweave_fabric::routing::{FmpConfig, RoutingKind};
+use pathweave_fabric::topology::{Graph, GraphCable, GraphNode, LeafSpine};
+use pathweave_fabric::{Fabric, LinkId};
+use pathweave_scenario::{Change, LinkChange, Plan};
+use pathweave_traffic::Size;
+use pathweave_units::{Rate, Time};
+use plans::{counted, fixed, flags};
+use std::collections::BTreeSet;
+
+const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {
+    feedback_period: Time::from_micros(100),
+    silence_timeout: Time::from_micros(300),
+    idle_expiry: Time::from_secs(1),
+});
+
+fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Fabric {
+    let shape = LeafSpine {
+        leaves,
+        spines,
+        hosts_per_leaf,
+        host_rate: Rate::from_gbps(1),
+        uplink_rate: Rate::from_gbps(1),
+        host_delay: Time::from_micros(1).into(),
+        uplink_delay: Time::from_micros(10).into(),
+    };
+    shape.build(1).expect("a fabric")
+}
+
+fn paths(output: &Output) -> Vec<Vec<String>> {
+    let Some(Column::Labels { names, codes }) = plans::table(output, "subflows").column("path")
+    else {
+        panic!("paths");
+    };
+    let nodes = |code: &u32| {
+        names[*code as usize]
+            .split('-')
+            .map(str::to_owned)
+            .collect()
+    };
+    codes.iter().map(nodes).collect()
+}
+
+fn total(output: &Output, column: &str) -> u64 {
+    plans::table(output, "fmp").integers(column).iter().sum()
+}
+
+#[test]
+fn a_connection_s_subflows_use_all_paths_of_an_idle_fat_tree() {
+    let pattern = plans::flows(&[(0, 15, Time::ZERO)]);
+    let mut group = plans::group("xmp", &[], pattern, fixed(2_000_000));
+    group.subflows = 4;
+    let queue = plans::queue(100, Some(10));
+    let mut plan = plans::plan(plans::fat_tree(4), queue, vec![group], None);
+    plan.routing = FMP;
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [2_000_000]);
+    let paths = paths(&output);
+    assert!(paths.iter().all(|path| path.len() == 7), "{paths:?}");
+    let different: BTreeSet<_> = paths.iter().collect();
+    assert_eq!(different.len(), 4);
+}
+
+#[test]
+fn feedback_takes_its_time_on_the_links() {
+    let fabric = leaf_spine(3, 2, 1);
+    let group = plans::group(
+        "reno",
+        &[],
+        plans::flows(&[(0, 1, Time::ZERO)]),
+        Size::Unlimited,
+    );
+    let end = Time::from_millis(10);
+    let mut plan = plans::plan(fabric, plans::queue(100, None), vec![group], Some(end));
+    plan.routing = FMP;
+    let output = plans::run(&plan);
+    // 100 periods of 6 links up with one line each and 6 links down with two.
+    assert_eq!(total(&output, "feedback_packets"), 100 * 12);
+    assert_eq!(total(&output, "feedback_bytes"), 100 * (6 * 24 + 6 * 32));
+    // Spine 0 to leaf 2 carries nothing else: 32 bytes in every 100 us of a 1 Gbps link.
+    let link = plans::link(&plan.fabric, "spine0", "leaf2").0 as usize;
+    let used = plans::table(&output, "links").numbers("utilisation")[link];
+    assert!(
+        plans::within(used, 0.02, 32.0 * 8.0 / 100e-6 / 1e9),
+        "{used}"
+    );
+    assert_eq!(total(&output, "silences"), 0);
+}
+
+#[test]
+fn new_flows_avoid_what_others_congest() {
+    // Two hosts of leaf 0 fill its port to spine 0 by pinned paths; four flows of the others come later.
+    let fabric = leaf_spine(2, 2, 6);
+    let via = |source: &str, destination: &str| {
+        plans::path(&fabric, &[source, "leaf0", "spine0", "leaf1", destination])
+    };
+    let mut background = plans::group(
+        "reno",
+        &[],
+        plans::flows(&[(0, 6, Time::ZERO), (1, 7, Time::ZERO)]),
+        Size::Unlimited,
+    );
+    background.listed[0].paths = vec![via("h0", "h6")];
+    background.listed[1].paths = vec![via("h1", "h7")];
+    let at = Time::from_millis;
+    let late = plans::flows(&[
+        (2, 8, at(20)),
+        (3, 9, at(21)),
+        (4, 10, at(22)),
+        (5, 11, at(23)),
+    ]);
+    let mut late = plans::group("reno", &[], late, fixed(15_000));
+    late.name = "late".to_owned();
+    let groups = vec![background, late];
+    let mut plan = plans::plan(fabric, plans::queue(100, None), groups, Some(at(40)));
+    plan.routing = FMP;
+    let output = plans::run(&plan);
+    let paths = paths(&output);
+    assert!(paths[..2].iter().all(|path| path[2] == "spine0"));
+    assert!(
+        paths[2..].iter().all(|path| path[2] == "spine1"),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn works_under_every_controller() {
+    for entry in pathweave_control::registry() {
+        let pattern = plans::flows(&[(0, 15, Time::ZERO), (4, 11, Time::ZERO)]);
+        let mut group = plans::group(entry.name, &[], pattern, fixed(300_000));
+        group.subflows = if entry.coupled { 3 } else { 1 };
+        let queue = plans::queue(100, Some(10));
+        let mut plan = plans::plan(plans::fat_tree(4), queue, vec![group], None);
+        plan.routing = FMP;
+        let output = plans::run(&plan);
+        assert_eq!(output.verdict, Verdict::Finished, "{}", entry.name);
+        assert_eq!(counted(&output, "delivered_bytes"), [300_000; 2]);
+        assert!(total(&output, "feedback_packets") > 0);
+    }
+}
+
+/// Two switches with a slow way and a fast way between them; the flow takes the slow one first.
+fn two_ways() -> (Plan, &'static str) {
+    let node = |name: &str, host| GraphNode {
+        name: name.to_owned(),
+        host,
+        rack: None,
+        pod: None,
+    };
+    let cable = |a: &str, b: &str, delay| GraphCable {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        rate: Rate::from_gbps(1),
+        delay: Time::from_micros(delay).into(),
+        layer: None,
+    };
+    let graph = Graph {
+        nodes: [
+            ("S", true),
+            ("D", true),
+            ("L", false),
+            ("A", false),
+            ("B", false),
+            ("R", false),
+        ]
+        .map(|(name, host)| node(name, host))
+        .to_vec(),
+        cables: vec![
+            cable("S", "L", 1),
+            cable("L", "A", 10),
+            cable("A", "R", 3000),
+            cable("L", "B", 10),
+            cable("B", "R", 10),
+            cable("R", "D", 1),
+        ],
+    };
+    let fabric = graph.build(1).expect("a fabric");
+    let group = plans::group("reno", &[], plans::single(), fixed(3_000_000));
+    let mut plan = plans::plan(fabric, plans::queue(100, None), vec![group], None);
+    plan.routing = FMP;
+    for seed in 1.. {
+        plan.seed = seed;
+        if paths(&plans::run(&plan))[0][2] == "A" {
+            break;
+        }
+    }
+    (plan, "A")
+}
+
+#[test]
+fn a_route_that_changes_while_packets_are_under_way_reorders_them() {
+    let (mut plan, first) = two_ways();
+    // The port goes down when 3 ms of packets are behind it: those arrive after what takes the other way.
+    plans::down_between(&mut plan, ["L", first], Time::from_millis(40), None);
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [3_000_000]);
+    assert_eq!(paths(&output)[0][2], "B");
+    assert_eq!(total(&output, "reroutes"), 1);
+    // Few packets were lost at the port, and many more overtaken: retransmitted for nothing.
+    let lost = output.counters.lost_to_failures;
+    let again = counted(&output, "retransmits")[0];
+    assert!(
+        lost < 20 && again > 2 * lost,
+        "{lost} lost, {again} retransmitted"
+    );
+    let received: u64 = plans::table(&output, "subflows")
+        .integers("received_bytes")
+        .iter()
+        .sum();
+    assert_eq!(received, 3_000_000, "each byte counts once");
+    let recovery = plans::table(&output, "recoveries").numbers("recovery_s");
+    assert!(recovery[0] < 0.25, "{recovery:?}");
+}
+
+#[test]
+fn a_switch_that_falls_silent_is_avoided() {
+    let (mut plan, first) = two_ways();
+    // From 40 ms on, nothing comes from A to L any more: neither ACKs nor feedback.
+    let link = plans::link(&plan.fabric, first, "L");
+    plan.events.push(LinkChange {
+        at: Time::from_millis(40),
+        link,
+        change: Change::Loss(1.0),
+    });
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [3_000_000]);
+    assert_eq!(paths(&output)[0][2], "B");
+    assert_eq!(total(&output, "silences"), 1);
+}
+
+#[test]
+fn a_failure_behind_the_next_switch_is_told_upstream() {
+    let (mut plan, first) = two_ways();
+    plans::down_between(&mut plan, [first, "R"], Time::from_millis(40), None);
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [3_000_000]);
+    assert_eq!(paths(&output)[0][2], "B");
+    // A tells L that R's hosts are out of reach; R has its other port left.
+    assert_eq!(total(&output, "notices"), 1);
+    // Between the failure and the notice some packets found A without a port.
+    assert!(total(&output, "unroutable") > 0);
+}
+
+#[test]
+fn a_flow_without_a_way_is_stalled_and_the_run_ends() {
+    let (mut plan, _) = two_ways();
+    for way in ["A", "B"] {
+        plans::down_between(&mut plan, ["L", way], Time::from_millis(30), None);
+    }
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Stalled);
+    assert_eq!(flags(&output, "stalled"), [true]);
+    // A way that comes back is found again.
+    plans::down_between(
+        &mut plan,
+        ["L", "B"],
+        Time::from_millis(30),
+        Some(Time::from_millis(60)),
+    );
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [3_000_000]);
+}
+
+#[test]
+fn the_run_ends_when_only_feedback_is_left() {
+    let group = plans::group("reno", &[], plans::single(), fixed(1000));
+    let mut plan = plans::plan(
+        leaf_spine(2, 2, 1),
+        plans::queue(9, None),
+        vec![group],
+        None,
+    );
+    plan.routing = FMP;
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert!(output.counters.ended < Time::from_millis(2));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_paths_given_stay() {
+    let mut group = plans::group("lia", &[], plans::permutation(), fixed(200_000));
+    group.subflows = 2;
+    let mut plan = plans::plan(
+        plans::fat_tree(4),
+        plans::queue(50, None),
+        vec![group],
+        None,
+    );
+    plan.routing = FMP;
+    assert_eq!(plans::run(&plan).hash, plans::run(&plan).hash);
+    let first = plans::run(&plan).hash;
+    plan.seed += 1;
+    assert_ne!(plans::run(&plan).hash, first);
+
+    let mut plan = plans::two_paths(fixed(500_000));
+    plan.routing = FMP;
+    let wanted: Vec<&[LinkId]> = plan.groups[0].listed[0]
+        .paths
+        .iter()
+        .map(Vec::as_slice)
+        .collect();
+    let names: Vec<Vec<String>> = wanted
+        .iter()
+        .map(|links| {
+            let fabric = &plan.fabric;
+            let name = |node| fabric.node(node).name.clone();
+            let first = name(fabric.link(links[0]).from);
+            let rest = links.iter().map(|&link| name(fabric.link(link).to));
+            std::iter::once(first).chain(rest).collect()
+        })
+        .collect();
+    assert_eq!(paths(&plans::run(&plan)), names);
+}

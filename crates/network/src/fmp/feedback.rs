@@ -1,0 +1,175 @@
+//! What switches tell each other.
+
+use super::prices::Price;
+use super::{Fmp, NONE, reverse};
+use pathweave_units::Time;
+
+/// Bytes of a feedback packet, apart from its lines.
+const HEADER: u16 = 16;
+/// Bytes of a line: one destination's congestion degree and delay.
+const LINE: u16 = 8;
+/// Lines that fit into a packet of 1,500 bytes.
+const MOST_LINES: usize = ((1500 - HEADER) / LINE) as usize;
+
+/// The lines of a feedback packet: prices, each for a place among the announcements of its link.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    lines: Vec<(u32, Price)>,
+}
+
+impl Message {
+    /// Bytes on the wire.
+    pub fn size(&self) -> u16 {
+        HEADER + LINE * self.lines.len() as u16
+    }
+}
+
+/// Splits lines into packets.
+pub(crate) fn messages(lines: Vec<(u32, Price)>) -> impl Iterator<Item = Message> {
+    let count = lines.len().div_ceil(MOST_LINES);
+    let mut lines = lines.into_iter();
+    (0..count).map(move |_| Message {
+        lines: lines.by_ref().take(MOST_LINES).collect(),
+    })
+}
+
+impl Fmp {
+    /// The links over which a switch tells its neighbours: those that are up.
+    pub(crate) fn ports(&self, switch: u32) -> Vec<u32> {
+        let ports = self.switches[switch as usize].ports.iter().copied();
+        ports.filter(|&port| self.up[port as usize]).collect()
+    }
+
+    /// What the near end of a link tells its far end in every period.
+    pub(crate) fn periodic(&self, link: u32) -> Vec<(u32, Price)> {
+        (0u32..)
+            .zip(self.prices.announcements(link))
+            .map(|(place, announcement)| (place, self.prices.best(announcement.row)))
+            .collect()
+    }
+
+    /// What the near end of a link tells its far end when it cannot reach destinations any more.
+    fn notice(&self, link: u32, rows: &[u32]) -> Vec<(u32, Price)> {
+        (0u32..)
+            .zip(self.prices.announcements(link))
+            .filter(|(_, announcement)| rows.contains(&announcement.row))
+            .map(|(place, _)| (place, Price::UNREACHABLE))
+            .collect()
+    }
+
+    /// The path-failure notices that follow from rows without a port: for each link what it carries.
+    pub(crate) fn notices(&mut self, rows: &[u32]) -> Vec<(u32, Vec<(u32, Price)>)> {
+        let mut tellers: Vec<u32> = rows
+            .iter()
+            .map(|&row| self.prices.switch_of_row(row))
+            .collect();
+        tellers.sort_unstable();
+        tellers.dedup();
+        let mut all = Vec::new();
+        for switch in tellers {
+            for link in self.ports(switch) {
+                let lines = self.notice(link, rows);
+                if !lines.is_empty() {
+                    self.statistics_mut(switch).notices += 1;
+                    all.push((link, lines));
+                }
+            }
+        }
+        all
+    }
+
+    /// A message has entered the port of a link.
+    pub(crate) fn on_sent(&mut self, link: u32, message: Message) {
+        let teller = self.switch_at(reverse(link));
+        let statistics = self.statistics_mut(teller);
+        statistics.feedback_packets += 1;
+        statistics.feedback_bytes += u64::from(message.size());
+        self.under_way[link as usize].push_back(message);
+        self.in_network += 1;
+    }
+
+    /// A link has lost a packet on its way; if it was feedback, the oldest message.
+    pub(crate) fn on_lost(&mut self, link: u32, is_feedback: bool) {
+        self.hearing[link as usize].lost += 1;
+        if is_feedback {
+            self.under_way[link as usize].pop_front();
+            self.in_network -= 1;
+        }
+    }
+
+    /// The oldest message on a link arrives. `occupancy` gives the queue of a link's port as a share of its
+    /// limit. Adds the rows to `cut_off` that have no port left.
+    pub(crate) fn on_message(
+        &mut self,
+        link: u32,
+        now: Time,
+        occupancy: impl Fn(u32) -> f64,
+        cut_off: &mut Vec<u32>,
+    ) {
+        self.hearing[link as usize].at = now;
+        let Some(message) = self.under_way[link as usize].pop_front() else {
+            unreachable!("feedback arrives in the order in which it was sent")
+        };
+        self.in_network -= 1;
+        let port = reverse(link);
+        let (queue, delay) = (occupancy(port), self.delay[port as usize]);
+        for (place, told) in message.lines {
+            let entry = self.prices.announcements(link)[place as usize].entry;
+            if !told.is_reachable() || !self.up[port as usize] {
+                self.prices.remove(entry, cut_off);
+                continue;
+            }
+            self.prices.set(
+                entry,
+                Price {
+                    congestion: told.congestion + queue,
+                    delay: told.delay + delay,
+                },
+            );
+        }
+    }
+
+    /// A switch looks which neighbours have been silent for too long: no feedback for the time-out, and no
+    /// other packet since it last looked. `delivered` gives the packets that a link has sent to its end so far.
+    pub(crate) fn find_silent(
+        &mut self,
+        switch: u32,
+        now: Time,
+        delivered: impl Fn(u32) -> u64,
+        cut_off: &mut Vec<u32>,
+    ) {
+        for port in self.ports(switch) {
+            let from = reverse(port);
+            let heard = &mut self.hearing[from as usize];
+            let before = heard.packets;
+            heard.packets = delivered(from) - heard.lost;
+            let silent = now > heard.at + self.config.silence_timeout && heard.packets == before;
+            if silent && self.leads_on(port) {
+                self.prices.remove_port(port, cut_off);
+                self.statistics_mut(switch).silences += 1;
+            }
+        }
+    }
+
+    /// Whether any destination can be reached over a port.
+    fn leads_on(&self, port: u32) -> bool {
+        let mut told = self.prices.announcements(reverse(port)).iter();
+        told.any(|told| self.prices.entry(told.entry).price.is_reachable())
+    }
+
+    /// A link went down, and what was on it is lost. Adds the rows to `cut_off` that have no port left.
+    pub(crate) fn on_down(&mut self, link: u32, cut_off: &mut Vec<u32>) {
+        self.up[link as usize] = false;
+        self.in_network -= self.under_way[link as usize].len();
+        self.under_way[link as usize].clear();
+        if self.switch_at(reverse(link)) != NONE {
+            self.prices.remove_port(link, cut_off);
+        }
+    }
+
+    /// A link came back: the neighbour's next feedback says where it leads.
+    pub(crate) fn on_up(&mut self, link: u32, now: Time) {
+        self.up[link as usize] = true;
+        self.hearing[link as usize].at = now + Time::from_secs_f64(self.delay[link as usize]);
+    }
+}

@@ -1,0 +1,343 @@
+//! The routing tables: which port each subflow takes at each switch.
+
+use super::{Fmp, NONE};
+use crate::fmp::prices;
+use pathweave_fabric::{LinkId, NodeId};
+use pathweave_random::hash;
+use pathweave_units::Time;
+use std::collections::BTreeMap;
+
+/// Where a packet goes from the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// On this link.
+    Link(u32),
+    /// Nowhere: it is at its host.
+    Host,
+    /// Nowhere: the switch has no port for it.
+    None,
+}
+
+/// A subflow's entry in the routing table of a switch.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    switch: u32,
+    link: u32,
+    /// The price entry that stands for the port; [`NONE`] on the last link to a host.
+    entry: u32,
+    last: Time,
+}
+
+/// One direction of a subflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flow {
+    connection: u32,
+    /// The host's own port, where it begins.
+    port: u32,
+    subflow: u32,
+    destination: u32,
+    host: u32,
+    hops: Vec<Hop>,
+}
+
+/// The order in which a connection takes the ports of a switch.
+#[derive(Clone, Debug)]
+struct Order {
+    switch: u32,
+    entries: Vec<u32>,
+}
+
+/// One direction of a connection.
+#[derive(Clone, Debug)]
+struct Connection {
+    key: (u64, u32, u32),
+    flows: Vec<u32>,
+    orders: Vec<Order>,
+}
+
+/// The connections whose subflows are routed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connections {
+    all: Vec<Option<Connection>>,
+    /// By token, source and destination.
+    places: BTreeMap<(u64, u32, u32), u32>,
+}
+
+impl Connections {
+    fn place(&mut self, key: (u64, u32, u32)) -> u32 {
+        if let Some(&place) = self.places.get(&key) {
+            return place;
+        }
+        let unused = self.all.iter().position(Option::is_none);
+        let place = unused.unwrap_or(self.all.len());
+        let connection = Connection {
+            key,
+            flows: Vec::new(),
+            orders: Vec::new(),
+        };
+        if place == self.all.len() {
+            self.all.push(Some(connection));
+        } else {
+            self.all[place] = Some(connection);
+        }
+        self.places.insert(key, place as u32);
+        place as u32
+    }
+
+    fn get(&mut self, place: u32) -> &mut Connection {
+        self.all[place as usize]
+            .as_mut()
+            .expect("a connection lives as long as its flows")
+    }
+
+    fn remove_flow(&mut self, place: u32, flow: u32) {
+        let connection = self.get(place);
+        connection.flows.retain(|&other| other != flow);
+        if connection.flows.is_empty() {
+            let key = connection.key;
+            self.places.remove(&key);
+            self.all[place as usize] = None;
+        }
+    }
+}
+
+impl Fmp {
+    /// The port of a host on which the packets of a subflow leave: hosts with several take them in turn.
+    pub(crate) fn host_port(&self, source: u32, destination: u32, token: u64, subflow: u32) -> u32 {
+        let ports: Vec<LinkId> = self.paths.nearest_ports(source, destination).collect();
+        let turn = hash(&[self.seed, token, u64::from(source)]) + u64::from(subflow);
+        ports[(turn % ports.len() as u64) as usize].0
+    }
+
+    /// From now on packets at this position are of this subflow of the connection with this token, and go
+    /// from one host to another.
+    pub(crate) fn open(
+        &mut self,
+        position: u32,
+        (source, destination): (u32, u32),
+        token: u64,
+        subflow: u32,
+        port: u32,
+    ) {
+        let connection = self.connections.place((token, source, destination));
+        let flow = Flow {
+            connection,
+            port,
+            subflow,
+            destination: self.paths.destination_of(destination),
+            host: destination,
+            hops: Vec::new(),
+        };
+        let number = match self.unused_flows.pop() {
+            Some(number) => {
+                self.flows[number as usize] = flow;
+                number
+            }
+            None => {
+                self.flows.push(flow);
+                self.flows.len() as u32 - 1
+            }
+        };
+        self.connections.get(connection).flows.push(number);
+        if self.flow_at.len() <= position as usize {
+            self.flow_at.resize(position as usize + 1, NONE);
+        }
+        self.flow_at[position as usize] = number;
+    }
+
+    /// No packet at this position will come any more.
+    pub(crate) fn close(&mut self, position: u32) {
+        let Some(number) = self.flow(position) else {
+            return;
+        };
+        self.flow_at[position as usize] = NONE;
+        let flow = std::mem::take(&mut self.flows[number as usize]);
+        for hop in &flow.hops {
+            self.switches[hop.switch as usize].routes -= 1;
+        }
+        self.connections.remove_flow(flow.connection, number);
+        self.unused_flows.push(number);
+    }
+
+    fn flow(&self, position: u32) -> Option<u32> {
+        let flow = self.flow_at.get(position as usize).copied();
+        flow.filter(|&flow| flow != NONE)
+    }
+
+    /// Where a packet goes from the end of a link.
+    pub(crate) fn next(&mut self, link: u32, position: u32, now: Time) -> Next {
+        let switch = self.switch_at(link);
+        let Some(flow) = self.flow(position).filter(|_| switch != NONE) else {
+            return Next::Host;
+        };
+        let hops = &self.flows[flow as usize].hops;
+        let Some(place) = hops.iter().position(|hop| hop.switch == switch) else {
+            return self.choose(flow, switch, None, now);
+        };
+        let hop = hops[place];
+        if !self.is_fresh(&hop, now) {
+            return self.choose(flow, switch, Some(place), now);
+        }
+        if !self.leads(&hop) {
+            self.statistics_mut(switch).reroutes += 1;
+            return self.choose(flow, switch, Some(place), now);
+        }
+        self.flows[flow as usize].hops[place].last = now;
+        Next::Link(hop.link)
+    }
+
+    fn is_fresh(&self, hop: &Hop, now: Time) -> bool {
+        now <= hop.last + self.config.idle_expiry
+    }
+
+    fn leads(&self, hop: &Hop) -> bool {
+        if hop.entry == NONE {
+            self.up[hop.link as usize]
+        } else {
+            self.prices.entry(hop.entry).price.is_reachable()
+        }
+    }
+
+    /// A subflow gets its port. `place` is where its entry for the switch stands, if it has one.
+    #[cold]
+    fn choose(&mut self, flow: u32, switch: u32, place: Option<usize>, now: Time) -> Next {
+        let chosen = self.port_for(flow, switch, now);
+        let flow = &mut self.flows[flow as usize];
+        let Some((link, entry)) = chosen else {
+            self.statistics_mut(switch).unroutable += 1;
+            return Next::None;
+        };
+        let hop = Hop {
+            switch,
+            link,
+            entry,
+            last: now,
+        };
+        match place {
+            Some(place) => flow.hops[place] = hop,
+            None => {
+                flow.hops.push(hop);
+                let switch = &mut self.switches[switch as usize];
+                switch.routes += 1;
+                switch.statistics.routes = switch.statistics.routes.max(switch.routes);
+            }
+        }
+        Next::Link(link)
+    }
+
+    /// A link, and the price entry that stands for it.
+    fn port_for(&mut self, number: u32, switch: u32, now: Time) -> Option<(u32, u32)> {
+        let flow = &self.flows[number as usize];
+        let (connection, subflow) = (flow.connection, flow.subflow as usize);
+        let row = self.prices.row(flow.destination, switch);
+        if self.prices.is_here(row) {
+            let node = self.switches[switch as usize].node;
+            let links: Vec<u32> = self.last_links(node, flow.host).collect();
+            return (!links.is_empty()).then(|| (links[subflow % links.len()], NONE));
+        }
+        let entries = self.order(connection, row, switch, now);
+        let siblings = |entry: u32| {
+            let flows = self.connections.all[connection as usize].iter();
+            let others = flows
+                .flat_map(|connection| &connection.flows)
+                .filter(|&&flow| flow != number);
+            let hops = others.flat_map(|&flow| &self.flows[flow as usize].hops);
+            hops.filter(|hop| hop.switch == switch && hop.entry == entry && self.is_fresh(hop, now))
+                .count()
+        };
+        // The first of the ports that the fewest siblings take.
+        let entry = entries.into_iter().min_by_key(|&entry| siblings(entry))?;
+        Some((self.prices.entry(entry).link, entry))
+    }
+
+    fn last_links(&self, switch: NodeId, host: u32) -> impl Iterator<Item = u32> {
+        let links = self.paths.last_links(switch, host);
+        links
+            .map(|link| link.0)
+            .filter(|&link| self.up[link as usize])
+    }
+
+    /// The order in which a connection takes the ports of a switch: the one that its subflows have gone by,
+    /// as long as one of them has a fresh entry there and all of its ports lead on.
+    fn order(&mut self, connection: u32, row: u32, switch: u32, now: Time) -> Vec<u32> {
+        let known = self.connections.get(connection);
+        let flows = known.flows.clone();
+        let place = known.orders.iter().position(|order| order.switch == switch);
+        let token = known.key.0;
+        if let Some(place) = place {
+            let order = known.orders[place].entries.clone();
+            let mut hops = flows
+                .iter()
+                .flat_map(|&flow| &self.flows[flow as usize].hops);
+            let in_use = hops.any(|hop| hop.switch == switch && self.is_fresh(hop, now));
+            let all_lead = order
+                .iter()
+                .all(|&entry| self.prices.entry(entry).price.is_reachable());
+            if in_use && all_lead && !order.is_empty() {
+                return order;
+            }
+        }
+        let by_connection = |link: u32| hash(&[self.seed, token, u64::from(link)]);
+        let entries = prices::order(self.prices.entries(row), by_connection);
+        let orders = &mut self.connections.get(connection).orders;
+        let order = Order {
+            switch,
+            entries: entries.clone(),
+        };
+        match place {
+            Some(place) => orders[place] = order,
+            None => orders.push(order),
+        }
+        entries
+    }
+
+    /// The links that packets at this position take now, as far as they have been chosen; none if the
+    /// position is not of a subflow that is routed here.
+    pub(crate) fn links(&self, position: u32) -> Vec<u32> {
+        let Some(flow) = self.flow(position) else {
+            return Vec::new();
+        };
+        let flow = &self.flows[flow as usize];
+        let mut links = vec![flow.port];
+        let mut at = flow.port;
+        while let Some(hop) = flow
+            .hops
+            .iter()
+            .find(|hop| hop.switch == self.switch_at(at))
+            && links.len() <= flow.hops.len()
+        {
+            links.push(hop.link);
+            at = hop.link;
+        }
+        links
+    }
+
+    /// Whether packets at this position are routed here.
+    pub(crate) fn routes(&self, position: u32) -> bool {
+        self.flow(position).is_some()
+    }
+
+    /// Whether packets at this position can reach their host over links that are up.
+    pub(crate) fn has_live_path(&self, position: u32) -> bool {
+        let Some(flow) = self.flow(position) else {
+            return false;
+        };
+        let flow = &self.flows[flow as usize];
+        self.up[flow.port as usize] && self.leads_to_host(self.switch_at(flow.port), flow)
+    }
+
+    fn leads_to_host(&self, switch: u32, flow: &Flow) -> bool {
+        if switch == NONE {
+            return true; // the host's own cable
+        }
+        let row = self.prices.row(flow.destination, switch);
+        if self.prices.is_here(row) {
+            let node = self.switches[switch as usize].node;
+            return self.last_links(node, flow.host).next().is_some();
+        }
+        let mut entries = self.prices.entries(row);
+        entries.any(|(_, entry)| {
+            self.up[entry.link as usize] && self.leads_to_host(self.switch_at(entry.link), flow)
+        })
+    }
+}

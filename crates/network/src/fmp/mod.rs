@@ -1,0 +1,218 @@
+//! FMP: switches that route flows by what their neighbours tell of the paths behind them.
+//! (FMPTCP paper, section V-B, Algorithm 2.)
+//!
+//! Each switch keeps a price for every destination edge switch and every port that leads there: the
+//! congestion degree (sum of the queues' occupancy, each a share of its limit) and the delay (sum of the
+//! links' delays) of the best path behind that port. Every feedback period it tells each neighbour
+//! upstream the pair of its best port, the one with the smallest product. A subflow gets its port when its
+//! first packet arrives: the k-th subflow of a connection that a switch sees gets the k-th port in the order
+//! of the products, and beyond the number of ports they begin anew.
+//!
+//! Rulings:
+//! - The paper's text picks the "largest" products once; its algorithm, the smallest, holds.
+//! - On an idle fabric every product is zero. Ports of equal congestion degree count with the smallest delay
+//!   among them and are ordered by a hash of the connection; otherwise every first subflow would take the
+//!   port that is nearest by nanoseconds.
+//! - The order is taken once per connection and switch, so that siblings differ; again when no sibling has a
+//!   fresh entry there, or when a port of it is dead. A subflow takes the first port of the order that the
+//!   fewest of its siblings take.
+//! - Ports that lead to a destination are those on a shortest path of the intact fabric.
+//! - Feedback stands in the queues and takes its time on the links like any packet (16 bytes, and 8 for each
+//!   destination, in packets of 1,500 bytes at most), but no full queue drops it, as control traffic.
+//! - A neighbour counts as dead when it has been silent for longer than the time-out and no other packet has
+//!   come from it since the last period either: a queue that grows delays feedback, too.
+//! - Whatever arrives at a switch that has no port left for it is lost.
+
+mod feedback;
+mod flows;
+mod prices;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use feedback::messages;
+pub(crate) use flows::Next;
+pub(crate) use prices::Price;
+
+use feedback::Message;
+use flows::{Connections, Flow};
+use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
+use pathweave_fabric::{Fabric, NodeId};
+use pathweave_units::Time;
+use prices::Prices;
+use std::collections::VecDeque;
+
+/// Marks a node that is no switch, and a flow that there is not.
+const NONE: u32 = u32::MAX;
+
+/// What a switch has kept and done for FMP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FmpStatistics {
+    /// Entries of its price table.
+    pub prices: u64,
+    /// Most entries of its routing table at a time.
+    pub routes: u64,
+    /// Feedback packets sent.
+    pub feedback_packets: u64,
+    /// Bytes in them.
+    pub feedback_bytes: u64,
+    /// Path-failure notices sent.
+    pub notices: u64,
+    /// Neighbours that it took for dead because they were silent.
+    pub silences: u64,
+    /// Subflows that it routed afresh because their port was dead.
+    pub reroutes: u64,
+    /// Packets lost because no port led on.
+    pub unroutable: u64,
+}
+
+/// A switch, apart from its prices.
+#[derive(Clone, Debug)]
+struct Switch {
+    node: NodeId,
+    /// Links to other switches.
+    ports: Vec<u32>,
+    /// Entries in its routing table now.
+    routes: u64,
+    statistics: FmpStatistics,
+}
+
+/// What a switch knows of the neighbour at the near end of a link.
+#[derive(Clone, Copy, Debug)]
+struct Hearing {
+    /// When feedback last came over the link; at first, when it can have come.
+    at: Time,
+    /// Packets that had come over it when the switch last looked.
+    packets: u64,
+    /// Packets that the link lost on their way.
+    lost: u64,
+}
+
+/// The state of FMP in all switches of a fabric.
+#[derive(Clone, Debug)]
+pub struct Fmp {
+    config: FmpConfig,
+    seed: u64,
+    paths: ShortestPaths,
+    /// The node at the end of each link.
+    end: Vec<u32>,
+    /// The delay of each link, in seconds.
+    delay: Vec<f64>,
+    /// The number among the switches of each node, or [`NONE`].
+    switch_of: Vec<u32>,
+    switches: Vec<Switch>,
+    up: Vec<bool>,
+    prices: Prices,
+    /// By link: what its far end hears over it.
+    hearing: Vec<Hearing>,
+    /// By link: the feedback on it and in its queue, oldest first.
+    under_way: Vec<VecDeque<Message>>,
+    in_network: usize,
+    flows: Vec<Flow>,
+    unused_flows: Vec<u32>,
+    /// The flow of each route, by the position of the route's packets.
+    flow_at: Vec<u32>,
+    connections: Connections,
+}
+
+impl Fmp {
+    /// FMP in all switches of this fabric, with the prices that they would tell each other if it had always
+    /// been idle. `seed` makes the hashes of a run its own.
+    pub fn new(fabric: &Fabric, config: FmpConfig, seed: u64) -> Fmp {
+        let paths = ShortestPaths::new(fabric);
+        let end: Vec<u32> = fabric.links.iter().map(|link| link.to.0).collect();
+        let delay: Vec<f64> = fabric
+            .links
+            .iter()
+            .map(|link| link.delay.as_secs_f64())
+            .collect();
+        let mut switch_of = vec![NONE; fabric.nodes.len()];
+        let mut switches = Vec::new();
+        for (number, node) in (0u32..).zip(&fabric.nodes) {
+            if node.host_index().is_none() {
+                switch_of[number as usize] = switches.len() as u32;
+                switches.push(Switch {
+                    node: NodeId(number),
+                    ports: Vec::new(),
+                    routes: 0,
+                    statistics: FmpStatistics::default(),
+                });
+            }
+        }
+        for (number, link) in (0u32..).zip(&fabric.links) {
+            let (from, to) = (
+                switch_of[link.from.0 as usize],
+                switch_of[link.to.0 as usize],
+            );
+            if from != NONE && to != NONE {
+                switches[from as usize].ports.push(number);
+            }
+        }
+        let prices = Prices::new(&switches, &paths, &end, &switch_of, &delay);
+        for (number, switch) in switches.iter_mut().enumerate() {
+            switch.statistics.prices = prices.entries_of(number);
+        }
+        let links = fabric.links.len();
+        let hearing = fabric.links.iter().map(|link| Hearing {
+            at: link.delay,
+            packets: 0,
+            lost: 0,
+        });
+        Fmp {
+            config,
+            seed,
+            paths,
+            end,
+            delay,
+            switch_of,
+            switches,
+            up: vec![true; links],
+            prices,
+            hearing: hearing.collect(),
+            under_way: vec![VecDeque::new(); links],
+            in_network: 0,
+            flows: Vec::new(),
+            unused_flows: Vec::new(),
+            flow_at: Vec::new(),
+            connections: Connections::default(),
+        }
+    }
+
+    /// Number of switches.
+    pub fn switches(&self) -> u32 {
+        self.switches.len() as u32
+    }
+
+    /// The node that a switch is.
+    pub fn node(&self, switch: u32) -> NodeId {
+        self.switches[switch as usize].node
+    }
+
+    /// What a switch has kept and done.
+    pub fn statistics(&self, switch: u32) -> FmpStatistics {
+        self.switches[switch as usize].statistics
+    }
+
+    /// How often switches send feedback.
+    pub fn period(&self) -> Time {
+        self.config.feedback_period
+    }
+
+    /// Feedback packets in the network.
+    pub fn in_network(&self) -> usize {
+        self.in_network
+    }
+
+    fn statistics_mut(&mut self, switch: u32) -> &mut FmpStatistics {
+        &mut self.switches[switch as usize].statistics
+    }
+
+    /// The switch at the far end of a link; [`NONE`] for a host.
+    fn switch_at(&self, link: u32) -> u32 {
+        self.switch_of[self.end[link as usize] as usize]
+    }
+}
+
+/// The other direction of a cable.
+fn reverse(link: u32) -> u32 {
+    link ^ 1
+}

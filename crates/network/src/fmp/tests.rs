@@ -1,0 +1,338 @@
+//! What switches choose, packet by packet, without a network.
+
+use super::feedback::messages;
+use super::*;
+use pathweave_fabric::topology::{FatTree, LeafSpine, PerLayer};
+use pathweave_units::Rate;
+use std::collections::BTreeSet;
+
+const CONFIG: FmpConfig = FmpConfig {
+    feedback_period: Time::from_micros(100),
+    silence_timeout: Time::from_micros(300),
+    idle_expiry: Time::from_secs(1),
+};
+
+/// Two leaves with two hosts each, and so many spines.
+fn leaf_spine(spines: u32) -> Fabric {
+    let shape = LeafSpine {
+        leaves: 2,
+        spines,
+        hosts_per_leaf: 2,
+        host_rate: Rate::from_gbps(1),
+        uplink_rate: Rate::from_gbps(1),
+        host_delay: Time::from_micros(1).into(),
+        uplink_delay: Time::from_micros(10).into(),
+    };
+    shape.build(1).expect("a fabric")
+}
+
+fn fat_tree(k: u32) -> Fabric {
+    let delay = Time::from_micros(10).into();
+    let rate = Rate::from_gbps(1);
+    let shape = FatTree {
+        k,
+        hosts_per_edge: None,
+        rate: PerLayer {
+            rack: rate,
+            aggregation: rate,
+            core: rate,
+        },
+        delay: PerLayer {
+            rack: delay,
+            aggregation: delay,
+            core: delay,
+        },
+    };
+    shape.build(1).expect("a fabric")
+}
+
+fn link(fabric: &Fabric, from: &str, to: &str) -> u32 {
+    let node = |name| fabric.node_named(name).expect("a node");
+    fabric.link_between(node(from), node(to)).expect("a link").0
+}
+
+/// Opens subflow `subflow` of a connection from host 0 to another at its own position.
+fn open(fmp: &mut Fmp, position: u32, destination: u32, token: u64, subflow: u32) {
+    let port = fmp.host_port(0, destination, token, subflow);
+    fmp.open(position, (0, destination), token, subflow, port);
+}
+
+/// The links that a packet takes.
+fn walk(fmp: &mut Fmp, position: u32, now: Time) -> Vec<u32> {
+    let mut links = vec![fmp.links(position)[0]];
+    loop {
+        match fmp.next(*links.last().expect("a link"), position, now) {
+            Next::Link(link) => links.push(link),
+            Next::Host => return links,
+            Next::None => panic!("a port leads on"),
+        }
+    }
+}
+
+/// The far end of a link hears these lines.
+fn hear(fmp: &mut Fmp, link: u32, lines: Vec<(u32, Price)>, now: Time, queue: f64) -> Vec<u32> {
+    let mut cut_off = Vec::new();
+    for message in messages(lines) {
+        fmp.on_sent(link, message);
+        fmp.on_message(link, now, |_| queue, &mut cut_off);
+    }
+    cut_off
+}
+
+#[test]
+fn price_tables_have_a_line_for_each_destination_and_port() {
+    let fabric = fat_tree(4);
+    let fmp = Fmp::new(&fabric, CONFIG, 1);
+    let prices = |name: &str| {
+        let node = fabric.node_named(name).expect("a switch");
+        let switch = (0..fmp.switches()).find(|&switch| fmp.node(switch) == node);
+        fmp.statistics(switch.expect("a switch")).prices
+    };
+    // 8 edge switches. An edge switch reaches the 7 others over 2 ports; an aggregation switch the 2 of its
+    // pod over one and the 6 others over 2; a core switch all 8 over one.
+    assert_eq!(prices("edge0.0"), 7 * 2);
+    assert_eq!(prices("agg1.1"), 2 + 6 * 2);
+    assert_eq!(prices("core0.0"), 8);
+}
+
+#[test]
+fn idle_prices_are_sums_of_delays() {
+    let fabric = fat_tree(4);
+    let fmp = Fmp::new(&fabric, CONFIG, 1);
+    let up = link(&fabric, "edge0.0", "agg0.1");
+    let told: Vec<Price> = fmp
+        .periodic(reverse(up))
+        .into_iter()
+        .map(|(_, price)| price)
+        .collect();
+    assert_eq!(told.len(), 7);
+    assert!(told.iter().all(|price| price.congestion == 0.0));
+    let mut delays: Vec<u64> = told
+        .iter()
+        .map(|p| (p.delay * 1e6).round() as u64)
+        .collect();
+    delays.sort_unstable();
+    // The neighbour in the pod is one link behind the aggregation switch, the others three.
+    assert_eq!(delays, [10, 30, 30, 30, 30, 30, 30]);
+}
+
+#[test]
+fn siblings_take_all_paths_and_then_begin_anew() {
+    let fabric = fat_tree(4);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    for subflow in 0..8 {
+        open(&mut fmp, subflow, 15, 77, subflow);
+    }
+    let paths: Vec<Vec<u32>> = (0..8)
+        .map(|flow| walk(&mut fmp, flow, Time::ZERO))
+        .collect();
+    let different: BTreeSet<_> = paths.iter().collect();
+    assert_eq!(different.len(), 4, "all four paths between two pods");
+    for path in &different {
+        assert_eq!(paths.iter().filter(|other| other == path).count(), 2);
+    }
+}
+
+#[test]
+fn connections_spread_over_an_idle_fabric() {
+    let fabric = leaf_spine(4);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut taken = [0; 4];
+    for token in 0..4000u32 {
+        open(&mut fmp, token, 2, u64::from(token), 0);
+        let path = walk(&mut fmp, token, Time::ZERO);
+        let node = fabric.link(pathweave_fabric::LinkId(path[1])).to;
+        let spine = &fabric.node(node).name["spine".len()..];
+        taken[spine.parse::<usize>().expect("a number")] += 1;
+    }
+    // Binomial: standard deviation 27.
+    assert!(
+        taken.iter().all(|count| (880..1120).contains(count)),
+        "{taken:?}"
+    );
+}
+
+#[test]
+fn a_connection_avoids_what_is_congested() {
+    let fabric = leaf_spine(3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let now = Time::from_micros(50);
+    // Queues at the ports of leaf 0 to spines 0 and 1; behind spine 2 things are worse.
+    for (spine, own, behind) in [(0, 0.4, 0.0), (1, 0.1, 0.0), (2, 0.0, 0.7)] {
+        let from = link(&fabric, &format!("spine{spine}"), "leaf0");
+        let told = fmp.periodic(from).into_iter().map(|(place, price)| {
+            let congestion = behind;
+            (
+                place,
+                Price {
+                    congestion,
+                    ..price
+                },
+            )
+        });
+        let told = told.collect();
+        assert!(hear(&mut fmp, from, told, now, own).is_empty());
+    }
+    let firsts: Vec<u32> = (0..4)
+        .map(|subflow| {
+            open(&mut fmp, subflow, 2, 9, subflow);
+            walk(&mut fmp, subflow, now)[1]
+        })
+        .collect();
+    let to = |spine: &str| link(&fabric, "leaf0", spine);
+    assert_eq!(
+        firsts,
+        [to("spine1"), to("spine0"), to("spine2"), to("spine1")]
+    );
+}
+
+#[test]
+fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() {
+    let fabric = leaf_spine(2);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    open(&mut fmp, 0, 2, 9, 0);
+    let start = walk(&mut fmp, 0, Time::ZERO);
+    let end = |links: &[u32]| fabric.link(pathweave_fabric::LinkId(links[1])).to;
+    let congested = fabric.node(end(&start)).name.clone();
+    let from = link(&fabric, &congested, "leaf0");
+    let told = fmp.periodic(from);
+    hear(&mut fmp, from, told, Time::from_millis(1), 0.5);
+    // Half a second later the entry is fresh: the same port, and the sibling takes the other.
+    let soon = Time::from_millis(500);
+    assert_eq!(walk(&mut fmp, 0, soon), start);
+    open(&mut fmp, 1, 2, 9, 1);
+    assert_ne!(walk(&mut fmp, 1, soon)[1], start[1]);
+    // When both have been idle, the better port comes first.
+    let later = soon + CONFIG.idle_expiry + Time::from_picos(1);
+    let anew = walk(&mut fmp, 0, later);
+    assert_ne!(anew[1], start[1]);
+    assert_eq!(fmp.statistics(0).reroutes + fmp.statistics(1).reroutes, 0);
+}
+
+#[test]
+fn a_dead_port_is_left_at_once_and_taken_again_after_feedback() {
+    let fabric = leaf_spine(2);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    open(&mut fmp, 0, 2, 9, 0);
+    let start = walk(&mut fmp, 0, Time::ZERO);
+    let mut cut_off = Vec::new();
+    fmp.on_down(start[1], &mut cut_off);
+    assert!(cut_off.is_empty(), "the other spine is left");
+    let now = Time::from_millis(1);
+    let other = walk(&mut fmp, 0, now);
+    assert_ne!(other[1], start[1]);
+    let leaf = fmp.switch_at(reverse(start[1]));
+    assert_eq!(fmp.statistics(leaf).reroutes, 1);
+    assert!(fmp.has_live_path(0));
+    // The last port dies: nothing leads on, and the neighbours are told.
+    fmp.on_down(other[1], &mut cut_off);
+    assert_eq!(cut_off.len(), 1);
+    assert_eq!(fmp.next(start[0], 0, now), Next::None);
+    assert!(!fmp.has_live_path(0));
+    assert_eq!(fmp.statistics(leaf).unroutable, 1);
+    // Up again: nothing is known of what is behind until the neighbour tells.
+    fmp.on_up(start[1], now);
+    assert!(fmp.has_live_path(0));
+    assert_eq!(fmp.next(start[0], 0, now), Next::None);
+    let from = reverse(start[1]);
+    let told = fmp.periodic(from);
+    hear(&mut fmp, from, told, now, 0.0);
+    assert_eq!(walk(&mut fmp, 0, now), start);
+}
+
+#[test]
+fn notices_travel_upstream() {
+    let fabric = fat_tree(4);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut cut_off = Vec::new();
+    // The only link of core0.0 to pod 3.
+    fmp.on_down(link(&fabric, "core0.0", "agg3.0"), &mut cut_off);
+    let notices = fmp.notices(&cut_off);
+    let told: BTreeSet<u32> = notices.iter().map(|(link, _)| *link).collect();
+    let pods = (0..3).map(|pod| link(&fabric, "core0.0", &format!("agg{pod}.0")));
+    assert_eq!(told, pods.collect());
+    assert!(
+        notices.iter().all(|(_, lines)| lines.len() == 2),
+        "two edge switches"
+    );
+    // An aggregation switch of another pod has another core left; it tells nobody.
+    let (to_agg, lines) = notices[0].clone();
+    assert!(hear(&mut fmp, to_agg, lines, Time::from_micros(10), 0.0).is_empty());
+    // With its other core gone as well, it does.
+    let agg = &fabric
+        .node(fabric.link(pathweave_fabric::LinkId(to_agg)).to)
+        .name
+        .clone();
+    let mut cut_off = Vec::new();
+    fmp.on_down(link(&fabric, agg, "core0.1"), &mut cut_off);
+    // Rows of its own pod stay; all those of other pods that core0.1 alone led to are gone: pod 3's.
+    assert_eq!(cut_off.len(), 2);
+    let notices = fmp.notices(&cut_off);
+    let ends: BTreeSet<String> = notices
+        .iter()
+        .map(|(link, _)| {
+            let end = fabric.link(pathweave_fabric::LinkId(*link)).to;
+            fabric.node(end).name.clone()
+        })
+        .collect();
+    let edges = (0..2).map(|edge| format!("edge{}.{edge}", &agg["agg".len()..=3]));
+    assert_eq!(ends, edges.collect());
+}
+
+#[test]
+fn a_silent_neighbour_counts_as_dead_unless_other_packets_come() {
+    let fabric = leaf_spine(2);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let leaf = fmp.switch_at(link(&fabric, "spine0", "leaf0"));
+    let mut cut_off = Vec::new();
+    let timeout = CONFIG.silence_timeout;
+    fmp.find_silent(leaf, timeout, |_| 5, &mut cut_off);
+    assert_eq!(fmp.statistics(leaf).silences, 0, "not yet");
+    // Packets came from spine 0 since then, and nothing from spine 1.
+    let busy = link(&fabric, "spine0", "leaf0");
+    let later = timeout + Time::from_micros(100);
+    fmp.find_silent(
+        leaf,
+        later,
+        |link| if link == busy { 6 } else { 5 },
+        &mut cut_off,
+    );
+    assert_eq!(fmp.statistics(leaf).silences, 1);
+    assert!(cut_off.is_empty());
+    open(&mut fmp, 0, 2, 9, 0);
+    assert_eq!(walk(&mut fmp, 0, later)[1], reverse(busy));
+    // It is said once; with the other one silent as well, nothing is left.
+    fmp.find_silent(leaf, later + CONFIG.feedback_period, |_| 6, &mut cut_off);
+    assert_eq!(fmp.statistics(leaf).silences, 2);
+    assert_eq!(cut_off.len(), 1);
+}
+
+#[test]
+fn long_feedback_is_split_into_packets() {
+    let price = Price::HERE;
+    let lines: Vec<(u32, Price)> = (0..400).map(|place| (place, price)).collect();
+    let sizes: Vec<u16> = messages(lines).map(|message| message.size()).collect();
+    assert_eq!(sizes, [16 + 8 * 185, 16 + 8 * 185, 16 + 8 * 30]);
+}
+
+#[test]
+fn tables_forget_flows_that_are_closed() {
+    let fabric = leaf_spine(2);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    for round in 0..3 {
+        for subflow in 0..2 {
+            open(&mut fmp, subflow, 2, round, subflow);
+            walk(&mut fmp, subflow, Time::ZERO);
+        }
+        assert!(fmp.routes(0));
+        for position in 0..2 {
+            fmp.close(position);
+        }
+        assert!(!fmp.routes(0) && fmp.links(0).is_empty());
+    }
+    assert_eq!(fmp.flows.len(), 2);
+    let most = (0..fmp.switches())
+        .map(|switch| fmp.statistics(switch).routes)
+        .max();
+    assert_eq!(most, Some(2));
+}
