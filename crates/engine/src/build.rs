@@ -4,16 +4,21 @@ use crate::scheduler::Scheduler;
 use pathweave_control::{Ecn, Entry, Parameters, Scheme};
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, base_rtt};
-use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port};
+use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port, SharedBuffer};
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
 use pathweave_transport::{EcnUse, Segment};
 use pathweave_units::{Bytes, Time};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The ports of a plan's links.
-pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment, P> {
+pub(crate) fn network<P: Port>(
+    plan: &Plan,
+    router: &Router,
+    buffers: &[Option<Rc<SharedBuffer>>],
+) -> Network<Segment, P> {
     let links = plan.fabric.links.iter().zip(&plan.queues);
     let agent = agent(plan, router).map(Arc::new);
     let setups: Vec<LinkSetup> = links
@@ -22,6 +27,7 @@ pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment,
             delay: link.delay,
             queue,
             agent: agent.clone(),
+            buffer: buffers[link.from.0 as usize].clone(),
         })
         .collect();
     let mut network = Network::new(&setups, |link| {
@@ -31,6 +37,17 @@ pub(crate) fn network<P: Port>(plan: &Plan, router: &Router) -> Network<Segment,
         network.set_fmp(Fmp::new(&plan.fabric, *config, plan.seed));
     }
     network
+}
+
+/// The shared memory of each node: of switches, if the plan has them share it.
+pub(crate) fn shared_buffers(plan: &Plan) -> Vec<Option<Rc<SharedBuffer>>> {
+    let nodes = plan.fabric.nodes.iter();
+    nodes
+        .map(|node| match (plan.shared_buffer, node.host_index()) {
+            (Some(config), None) => Some(Rc::new(SharedBuffer::new(config))),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The controller whose switches take part, if there is one; scenarios have one such scheme at most.

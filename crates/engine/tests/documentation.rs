@@ -3,8 +3,10 @@
 mod plans;
 
 use pathweave_engine::Output;
+use pathweave_fabric::routing::{FmpConfig, RoutingKind};
+use pathweave_network::SharedBufferConfig;
 use pathweave_scenario::{Measure, Phase, Sampling};
-use pathweave_units::Time;
+use pathweave_units::{Bytes, Time};
 
 const REFERENCE: &str = include_str!("../../../docs/results.md");
 
@@ -45,6 +47,33 @@ fn the_table_of_agents_is_documented() {
     let plan = plans::plan(fabric, plans::queue(10, None), vec![group], None);
     let output = plans::run(&plan);
     assert!(output.table("agents").is_some());
+    assert_documented(&output);
+}
+
+#[test]
+fn the_tables_of_switches_and_failures_are_documented() {
+    let pattern = plans::flows(&[(0, 15, Time::ZERO)]);
+    let group = plans::group("xmp", &[], pattern, plans::fixed(1_000_000));
+    let mut plan = plans::plan(
+        plans::fat_tree(4),
+        plans::queue(50, None),
+        vec![group],
+        None,
+    );
+    plan.routing = RoutingKind::Fmp(FmpConfig {
+        feedback_period: Time::from_micros(100),
+        silence_timeout: Time::from_micros(300),
+        idle_expiry: Time::from_secs(1),
+    });
+    plan.shared_buffer = Some(SharedBufferConfig {
+        size: Bytes::new(1_000_000),
+        alpha: 1.0,
+    });
+    plans::down_between(&mut plan, ["core0.0", "agg0.0"], Time::from_millis(1), None);
+    let output = plans::run(&plan);
+    for table in ["fmp", "buffers", "recoveries"] {
+        assert!(output.table(table).is_some(), "{table}");
+    }
     assert_documented(&output);
 }
 

@@ -15,6 +15,7 @@ mod network;
 mod packet;
 mod port;
 mod queue;
+mod shared_buffer;
 mod statistics;
 
 pub use agent::{
@@ -27,4 +28,5 @@ pub use network::{Arrival, Conservation, LinkSetup, Network};
 pub use packet::{Header, Packet, PacketId, Packets};
 pub use port::{DeparturePort, FifoPort, LinkEvent, LinkEvents, Port, Purged};
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
 pub use statistics::LinkStatistics;

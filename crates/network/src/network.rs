@@ -7,10 +7,12 @@ use crate::histogram::QueueHistogram;
 use crate::packet::{Header, Packet, PacketId, Packets};
 use crate::port::{LinkEvents, Port};
 use crate::queue::QueueConfig;
+use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use pathweave_control::Feedback;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a link is when the run begins.
@@ -24,6 +26,8 @@ pub struct LinkSetup {
     pub queue: QueueConfig,
     /// The agent of that port, if it has one.
     pub agent: Option<Arc<AgentSetup>>,
+    /// The memory that it shares with the other ports of its switch, if it does.
+    pub buffer: Option<Rc<SharedBuffer>>,
 }
 
 /// What came of a packet's arrival at the far end of a link.

@@ -98,6 +98,7 @@ fn a_packet_that_vanishes_is_noticed() {
         delay,
         queue: QueueConfig::default(),
         agent: None,
+        buffer: None,
     };
     let mut network: Network<u32, Forgetful> =
         Network::new(&[link], |_| Stream::new(1, "conservation test", 0));

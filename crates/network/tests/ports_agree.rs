@@ -103,6 +103,7 @@ impl<P: Port<Label = ()>> Driver<P> {
                 delay,
                 queue,
                 agent: None,
+                buffer: None,
             })
             .collect();
         let mut network =

@@ -3,7 +3,7 @@
 use pathweave_control::{Entry, Parameters};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::{Fabric, LinkId};
-use pathweave_network::QueueConfig;
+use pathweave_network::{QueueConfig, SharedBufferConfig};
 use pathweave_traffic::{Pattern, size::Size};
 use pathweave_transport::Config;
 use pathweave_units::{Bytes, Rate, Time};
@@ -18,6 +18,8 @@ pub struct Plan {
     pub fabric: Fabric,
     /// The queue of each link's port, by link.
     pub queues: Vec<QueueConfig>,
+    /// How the ports of a switch share its memory, if they do; each port's limit holds as well.
+    pub shared_buffer: Option<SharedBufferConfig>,
     /// How paths are chosen.
     pub routing: RoutingKind,
     /// The traffic groups, in the file's order.

@@ -2,6 +2,7 @@
 
 mod account;
 mod agents;
+mod buffers;
 mod flows;
 mod fmp;
 mod jobs;
@@ -123,6 +124,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     }
     if crate::build::explicit(run.plan).is_some() {
         tables.push(agents::agents(run));
+    }
+    if run.plan.shared_buffer.is_some() {
+        tables.push(buffers::buffers(&run.plan.fabric, &run.buffers));
     }
     if let Some(fmp) = run.network.fmp() {
         tables.push(fmp::fmp(&run.plan.fabric, fmp));

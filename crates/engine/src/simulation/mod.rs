@@ -28,13 +28,14 @@ use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_network::{
     Arrival, DeparturePort, FifoPort, LinkEvent, Network, NoAgent, PacketId, PacketLabel, Port,
-    SwitchAgent,
+    SharedBuffer, SwitchAgent,
 };
 use pathweave_scenario::{Plan, Sampling};
 use pathweave_transport::{Arrived, Config, Endpoints, RttHistogram, Segment};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Why a run gave no results.
@@ -64,6 +65,8 @@ impl std::error::Error for RunError {}
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
     if build::explicit(plan).is_some() {
         Simulation::<DeparturePort<SwitchAgent>>::new(plan, progress)?.run()
+    } else if plan.shared_buffer.is_some() {
+        Simulation::<DeparturePort<NoAgent>>::new(plan, progress)?.run()
     } else {
         Simulation::<FifoPort>::new(plan, progress)?.run()
     }
@@ -81,6 +84,8 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub plan: &'p Plan,
     progress: &'p Progress,
     pub network: Network<Segment, P>,
+    /// Of each node.
+    pub buffers: Vec<Option<Rc<SharedBuffer>>>,
     pub endpoints: Endpoints,
     pub scheduler: Scheduler,
     pub routing: Routing,
@@ -123,6 +128,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let router = routing.intact();
+        let buffers = build::shared_buffers(plan);
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
@@ -134,7 +140,8 @@ impl<'p, P: Port> Simulation<'p, P> {
             .contains(&Some(Sampling::OnChange))
             || !plan.record.packets.is_empty();
         Ok(Simulation {
-            network: build::network(plan, router),
+            network: build::network(plan, router, &buffers),
+            buffers,
             scheduler: build::scheduler(plan),
             endpoints: Endpoints::default(),
             routing,

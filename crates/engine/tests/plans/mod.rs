@@ -83,6 +83,7 @@ pub fn plan(
         seed: 1,
         queues: vec![queue; fabric.links.len()],
         fabric,
+        shared_buffer: None,
         routing: RoutingKind::ecmp(false),
         groups,
         events: Vec::new(),

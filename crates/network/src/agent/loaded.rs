@@ -20,6 +20,7 @@ pub(super) fn setup(scheme: Scheme, base_rtt: Time) -> LinkSetup {
             parameters: entry.expect("a controller").defaults(),
             base_rtt,
         })),
+        buffer: None,
     }
 }
 

@@ -127,6 +127,7 @@ mod tests {
             delay: Time::ZERO,
             queue: QueueConfig::default(),
             agent: None,
+            buffer: None,
         })
     }
 

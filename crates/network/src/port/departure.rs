@@ -6,10 +6,12 @@ use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
+use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug)]
 struct WaitingPacket<L> {
@@ -22,6 +24,7 @@ struct WaitingPacket<L> {
 #[derive(Clone, Copy, Debug)]
 struct InService<L> {
     packet: PacketId,
+    size: u16,
     label: L,
     departure: Time,
 }
@@ -34,7 +37,8 @@ struct OnWire<L> {
 }
 
 /// A FIFO port with an event at every departure: what agents need, which act when a packet's
-/// transmission begins, and the oracle for [`super::FifoPort`].
+/// transmission begins, and what shared memory needs, which is free again when it ends; and the oracle for
+/// [`super::FifoPort`].
 #[derive(Debug)]
 pub struct DeparturePort<A: Agent = NoAgent> {
     agent: A,
@@ -47,6 +51,7 @@ pub struct DeparturePort<A: Agent = NoAgent> {
     rate: Rate,
     delay: Time,
     admission: Admission,
+    buffer: Option<Rc<SharedBuffer>>,
     statistics: LinkStatistics,
     histogram: QueueHistogram,
 }
@@ -77,10 +82,25 @@ impl<A: Agent> DeparturePort<A> {
         let departure = now + self.serialisation.time(size);
         self.in_service = Some(InService {
             packet,
+            size,
             label,
             departure,
         });
         events.schedule(link, LinkEvent::Departure, departure);
+    }
+
+    /// Bytes in the switch's memory: what waits, and what is being sent.
+    fn held(&self) -> u64 {
+        let in_service = self.in_service.map_or(0, |served| served.size);
+        u64::from(self.waiting_bytes) + u64::from(in_service)
+    }
+
+    /// Whether the switch has memory for a packet.
+    fn has_memory(&self, header: &Header) -> bool {
+        let must_be_taken = header.is_protected() || header.is_feedback();
+        let held = self.held();
+        let buffer = self.buffer.as_ref();
+        must_be_taken || buffer.is_none_or(|buffer| buffer.admits(held, header.size))
     }
 
     fn waited_so_far(&self, now: Time) -> u64 {
@@ -108,6 +128,7 @@ impl<A: Agent> Port for DeparturePort<A> {
             rate,
             delay,
             admission: Admission::new(config, stream),
+            buffer: setup.buffer.clone(),
             statistics: LinkStatistics::default(),
             histogram: QueueHistogram::new(longest_queue(config)),
         }
@@ -129,6 +150,10 @@ impl<A: Agent> Port for DeparturePort<A> {
         }
         let waiting = self.waiting.len() as u32;
         self.histogram.add(waiting);
+        if !self.has_memory(header) {
+            self.statistics.dropped += 1;
+            return false;
+        }
         let bytes = self.waiting_bytes;
         match self.admission.decide(waiting, || bytes, header) {
             Verdict::Take => {}
@@ -144,6 +169,9 @@ impl<A: Agent> Port for DeparturePort<A> {
                 self.statistics.dropped += 1;
                 return false;
             }
+        }
+        if let Some(buffer) = &self.buffer {
+            buffer.take(header.size);
         }
         let backlog = self.backlog();
         self.agent.on_arrival(now, header.size, &mut label, backlog);
@@ -166,6 +194,9 @@ impl<A: Agent> Port for DeparturePort<A> {
         let Some(served) = self.in_service.take() else {
             unreachable!("a departure is scheduled only while a packet is in service")
         };
+        if let Some(buffer) = &self.buffer {
+            buffer.release(u64::from(served.size));
+        }
         let arrival = now + self.delay;
         if self.wire.is_empty() {
             events.schedule(link, LinkEvent::Arrival, arrival);
@@ -230,6 +261,9 @@ impl<A: Agent> Port for DeparturePort<A> {
         self.statistics.lost_in_flight += self.wire.len() as u64;
         self.statistics.lost_in_service += u64::from(self.in_service.is_some());
         self.statistics.lost_waiting += self.waiting.len() as u64;
+        if let Some(buffer) = &self.buffer {
+            buffer.release(self.held());
+        }
         let mut purged = Purged::default();
         purged
             .0

@@ -97,6 +97,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         }
     });
     let fabric = fabric?;
+    let shared_buffer = queues::shared_buffer(&mut file.fabric.queues, report);
     let queues = queues::queues(&mut file.fabric.queues, &fabric, preset, report);
     let routing = fabric::routing(&mut file.routing, &fabric, report);
     let names = Names::new(&fabric);
@@ -116,7 +117,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     }
     group::check_names(&file.traffic, report);
     if let Some(queues) = &queues {
-        queues::check_that_packets_fit(queues, &groups, report);
+        queues::check_that_packets_fit(queues, shared_buffer, &groups, report);
     }
     // Groups that are left out must be sound all the same: another variant may take them in.
     let complete = groups.len() == file.traffic.len();
@@ -150,6 +151,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         title: file.title.clone(),
         seed,
         queues: queues?,
+        shared_buffer,
         fabric,
         routing,
         groups,

@@ -3,11 +3,44 @@
 use super::Report;
 use crate::plan::GroupPlan;
 use crate::presets::Preset;
-use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule};
+use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule, SharedBufferTable};
 use crate::suggest;
 use crate::text::PacketsOrBytes;
 use pathweave_fabric::Fabric;
-use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, SharedBufferConfig, Threshold};
+
+/// The memory that the ports of a switch share. Ports of switches then have no limit of their own unless one
+/// is given; those of hosts keep the usual one.
+pub(super) fn shared_buffer(
+    tables: &mut QueuesTable,
+    report: &mut Report<'_>,
+) -> Option<SharedBufferConfig> {
+    let SharedBufferTable { size, alpha } = tables.shared_buffer?;
+    let size = size.0;
+    if !(alpha > 0.0 && alpha <= 1024.0) {
+        report.wrong(
+            &["fabric", "shared_buffer", "alpha"],
+            format!("alpha is {alpha}; expected a number above 0 and at most 1024"),
+        );
+    }
+    if size.get() > u64::from(u32::MAX) {
+        report.wrong(
+            &["fabric", "shared_buffer", "size"],
+            format!("a switch has no memory of {size}; expected less than 4 GiB"),
+        );
+    }
+    if tables.queue.limit.is_none() {
+        let host = tables
+            .host_queue
+            .get_or_insert_with(|| tables.queue.clone());
+        host.limit = host.limit.or(Some(DEFAULT_LIMIT));
+        tables.queue.limit = Some(PacketsOrBytes::Bytes(size));
+    }
+    Some(SharedBufferConfig { size, alpha })
+}
+
+/// A port's limit if none is given.
+const DEFAULT_LIMIT: PacketsOrBytes = PacketsOrBytes::Packets(100.0);
 
 /// The queue of each link's port. Fills in the tables.
 pub(super) fn queues(
@@ -56,10 +89,23 @@ pub(super) fn queues(
 /// Refuses limits in bytes that are shorter than a packet: nothing would ever pass.
 pub(super) fn check_that_packets_fit(
     queues: &[QueueConfig],
+    shared: Option<SharedBufferConfig>,
     groups: &[GroupPlan],
     report: &mut Report<'_>,
 ) {
     let longest = groups.iter().map(|group| group.transport.data_packet).max();
+    if let (Some(shared), Some(longest)) = (shared, longest)
+        && shared.size.get() < u64::from(longest)
+    {
+        report.wrong(
+            &["fabric", "shared_buffer", "size"],
+            format!(
+                "a buffer of {} cannot hold a packet of {longest} B; expected at least {longest} B",
+                shared.size
+            ),
+        );
+        return;
+    }
     let limits = queues.iter().filter_map(|queue| match queue.limit {
         Limit::Bytes(bytes) => Some(bytes),
         Limit::Packets(_) => None,
@@ -82,10 +128,7 @@ fn queue(
     steps: &[&str],
     report: &mut Report<'_>,
 ) -> Option<QueueConfig> {
-    let limit = table
-        .limit
-        .or_else(|| base?.limit)
-        .unwrap_or(PacketsOrBytes::Packets(100.0));
+    let limit = table.limit.or_else(|| base?.limit).unwrap_or(DEFAULT_LIMIT);
     let limit_steps = [steps, &["limit"]].concat();
     let limit = match limit {
         PacketsOrBytes::Packets(packets)

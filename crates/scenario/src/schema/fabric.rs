@@ -2,7 +2,7 @@
 
 use super::{NoOptions, QueueTable};
 use crate::read::tagged;
-use crate::text::{DelayText, Either, RateText, TimeText};
+use crate::text::{BytesText, DelayText, Either, RateText, TimeText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +17,23 @@ pub(crate) struct FabricTable {
     pub topology: TopologyTable,
 }
 
+/// The memory of every switch, shared by its ports: a port takes a packet while it holds less than `alpha`
+/// times what is free.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SharedBufferTable {
+    /// The memory of a switch.
+    pub size: BytesText,
+    /// Default 1.
+    #[serde(default = "one_half_of_the_memory")]
+    pub alpha: f64,
+}
+
+/// The alpha with which a lone busy port gets half of the memory, as commodity switches come.
+fn one_half_of_the_memory() -> f64 {
+    1.0
+}
+
 /// What every kind of fabric has.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default)]
@@ -28,6 +45,9 @@ pub(crate) struct QueuesTable {
     pub host_queue: Option<QueueTable>,
     /// The queues of a layer's ports, by the layer's name; keys left out are as in `queue`.
     pub layer_queue: BTreeMap<String, QueueTable>,
+    /// The memory that the ports of a switch share. Default: each port has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferTable>,
 }
 
 tagged! {

@@ -17,6 +17,7 @@ fn port(table: f64) -> Decn {
             parameters: ENTRY.parameters(&given).expect("valid"),
             base_rtt: Time::from_micros(100),
         })),
+        buffer: None,
     })
 }
 

@@ -104,6 +104,7 @@ mod tests {
                     ..QueueConfig::default()
                 },
                 agent: None,
+                buffer: None,
             },
             0.4,
         )

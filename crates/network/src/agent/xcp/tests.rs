@@ -18,6 +18,7 @@ fn agent_of(variant: &str) -> Xcp {
         delay: Time::ZERO,
         queue: QueueConfig::default(),
         agent: Some(Arc::new(setup)),
+        buffer: None,
     })
 }
 
