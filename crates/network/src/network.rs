@@ -1,7 +1,7 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
-use crate::fmp::{Fmp, Next, Price, messages};
+use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{END, RouteId, Routes};
 use crate::histogram::QueueHistogram;
 use crate::packet::{Header, Packet, PacketId, Packets};
@@ -156,9 +156,8 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             fmp.on_lost(link, is_feedback);
         } else if is_feedback {
             let mut cut_off = Vec::new();
-            let ports = &self.ports;
-            let occupancy = |port: u32| ports[port as usize].occupancy(now);
-            fmp.on_message(link, now, occupancy, &mut cut_off);
+            let queue = self.ports[link as usize ^ 1].occupancy(now);
+            fmp.on_message(link, now, queue, &mut cut_off);
             self.send_notices(&cut_off, now, events);
         } else {
             let next = match fmp.next(link, header.position, now) {
@@ -183,53 +182,53 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
 
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
     pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
-        let Some(fmp) = &mut self.fmp else {
+        let Some(mut fmp) = self.fmp.take() else {
             return;
         };
         let mut cut_off = Vec::new();
         let ports = &self.ports;
         let delivered = |link: u32| ports[link as usize].delivered();
         fmp.find_silent(switch, now, delivered, &mut cut_off);
-        let told: Vec<_> = fmp
-            .ports(switch)
-            .into_iter()
-            .map(|link| (link, fmp.periodic(link)))
-            .collect();
-        self.send_notices(&cut_off, now, events);
-        self.tell(told, now, events);
+        fmp.notify(&cut_off, |fmp, link, message| {
+            self.tell(fmp, link, message, now, events);
+        });
+        fmp.tell_all(switch, |fmp, link, message| {
+            self.tell(fmp, link, message, now, events);
+        });
+        self.fmp = Some(fmp);
     }
 
     fn send_notices<E: LinkEvents>(&mut self, rows: &[u32], now: Time, events: &mut E) {
-        if let Some(fmp) = &mut self.fmp
-            && !rows.is_empty()
-        {
-            let notices = fmp.notices(rows);
-            self.tell(notices, now, events);
+        if rows.is_empty() {
+            return;
+        }
+        if let Some(mut fmp) = self.fmp.take() {
+            fmp.notify(rows, |fmp, link, message| {
+                self.tell(fmp, link, message, now, events);
+            });
+            self.fmp = Some(fmp);
         }
     }
 
     fn tell<E: LinkEvents>(
         &mut self,
-        told: Vec<(u32, Vec<(u32, Price)>)>,
+        fmp: &mut Fmp,
+        link: u32,
+        message: Message,
         now: Time,
         events: &mut E,
     ) {
         let label = P::Label::new(Feedback::None, u32::MAX, true);
-        for (link, lines) in told {
-            for message in messages(lines) {
-                let id = self.packets.insert(Packet {
-                    header: Header::feedback(message.size()),
-                    label,
-                    segment: S::default(),
-                });
-                let (header, _) = self.packets.visible(id);
-                let port = &mut self.ports[link as usize];
-                if !port.enqueue(link, now, id, header, label, events) {
-                    self.packets.remove(id);
-                } else if let Some(fmp) = &mut self.fmp {
-                    fmp.on_sent(link, message);
-                }
-            }
+        let id = self.packets.insert(Packet {
+            header: Header::feedback(message.size()),
+            label,
+            segment: S::default(),
+        });
+        let (header, _) = self.packets.visible(id);
+        if self.ports[link as usize].enqueue(link, now, id, header, label, events) {
+            fmp.on_sent(link, message);
+        } else {
+            self.packets.remove(id);
         }
     }
 

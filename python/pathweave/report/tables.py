@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.plots.frames import colour_axis
 from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.published import compare
+from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
@@ -56,7 +57,7 @@ class Table:
 
 
 def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
-    """One table per traffic group, and one of jobs where there are some."""
+    """One table per traffic group, one of jobs and one of failures where there are some."""
     summary = summarise(scenario)
     tables: list[Table] = []
     if not summary.is_empty():
@@ -66,6 +67,9 @@ def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         tables.append(_jobs(scenario, palette, jobs))
+    recoveries = summarise_recoveries(scenario)
+    if not recoveries.is_empty():
+        tables.append(_recoveries(scenario, palette, recoveries))
     return tables
 
 
@@ -182,6 +186,18 @@ def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Tab
         return [*found, f"{row['jobs'] - row['finished']:,}"]
 
     return Table("Jobs: completion time", heads, _sections(scenario, palette, rows, cells))
+
+
+def _recoveries(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:
+    time = time_unit(_largest(rows, "recovery_p50_s"))
+    heads = ["failures", "flows hit", "not recovered", f"time p50 ({time})", f"longest ({time})"]
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['failures']:,}", f"{row['hit']:,}", f"{row['hit'] - row['recovered']:,}"]
+        return found + [_in(row[name], time) for name in ("recovery_p50_s", "recovery_max_s")]
+
+    title = "Failures: time until all that had been sent was delivered"
+    return Table(title, heads, _sections(scenario, palette, rows, cells))
 
 
 def _optimum(scenario: StoredScenario, palette: Palette, group: str, rows: pl.DataFrame) -> Table:

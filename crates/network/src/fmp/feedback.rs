@@ -14,23 +14,24 @@ const MOST_LINES: usize = ((1500 - HEADER) / LINE) as usize;
 /// The lines of a feedback packet: prices, each for a place among the announcements of its link.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    lines: Vec<(u32, Price)>,
+    places: Places,
+    pub(super) prices: Vec<Price>,
+}
+
+/// Which announcements a message is about.
+#[derive(Clone, Debug)]
+enum Places {
+    /// As many as there are prices, from this one on.
+    From(u32),
+    /// These.
+    Each(Vec<u32>),
 }
 
 impl Message {
     /// Bytes on the wire.
     pub fn size(&self) -> u16 {
-        HEADER + LINE * self.lines.len() as u16
+        HEADER + LINE * self.prices.len() as u16
     }
-}
-
-/// Splits lines into packets.
-pub(crate) fn messages(lines: Vec<(u32, Price)>) -> impl Iterator<Item = Message> {
-    let count = lines.len().div_ceil(MOST_LINES);
-    let mut lines = lines.into_iter();
-    (0..count).map(move |_| Message {
-        lines: lines.by_ref().take(MOST_LINES).collect(),
-    })
 }
 
 impl Fmp {
@@ -40,42 +41,50 @@ impl Fmp {
         ports.filter(|&port| self.up[port as usize]).collect()
     }
 
-    /// What the near end of a link tells its far end in every period.
-    pub(crate) fn periodic(&self, link: u32) -> Vec<(u32, Price)> {
-        (0u32..)
-            .zip(self.prices.announcements(link))
-            .map(|(place, announcement)| (place, self.prices.best(announcement.row)))
-            .collect()
+    /// Calls `send` with each link and message by which a switch tells its neighbours in every period.
+    pub(crate) fn tell_all(&mut self, switch: u32, mut send: impl FnMut(&mut Fmp, u32, Message)) {
+        let mut best = std::mem::take(&mut self.best);
+        self.prices.best_of(switch, &mut best);
+        for link in self.ports(switch) {
+            let lines = self.prices.announcements(link).len();
+            for from in (0..lines).step_by(MOST_LINES) {
+                let mut prices = self.spare.pop().unwrap_or_default();
+                prices.clear();
+                let part = &self.prices.announcements(link)[from..lines.min(from + MOST_LINES)];
+                prices.extend(part.iter().map(|line| best[line.destination as usize]));
+                let places = Places::From(from as u32);
+                send(self, link, Message { places, prices });
+            }
+        }
+        self.best = best;
     }
 
-    /// What the near end of a link tells its far end when it cannot reach destinations any more.
-    fn notice(&self, link: u32, rows: &[u32]) -> Vec<(u32, Price)> {
-        (0u32..)
-            .zip(self.prices.announcements(link))
-            .filter(|(_, announcement)| rows.contains(&announcement.row))
-            .map(|(place, _)| (place, Price::UNREACHABLE))
-            .collect()
-    }
-
-    /// The path-failure notices that follow from rows without a port: for each link what it carries.
-    pub(crate) fn notices(&mut self, rows: &[u32]) -> Vec<(u32, Vec<(u32, Price)>)> {
+    /// Calls `send` with each link and path-failure notice that follow from rows without a port.
+    pub(crate) fn notify(&mut self, rows: &[u32], mut send: impl FnMut(&mut Fmp, u32, Message)) {
         let mut tellers: Vec<u32> = rows
             .iter()
             .map(|&row| self.prices.switch_of_row(row))
             .collect();
         tellers.sort_unstable();
         tellers.dedup();
-        let mut all = Vec::new();
         for switch in tellers {
             for link in self.ports(switch) {
-                let lines = self.notice(link, rows);
-                if !lines.is_empty() {
+                let announced = (0u32..).zip(self.prices.announcements(link));
+                let lost = announced.filter(|(_, line)| {
+                    let row = self.prices.row(line.destination, switch);
+                    rows.contains(&row)
+                });
+                let lost: Vec<u32> = lost.map(|(place, _)| place).collect();
+                for part in lost.chunks(MOST_LINES) {
                     self.statistics_mut(switch).notices += 1;
-                    all.push((link, lines));
+                    let message = Message {
+                        places: Places::Each(part.to_vec()),
+                        prices: vec![Price::UNREACHABLE; part.len()],
+                    };
+                    send(self, link, message);
                 }
             }
         }
-        all
     }
 
     /// A message has entered the port of a link.
@@ -97,40 +106,46 @@ impl Fmp {
         }
     }
 
-    /// The oldest message on a link arrives. `occupancy` gives the queue of a link's port as a share of its
-    /// limit. Adds the rows to `cut_off` that have no port left.
-    pub(crate) fn on_message(
-        &mut self,
-        link: u32,
-        now: Time,
-        occupancy: impl Fn(u32) -> f64,
-        cut_off: &mut Vec<u32>,
-    ) {
+    /// The oldest message on a link arrives; `queue` is that of the port back, as a share of its limit. Adds
+    /// the rows to `cut_off` that have no port left.
+    pub(crate) fn on_message(&mut self, link: u32, now: Time, queue: f64, cut_off: &mut Vec<u32>) {
         self.hearing[link as usize].at = now;
         let Some(message) = self.under_way[link as usize].pop_front() else {
             unreachable!("feedback arrives in the order in which it was sent")
         };
         self.in_network -= 1;
         let port = reverse(link);
-        let (queue, delay) = (occupancy(port), self.delay[port as usize]);
-        for (place, told) in message.lines {
+        let (delay, is_up) = (self.delay[port as usize], self.up[port as usize]);
+        let mut hear = |place: u32, told: Price| {
             let entry = self.prices.announcements(link)[place as usize].entry;
-            if !told.is_reachable() || !self.up[port as usize] {
-                self.prices.remove(entry, cut_off);
-                continue;
-            }
-            self.prices.set(
-                entry,
-                Price {
+            if told.is_reachable() && is_up {
+                let price = Price {
                     congestion: told.congestion + queue,
                     delay: told.delay + delay,
-                },
-            );
+                };
+                self.prices.set(entry, price);
+            } else {
+                self.prices.remove(entry, cut_off);
+            }
+        };
+        match &message.places {
+            Places::From(from) => {
+                for (place, &told) in (*from..).zip(&message.prices) {
+                    hear(place, told);
+                }
+            }
+            Places::Each(places) => {
+                for (&place, &told) in places.iter().zip(&message.prices) {
+                    hear(place, told);
+                }
+            }
         }
+        self.spare.push(message.prices);
     }
 
     /// A switch looks which neighbours have been silent for too long: no feedback for the time-out, and no
-    /// other packet since it last looked. `delivered` gives the packets that a link has sent to its end so far.
+    /// other packet since it last looked. `delivered` gives the packets that a link has sent to its end so
+    /// far. Adds the rows to `cut_off` that have no port left.
     pub(crate) fn find_silent(
         &mut self,
         switch: u32,

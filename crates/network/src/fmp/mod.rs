@@ -29,16 +29,14 @@ mod prices;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use feedback::messages;
 pub(crate) use flows::Next;
-pub(crate) use prices::Price;
 
-use feedback::Message;
+pub(crate) use feedback::Message;
 use flows::{Connections, Flow};
 use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
 use pathweave_fabric::{Fabric, NodeId};
 use pathweave_units::Time;
-use prices::Prices;
+use prices::{Price, Prices};
 use std::collections::VecDeque;
 
 /// Marks a node that is no switch, and a flow that there is not.
@@ -112,6 +110,9 @@ pub struct Fmp {
     /// The flow of each route, by the position of the route's packets.
     flow_at: Vec<u32>,
     connections: Connections,
+    /// Room for what a switch is about to tell, and for the lines of messages.
+    best: Vec<Price>,
+    spare: Vec<Vec<Price>>,
 }
 
 impl Fmp {
@@ -174,6 +175,8 @@ impl Fmp {
             unused_flows: Vec::new(),
             flow_at: Vec::new(),
             connections: Connections::default(),
+            best: Vec::new(),
+            spare: Vec::new(),
         }
     }
 

@@ -46,11 +46,11 @@ pub(super) struct Entry {
     pub price: Price,
 }
 
-/// One line of what a switch tells a neighbour: the price of its own row goes into the neighbour's entry.
+/// One line of what a switch tells a neighbour: its own price goes into the neighbour's entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Announcement {
-    /// Row of the switch that tells.
-    pub row: u32,
+    /// What it is about.
+    pub destination: u32,
     /// Entry of the switch that hears.
     pub entry: u32,
 }
@@ -89,31 +89,29 @@ impl Prices {
                 let is_here = paths.is_last_switch(switch.node, destination);
                 prices.is_here.push(is_here);
                 for &LinkId(link) in paths.next_hops_to(switch.node, destination) {
-                    let teller = switch_of[end[link as usize] as usize];
                     let entry = prices.entries.len() as u32;
-                    prices.announcements[reverse(link) as usize].push(Announcement {
-                        row: destination * count + teller,
-                        entry,
-                    });
+                    prices.announcements[reverse(link) as usize]
+                        .push(Announcement { destination, entry });
                     let price = Price::UNREACHABLE;
                     prices.entries.push(Entry { link, price });
                 }
                 prices.offsets.push(prices.entries.len() as u32);
             }
         }
-        prices.settle(delay);
+        prices.settle(end, switch_of, delay);
         prices
     }
 
     /// Sets what the switches would know if the fabric had always been idle.
-    fn settle(&mut self, delay: &[f64]) {
+    fn settle(&mut self, end: &[u32], switch_of: &[u32], delay: &[f64]) {
         let mut changed = true;
         while changed {
             changed = false;
             for link in 0..self.announcements.len() {
                 for place in 0..self.announcements[link].len() {
-                    let Announcement { row, entry } = self.announcements[link][place];
-                    let told = self.best(row);
+                    let Announcement { destination, entry } = self.announcements[link][place];
+                    let teller = switch_of[end[reverse(link as u32) as usize] as usize];
+                    let told = self.best(self.row(destination, teller));
                     let own = &mut self.entries[entry as usize];
                     let price = Price {
                         congestion: told.congestion,
@@ -178,6 +176,13 @@ impl Prices {
             }
         }
         best
+    }
+
+    /// The prices that a switch tells, by destination.
+    pub fn best_of(&self, switch: u32, best: &mut Vec<Price>) {
+        best.clear();
+        let destinations = (self.is_here.len() / self.switches as usize) as u32;
+        best.extend((0..destinations).map(|destination| self.best(self.row(destination, switch))));
     }
 
     /// Whether any port of a row leads to its destination.

@@ -1,6 +1,5 @@
 //! What switches choose, packet by packet, without a network.
 
-use super::feedback::messages;
 use super::*;
 use pathweave_fabric::topology::{FatTree, LeafSpine, PerLayer};
 use pathweave_units::Rate;
@@ -69,14 +68,33 @@ fn walk(fmp: &mut Fmp, position: u32, now: Time) -> Vec<u32> {
     }
 }
 
-/// The far end of a link hears these lines.
-fn hear(fmp: &mut Fmp, link: u32, lines: Vec<(u32, Price)>, now: Time, queue: f64) -> Vec<u32> {
+/// The messages that a switch sends over this link in a period.
+fn told(fmp: &mut Fmp, link: u32) -> Vec<Message> {
+    let teller = fmp.switch_at(reverse(link));
+    let mut found = Vec::new();
+    fmp.tell_all(teller, |_, over, message| {
+        if over == link {
+            found.push(message);
+        }
+    });
+    found
+}
+
+/// The far end of a link hears these messages. Gives the rows that are cut off.
+fn hear(fmp: &mut Fmp, link: u32, messages: Vec<Message>, now: Time, queue: f64) -> Vec<u32> {
     let mut cut_off = Vec::new();
-    for message in messages(lines) {
+    for message in messages {
         fmp.on_sent(link, message);
-        fmp.on_message(link, now, |_| queue, &mut cut_off);
+        fmp.on_message(link, now, queue, &mut cut_off);
     }
     cut_off
+}
+
+/// The path-failure notices that follow from rows without a port.
+fn notices_of(fmp: &mut Fmp, rows: &[u32]) -> Vec<(u32, Message)> {
+    let mut found = Vec::new();
+    fmp.notify(rows, |_, link, message| found.push((link, message)));
+    found
 }
 
 #[test]
@@ -98,16 +116,13 @@ fn price_tables_have_a_line_for_each_destination_and_port() {
 #[test]
 fn idle_prices_are_sums_of_delays() {
     let fabric = fat_tree(4);
-    let fmp = Fmp::new(&fabric, CONFIG, 1);
+    let mut fmp = Fmp::new(&fabric, CONFIG, 1);
     let up = link(&fabric, "edge0.0", "agg0.1");
-    let told: Vec<Price> = fmp
-        .periodic(reverse(up))
-        .into_iter()
-        .map(|(_, price)| price)
-        .collect();
-    assert_eq!(told.len(), 7);
-    assert!(told.iter().all(|price| price.congestion == 0.0));
-    let mut delays: Vec<u64> = told
+    let messages = told(&mut fmp, reverse(up));
+    let prices = &messages[0].prices;
+    assert_eq!((messages.len(), prices.len()), (1, 7));
+    assert!(prices.iter().all(|price| price.congestion == 0.0));
+    let mut delays: Vec<u64> = prices
         .iter()
         .map(|p| (p.delay * 1e6).round() as u64)
         .collect();
@@ -160,18 +175,11 @@ fn a_connection_avoids_what_is_congested() {
     // Queues at the ports of leaf 0 to spines 0 and 1; behind spine 2 things are worse.
     for (spine, own, behind) in [(0, 0.4, 0.0), (1, 0.1, 0.0), (2, 0.0, 0.7)] {
         let from = link(&fabric, &format!("spine{spine}"), "leaf0");
-        let told = fmp.periodic(from).into_iter().map(|(place, price)| {
-            let congestion = behind;
-            (
-                place,
-                Price {
-                    congestion,
-                    ..price
-                },
-            )
-        });
-        let told = told.collect();
-        assert!(hear(&mut fmp, from, told, now, own).is_empty());
+        let mut messages = told(&mut fmp, from);
+        for price in messages.iter_mut().flat_map(|message| &mut message.prices) {
+            price.congestion = behind;
+        }
+        assert!(hear(&mut fmp, from, messages, now, own).is_empty());
     }
     let firsts: Vec<u32> = (0..4)
         .map(|subflow| {
@@ -195,8 +203,8 @@ fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() 
     let end = |links: &[u32]| fabric.link(pathweave_fabric::LinkId(links[1])).to;
     let congested = fabric.node(end(&start)).name.clone();
     let from = link(&fabric, &congested, "leaf0");
-    let told = fmp.periodic(from);
-    hear(&mut fmp, from, told, Time::from_millis(1), 0.5);
+    let messages = told(&mut fmp, from);
+    hear(&mut fmp, from, messages, Time::from_millis(1), 0.5);
     // Half a second later the entry is fresh: the same port, and the sibling takes the other.
     let soon = Time::from_millis(500);
     assert_eq!(walk(&mut fmp, 0, soon), start);
@@ -235,8 +243,8 @@ fn a_dead_port_is_left_at_once_and_taken_again_after_feedback() {
     assert!(fmp.has_live_path(0));
     assert_eq!(fmp.next(start[0], 0, now), Next::None);
     let from = reverse(start[1]);
-    let told = fmp.periodic(from);
-    hear(&mut fmp, from, told, now, 0.0);
+    let messages = told(&mut fmp, from);
+    hear(&mut fmp, from, messages, now, 0.0);
     assert_eq!(walk(&mut fmp, 0, now), start);
 }
 
@@ -247,17 +255,17 @@ fn notices_travel_upstream() {
     let mut cut_off = Vec::new();
     // The only link of core0.0 to pod 3.
     fmp.on_down(link(&fabric, "core0.0", "agg3.0"), &mut cut_off);
-    let notices = fmp.notices(&cut_off);
+    let notices = notices_of(&mut fmp, &cut_off);
     let told: BTreeSet<u32> = notices.iter().map(|(link, _)| *link).collect();
     let pods = (0..3).map(|pod| link(&fabric, "core0.0", &format!("agg{pod}.0")));
     assert_eq!(told, pods.collect());
     assert!(
-        notices.iter().all(|(_, lines)| lines.len() == 2),
+        notices.iter().all(|(_, message)| message.prices.len() == 2),
         "two edge switches"
     );
     // An aggregation switch of another pod has another core left; it tells nobody.
-    let (to_agg, lines) = notices[0].clone();
-    assert!(hear(&mut fmp, to_agg, lines, Time::from_micros(10), 0.0).is_empty());
+    let (to_agg, message) = notices[0].clone();
+    assert!(hear(&mut fmp, to_agg, vec![message], Time::from_micros(10), 0.0).is_empty());
     // With its other core gone as well, it does.
     let agg = &fabric
         .node(fabric.link(pathweave_fabric::LinkId(to_agg)).to)
@@ -267,7 +275,7 @@ fn notices_travel_upstream() {
     fmp.on_down(link(&fabric, agg, "core0.1"), &mut cut_off);
     // Rows of its own pod stay; all those of other pods that core0.1 alone led to are gone: pod 3's.
     assert_eq!(cut_off.len(), 2);
-    let notices = fmp.notices(&cut_off);
+    let notices = notices_of(&mut fmp, &cut_off);
     let ends: BTreeSet<String> = notices
         .iter()
         .map(|(link, _)| {
@@ -309,10 +317,39 @@ fn a_silent_neighbour_counts_as_dead_unless_other_packets_come() {
 
 #[test]
 fn long_feedback_is_split_into_packets() {
-    let price = Price::HERE;
-    let lines: Vec<(u32, Price)> = (0..400).map(|place| (place, price)).collect();
-    let sizes: Vec<u16> = messages(lines).map(|message| message.size()).collect();
-    assert_eq!(sizes, [16 + 8 * 185, 16 + 8 * 185, 16 + 8 * 30]);
+    // A spine tells each of 400 leaves of the 399 others.
+    let shape = LeafSpine {
+        leaves: 400,
+        spines: 1,
+        hosts_per_leaf: 1,
+        host_rate: Rate::from_gbps(1),
+        uplink_rate: Rate::from_gbps(1),
+        host_delay: Time::from_micros(1).into(),
+        uplink_delay: Time::from_micros(10).into(),
+    };
+    let fabric = shape.build(1).expect("a fabric");
+    let mut fmp = Fmp::new(&fabric, CONFIG, 1);
+    let down = link(&fabric, "spine0", "leaf7");
+    let messages = told(&mut fmp, down);
+    let sizes: Vec<u16> = messages.iter().map(Message::size).collect();
+    assert_eq!(sizes, [16 + 8 * 185, 16 + 8 * 185, 16 + 8 * 29]);
+    // All of them are heard, each in its place.
+    let before: Vec<Price> = (0..400).map(|leaf| price(&fmp, 7, leaf)).collect();
+    assert!(hear(&mut fmp, down, messages, Time::ZERO, 0.25).is_empty());
+    for (leaf, before) in (0..400).zip(before).filter(|(leaf, _)| *leaf != 7) {
+        let after = price(&fmp, 7, leaf);
+        assert_eq!(after.congestion, before.congestion + 0.25, "{leaf}");
+        assert_eq!(after.delay, before.delay, "{leaf}");
+    }
+}
+
+/// What the leaf of host `host` knows of the way to host `destination`.
+fn price(fmp: &Fmp, host: u32, destination: u32) -> Price {
+    let port = fmp.host_port(host, (host + 1) % 2, 0, 0);
+    let row = fmp
+        .prices
+        .row(fmp.paths.destination_of(destination), fmp.switch_at(port));
+    fmp.prices.best(row)
 }
 
 #[test]
