@@ -123,7 +123,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         let (position, next) = self.routes.next(header.position);
         if next == END {
             return if header.is_lost() || self.fmp.is_some() {
-                self.arrive_at_end(link, now, id, label, events)
+                self.arrive_at_end(link, now, id, events)
             } else {
                 Arrival::AtHost(id)
             };
@@ -138,16 +138,16 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
 
     /// A packet has come to the end of its list of links: it is lost, at its host, or where a switch has to
     /// look further.
+    #[cold]
     #[inline(never)]
     fn arrive_at_end<E: LinkEvents>(
         &mut self,
         link: u32,
         now: Time,
         id: PacketId,
-        label: P::Label,
         events: &mut E,
     ) -> Arrival {
-        let (header, _) = self.packets.visible(id);
+        let (header, label) = self.packets.visible(id);
         let Some(fmp) = &mut self.fmp else {
             return Arrival::Dropped(id);
         };
@@ -166,7 +166,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
                 Next::Link(next) => next,
             };
             let port = &mut self.ports[next as usize];
-            return if port.enqueue(next, now, id, header, label, events) {
+            return if port.enqueue(next, now, id, header, *label, events) {
                 Arrival::Forwarded
             } else {
                 Arrival::Dropped(id)

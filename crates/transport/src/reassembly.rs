@@ -19,7 +19,7 @@ impl Reassembly {
     }
 
     /// Takes a number that arrived. Returns whether it was new.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, number: u32) -> bool {
         if number < self.next {
             return false;

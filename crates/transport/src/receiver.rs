@@ -83,7 +83,7 @@ impl Receiver {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn on_data(&mut self, arrival: Arrival, echo_limit: u8, config: &Config) -> Reaction {
         let mut reaction = Reaction::default();
         let ce_changed = arrival.congestion_experienced != self.last_ce;

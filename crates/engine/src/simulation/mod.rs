@@ -63,10 +63,8 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    if build::explicit(plan).is_some() {
+    if build::explicit(plan).is_some() || plan.shared_buffer.is_some() {
         Simulation::<DeparturePort<SwitchAgent>>::new(plan, progress)?.run()
-    } else if plan.shared_buffer.is_some() {
-        Simulation::<DeparturePort<NoAgent>>::new(plan, progress)?.run()
     } else {
         Simulation::<FifoPort>::new(plan, progress)?.run()
     }
