@@ -145,6 +145,36 @@ def test_run_with_optimum_says_what_share_each_flow_had(beside: Path) -> None:
     assert early.filter(pl.col("flow") == 1)["split_distance"].item() is None
 
 
+# Two flows that can trade two links, and a flow that should leave its second link to another.
+PARTS = (
+    'title = "Two parts"\n'
+    + LINKS.replace("pairs = 2", "pairs = 4").replace('"1 Gbps", ', '"1 Gbps", ' * 3)
+    + """
+flows = [
+    { from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
+    { from = "S2", to = "D2", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
+    { from = "S3", to = "D3", subflows = 2, paths = [["A3", "B3"], ["A4", "B4"]] },
+    { from = "S4", to = "D4", paths = [["A4", "B4"]] },
+]
+
+[stop]
+at = "10 ms"
+"""
+)
+
+
+def test_one_flow_s_tie_does_not_hide_another_s_distance(tmp_path: Path) -> None:
+    (tmp_path / "parts.toml").write_text(PARTS)
+    command("run", tmp_path / "parts.toml", "--optimum", "--out", tmp_path / "r")
+    optimum = pathweave.load(tmp_path / "r").table("optimum").sort("flow")
+    assert optimum["split_unique"].to_list() == [False, False, True, True]
+    distance = optimum["split_distance"].to_list()
+    assert distance[0] is None
+    assert distance[1] is None
+    assert 0.0 < distance[2] < 0.5
+    assert distance[3] is None  # nothing to split
+
+
 def test_an_optimum_that_is_there_is_not_solved_again(scenario: Path, tmp_path: Path) -> None:
     words = ("run", scenario, "--optimum", "--only", "scheme=XMP", "--out", tmp_path)
     first = command(*words)

@@ -89,8 +89,8 @@ class FluidProblem(TypedDict):
     """By path, and one more: where its links begin in `links`."""
     links: NDArray[np.uint64]
 
-Allocate = Callable[[FluidProblem], tuple[NDArray[np.float64], bool] | None]
-"""Rates (bit/s) by path and whether the split is the only one; None for no more."""
+Allocate = Callable[[FluidProblem], tuple[NDArray[np.float64], NDArray[np.bool_]] | None]
+"""Rates (bit/s) by path, and by flow whether its split is the only one; None for no more."""
 
 class Run:
     def start(self) -> None: ...

@@ -3,7 +3,8 @@
 mod plans;
 
 use pathweave_engine::{
-    Allocation, Allocator, Answer, Column, Life, Output, Problem, Table, Verdict, along, flow,
+    Allocation, Allocator, Answer, Column, FluidFlow, Life, Output, Problem, Table, Verdict, along,
+    flow,
 };
 use pathweave_scenario::{Phase, Plan};
 use pathweave_traffic::Pattern;
@@ -17,6 +18,8 @@ use plans::{dumbbell, flags, group, of_flows, queue, table, within};
 struct EvenShares {
     asked: usize,
     limit: Option<usize>,
+    /// Flows whose split it calls one of several while others are under way.
+    doubtful: Vec<u32>,
 }
 
 impl Allocator for EvenShares {
@@ -35,9 +38,12 @@ impl Allocator for EvenShares {
             let shares = links.iter().map(|link| share(link.0 as usize));
             shares.fold(f64::INFINITY, f64::min)
         };
+        let unique = |flow: &FluidFlow<'_>| {
+            problem.flows.len() == 1 || !self.doubtful.contains(&flow.number)
+        };
         Ok(Answer::Rates(Allocation {
             rates: paths().map(|path| rate(&path.links)).collect(),
-            split_unique: true,
+            split_unique: problem.flows.iter().map(unique).collect(),
         }))
     }
 }
@@ -170,8 +176,8 @@ fn traffic_reacts_to_what_the_rates_finish() {
 fn enough_ends_the_run_with_what_there_is() {
     let plan = sized(&[(1_000_000, Time::ZERO), (3_000_000, Time::ZERO)]);
     let mut allocator = EvenShares {
-        asked: 0,
         limit: Some(1),
+        ..EvenShares::default()
     };
     let output = flow(&plan, &mut allocator).expect("a fluid run");
     assert_eq!(output.verdict, Verdict::Stopped);
@@ -221,6 +227,21 @@ fn rates_along_a_run_follow_links_and_windows() {
     let (table, ..) = optimum(&plan, &lives(&[(0, 30)]), 100);
     let expected = payload_rate(&plan) * 15.0 / 20.0;
     assert!(within(table.numbers("goodput_bps")[0], 1e-9, expected));
+}
+
+#[test]
+fn a_split_is_unique_by_flow_and_only_if_it_always_is() {
+    let plan = sized(&[(1, Time::ZERO), (1, Time::ZERO)]);
+    let mut allocator = EvenShares {
+        doubtful: vec![0],
+        ..EvenShares::default()
+    };
+    // The first is alone for the last third of its life.
+    let found = along(&plan, &lives(&[(0, 30), (0, 20)]), 10, &mut allocator).expect("rates");
+    let Some(Column::Flags(unique)) = found.tables[0].column("split_unique") else {
+        panic!("no column of flags");
+    };
+    assert_eq!(unique, &[false, true]);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
 
-/// A Python callable that takes a problem as a dictionary and gives rates (bit/s, by path) with
-/// whether the split is unique, or `None` for enough.
+/// A Python callable that takes a problem as a dictionary and gives rates (bit/s, by path) with flags
+/// (by flow) for whether a flow's split is unique, or `None` for enough.
 pub struct Asking<'py> {
     callable: Bound<'py, PyAny>,
     /// What it raised.
@@ -42,11 +42,17 @@ impl<'py> Asking<'py> {
         if given.is_none() {
             return Ok(Answer::Enough);
         }
-        let (rates, split_unique): (Bound<'_, PyArray1<f64>>, bool) = given.extract()?;
-        let rates = rates.to_vec()?;
+        let (rates, split_unique): (Bound<'_, PyArray1<f64>>, Bound<'_, PyArray1<bool>>) =
+            given.extract()?;
+        let (rates, split_unique) = (rates.to_vec()?, split_unique.to_vec()?);
         let paths: usize = problem.flows.iter().map(|flow| flow.paths.len()).sum();
         if rates.len() != paths {
             let text = format!("{} rates for {paths} paths", rates.len());
+            return Err(PyValueError::new_err(text));
+        }
+        if split_unique.len() != problem.flows.len() {
+            let (flags, flows) = (split_unique.len(), problem.flows.len());
+            let text = format!("{flags} flags for {flows} flows");
             return Err(PyValueError::new_err(text));
         }
         Ok(Answer::Rates(Allocation {

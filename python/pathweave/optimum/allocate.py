@@ -25,17 +25,16 @@ if TYPE_CHECKING:
     from pathweave.optimum.problem import AllocationProblem
     from pathweave.optimum.program import Solver
     from pathweave.optimum.shapes import Flags, Indices, Vector
+    from pathweave.optimum.single import Verdicts
     from pathweave.optimum.system import Network
     from pathweave.optimum.utility import Concave, Utility
 
 TOLERANCE = 1e-6
 # A path dearer by this share than its flow's cheapest has no rate in any optimum.
 _DEARER = 1e-6
-_NOT_UNIQUE = (
-    "other splits of the flows' rates between their subflows are as good: this is the most even one"
-)
+_NOT_UNIQUE = "other splits of {} between their subflows are as good: this is the most even one"
 _SPLIT_LEFT = "the most even split was not found: the rates are an optimum, but not that one"
-_UNKNOWN = "whether another split is as good was not found out"
+_UNKNOWN = "whether other splits of {} are as good was not found out"
 
 
 def solve(
@@ -86,7 +85,8 @@ class _Found:
     """Of each subflow in what its flow's utility sees."""
     price: Vector | None
     objective: float
-    split_unique: bool | None
+    splits_unique: Verdicts
+    """By flow."""
     solver: str
     status: str
     residuals: Residuals
@@ -125,7 +125,7 @@ def _concave(
         weights=np.asarray(sp.csc_array(totals).data, dtype=float),
         price=optimum.price,
         objective=system.objective.value(system.totals @ x) + system.constant,
-        split_unique=unique,
+        splits_unique=unique,
         solver=optimum.solver,
         status=optimum.status,
         residuals=measured,
@@ -135,7 +135,7 @@ def _concave(
 
 def _max_min(network: Network, utility: MaxMin) -> _Found:
     alone = len(np.unique(network.flow_of)) == len(network.columns)
-    unique: bool | None = True
+    unique: Verdicts = (True,) * network.flows
     remarks: tuple[str, ...] = ()
     if alone or utility.over == "subflows":
         filling = maxmin.fill_by_counting(network)
@@ -152,7 +152,7 @@ def _max_min(network: Network, utility: MaxMin) -> _Found:
         weights=np.ones(len(network.flow_of_subflow)),
         price=None,
         objective=float(smallest * network.packet_bits),
-        split_unique=unique,
+        splits_unique=unique,
         solver=filling.solver,
         status=filling.status,
         residuals=Residuals(
@@ -164,13 +164,21 @@ def _max_min(network: Network, utility: MaxMin) -> _Found:
 
 def _split(
     network: Network, totals: sp.csr_array, x: Vector, full: Indices, dear: Flags | None = None
-) -> tuple[Vector, bool | None, tuple[str, ...]]:
-    """The most even rates with the totals of x, whether they are the only ones, and remarks."""
+) -> tuple[Vector, Verdicts, tuple[str, ...]]:
+    """The most even rates with the totals of x, by flow whether it has no others, and remarks."""
     even, unique = split(network, totals, x, full, dear)
     if even is None:
         return x, unique, (_SPLIT_LEFT,)
-    remarks = {True: (), False: (_NOT_UNIQUE,), None: (_UNKNOWN,)}[unique]
+    remarks: tuple[str, ...] = ()
+    if several := unique.count(False):
+        remarks += (_NOT_UNIQUE.format(_flows(several, network.flows)),)
+    if unknown := unique.count(None):
+        remarks += (_UNKNOWN.format(_flows(unknown, network.flows)),)
     return even, unique, remarks
+
+
+def _flows(some: int, flows: int) -> str:
+    return "all flows' rates" if some == flows else f"the rates of {some:,} of {flows:,} flows"
 
 
 def _allocation(network: Network, found: _Found, tolerance: float, start: float) -> Allocation:
@@ -201,7 +209,7 @@ def _allocation(network: Network, found: _Found, tolerance: float, start: float)
         flow_of=flow_of,
         totals_bps=totals,
         weighted_totals_bps=weighted,
-        split_unique=found.split_unique,
+        splits_unique=found.splits_unique,
         loads_bps=loads,
         prices=prices,
         objective=found.objective,

@@ -22,8 +22,9 @@ class Allocation:
         totals_bps: By flow: the sum of its subflows' rates.
         weighted_totals_bps: By flow: the sum that its utility sees, weighted with the delays under
             `DelayWeighted`, and otherwise `totals_bps`. All optima have the same.
-        split_unique: Whether all optima have the same `rates_bps`. If not, these are the most even
-            ones: the least sum of squared shares of a flow's total. None when not found out.
+        splits_unique: By flow: whether all optima have the same rates of its subflows, None when
+            not found out. If not, `rates_bps` are the most even ones: the least sum of squared
+            shares of a flow's total.
         loads_bps: By link: the sum of the rates on it.
         prices: By link: what the objective gains with one bit/s more of its capacity; NaN for a
             link without capacity, whose price nothing bounds. None for max-min.
@@ -42,7 +43,7 @@ class Allocation:
     flow_of: Indices
     totals_bps: Vector
     weighted_totals_bps: Vector
-    split_unique: bool | None
+    splits_unique: Sequence[bool | None]
     loads_bps: Vector
     prices: Vector | None
     objective: float
@@ -53,6 +54,13 @@ class Allocation:
     residuals: Residuals
     remarks: Sequence[str]
     wall_s: float
+
+    @property
+    def split_unique(self) -> bool | None:
+        """Whether all optima have the same `rates_bps`; None when not found out."""
+        if False in self.splits_unique:
+            return False
+        return None if None in self.splits_unique else True
 
     def of_flow(self, flow: int) -> Vector:
         """The rates (bit/s) of one flow's subflows."""

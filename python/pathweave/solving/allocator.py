@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathweave.optimum.utility import Utility
     from pathweave.solving.objective import Objective
 
-    Rates = tuple[NDArray[np.float64], bool]
+    Rates = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 
 _KEPT = 4000
@@ -107,11 +107,11 @@ class Allocator:
         self._limit = limit
 
     def __call__(self, problem: FluidProblem) -> Rates | None:
-        """Rates (bit/s) of the problem's paths and whether the split is the only one."""
+        """Rates (bit/s) of the problem's paths, and by flow whether its split is the only one."""
         record = self.record
         self._watch(problem["done"], problem["time_s"])
         if not _has_live_path(problem):
-            return np.zeros(len(problem["flow_of"])), True
+            return np.zeros(len(problem["flow_of"])), np.ones(len(problem["flows"]), dtype=bool)
         if self.fullest is None or len(problem["flows"]) > len(self.fullest["flows"]):
             self.fullest = problem
         key = _key(problem)
@@ -130,7 +130,8 @@ class Allocator:
         return rates
 
     def _solve(self, problem: FluidProblem) -> tuple[Rates, Answer]:
-        static, columns, controllers = static_problem(problem)
+        static, columns, lively = static_problem(problem)
+        controllers = problem["controller_of"].astype(np.intp)[lively]
         utilities = [self._objective.of(*problem["controllers"][at]) for at in controllers]
         if _is_spread(problem) and any(_goes_by_subflow(utility) for utility in utilities):
             raise InputError(
@@ -143,7 +144,9 @@ class Allocator:
         rates = np.zeros(len(problem["flow_of"]))
         rates[columns] = found.rates_bps
         answer = Answer(found.status, found.solver, found.tolerance, found.residuals.worst)
-        return (rates, found.split_unique is True), answer
+        unique = np.ones(len(problem["flows"]), dtype=bool)
+        unique[lively] = [verdict is True for verdict in found.splits_unique]
+        return (rates, unique), answer
 
 
 def _goes_by_subflow(utility: Utility) -> bool:
@@ -173,7 +176,7 @@ def static_problem(
 ) -> tuple[AllocationProblem, NDArray[np.intp], NDArray[np.intp]]:
     """The problem of the flows that have a live path, over the links that they use.
 
-    With the places of its subflows among the problem's paths, and the controller of each flow.
+    With the places of its subflows among the problem's paths, and of its flows among the flows.
     """
     first, links = problem["first_link"].astype(np.intp), problem["links"].astype(np.intp)
     flow_of = problem["flow_of"].astype(np.intp)
@@ -191,7 +194,7 @@ def static_problem(
         [Flow(subflows) for subflows in flows.values()],
         packet_bytes=problem["packet_bytes"],
     )
-    return static, columns, problem["controller_of"].astype(np.intp)[list(flows)]
+    return static, columns, np.array(list(flows), dtype=np.intp)
 
 
 def _key(problem: FluidProblem) -> bytes:

@@ -104,19 +104,13 @@ pub fn along(
             break;
         };
         let mut rates = allocation.rates.iter();
-        for flow in &problem.flows {
+        for (flow, &split_unique) in problem.flows.iter().zip(&allocation.split_unique) {
             let own = &paths[flow.number as usize];
             let mut payload = vec![0.0; flows[flow.number as usize].subflows as usize];
             for path in &flow.paths {
                 payload[path.subflow as usize] += rates.next().unwrap_or(&0.0) * own.payload_share;
             }
-            means.add(
-                interval,
-                *weight,
-                flow.number,
-                &payload,
-                allocation.split_unique,
-            );
+            means.add(interval, *weight, flow.number, &payload, split_unique);
         }
     }
     Ok(Optimum {

@@ -55,8 +55,8 @@ pub struct FluidFlow<'a> {
 pub struct Allocation {
     /// Of each path (bit/s, headers included), in the order of the flows and their paths.
     pub rates: Vec<f64>,
-    /// Whether no other split of the flows' rates between their subflows is as good.
-    pub split_unique: bool,
+    /// Of each flow: whether no other split of its rate between its subflows is as good.
+    pub split_unique: Vec<bool>,
 }
 
 /// What an [`Allocator`] says.
