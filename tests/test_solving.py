@@ -232,6 +232,27 @@ def test_of_many_intervals_a_sample_is_taken_and_said(scenario: Path, tmp_path: 
     assert run.optimum["asked"] == 2 < run.optimum["intervals"]
 
 
+def test_of_a_sample_only_flows_that_were_seen_have_a_share(scenario: Path, tmp_path: Path) -> None:
+    """The one moment is at half-time, and flow "one" comes after it."""
+    text = SCENARIO.replace('stop = "20 ms"', 'start = "25 ms"')
+    scenario.write_text(text[: text.index("[measure.phases]")])
+    words = ("run", scenario, "--optimum", "--problems", "1", "--only", "scheme=XMP")
+    done = command(*words, "--out", tmp_path)
+    assert "1 of 2 flows have no share of their own" in " ".join(done.stderr.split())
+    results = pathweave.load(tmp_path)
+    whole = results.table("optimum").filter(pl.col("phase") == "").sort("flow")
+    assert whole["moments"].to_list() == [1, 0]
+    assert whole["seen"].to_list() == pytest.approx([25 / 40, 0.0], abs=1e-3)  # jitter
+    assert whole["optimum_bps"][0] == pytest.approx(2 * PAYLOAD * 1e9, rel=1e-5)
+    assert whole["share"][0] == whole["goodput_bps"][0] / whole["optimum_bps"][0]
+    assert whole["share"][1] is None
+    assert whole["optimum_bps"][1] is None
+    assert whole["goodput_bps"][1] > 0
+    page = build_report([tmp_path / "links"], tmp_path / "page", pictures=False).read_text()
+    assert "flows with a share" in page
+    assert "1 of 2 flows have no share of their own" in page
+
+
 def test_a_controller_without_a_utility_fails_by_name(scenario: Path, tmp_path: Path) -> None:
     done = command("solve", scenario, "--utility", "controller", "--out", tmp_path, expect=1)
     text = " ".join(done.stderr.split())
@@ -417,6 +438,8 @@ def test_shares_by_hand() -> None:
             "flow": [0, 1],
             "goodput_bps": [40.0, 40.0],
             "time_s": [1.0, 1.0],
+            "seen": [1.0, 1.0],
+            "moments": [0, 0],
             "split_unique": [True, True],
         }
     )
@@ -435,3 +458,10 @@ def test_shares_by_hand() -> None:
     assert flows["split_distance"].to_list() == [pytest.approx(2 / 3), None]
     doubtful = flow_shares(solved.with_columns(split_unique=pl.lit(value=False)), subflows, tables)
     assert doubtful["split_distance"].to_list() == [None, None]
+    # Of a sample, flows count that were seen for half of their life, or often.
+    for seen, moments, enough in ((0.5, 1, True), (0.49, 19, False), (0.01, 20, True)):
+        sample = solved.with_columns(seen=pl.Series([1.0, seen]), moments=pl.Series([30, moments]))
+        shares = flow_shares(sample, subflows, tables)["share"].to_list()
+        assert shares == [0.75, 1.25 if enough else None]
+        swapped = flow_shares(sample.with_columns(flow=1 - pl.col("flow")), subflows, tables)
+        assert (swapped.sort("flow")["split_distance"][0] is not None) == enough

@@ -254,17 +254,65 @@ fn many_intervals_are_sampled_evenly_over_time() {
     let (whole, intervals, asked) = optimum(&plan, &lives(&times), 1000);
     assert_eq!((intervals, asked), (400, 400));
     assert!(within(whole.numbers("goodput_bps")[0], 1e-9, rate * 0.875));
-    // 150 moments, one every 5 1/3 ms, are never in step with 4 ms.
-    let (sampled, intervals, asked) = optimum(&plan, &lives(&times), 150);
+    // 149 moments, one every 5.37 ms, are not in step with 4 ms.
+    let (sampled, intervals, asked) = optimum(&plan, &lives(&times), 149);
     assert_eq!(intervals, 400);
-    assert!(asked <= 150);
+    assert!(asked <= 149);
     let first = sampled.numbers("goodput_bps")[0];
     assert!(within(first, 0.05, rate * 0.875), "{}", first / rate);
-    // Flows that no moment saw have no row.
-    let Some(Column::Integers(seen)) = sampled.column("flow") else {
-        panic!("no column of flows");
+    assert!(within(sampled.numbers("time_s")[0], 1e-9, 0.8));
+    let Some(Column::Integers(moments)) = sampled.column("moments") else {
+        panic!("no column of moments");
     };
-    assert!(seen.len() < times.len());
+    assert_eq!(moments[0], 149);
+    // A flow is seen whole or not at all: between its start and its end nothing changes.
+    let seen = sampled.numbers("seen");
+    assert_eq!(seen.len(), 201);
+    assert!(seen[1..].iter().all(|&seen| seen == 0.0 || seen == 1.0));
+    assert!(seen[1..].contains(&0.0) && seen[1..].contains(&1.0));
+    for (&seen, rate) in seen.iter().zip(sampled.numbers("goodput_bps")) {
+        assert_eq!(seen == 0.0, rate.is_nan());
+    }
+    // Those that are seen stand for all: 0.2 s of flows.
+    let time: f64 = sampled.numbers("time_s")[1..].iter().sum();
+    assert!(within(time, 0.05, 0.2), "{time}");
+}
+
+#[test]
+fn an_interval_longer_than_the_moments_are_apart_counts_for_its_own_time() {
+    // Shared for 1 ms, and then alone for 10: the moment at 5.5 ms stands for all 11.
+    let plan = sized(&[(1, Time::ZERO), (1, Time::ZERO)]);
+    let (table, intervals, asked) = optimum(&plan, &lives(&[(0, 11), (0, 1)]), 1);
+    assert_eq!((intervals, asked), (2, 1));
+    assert!(within(table.numbers("time_s")[0], 1e-9, 11e-3));
+    assert!(within(table.numbers("seen")[0], 1e-9, 10.0 / 11.0));
+    assert_eq!(table.numbers("seen")[1], 0.0);
+    // Of three in 1, 1 and 10 ms two moments, at 3 and 9 ms, see the last.
+    let (table, ..) = optimum(&plan, &lives(&[(0, 12), (1, 2)]), 2);
+    assert!(within(table.numbers("time_s")[0], 1e-9, 10e-3));
+    assert!(within(
+        table.numbers("goodput_bps")[0],
+        1e-9,
+        payload_rate(&plan)
+    ));
+}
+
+#[test]
+fn time_before_the_first_subflow_counts_as_nothing() {
+    let mut plan = plans::two_paths(plans::fixed(1));
+    plan.groups[0].listed[0].subflow_starts = vec![Time::from_millis(10); 2];
+    let life = Life {
+        group: 0,
+        source: 0,
+        destination: 1,
+        start: Time::ZERO,
+        end: Time::from_millis(20),
+    };
+    let found = along(&plan, &[life], 10, &mut EvenShares::default()).expect("rates");
+    let flows = &found.tables[0];
+    let rate = payload_rate(&plan); // on each path, for half of the time
+    assert!(within(flows.numbers("goodput_bps")[0], 1e-9, rate));
+    assert!(within(flows.numbers("seen")[0], 1e-9, 1.0));
 }
 
 #[test]

@@ -124,13 +124,20 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
 def _optimum_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
     interval = not rows["share_total_ci"].drop_nulls().is_empty()
     splits = bool((rows["split_known"] > 0).any())
+    partly = bool((rows["shared"] < rows["flows"]).any())
 
     def cells(row: dict[str, Any]) -> list[str]:
-        names = ["share_total", *(["share_total_ci"] if interval else []), "share_mean"]
-        names += ["share_p5", "share_p95", *(["split_distance"] if splits else [])]
-        return [f"{row['flows']:,}", *(_percent(row[name]) for name in names)]
+        totals = ["share_total", *(["share_total_ci"] if interval else [])]
+        names = ["share_mean", "share_p5", "share_p95", *(["split_distance"] if splits else [])]
+        return [
+            f"{row['flows']:,}",
+            *(_percent(row[name]) for name in totals),
+            *([f"{row['shared']:,}"] if partly else []),
+            *(_percent(row[name]) for name in names),
+        ]
 
-    heads = ["flows", "total", *(["95 %\n±"] if interval else []), "mean of\nflows", "p5", "p95"]
+    heads = ["flows", "total", *(["95 %\n±"] if interval else [])]
+    heads += [*(["with a\nshare"] if partly else []), "mean of\nflows", "p5", "p95"]
     table = plain_table(*heads, *(["off the best\nsplit"] if splits else []))
     _add_rows(table, scenario, rows, cells)
     return f'Goodput of "{group}" in % of the optimum ({objective(scenario)})', table

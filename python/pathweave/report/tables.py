@@ -203,13 +203,15 @@ def _recoveries(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) 
 def _optimum(scenario: StoredScenario, palette: Palette, group: str, rows: pl.DataFrame) -> Table:
     interval = not rows["share_total_ci"].drop_nulls().is_empty()
     splits = bool((rows["split_known"] > 0).any())
-    heads = ["flows", "total (%)", *(["95 % ± (%)"] if interval else []), "mean of flows (%)"]
-    heads += ["p5 (%)", "p95 (%)"]
+    partly = bool((rows["shared"] < rows["flows"]).any())
+    heads = ["flows", "total (%)", *(["95 % ± (%)"] if interval else [])]
+    heads += [*(["flows with a share"] if partly else []), "mean of flows (%)", "p5 (%)", "p95 (%)"]
     heads += ["off the best split (%)", "flows with one best split"] if splits else []
 
     def cells(row: dict[str, Any]) -> list[str]:
         found = [f"{row['flows']:,}", _percent(row["share_total"])]
         found += [_percent(row["share_total_ci"])] if interval else []
+        found += [f"{row['shared']:,}"] if partly else []
         found += [_percent(row[name]) for name in ("share_mean", "share_p5", "share_p95")]
         if splits:
             found += [_percent(row["split_distance"]), f"{row['split_known']:,}"]

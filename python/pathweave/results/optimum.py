@@ -19,8 +19,8 @@ FEW = 12
 def shares(scenario: StoredScenario) -> pl.DataFrame:
     """One row per flow and phase (empty for the whole measurement window) of runs with an optimum.
 
-    Columns: variant, seed, group, name, phase, flow, time_s, optimum_bps, goodput_bps,
-    share, split_unique, split_distance.
+    Columns: variant, seed, group, name, phase, flow, time_s, seen, moments, optimum_bps,
+    goodput_bps, share, split_unique, split_distance.
     """
     import polars as pl
 
@@ -47,9 +47,10 @@ def _of_run(run: StoredRun) -> pl.DataFrame:
 def summarise_optimum(scenario: StoredScenario) -> pl.DataFrame:
     """One row per traffic group and variant that has an optimum, over the measurement window.
 
-    Columns: group, variant, the axes, flows; share_total (traffic over optimal traffic),
-    share_total_ci (half its 95 % interval over seeds), share_mean (of flows), share_p5, share_p95,
-    split_distance (mean over the flows that have one), split_known (how many those are).
+    Columns: group, variant, the axes, flows; share_total (traffic over optimal traffic, of a sample
+    at its moments), share_total_ci (half its 95 % interval over seeds), shared (flows that have a
+    share), share_mean (of those), share_p5, share_p95, split_distance (mean over the flows that
+    have one), split_known (how many those are).
     """
     import polars as pl
 
@@ -73,6 +74,7 @@ def summarise_optimum(scenario: StoredScenario) -> pl.DataFrame:
                 "flows": part.height,
                 "share_total": sum(per_seed) / len(per_seed) if per_seed else None,
                 "share_total_ci": half_width(per_seed),
+                "shared": share.len(),
                 "share_mean": share.mean(),
                 "share_p5": share.quantile(0.05, interpolation="linear"),
                 "share_p95": share.quantile(0.95, interpolation="linear"),

@@ -8,7 +8,13 @@ from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.read import read_optimum
 from pathweave.results.write import frame, write_table
-from pathweave.solving.shares import flow_shares, subflow_shares
+from pathweave.solving.shares import (
+    LEAST_MOMENTS,
+    LEAST_SEEN,
+    flow_shares,
+    is_seen_enough,
+    subflow_shares,
+)
 from pathweave.solving.turns import in_turn
 
 if TYPE_CHECKING:
@@ -96,6 +102,7 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
             f"the optimum is of {asked:,} of {intervals:,} intervals between changes, sampled"
             " evenly over time; --problems N takes more"
         )
+        notes += _without_share(optimum)
     about: dict[str, Any] = {
         "results_hash": manifest["results_hash"],
         "pathweave": task.identity.version,
@@ -108,6 +115,20 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
     }
     write_json(folder / layout.OPTIMUM, about)
     return notes
+
+
+def _without_share(optimum: pl.DataFrame) -> list[str]:
+    """What a reader must know of flows that a sample hardly saw."""
+    whole = optimum.filter(optimum["phase"] == "")
+    missed = whole.height - whole.filter(is_seen_enough()).height
+    if not missed:
+        return []
+    text = (
+        f"{missed:,} of {whole.height:,} flows have no share of their own: the optimum is known of"
+        f" less than {100 * LEAST_SEEN:.0f} % of their life, and at fewer than {LEAST_MOMENTS}"
+        " moments; they count in the total"
+    )
+    return [text]
 
 
 def _ends(flows: pl.DataFrame, subflows: pl.DataFrame, ended_s: float) -> list[float]:

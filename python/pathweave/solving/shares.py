@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 _WHOLE = ""
 """The `phase` of the measurement window as a whole."""
 
+# A flow's goodput is over its whole life. Beside what a sample saw of it that means something when
+# this share of its life was seen, or so many moments of it.
+LEAST_SEEN = 0.5
+LEAST_MOMENTS = 20
+
+
+def is_seen_enough() -> pl.Expr:
+    """Whether a row's flow can be held against its optimum, from columns seen and moments."""
+    # A sum of times may be off in its last digits.
+    return (pl.col("seen") > LEAST_SEEN * (1 - 1e-9)) | (pl.col("moments") >= LEAST_MOMENTS)
+
 
 def subflow_shares(optimum: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Columns phase, flow, subflow, optimum_bps, goodput_bps."""
@@ -26,11 +37,12 @@ def subflow_shares(optimum: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) ->
 def flow_shares(
     optimum: pl.DataFrame, subflows: pl.DataFrame, tables: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Columns phase, flow, time_s, optimum_bps, goodput_bps, share, split_unique, split_distance.
+    """The table `optimum`, of what was solved and what the flows had.
 
     `share` is goodput over optimum. `split_distance` is half the sum over subflows of the
     difference between the two splits: the part of the flow's traffic that would have to move to
-    another subflow. It is null for a single subflow and where other splits are as good.
+    another subflow. It is null for a single subflow and where other splits are as good. Both are
+    null for a flow of which a sample saw too little.
     """
     had = tables["flows"].select(
         pl.lit(_WHOLE).alias("phase"), pl.col("id").alias("flow"), "goodput_bps"
@@ -45,18 +57,27 @@ def flow_shares(
         .group_by(key, maintain_order=True)
         .agg((pl.col("off").sum() / 2).alias("split_distance"), pl.len().alias("subflows"))
     )
-    known = pl.col("split_unique") & (pl.col("subflows") > 1) & pl.col("split_distance").is_finite()
+    several = (pl.col("subflows") > 1) & pl.col("split_distance").is_finite()
+    known = pl.col("split_unique") & several & is_seen_enough()
     return (
         optimum.rename({"goodput_bps": "optimum_bps"})
         .join(had, on=key, how="left", maintain_order="left")
         .join(distance, on=key, how="left", maintain_order="left")
         .with_columns(
-            pl.when(pl.col("optimum_bps") > 0)
+            pl.when((pl.col("optimum_bps") > 0) & is_seen_enough())
             .then(pl.col("goodput_bps") / pl.col("optimum_bps"))
             .alias("share"),
             pl.when(known).then(pl.col("split_distance")).alias("split_distance"),
         )
         .select(
-            *key, "time_s", "optimum_bps", "goodput_bps", "share", "split_unique", "split_distance"
+            *key,
+            "time_s",
+            "seen",
+            "moments",
+            "optimum_bps",
+            "goodput_bps",
+            "share",
+            "split_unique",
+            "split_distance",
         )
     )

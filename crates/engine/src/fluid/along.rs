@@ -2,7 +2,7 @@
 
 use super::fabric::FluidFabric;
 use super::paths::FlowPaths;
-use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
+use super::{Allocation, Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::Flow;
 use crate::paths::PathList;
@@ -34,8 +34,10 @@ pub struct Life {
 /// What the flows of a run could have had.
 #[derive(Clone, Debug)]
 pub struct Optimum {
-    /// `optimum`: the mean goodput by flow in the measurement window and in each phase;
-    /// `optimum_subflows`: the same by subflow.
+    /// `optimum`: the mean goodput by flow in the measurement window and in each phase, not a number
+    /// for one that no moment of a sample saw; `time_s` that the mean stands for, the share of its life
+    /// that was asked for (`seen`), and at how many `moments` of a sample. `optimum_subflows`: the mean
+    /// goodput by subflow.
     pub tables: Vec<Table>,
     /// Times between two changes, within the windows.
     pub intervals: usize,
@@ -47,7 +49,8 @@ pub struct Optimum {
 /// over its windows.
 ///
 /// Of more than `limit` intervals between changes those are taken in which one of so many moments
-/// lies that are spread evenly over the time, each with the weight of its moments.
+/// lies that are spread evenly over the time. One that is shorter than the moments are apart stands
+/// for that time: it is the rarer taken the shorter it is.
 ///
 /// # Errors
 /// As a simulation, and when the allocator has none.
@@ -71,7 +74,8 @@ pub fn along(
     let mut means = Means::new(&windows, &flows);
     let mut fabric = FluidFabric::new(plan);
     let packet = build::full_packet(plan);
-    for (index, (interval, weight)) in chosen.iter().enumerate() {
+    for (index, taken) in chosen.iter().enumerate() {
+        let interval = &taken.interval;
         fabric.change(interval.from);
         let here: Vec<u32> = under_way(&flows, interval.from).collect();
         let open = |path: &&FluidPath| path.opened <= interval.from;
@@ -98,7 +102,11 @@ pub fn along(
         let answer = if problem.flows.iter().any(|flow| !flow.paths.is_empty()) {
             allocator.allocate(&problem).map_err(RunError::Plan)?
         } else {
-            continue; // nobody wants anything
+            // Nobody can have anything.
+            Answer::Rates(Allocation {
+                rates: Vec::new(),
+                split_unique: vec![true; problem.flows.len()],
+            })
         };
         let Answer::Rates(allocation) = answer else {
             break;
@@ -110,7 +118,7 @@ pub fn along(
             for path in &flow.paths {
                 payload[path.subflow as usize] += rates.next().unwrap_or(&0.0) * own.payload_share;
             }
-            means.add(interval, *weight, flow.number, &payload, split_unique);
+            means.add(taken, flow.number, &payload, split_unique);
         }
     }
     Ok(Optimum {
@@ -160,6 +168,12 @@ struct Interval {
     from: Time,
     to: Time,
     windows: Vec<usize>,
+}
+
+impl Interval {
+    fn seconds(&self) -> f64 {
+        (self.to - self.from).as_secs_f64()
+    }
 }
 
 /// The intervals between changes that lie in a window and in which a flow is under way.
@@ -213,25 +227,39 @@ fn intervals(
     intervals
 }
 
-/// The intervals to ask for, with their weights in seconds.
-fn choose(intervals: &[Interval], limit: usize) -> Vec<(Interval, f64)> {
-    let length = |interval: &Interval| (interval.to - interval.from).as_secs_f64();
+/// An interval to ask for.
+struct Taken {
+    interval: Interval,
+    /// Seconds that it stands for.
+    weight: f64,
+    /// Moments of a sample that lie in it.
+    moments: u64,
+}
+
+/// The intervals to ask for.
+fn choose(intervals: &[Interval], limit: usize) -> Vec<Taken> {
     if intervals.len() <= limit {
-        let whole = intervals
-            .iter()
-            .map(|interval| (interval.clone(), length(interval)));
-        return whole.collect();
+        let whole = |interval: &Interval| Taken {
+            interval: interval.clone(),
+            weight: interval.seconds(),
+            moments: 0,
+        };
+        return intervals.iter().map(whole).collect();
     }
-    let total: f64 = intervals.iter().map(length).sum();
+    let total: f64 = intervals.iter().map(Interval::seconds).sum();
     let step = total / limit as f64;
     let mut chosen = Vec::new();
     let (mut passed, mut moments) = (0.0, 0.0);
     for interval in intervals {
-        passed += length(interval);
+        passed += interval.seconds();
         // The k-th moment is at (k + 1/2) steps.
         let until = (passed / step + 0.5).floor().min(limit as f64);
         if until > moments {
-            chosen.push((interval.clone(), (until - moments) * step));
+            chosen.push(Taken {
+                interval: interval.clone(),
+                weight: interval.seconds().max(step),
+                moments: (until - moments) as u64,
+            });
             moments = until;
         }
     }
@@ -241,12 +269,19 @@ fn choose(intervals: &[Interval], limit: usize) -> Vec<(Interval, f64)> {
 /// Mean rates by window, flow and subflow.
 struct Means {
     phases: Vec<String>,
-    subflows: Vec<usize>,
     sums: BTreeMap<(usize, u32), Sum>,
 }
 
+/// Of a flow in a window.
 struct Sum {
+    /// Seconds of its life.
+    life: f64,
+    /// Seconds of those that were asked for.
+    seen: f64,
+    /// Seconds that these stand for.
     weight: f64,
+    /// Moments of a sample in them.
+    moments: u64,
     /// Rate times weight of each subflow.
     rates: Vec<f64>,
     split_unique: bool,
@@ -255,25 +290,42 @@ struct Sum {
 impl Means {
     fn new(windows: &[Window], flows: &[Flow]) -> Means {
         let name = |window: &Window| window.phase.clone().unwrap_or_default();
+        let mut sums = BTreeMap::new();
+        for (window, flow) in
+            (0..windows.len()).flat_map(|at| (0..flows.len()).map(move |f| (at, f)))
+        {
+            let (within, own) = (&windows[window], &flows[flow]);
+            let from = own.start.max(within.from);
+            let to = own.end.unwrap_or(own.start).min(within.to);
+            if from < to {
+                let sum = Sum {
+                    life: (to - from).as_secs_f64(),
+                    seen: 0.0,
+                    weight: 0.0,
+                    moments: 0,
+                    rates: vec![0.0; own.subflows as usize],
+                    split_unique: true,
+                };
+                sums.insert((window, flow as u32), sum);
+            }
+        }
         Means {
             phases: windows.iter().map(name).collect(),
-            subflows: flows.iter().map(|flow| flow.subflows as usize).collect(),
-            sums: BTreeMap::new(),
+            sums,
         }
     }
 
-    fn add(&mut self, at: &Interval, weight: f64, flow: u32, rates: &[f64], split_unique: bool) {
-        let subflows = self.subflows[flow as usize];
-        for &window in &at.windows {
-            let sum = self.sums.entry((window, flow)).or_insert_with(|| Sum {
-                weight: 0.0,
-                rates: vec![0.0; subflows],
-                split_unique: true,
-            });
-            sum.weight += weight;
+    fn add(&mut self, taken: &Taken, flow: u32, rates: &[f64], split_unique: bool) {
+        for &window in &taken.interval.windows {
+            let Some(sum) = self.sums.get_mut(&(window, flow)) else {
+                continue;
+            };
+            sum.seen += taken.interval.seconds();
+            sum.weight += taken.weight;
+            sum.moments += taken.moments;
             sum.split_unique &= split_unique;
             for (sum, rate) in sum.rates.iter_mut().zip(rates) {
-                *sum += rate * weight;
+                *sum += rate * taken.weight;
             }
         }
     }
@@ -284,6 +336,7 @@ impl Means {
             names: self.phases.clone(),
             codes,
         };
+        let numbers = |of: fn(&Sum) -> f64| Column::Numbers(self.sums.values().map(of).collect());
         let flows = vec![
             (
                 "phase",
@@ -295,19 +348,17 @@ impl Means {
             ),
             (
                 "goodput_bps",
-                Column::Numbers(
-                    sums()
-                        .map(|(_, sum)| sum.rates.iter().sum::<f64>() / sum.weight)
-                        .collect(),
-                ),
+                numbers(|sum| sum.rates.iter().sum::<f64>() / sum.weight),
             ),
+            ("time_s", numbers(|sum| sum.weight)),
+            ("seen", numbers(|sum| sum.seen / sum.life)),
             (
-                "time_s",
-                Column::Numbers(sums().map(|(_, sum)| sum.weight).collect()),
+                "moments",
+                Column::Integers(self.sums.values().map(|sum| sum.moments).collect()),
             ),
             (
                 "split_unique",
-                Column::Flags(sums().map(|(_, sum)| sum.split_unique).collect()),
+                Column::Flags(self.sums.values().map(|sum| sum.split_unique).collect()),
             ),
         ];
         let (mut codes, mut flow, mut subflow) = (Vec::new(), Vec::new(), Vec::new());
