@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +20,7 @@ import pathweave
 from conftest import environment
 from pathweave.cli.app import app
 from pathweave.errors import InputError
-from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp
+from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp, allocate, routing
 from pathweave.report.build import build_report
 from pathweave.solving.objective import names, of_controller, parse
 from pathweave.solving.shares import flow_shares, subflow_shares
@@ -253,11 +255,47 @@ def test_of_a_sample_only_flows_that_were_seen_have_a_share(scenario: Path, tmp_
     assert "1 of 2 flows have no share of their own" in page
 
 
-def test_a_controller_without_a_utility_fails_by_name(scenario: Path, tmp_path: Path) -> None:
-    done = command("solve", scenario, "--utility", "controller", "--out", tmp_path, expect=1)
-    text = " ".join(done.stderr.split())
-    assert "failed: LIA: lia is not known to maximise a utility" in text
-    assert len(pathweave.load(tmp_path).stored) == 1  # XMP's is there
+@pytest.mark.parametrize("words", [("solve",), ("run", "--optimum")])
+def test_a_controller_without_a_utility_is_refused_before_anything_runs(
+    words: tuple[str, ...], scenario: Path, tmp_path: Path
+) -> None:
+    words = (*words, "--utility", "controller", "--out", str(tmp_path / "r"))
+    done = command(words[0], scenario, *words[1:], expect=2)
+    assert "LIA: lia is not known to maximise a utility" in done.stderr
+    assert not (tmp_path / "r").exists()
+    command("solve", scenario, *words[-4:], "--only", "scheme=XMP")  # which has one
+
+
+def test_a_listed_flow_s_own_controller_counts(tmp_path: Path) -> None:
+    """The group's is nobody's, when each flow of the list has its own."""
+    path = tmp_path / "own.toml"
+    text = COLLISION.replace('controller = "xmp"', 'controller = "lia"')
+    path.write_text(text.replace("{ from", '{ controller = "reno", from', 1))
+    words = ("solve", path, "--utility", "controller", "--out", tmp_path / "r")
+    assert "lia is not known" in command(*words, expect=2).stderr
+    path.write_text(text.replace("{ from", '{ controller = "reno", from'))
+    command(*words)
+
+
+def test_a_routing_is_not_judged_by_controllers_that_cannot(tmp_path: Path) -> None:
+    path = tmp_path / "collision.toml"
+    path.write_text(COLLISION.replace('controller = "xmp"', 'controller = "ewtcp"'))
+    words = ("solve", path, "--utility", "controller", "--out", tmp_path / "r")
+    assert "--routing needs a utility" in command(*words, "--routing", expect=2).stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_another_utility_s_optimum_is_not_shown_for_one_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "spray.toml"
+    text = COLLISION.replace('kind = "pinned"', 'kind = "spray"')
+    path.write_text(re.sub(r", paths = .*]] }", " }", text))
+    words = ("run", path, "--optimum", "--out", tmp_path / "r")
+    assert "of the optimum (proportional)" in command(*words).stdout
+    # Which the core refuses where packets are spread.
+    failed = command(*words, "--utility", "wutcp", expect=1)
+    assert 'Flows of "flows"' in failed.stdout
+    assert "of the optimum" not in failed.stdout
+    assert "of the optimum (proportional)" in command(*words).stdout
 
 
 @pytest.mark.parametrize(
@@ -269,6 +307,10 @@ def test_a_controller_without_a_utility_fails_by_name(scenario: Path, tmp_path: 
         ("xmp:gamma=2", 'utility "xmp:gamma=2" has a parameter missing or unknown'),
         ("xmp:beta=-1", "beta is -1"),
         ("xmp:beta=four", 'beta is "four"; it must be a number'),
+        ("xmp:beta=4,5", "write xmp:key=value"),
+        ("wutcp:omega=1,half", 'omega is "half"; it must be a number'),
+        ("wutcp:omega=1/m,1/m", 'omega is "1/m"; it must be a number'),
+        ("wutcp:omega=1,-1", "omega is -1"),
     ],
 )
 def test_a_wrong_utility_is_refused_with_what_is_known(text: str, message: str) -> None:
@@ -287,6 +329,8 @@ def test_utilities_by_name() -> None:
     assert parse("proportional").utility == ProportionalFairness()
     assert parse("xmp:beta=6").utility == Xmp(6.0)
     assert parse("wutcp:omega=1/m^2").utility == Wutcp("1/m^2")
+    assert parse("wutcp:omega=1,0.5").utility == Wutcp((1.0, 0.5))
+    assert parse("wutcp:1,0.5") == parse("wutcp:omega=1,0.5")
     assert parse("max-min:over=subflows").utility == MaxMin("subflows")
     assert parse("controller").of("xmp", {"beta": 5.0}) == Xmp(5.0)
     assert set(names()) >= {"controller", "eutcp", "tcp", "delay-weighted"}
@@ -295,6 +339,41 @@ def test_utilities_by_name() -> None:
 def test_ewtcp_and_uncoupled_are_weighted_tcp() -> None:
     assert of_controller("ewtcp", {}) == Wutcp("1/m^2")
     assert of_controller("uncoupled", {}) == Wutcp(1.0)
+
+
+def test_a_list_of_omegas_has_one_for_each_subflow(tmp_path: Path) -> None:
+    """On one link rates are as omega where windows are long: both subflows have one price."""
+    path = tmp_path / "weights.toml"
+    both = '{ from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A1", "B1"]] },'
+    text = COLLISION[: COLLISION.index("flows = [")] + f"flows = [{both}]\n\n[stop]\nat = '1 s'\n"
+    path.write_text(text.replace("100 us", "10 ms"))
+    words = ("solve", path, "--utility", "wutcp:omega=1,0.5", "--out", tmp_path / "r")
+    command(*words)
+    rates = pathweave.load(tmp_path / "r").subflows.sort("subflow")["goodput_bps"]
+    assert rates[0] / rates[1] == pytest.approx(2, rel=1e-3)
+    words = ("solve", path, "--utility", "wutcp:omega=1,1,1", "--out", tmp_path / "r")
+    assert "3 values of omega for 2 subflows" in " ".join(command(*words, expect=1).stderr.split())
+
+
+def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
+    """Ctrl-C comes with the third choice of paths."""
+    path = tmp_path / "collision.toml"
+    path.write_text(COLLISION)
+    real, calls = allocate.allocate, 0
+
+    def interrupting(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 6:  # after two relaxations, the given and the rounded choice
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routing, "allocate", interrupting)
+        done = command("solve", path, "--routing", "--out", tmp_path / "r", expect=1)
+    assert "interrupted: 0 of 1 runs are kept" in done.stderr
+    assert calls == 6
+    assert not list((tmp_path / "r").rglob("manifest.json"))
 
 
 def test_interruption_keeps_what_is_solved(tmp_path: Path) -> None:
@@ -369,6 +448,14 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     assert "the best of all choices" in done.stdout
     again = command("solve", scenario, "--routing", "--out", tmp_path / "results")
     assert "1 of 1 runs are there already" in again.stderr
+    folder = tmp_path / "results" / "collision-optimum"
+    page = build_report([folder], tmp_path / "page", pictures=False).read_text()
+    assert "Routing of Collision, seed 1: 2 flows, 4 paths" in page
+    assert "total (Mbps)" in page
+    rows = dict(re.findall(r'<th scope="row">([^<]*)</th>\s*<td>([^<]*)</td>', page))
+    assert rows["the paths of the routing"] == "1,000"
+    assert rows["the best of all choices"] == "2,000"
+    assert rows["no limit on paths"] == "2,000"
 
 
 def test_a_routing_is_not_judged_by_max_min(tmp_path: Path) -> None:

@@ -121,7 +121,8 @@ fn dictionary<'py>(py: Python<'py>, problem: &Problem<'_>) -> PyResult<Bound<'py
     Ok(result)
 }
 
-fn values<'py>(py: Python<'py>, parameters: &Parameters) -> PyResult<Bound<'py, PyDict>> {
+/// The parameters of a controller by their names.
+pub fn values<'py>(py: Python<'py>, parameters: &Parameters) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for (name, value) in parameters.iter() {
         match value {

@@ -1,6 +1,6 @@
 //! Scenarios and their variants.
 
-use crate::fluid::{Asking, lives};
+use crate::fluid::{Asking, lives, values};
 use crate::run::{Output, Run, tables};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -154,6 +154,23 @@ impl Variant {
     }
     fn hash(&self, seed: u64) -> String {
         self.inner().hash(seed)
+    }
+    /// The controllers of its flows with their parameters, some of them more than once.
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyDict>)>> {
+        let plan = self.inner().plan(0); // the same with every seed
+        let mut found = Vec::new();
+        for group in &plan.groups {
+            let common = (group.controller, &group.parameters);
+            let own = group.listed.iter().map(|flow| match &flow.controller {
+                Some((controller, parameters)) => (*controller, parameters),
+                None => common,
+            });
+            let all = group.listed.is_empty().then_some(common);
+            for (controller, parameters) in all.into_iter().chain(own) {
+                found.push((controller.name, values(py, parameters)?));
+            }
+        }
+        Ok(found)
     }
     /// Runs it on this thread with rates in place of packets; `allocate` decides them.
     fn flow(&self, seed: u64, allocate: Bound<'_, PyAny>) -> PyResult<Output> {

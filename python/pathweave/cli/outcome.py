@@ -25,7 +25,9 @@ def finish(session: Session, outcome: Outcome) -> None:
 
         console = output()
         for scenario in find_runs(done):
-            print_results(console, scenario)
+            beside = session.request.beside
+            # Where this one failed, an optimum of another utility may still stand.
+            print_results(console, scenario.with_optimum_of(beside) if beside else scenario)
         console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
     if outcome.cancelled or outcome.failed:
         explain(len(done), len(session.plan.tasks), outcome)

@@ -80,7 +80,7 @@ class Progressing:
     def noted(self, notes: Sequence[str]) -> None:
         """What a reader must know of what was just finished."""
         for note in notes:
-            self._note(note)
+            self._note(note, "dim")
 
     def failed(self, task: Task, reason: str) -> None:
         """A run ended without results."""
@@ -108,8 +108,8 @@ class Progressing:
         table.add_row(Text(word, style=style), Text(label), Text(rest))
         self.console.print(table)
 
-    def _note(self, note: str) -> None:
-        text = Text(note, style="yellow")
+    def _note(self, note: str, style: str = "yellow") -> None:
+        text = Text(note, style=style)
         table = Table.grid(padding=(0, 2))
         table.add_column(width=7)
         table.add_column(overflow="fold")

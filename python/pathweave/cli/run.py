@@ -58,9 +58,9 @@ def run(
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
     if optimum:
-        from pathweave.cli.optimum import check
+        from pathweave.solving.objective import parse
 
-        check(utility)
+        utility = parse(utility).text
     session = open_session(
         Request(
             path=scenario,
@@ -74,6 +74,10 @@ def run(
             problems=problems,
         )
     )
+    if optimum:
+        from pathweave.cli.optimum import check
+
+        check(session, utility)
     console = messages()
     plan = session.plan
     present = len(plan.present)

@@ -41,8 +41,8 @@ def solve(
     form that `run` gives them.
 
     Utilities: proportional; alpha:alpha=2; delay-weighted:alpha=1 (FCC); max-min:over=flows;
-    xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m; controller (what each flow's controller
-    maximises).
+    xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m (or a number for each subflow: omega=1,0.5);
+    controller (what each flow's controller maximises).
 
     Example: pathweave solve papers/eutcp/fig3.toml --utility controller
     """
@@ -52,12 +52,9 @@ def solve(
     from pathweave.cli.routing import print_routings
     from pathweave.running.session import Request, open_session
     from pathweave.solving.alone import LIMIT, solve_all
-    from pathweave.solving.objective import parse
-    from pathweave.solving.routing import of_a_sum
+    from pathweave.solving.objective import check, parse
 
     objective = parse(utility)
-    if routing and objective.utility is not None:
-        of_a_sum(objective.utility)  # a mistake there shows before anything is solved
     session = open_session(
         Request(
             path=scenario,
@@ -73,6 +70,7 @@ def solve(
         )
     )
     plan = session.plan
+    check(objective, plan.scenario.variants, routing=routing)
     console = messages()
     if plan.present:
         console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
@@ -86,5 +84,5 @@ def solve(
             before_kill=progress.restore_terminal,
         )
     if routing:
-        print_routings(output(), session)
+        print_routings(output(), session, outcome)
     finish(session, outcome)

@@ -20,7 +20,7 @@ from pathweave.optimum.system import network_of
 from pathweave.optimum.utility import MaxMin, Wutcp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pathweave.optimum.allocation import Allocation
     from pathweave.optimum.problem import AllocationProblem
@@ -129,8 +129,11 @@ def enumerate_paths(
     limit: int = LIMIT,
     tolerance: float = TOLERANCE,
     solver: Solver | None = None,
+    watch: Callable[[], None] | None = None,
 ) -> Routing:
     """The best routing, by trying all; one of them when several are equally good.
+
+    `watch` is called before each is solved: what it raises ends the search.
 
     Raises `InputError` when there are more than `limit` combinations.
     """
@@ -149,7 +152,13 @@ def enumerate_paths(
         itertools.combinations(usable, number)
         for usable, number in zip(judged.usable, numbers, strict=True)
     )
-    routings = (judged.routing(chosen) for chosen in itertools.product(*choices))
+
+    def worth(chosen: Sequence[Sequence[int]]) -> Routing:
+        if watch is not None:
+            watch()
+        return judged.routing(chosen)
+
+    routings = (worth(chosen) for chosen in itertools.product(*choices))
     return max(routings, key=lambda routing: routing.allocation.objective)
 
 

@@ -13,7 +13,13 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
-from pathweave.report.tables import Table, optimum_tables, published_tables, summary_tables
+from pathweave.report.tables import (
+    Table,
+    optimum_tables,
+    published_tables,
+    routing_tables,
+    summary_tables,
+)
 from pathweave.results.read import StoredScenario, find_runs
 from pathweave.results.units import count, duration, size_text
 
@@ -39,6 +45,7 @@ class Part:
     summary: list[Table]
     optimum: list[Table]
     optimum_notes: list[str]
+    routing: list[Table]
     published: list[Table]
     figures: list[Figure]
     resolved: str
@@ -85,6 +92,7 @@ def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
         summary=summary_tables(scenario, palette),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
+        routing=routing_tables(scenario),
         published=published_tables(scenario, palette),
         figures=figures(Source(scenario, palette)),
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),

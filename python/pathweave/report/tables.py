@@ -9,6 +9,7 @@ from pathweave.plots.frames import colour_axis
 from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
+from pathweave.results.routing import CHOICES, judgements
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
@@ -85,6 +86,24 @@ def optimum_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
     flows = shares(scenario)
     if flows["flow"].n_unique() <= FEW:
         tables.append(_shares_by_flow(scenario, flows))
+    return tables
+
+
+def routing_tables(scenario: StoredScenario) -> list[Table]:
+    """What the paths of each run are worth, and better choices of as many."""
+    tables: list[Table] = []
+    for found in judgements(scenario):
+        unit = rate_unit(found.about["relaxed"]["total_bps"])
+        rows: list[Row] = []
+        for name, text in CHOICES.items():
+            worth = found.worth(name)
+            cells = ["too many to try", "", ""]
+            if worth is not None:
+                cells = [_in(worth["total_bps"], unit), _in(worth["smallest_bps"], unit)]
+                cells.append(number(worth["objective"], 7))
+            rows.append(Row(text, "", [Cell(text) for text in cells]))
+        heads = [f"total ({unit})", f"smallest flow ({unit})", "utility"]
+        tables.append(Table(found.title, heads, [Section("", rows)]))
     return tables
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
@@ -82,6 +82,14 @@ class StoredScenario:
     def labels(self) -> list[str]:
         """Labels of the variants that have runs, in order."""
         return list(dict.fromkeys(run.label for run in self.runs))
+
+    def with_optimum_of(self, utility: str) -> StoredScenario:
+        """The same, with the optima beside the runs only where they are of this utility."""
+        runs = [
+            run if run.optimum and run.optimum["utility"] == utility else replace(run, optimum=None)
+            for run in self.runs
+        ]
+        return replace(self, runs=runs)
 
 
 def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:

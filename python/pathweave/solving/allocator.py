@@ -88,12 +88,15 @@ class Allocator:
     """Answers for runs in turn; what one run has solved, the next need not solve again."""
 
     def __init__(self, objective: Objective, watch: Callable[[float, float], None]) -> None:
-        """`watch` hears, before each answer, the share of a run that is done and the time in it."""
+        """`watch` hears, before each answer, the share of a run that is done and the time in it.
+
+        What it raises ends the run.
+        """
         from pathweave.optimum import solve  # it may be missing, and says so
 
         self._objective = objective
         self._optimum = solve
-        self._watch = watch
+        self.watch = watch
         self._known: dict[bytes, tuple[Rates, Answer]] = {}
         self._limit: int | None = None
         self.record = Record()
@@ -109,7 +112,7 @@ class Allocator:
     def __call__(self, problem: FluidProblem) -> Rates | None:
         """Rates (bit/s) of the problem's paths, and by flow whether its split is the only one."""
         record = self.record
-        self._watch(problem["done"], problem["time_s"])
+        self.watch(problem["done"], problem["time_s"])
         if not _has_live_path(problem):
             return np.zeros(len(problem["flow_of"])), np.ones(len(problem["flows"]), dtype=bool)
         if self.fullest is None or len(problem["flows"]) > len(self.fullest["flows"]):

@@ -54,9 +54,13 @@ def solve_all(
         about["truncated"] = record.refused
         if routing and allocator.fullest is not None:
             identity, fullest = task.identity, allocator.fullest
+
+            def watch() -> None:
+                allocator.watch(1.0, float(output.counters["ended_s"]))
+
             try:
                 about["routing"] = judge_routing(
-                    identity.variant, identity.seed, fullest, objective
+                    identity.variant, identity.seed, fullest, objective, watch
                 )
             except PathweaveError as error:
                 notes.append(f"the routing was not judged: {error}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.errors import InputError
 from pathweave.optimum.utility import (
     AlphaFairness,
+    Concave,
     DelayWeighted,
     Eutcp,
     MaxMin,
@@ -19,7 +20,9 @@ from pathweave.optimum.utility import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pathweave._core import Variant
 
 _LARGEST_ALPHA = 20.0
 """Beyond it rates to that power leave what numbers can hold; max-min is the limit."""
@@ -34,7 +37,7 @@ _KINDS: dict[str, tuple[Callable[..., Utility], str]] = {
     "xmp": (Xmp, "XMP's; beta"),
     "tcp": (Tcp, "Reno's of a flow's rate; mu, b"),
     "eutcp": (Eutcp, "EUTCP's; gamma"),
-    "wutcp": (Wutcp, "WUTCP's and EWTCP's; omega"),
+    "wutcp": (Wutcp, "WUTCP's and EWTCP's; omega, a rule or a number or one for each subflow"),
 }
 
 
@@ -67,23 +70,55 @@ def names() -> dict[str, str]:
     return named | {CONTROLLER: "what each flow's controller is known to maximise"}
 
 
+def check(objective: Objective, variants: Iterable[Variant], *, routing: bool = False) -> None:
+    """Refuse what no solver could do, before anything is simulated or solved.
+
+    Raises `InputError` when a flow's controller is not known to maximise anything, and with
+    `routing` for a utility that cannot judge a choice of paths.
+    """
+    if objective.utility is not None:
+        if routing:
+            of_a_sum(objective.utility)
+        return
+    for variant in variants:
+        seen: set[str] = set()
+        for name, parameters in variant.controllers():
+            if repr((name, parameters)) in seen:
+                continue
+            seen.add(repr((name, parameters)))
+            try:
+                utility = of_controller(name, parameters)
+                if routing:
+                    of_a_sum(utility)
+            except InputError as error:
+                where = f"{variant.label}: " if variant.label else ""
+                raise InputError(f"{where}{error}") from error
+
+
+def of_a_sum(utility: Utility) -> Concave:
+    """The same utility; raises `InputError` for one that cannot judge a choice of paths."""
+    if isinstance(utility, MaxMin | Wutcp):
+        raise InputError(
+            "--routing needs a utility of a flow's whole rate, which max-min and WUTCP's are not:"
+            " choose another --utility"
+        )
+    return utility
+
+
 def parse(text: str) -> Objective:
-    """Read NAME or NAME:KEY=VALUE[,KEY=VALUE]; raises `InputError` that lists what is known."""
+    """Read NAME or NAME:KEY=VALUE[,KEY=VALUE]; raises `InputError` that lists what is known.
+
+    WUTCP's omega may be one number for each subflow: wutcp:omega=1,0.5, or wutcp:1,0.5 for short.
+    """
     name, _, rest = text.partition(":")
     if name == CONTROLLER and not rest:
         return Objective(text, None)
     if name not in _KINDS:
         raise InputError(f'unknown utility "{name}"; known are {", ".join(names())}')
-    given: dict[str, float | str] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise InputError(f'utility "{text}": write {name}:key=value, as in alpha:alpha=2')
-        given[key.strip()] = _value(value.strip())
+    if name == "wutcp" and rest and "=" not in rest:
+        return parse(f"{name}:omega={rest}")
+    given = _given(text, name, rest)
     kind, about = _KINDS[name]
-    for key, value in given.items():
-        if isinstance(value, str) and (name, key) not in (("wutcp", "omega"), ("max-min", "over")):
-            raise InputError(f'utility "{text}": {key} is "{value}"; it must be a number')
     if abs(given.get("alpha", 1.0)) > _LARGEST_ALPHA:  # pyright: ignore[reportArgumentType]
         raise InputError(f'utility "{text}": alpha is at most {_LARGEST_ALPHA:g}')
     try:
@@ -95,11 +130,36 @@ def parse(text: str) -> Objective:
         ) from error
 
 
-def _value(text: str) -> float | str:
+def _given(text: str, name: str, rest: str) -> dict[str, float | str | tuple[float, ...]]:
+    """Parameters by their keys; of a list the values after the first have none."""
+    parts: dict[str, list[str]] = {}
+    last: list[str] | None = None
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if equals:
+            last = parts[key.strip()] = [value.strip()]
+        elif last is not None and name == "wutcp":
+            last.append(part.strip())
+        else:
+            raise InputError(f'utility "{text}": write {name}:key=value, as in alpha:alpha=2')
+    given: dict[str, float | str | tuple[float, ...]] = {}
+    for key, values in parts.items():
+        words = [value for value in values if _number(value) is None]
+        numbers = [number for value in values if (number := _number(value)) is not None]
+        if not words:
+            given[key] = tuple(numbers) if len(numbers) > 1 else numbers[0]
+        elif len(values) == 1 and (name, key) in (("wutcp", "omega"), ("max-min", "over")):
+            given[key] = words[0]
+        else:
+            raise InputError(f'utility "{text}": {key} is "{words[0]}"; it must be a number')
+    return given
+
+
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        return text
+        return None
 
 
 def of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:

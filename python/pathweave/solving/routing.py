@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.optimum.problem import AllocationProblem, Flow, Subflow
-from pathweave.optimum.utility import Concave, MaxMin, Utility, Wutcp
+from pathweave.solving.objective import of_a_sum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pathweave._core import FluidProblem, Variant
     from pathweave.optimum.allocation import Allocation
     from pathweave.solving.objective import Objective
 
 
 def judge_routing(
-    variant: Variant, seed: int, problem: FluidProblem, objective: Objective
+    variant: Variant,
+    seed: int,
+    problem: FluidProblem,
+    objective: Objective,
+    watch: Callable[[], None],
 ) -> dict[str, Any]:
     """The optimum over the paths that flows have, and over better choices of as many paths.
 
+    `watch` is called before each choice of paths is solved; what it raises ends the search.
     Candidates are the shortest paths between the flow's hosts, and those that it has. Numbers, not
     objects: the result stands in a manifest. `best` is null where there are too many combinations.
     """
@@ -31,10 +38,12 @@ def judge_routing(
         of_a_sum(objective.of(*problem["controllers"][int(problem["controller_of"][flow])]))
         for flow in judged
     ]
+    watch()
     ours = judge(given, utilities, chosen)
+    watch()
     rounded = round_up(given, utilities)
     try:
-        best = enumerate_paths(given, utilities)
+        best = enumerate_paths(given, utilities, watch=watch)
     except InputError:
         best = None
     return {
@@ -46,16 +55,6 @@ def judge_routing(
         "best": _worth(best.allocation) if best is not None else None,
         "relaxed": _worth(ours.relaxed),
     }
-
-
-def of_a_sum(utility: Utility) -> Concave:
-    """The same utility; raises `InputError` for one that cannot judge a choice of paths."""
-    if isinstance(utility, MaxMin | Wutcp):
-        raise InputError(
-            "--routing needs a utility of a flow's whole rate, which max-min and WUTCP's are not:"
-            " choose another --utility"
-        )
-    return utility
 
 
 def _worth(found: Allocation) -> dict[str, float]:
