@@ -30,6 +30,9 @@ from pathweave.optimum import (
     program,
     solve,
 )
+from pathweave.optimum.follow import follow_loads
+from pathweave.optimum.system import network_of, system_of
+from pathweave.optimum.terms import terms_of
 
 if TYPE_CHECKING:
     from pathweave.optimum.refine import Point
@@ -230,10 +233,17 @@ def test_the_units_of_capacity_do_not_matter() -> None:
     assert large / 1e9 == pytest.approx(small, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("utility", "marginal"),
+    [MARGINALS[0], MARGINALS[3]],
+    ids=["from a solver's answer", "from prices that follow loads"],
+)
 @settings(FIXED, max_examples=15)
 @given(problem=networks())
-def test_large_problems_are_solved_by_their_part(problem: AllocationProblem) -> None:
-    """The way of large problems, with the first solver's answer too rough for the refinement."""
+def test_large_problems_are_solved_by_their_part(
+    utility: Concave, marginal: Callable[[Flow], Marginal], problem: AllocationProblem
+) -> None:
+    """The way of large problems, with the first answer too rough for the refinement."""
 
     def unchanged(*arguments: Any) -> Point:
         return arguments[-1]
@@ -241,6 +251,15 @@ def test_large_problems_are_solved_by_their_part(problem: AllocationProblem) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, "LARGE", 0)
         patch.setattr(optimise, "refine", unchanged)
-        found = solve(problem, DelayWeighted(), tolerance=1e-4)
+        found = solve(problem, utility, tolerance=1e-4)
     assert found.status == "optimal", found.residuals
-    assert_optimal(problem, [delay_weighted(own) for own in problem.flows], found, 1e-3)
+    assert_optimal(problem, [marginal(own) for own in problem.flows], found, 1e-3)
+
+
+@settings(FIXED, max_examples=40)
+@given(problem=networks())
+def test_prices_that_follow_loads_come_near_the_optimum(problem: AllocationProblem) -> None:
+    totals, objective = terms_of(problem, [DelayWeighted()] * len(problem.flows))
+    rates, _ = follow_loads(system_of(network_of(problem), totals, objective))
+    optimum = solve(problem, DelayWeighted()).weighted_totals_bps / PACKET_BITS
+    assert totals @ rates == pytest.approx(optimum, rel=0.05)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from pathweave.errors import OptimumError
 from pathweave.optimum import program
+from pathweave.optimum.follow import follow_loads
 from pathweave.optimum.part import best_rates_near
 from pathweave.optimum.refine import Point, refine
 from pathweave.optimum.residuals import Residuals, residuals
@@ -67,14 +68,19 @@ def optimise(system: System, tolerance: float, solver: program.Solver | None) ->
     """Rates that maximise the system's objective.
 
     Solvers are tried in turn, each in units that come from its last answer, until the residuals are
-    within the tolerance; the best answer counts.
+    within the tolerance; the best answer counts. A large problem in which a flow's paths differ in
+    weight, so that few matter, begins with those that do.
 
     Raises `OptimumError` when even that is no answer.
     """
     best: Optimum | None = None
     scaled, rough = system, None
-    for name, attempt in program.attempts(len(system.unit), solver):
-        if rough and name == "clarabel" and len(system.unit) > program.LARGE:
+    large = len(system.unit) > program.LARGE
+    if large and solver is None and system.has_weights:
+        rough = follow_loads(system)
+        scaled = system.rescaled(rough[0])
+    for name, attempt in program.attempts(len(system.unit), solver, begun=rough is not None):
+        if rough and name == "clarabel" and large:
             answer = best_rates_near(scaled, *rough, name, attempt)
         else:
             answer = program.best_rates(scaled, name, attempt)

@@ -41,8 +41,15 @@ class Answer:
     status: str
 
 
-def attempts(subflows: int, solver: Solver | None) -> tuple[tuple[Solver, int], ...]:
-    """Which solver to ask, and the how many-th time it is, until an answer is good enough."""
+def attempts(
+    subflows: int, solver: Solver | None, *, begun: bool
+) -> tuple[tuple[Solver, int], ...]:
+    """Which solver to ask, and the how many-th time it is, until an answer is good enough.
+
+    `begun` when a rough answer is there already.
+    """
+    if begun:
+        return ("clarabel", 0), ("scs", 0), ("clarabel", 1), ("scs", _LAST)
     if subflows > LARGE and solver is None:
         return ("scs", 0), ("clarabel", 0), ("clarabel", 1), ("scs", _LAST)
     solvers: tuple[Solver, ...] = (solver,) if solver else ("clarabel", "scs")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # Rates that differ by this share of their unit are different.
 _DIFFERENT = 1e-3
+# What equations may be off, so that rounding leaves a point at all. Rates that hang on one another
+# may be off by a thousand times as much.
+_SLACKS = (1e-7, VIOLATED)
 # Each finds a flow at least, and usually nearly all that are left.
 _ROUNDS = 100
 # Columns above which an interior point is faster than the simplex method.
@@ -75,14 +78,15 @@ def _furthest(face: Face, columns: Indices, direction: Vector) -> Vector | None:
     rows, fixed = face.rows[:, columns], face.fixed[:, columns]
     tight, equal = np.flatnonzero(np.diff(rows.indptr)), np.flatnonzero(np.diff(fixed.indptr))
     rows, fixed, level = rows[tight], fixed[equal], face.level[equal]
-    result = linprog(
-        direction[columns],
-        A_ub=sp.vstack([rows, fixed, -fixed]),
-        b_ub=np.concatenate([face.room[tight], level + VIOLATED, VIOLATED - level]),
-        method="highs-ipm" if len(columns) > _MANY else "highs",
-    )
-    if result.status != 0:
-        return None
-    point = np.zeros(len(direction))
-    point[columns] = result.x
-    return point
+    for slack in _SLACKS:
+        result = linprog(
+            direction[columns],
+            A_ub=sp.vstack([rows, fixed, -fixed]),
+            b_ub=np.concatenate([face.room[tight], level + slack, slack - level]),
+            method="highs-ipm" if len(columns) > _MANY else "highs",
+        )
+        if result.status == 0:
+            point = np.zeros(len(direction))
+            point[columns] = result.x
+            return point
+    return None

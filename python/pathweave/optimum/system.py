@@ -146,6 +146,13 @@ class System:
         z = self.total_unit
         return float(np.mean(z * self.objective.slope(z)))
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether a sum counts some of its rates more than others."""
+        sums = self.totals
+        heaviest = np.maximum.reduceat(sums.data, sums.indptr[:-1])
+        return bool((heaviest > np.minimum.reduceat(sums.data, sums.indptr[:-1])).any())
+
     @cached_property
     def scaled_rows(self) -> sp.csr_array:
         """Rows for rates in units, each divided by its capacity."""
