@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,6 +22,8 @@ from pathweave.optimum import (
     Wutcp,
     solve,
 )
+from pathweave.optimum.face import Face
+from pathweave.optimum.single import single_flows
 
 GIGA = 1e9
 FIXED = settings(derandomize=True, deadline=None, database=None)
@@ -56,6 +60,26 @@ def test_utilities_of_subflows_leave_nothing_open() -> None:
     found = solve(AllocationProblem([GIGA] * 4, [*TIED, *SETTLED]), Wutcp())
     assert found.split_unique is True
     assert set(found.splits_unique) == {True}
+
+
+def test_what_a_solver_may_be_off_is_no_choice() -> None:
+    """Ten rates, each three times the last and a constant: rounding is multiplied by 3^10."""
+    links = 10
+    fixed = sp.csr_array((np.eye(links) - 3 * np.eye(links, k=-1)) / 4)
+    x = np.ones(links)
+    face = Face(
+        columns=np.arange(links),
+        flow_of=np.arange(links),
+        unit=x,
+        weight=x,
+        fixed=fixed,
+        level=fixed @ x,
+        rows=sp.csr_array(np.eye(links)[-1:]),
+        room=np.array([1e6]),
+    )
+    assert single_flows(face, [x], links) == (True,) * links
+    loose = replace(face, fixed=fixed[1:], level=face.level[1:])
+    assert single_flows(loose, [x], links) == (False,) * links
 
 
 def widest(problem: AllocationProblem, found: Allocation) -> list[float]:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # Rates that differ by this share of their unit are different.
 _DIFFERENT = 1e-3
 # What equations may be off, so that rounding leaves a point at all. Rates that hang on one another
-# may be off by a thousand times as much.
-_SLACKS = (1e-7, VIOLATED)
+# may then be off by ten thousand times as much, and must not pass for a choice.
+_SLACKS = (1e-9, 1e-7, VIOLATED)
+_TOLERANCE = 1e-10
 # Each finds a flow at least, and usually nearly all that are left.
 _ROUNDS = 100
 # Columns above which an interior point is faster than the simplex method.
@@ -84,6 +85,7 @@ def _furthest(face: Face, columns: Indices, direction: Vector) -> Vector | None:
             A_ub=sp.vstack([rows, fixed, -fixed]),
             b_ub=np.concatenate([face.room[tight], level + slack, slack - level]),
             method="highs-ipm" if len(columns) > _MANY else "highs",
+            options={"primal_feasibility_tolerance": _TOLERANCE},
         )
         if result.status == 0:
             point = np.zeros(len(direction))
