@@ -9,6 +9,7 @@ mod capacity;
 mod capture;
 mod flows;
 mod fluid;
+mod ideal;
 mod memory;
 mod outlet;
 mod paths;

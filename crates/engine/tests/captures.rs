@@ -6,7 +6,7 @@ use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement
 use pathweave_engine::{Capture, Output};
 use pathweave_scenario::{CapturedFlow, Plan, Sampling};
 use pathweave_traffic::Size;
-use pathweave_transport::Recovery;
+use pathweave_transport::{PacketMix, Recovery};
 use pathweave_units::{Bytes, Rate, Time};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
@@ -185,6 +185,37 @@ fn data_packets_are_those_that_the_tables_count() {
         assert!(seen.is_sorted_by_key(|packet| packet.at));
         let blocks: usize = seen.iter().map(|packet| packet.sack().len()).sum();
         assert_eq!(blocks > 0, recovery == Recovery::Sack);
+    }
+}
+
+/// Packets of different sizes, with losses, and a congestion header on top.
+#[test]
+fn numbers_are_those_of_bytes_where_packets_differ() {
+    for (controller, header) in [("reno", 0), ("xcp", 16)] {
+        let mut plan = two_subflows(Recovery::Sack);
+        let group = &mut plan.groups[0];
+        group.controller = pathweave_control::find(controller).expect("a controller");
+        group.parameters = group.controller.defaults();
+        group.subflows = if controller == "xcp" { 1 } else { 2 };
+        let mix = PacketMix::new(|probability| 100.0 + 1400.0 * probability);
+        group.transport.packets = Some(mix);
+        let output = plans::run(&plan);
+        let seen = packets(&output.captures[0]);
+        let rows = table(&output, "subflows");
+        let mut lengths = BTreeSet::new();
+        for (number, data) in data_by_subflow(&seen).iter().enumerate() {
+            let mut next = 1;
+            for packet in data {
+                let start = packet.tcp.sequence_number;
+                assert!(start <= next, "a gap before {start}");
+                next = next.max(start + packet.payload);
+                // 14 bytes of Ethernet, and the headers of all data packets.
+                assert_eq!(packet.length, 14 + 52 + header + packet.payload);
+                lengths.insert(packet.length);
+            }
+            assert_eq!(u64::from(next - 1), rows.integers("received_bytes")[number]);
+        }
+        assert!(lengths.len() > 100);
     }
 }
 

@@ -5,7 +5,9 @@ mod plans;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
-use pathweave_transport::{AckPolicy, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler};
+use pathweave_transport::{
+    AckPolicy, Handshake, Joins, PacketMix, ReceiveWindow, Recovery, SegmentScheduler,
+};
 use pathweave_units::{Bytes, Time};
 use plans::{counted, fixed, flags};
 use proptest::prelude::*;
@@ -24,6 +26,8 @@ struct Hardship {
     limited_transmit: bool,
     initial_window: u32,
     reinject_after: Option<u32>,
+    /// Whether packets differ in size.
+    mixed: bool,
     limit: u32,
     /// Subflows and size of each flow.
     flows: Vec<(u32, u64)>,
@@ -89,6 +93,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             any::<bool>(),
             1u32..40,
             reinject_after,
+            any::<bool>(),
         ),
         1u32..40,
         prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
@@ -106,6 +111,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             limited_transmit: second.3,
             initial_window: second.4,
             reinject_after: second.5,
+            mixed: second.6,
             limit,
             flows,
             outages,
@@ -138,6 +144,9 @@ fn plan_of(hardship: &Hardship) -> Plan {
     transport.limited_transmit = hardship.limited_transmit;
     transport.initial_window = f64::from(hardship.initial_window);
     transport.reinject_after = hardship.reinject_after;
+    if hardship.mixed {
+        transport.packets = Some(PacketMix::new(|probability| 60.0 + 1440.0 * probability));
+    }
     transport.minimum_rto = Time::from_millis(2);
     transport.initial_rto = Time::from_millis(3);
     // Nothing is worse than a flow that waits for long backoffs; the end must come in the test.

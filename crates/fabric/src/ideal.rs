@@ -94,6 +94,46 @@ pub fn ideal_fct<P: AsRef<[LinkId]>>(
         return one_path_fct(fabric, path.as_ref(), count, full, last);
     }
     let wire = Bytes::new(size.get() + header * count);
+    several_paths_fct(fabric, paths, wire, last)
+}
+
+/// As [`ideal_fct`], for packets that differ in size: these, in this order.
+///
+/// # Panics
+/// When there is no path or an empty one.
+pub fn ideal_fct_of_packets<P: AsRef<[LinkId]>>(
+    fabric: &Fabric,
+    paths: &[P],
+    packets: impl Iterator<Item = Bytes>,
+) -> Time {
+    if let [path] = paths {
+        let path = path.as_ref();
+        // When each link has sent everything so far.
+        let mut free = vec![Time::ZERO; path.len()];
+        let mut arrived = Time::ZERO;
+        for packet in packets {
+            arrived = Time::ZERO;
+            for (&id, free) in path.iter().zip(&mut free) {
+                let link = fabric.link(id);
+                *free = arrived.max(*free) + link.rate.time_for(packet);
+                arrived = *free + link.delay;
+            }
+        }
+        return arrived;
+    }
+    let (wire, last) = packets.fold((Bytes::ZERO, Bytes::ZERO), |(wire, _), packet| {
+        (Bytes::new(wire.get() + packet.get()), packet)
+    });
+    several_paths_fct(fabric, paths, wire, last)
+}
+
+/// All bytes on the wire at the [`ideal_rate`], and the last packet on the quickest path.
+fn several_paths_fct<P: AsRef<[LinkId]>>(
+    fabric: &Fabric,
+    paths: &[P],
+    wire: Bytes,
+    last: Bytes,
+) -> Time {
     let latency = paths.iter().map(|path| {
         let path = path.as_ref();
         let slowest = fabric.link(bottleneck(fabric, path)).rate;

@@ -1,5 +1,6 @@
 //! Round-trip and completion times of an empty fabric, against figures worked out by hand.
 
+use pathweave_fabric::ideal::ideal_fct_of_packets;
 use pathweave_fabric::path::pinned_path;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::topology::{Delay, FatTree, ParallelPaths, PerLayer};
@@ -94,6 +95,51 @@ fn completion_on_several_paths() {
     assert_eq!(fct(&[&first, &second]), Time::from_micros(16_000 + 36));
     // Two subflows on one path share its bottleneck.
     assert_eq!(fct(&[&first, &first]), fct(&[&first]));
+}
+
+#[test]
+fn completion_of_packets_that_differ() {
+    let options = ParallelPaths {
+        pairs: 1,
+        rates: vec![Rate::from_mbps(500), Rate::from_mbps(500)],
+        delays: vec![micros(10), micros(30)],
+        host_rate: Rate::from_gbps(1),
+        host_delay: micros(1),
+    };
+    let fabric = options.build(1).unwrap();
+    let first = pinned_path(&fabric, 0, 1, &["A1", "B1"]).unwrap();
+    let second = pinned_path(&fabric, 0, 1, &["A2", "B2"]).unwrap();
+    let fct = |paths: &[&[LinkId]], sizes: &[u64]| {
+        ideal_fct_of_packets(&fabric, paths, sizes.iter().copied().map(Bytes::new))
+    };
+    // 1000, 125 and 500 B: 8, 1 and 4 us on the fast links, 16, 2 and 8 us on the slow one, which sends
+    // from 9 us on without a break, until 35 us. The last one leaves it 10 us later at its other end,
+    // long after those before it, and takes 4 us and 1 us more.
+    assert_eq!(
+        fct(&[&first], &[1000, 125, 500]),
+        Time::from_micros(35 + 10 + 4 + 1)
+    );
+    // A small one behind a large one waits for it on the last link too, until 43 us.
+    assert_eq!(
+        fct(&[&first], &[1000, 125]),
+        Time::from_micros(9 + 16 + 10 + 8 + 1 + 1)
+    );
+    // On two paths: 1125 B at 1 Gbps, then 125 B on the nearer path but for its 2 us at the slow link.
+    assert_eq!(
+        fct(&[&first, &second], &[1000, 125]),
+        Time::from_micros(9 + 12 + 2)
+    );
+    for count in [1, 2, 50] {
+        let packets = PacketSizes {
+            payload: 1460,
+            header: 40,
+        };
+        let size = Bytes::new(1460 * count);
+        for paths in [&[&first[..]][..], &[&first[..], &second[..]][..]] {
+            let alike = fct(paths, &vec![1500; count as usize]);
+            assert_eq!(alike, ideal_fct(&fabric, paths, size, packets));
+        }
+    }
 }
 
 #[test]

@@ -492,6 +492,23 @@ fn subflows_follow_from_opening_times() {
 
 /// A listed flow by its name, any other by its number in its group.
 #[test]
+fn sizes_of_packets_are_resolved() {
+    let scenario = load("packets.toml");
+    let plan = scenario.variants()[0].plan(1);
+    let alike = &plan.groups[0].transport;
+    assert_eq!((alike.maximum_segment, alike.data_packet), (48, 100));
+    assert_eq!(alike.packets, None);
+    let mixed = &plan.groups[1].transport;
+    assert_eq!((mixed.maximum_segment, mixed.data_packet), (1448, 1500));
+    assert!((mixed.mean_packet() - (0.75 * 100.0 + 0.25 * 1500.0)).abs() < 1e-9);
+    let plan = scenario.variants()[1].plan(1);
+    let other = &plan.groups[0].transport;
+    assert_eq!(other.overhead(), 20);
+    // A quarter has 21 B; the rest is spread evenly up to 1500 B.
+    assert!((other.mean_packet() - (0.25 * 21.0 + 0.75 * 760.5)).abs() < 0.5);
+}
+
+#[test]
 fn captured_flows_are_resolved() {
     let text = r#"
         [fabric]

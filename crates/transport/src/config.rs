@@ -1,5 +1,6 @@
 //! Everything about an endpoint in which published code bases differ, as explicit values.
 
+use crate::packets::{PacketKey, PacketMix};
 use pathweave_units::{Bytes, Time};
 
 /// How lost packets are found and sent again.
@@ -106,6 +107,9 @@ pub struct Config {
     pub maximum_segment: u16,
     /// Bytes on the wire of a packet with that payload; the difference is every packet's overhead.
     pub data_packet: u16,
+    /// The sizes of data packets that are not a flow's last, where they differ: more than the
+    /// overhead, and at most `data_packet`. `None` when all have that.
+    pub packets: Option<PacketMix>,
     /// Bytes on the wire of an acknowledgement, a SYN and a SYN-ACK.
     pub ack_packet: u16,
     /// The receiver's window.
@@ -131,6 +135,36 @@ impl Config {
     pub fn overhead(&self) -> u16 {
         self.data_packet - self.maximum_segment
     }
+
+    /// Mean size on the wire of data packets that are not a flow's last, in bytes.
+    pub fn mean_packet(&self) -> f64 {
+        match &self.packets {
+            None => f64::from(self.data_packet),
+            Some(mix) => mix.mean(),
+        }
+    }
+
+    /// Payload of a connection's segment that is not its last.
+    #[inline]
+    pub(crate) fn full_payload(&self, key: PacketKey, segment: u32) -> u16 {
+        match &self.packets {
+            None => self.maximum_segment,
+            Some(mix) => mix.size(key, segment) - self.overhead(),
+        }
+    }
+
+    /// Sizes on the wire of all data packets of a flow, in the order of its data.
+    pub fn packets_of(&self, key: PacketKey, size: Bytes) -> impl Iterator<Item = Bytes> {
+        let overhead = u64::from(self.overhead());
+        let mut left = Some(size.get());
+        let mut segment = 0;
+        std::iter::from_fn(move || {
+            let payload = u64::from(self.full_payload(key, segment)).min(left?);
+            segment += 1;
+            left = left.and_then(|left| left.checked_sub(payload).filter(|&left| left > 0));
+            Some(Bytes::new(payload + overhead))
+        })
+    }
 }
 
 impl Default for Config {
@@ -153,6 +187,7 @@ impl Default for Config {
             },
             maximum_segment: 1448,
             data_packet: 1500,
+            packets: None,
             ack_packet: 52,
             receive_window: ReceiveWindow::Unlimited,
             handshake: Handshake::Syn,

@@ -1,7 +1,8 @@
 //! What the subflows of a connection share.
 
 use crate::reassembly::Reassembly;
-use crate::{Config, ReceiveWindow};
+use crate::segmentation::Segmentation;
+use crate::{Config, PacketKey, ReceiveWindow};
 use pathweave_control::{Controller, Path, Scheme};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ pub struct Opening {
     pub subflows: u32,
     /// Payload to carry; `None` for no end.
     pub size: Option<Bytes>,
+    /// What the sizes of its packets follow from, where the configuration lets them differ.
+    pub packet_key: PacketKey,
     /// When each subflow opens; where this is shorter than `subflows`, the rest as `config` says.
     pub subflow_starts: Vec<Time>,
     /// Random delays of the joins, one a subflow; empty for none.
@@ -64,7 +67,7 @@ pub(crate) struct Connection {
     // The sending end.
     /// Number of the next new data.
     pub next_data: u32,
-    /// Number of data segments, or `UNLIMITED`.
+    /// Number of data segments; `UNLIMITED` for no end, and while it is not known.
     pub total: u32,
     /// Payload of the last one.
     pub last_payload: u16,
@@ -81,8 +84,10 @@ pub(crate) struct Connection {
     pub window_limited: bool,
     /// Segments that may be sent beyond `data_acked`.
     pub receive_window: u32,
-    /// Segments that a subflow may have outstanding.
+    /// Segments that a subflow may have outstanding, if they are as long as can be.
     pub subflow_window: u32,
+    /// Where packets differ in size.
+    pub segmentation: Option<Box<Segmentation>>,
 
     // The receiving end.
     pub reassembly: Reassembly,
@@ -98,28 +103,43 @@ impl Connection {
     pub fn new(opening: Opening, first: u32) -> Connection {
         let config = opening.config;
         let payload = u64::from(config.maximum_segment);
-        let (total, last_payload) = match opening.size {
+        let size = opening.size.map(|size| size.get().max(1));
+        let mut segmentation = config.packets.is_some().then(|| {
+            let config = Arc::clone(&config);
+            Box::new(Segmentation::new(config, opening.packet_key, size))
+        });
+        let (total, last_payload) = match size {
             None => (UNLIMITED, config.maximum_segment),
+            Some(_) if segmentation.is_some() => (UNLIMITED, config.maximum_segment),
             Some(size) => {
-                let size = size.get().max(1);
                 let total = u32::try_from(size.div_ceil(payload)).unwrap_or(UNLIMITED - 1);
                 (total, ((size - 1) % payload + 1) as u16)
             }
         };
         let in_segments =
             |bytes: Bytes| u32::try_from((bytes.get() / payload).max(1)).unwrap_or(u32::MAX);
-        let (receive_window, subflow_window) = match config.receive_window {
+        let (mut receive_window, subflow_window) = match config.receive_window {
             ReceiveWindow::Unlimited => (u32::MAX, u32::MAX),
             ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
             ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
         };
+        let mut joins_from = opening
+            .scatter
+            .map_or(0, |scatter| in_segments(scatter.volume));
+        if let Some(segmentation) = &mut segmentation {
+            receive_window = segmentation.allow(0);
+            joins_from = opening
+                .scatter
+                .map_or(0, |scatter| segmentation.segments_for(scatter.volume.get()));
+        }
         let header_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
             config.initial_window,
             config.minimum_window,
             config.initial_ssthresh,
         );
-        path.packet = Bytes::new(u64::from(config.data_packet + header_bytes));
+        let packet = config.mean_packet().round() as u64;
+        path.packet = Bytes::new(packet + u64::from(header_bytes));
         Connection {
             controller: opening.controller,
             ecn: opening.ecn_echo.is_some(),
@@ -132,9 +152,7 @@ impl Connection {
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
             next_data: 0,
-            joins_from: opening
-                .scatter
-                .map_or(0, |scatter| in_segments(scatter.volume)),
+            joins_from,
             total,
             last_payload,
             data_acked: 0,
@@ -143,6 +161,7 @@ impl Connection {
             window_limited: true,
             receive_window,
             subflow_window,
+            segmentation,
             reassembly: Reassembly::default(),
             delivered: 0,
             finished: false,
@@ -173,12 +192,25 @@ impl Connection {
         if data + 1 == self.total {
             self.last_payload
         } else {
-            self.config.maximum_segment
+            self.full_payload(data)
         }
     }
 
-    /// Payload of the first `segments` data segments together.
+    /// Payload of a data segment that does not end the flow.
+    #[inline]
+    pub fn full_payload(&self, data: u32) -> u16 {
+        match &self.segmentation {
+            None => self.config.maximum_segment,
+            Some(segmentation) => segmentation.payload(data),
+        }
+    }
+
+    /// Payload of the first `segments` data segments together, of those that have been sent.
     pub fn bytes(&self, segments: u32) -> Bytes {
+        if let Some(segmentation) = &self.segmentation {
+            let rest = (segments..self.next_data).map(|data| u64::from(self.payload(data)));
+            return Bytes::new(segmentation.cut_bytes() - rest.sum::<u64>());
+        }
         let full = u64::from(segments) * u64::from(self.config.maximum_segment);
         let missing = if segments == self.total {
             u64::from(self.config.maximum_segment - self.last_payload)
@@ -186,6 +218,31 @@ impl Connection {
             0
         };
         Bytes::new(full - missing)
+    }
+
+    /// Takes note of what is known to be delivered in order.
+    #[inline]
+    pub fn acknowledge(&mut self, delivered: u32) {
+        if delivered > self.data_acked {
+            self.data_acked = delivered;
+            if let Some(segmentation) = &mut self.segmentation {
+                self.receive_window = segmentation.allow(delivered);
+            }
+        }
+    }
+
+    /// Whether a subflow with this data outstanding may have another segment, as far as its own
+    /// receive window goes: exactly, where packets differ in size.
+    #[cold]
+    pub fn fits_subflow_window(&self, outstanding: impl Iterator<Item = u32>) -> bool {
+        let (Some(_), ReceiveWindow::Subflow(window)) =
+            (&self.segmentation, self.config.receive_window)
+        else {
+            return false;
+        };
+        let next = self.reinject.front().copied().unwrap_or(self.next_data);
+        let all = outstanding.chain([next]);
+        all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
 
     /// Whether there is data that the receive window lets go.
@@ -207,8 +264,15 @@ impl Connection {
         let available =
             self.next_data < self.total && self.next_data - self.data_acked < self.receive_window;
         available.then(|| {
+            let data = self.next_data;
             self.next_data += 1;
-            self.next_data - 1
+            if let Some(segmentation) = &mut self.segmentation
+                && let Some(last_payload) = segmentation.cut(data)
+            {
+                self.total = self.next_data;
+                self.last_payload = last_payload;
+            }
+            data
         })
     }
 }

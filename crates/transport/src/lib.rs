@@ -1,7 +1,7 @@
 //! TCP and MPTCP endpoints for the simulator, sans-I/O: the time is passed in, packets and timers
 //! come out.
 //!
-//! Segments are numbered once, one number a packet, and never cut differently. [`Endpoints`] holds
+//! Segments are numbered once, one number a packet, each with its own size, and never cut differently. [`Endpoints`] holds
 //! both ends of all connections of a run.
 
 #![forbid(unsafe_code)]
@@ -9,11 +9,13 @@
 mod config;
 mod connection;
 mod endpoints;
+mod packets;
 mod reassembly;
 mod receiver;
 mod rtt_histogram;
 mod scoreboard;
 mod segment;
+mod segmentation;
 mod sender;
 mod timeout;
 
@@ -25,5 +27,6 @@ pub use endpoints::{
     Arrived, ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView,
     Timer,
 };
+pub use packets::{PacketKey, PacketMix};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, SACK_BLOCKS, SackBlock, Segment};

@@ -121,6 +121,12 @@ impl Scoreboard {
             .map(|sent| sent.data)
     }
 
+    /// Data of all outstanding segments, oldest first.
+    pub fn outstanding_data(&self) -> impl Iterator<Item = u32> {
+        let mask = self.ring.len() - 1;
+        (self.una..self.next).map(move |number| self.ring[number as usize & mask].data)
+    }
+
     /// A new segment is sent. Returns its number.
     #[inline]
     pub fn push(&mut self, data: u32) -> u32 {

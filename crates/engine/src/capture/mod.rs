@@ -47,6 +47,8 @@ pub(crate) struct About<'a> {
     pub host: &'a str,
     pub subflows: u32,
     pub config: Arc<Config>,
+    /// By how much a congestion header makes data packets longer.
+    pub header_bytes: u16,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,
 }
@@ -57,6 +59,7 @@ pub(crate) struct Recording {
     destination: u32,
     first_port: u64,
     config: Arc<Config>,
+    header_bytes: u16,
     ecn: bool,
     /// By number.
     subflows: Vec<Sequence>,
@@ -66,14 +69,14 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub fn new(about: About<'_>) -> Recording {
-        let sequence = Sequence::new(about.config.maximum_segment);
         Recording {
             source: about.source,
             destination: about.destination,
             first_port: u64::from(about.flow) * u64::from(about.subflows),
             config: about.config,
+            header_bytes: about.header_bytes,
             ecn: about.ecn,
-            subflows: vec![sequence; about.subflows as usize],
+            subflows: vec![Sequence::new(); about.subflows as usize],
             packets: 0,
             file: pcapng::File::new(about.host),
         }
@@ -88,7 +91,7 @@ impl Recording {
             (tcp.ece, tcp.cwr) = (self.ecn, self.ecn); // RFC 3168, section 6.1.1
             options = self.opening_options();
         } else {
-            payload = shape.size - self.config.overhead();
+            payload = shape.size - self.config.overhead() - self.header_bytes;
             let sequence = &mut self.subflows[subflow as usize];
             sequence.note(segment.number(), payload);
             tcp.sequence_number = sequence.of(segment.number());

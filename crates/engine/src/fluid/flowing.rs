@@ -5,6 +5,7 @@ use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::{Flow, SubflowRow};
+use crate::ideal::ideal;
 use crate::paths::PathList;
 use crate::results::{Account, Output, Verdict, fluid_output};
 use crate::scheduler::{Alarm, Event, Scheduler};
@@ -12,7 +13,6 @@ use crate::simulation::RunError;
 use crate::windows::{FlowMark, FlowShare, Marks, Window, plan_windows};
 use crate::workload::{Workload, controller_of};
 use pathweave_fabric::routing::Router;
-use pathweave_fabric::{PacketSizes, ideal_fct};
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
@@ -286,13 +286,7 @@ impl<'p> Flowing<'p> {
         for path in own.paths.iter().filter(|path| path.opened > now) {
             self.scheduler.wake(Alarm::OpenSubflow(number), path.opened);
         }
-        let config = &self.plan.groups[flow.group as usize].transport;
-        let packets = PacketSizes {
-            payload: u32::from(config.maximum_segment),
-            header: u32::from(config.overhead()),
-        };
-        let ideal = |size| ideal_fct(&self.plan.fabric, &own.data, size, packets);
-        let ideal = flow.size.map(ideal);
+        let ideal = ideal(self.plan, number, flow, &own.data);
         let subflows = flow.subflows as usize;
         let empty = flow.size == Some(Bytes::ZERO);
         let active = Active {

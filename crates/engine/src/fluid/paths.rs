@@ -79,7 +79,7 @@ impl FlowPaths {
             paths: Vec::new(),
             data: Vec::new(),
             named: Vec::new(),
-            payload_share: f64::from(config.maximum_segment) / f64::from(config.data_packet),
+            payload_share: 1.0 - f64::from(config.overhead()) / config.mean_packet(),
         };
         for subflow in 0..flow.subflows {
             let found = SubflowPaths::of(plan, router, number, flow, subflow);

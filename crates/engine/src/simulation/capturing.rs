@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::capture::{About, Capture, Recording};
+use pathweave_control::Scheme;
 use pathweave_network::{Packet, Port};
 use pathweave_transport::{Config, Kind, PacketShape, Segment};
 use pathweave_units::Time;
@@ -11,7 +12,13 @@ impl<P: Port> Simulation<'_, P> {
     /// A flow starts: its packets are captured from now on if the plan wants them.
     #[cold]
     #[inline(never)]
-    pub(super) fn begin_capture(&mut self, number: u32, config: &Arc<Config>, ecn: bool) {
+    pub(super) fn begin_capture(
+        &mut self,
+        number: u32,
+        config: &Arc<Config>,
+        scheme: Option<Scheme>,
+        ecn: bool,
+    ) {
         let flow = &self.workload.flows[number as usize];
         let (group, place) = (flow.group as usize, flow.tag);
         let mut wanted = self.plan.record.packets.iter();
@@ -26,6 +33,7 @@ impl<P: Port> Simulation<'_, P> {
             host: &fabric.node(fabric.hosts[flow.source as usize]).name,
             subflows: flow.subflows,
             config: Arc::clone(config),
+            header_bytes: scheme.map_or(0, Scheme::header_bytes),
             ecn,
         };
         self.captures.insert(number, Recording::new(about));

@@ -3,13 +3,14 @@
 use super::Simulation;
 use crate::build;
 use crate::flows::{SubflowRow, totals};
+use crate::ideal::ideal;
 use crate::outlet::SubflowRoutes;
 use crate::series::RateRow;
 use crate::workload::controller_of;
-use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
+use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_random::Stream;
-use pathweave_transport::{ConnectionId, Joins, Opening, Scatter, SubflowIndex};
+use pathweave_transport::{ConnectionId, Joins, Opening, PacketKey, Scatter, SubflowIndex};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -44,16 +45,12 @@ impl<P: Port> Simulation<'_, P> {
             }
             Joins::AfterHandshake => Vec::new(),
         };
-        let packets = PacketSizes {
-            payload: u32::from(config.maximum_segment),
-            header: u32::from(config.overhead()),
-        };
         let scatter = entry.scatter.map(|volume| Scatter {
             volume: volume(parameters),
             duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
         });
         let ecn_echo = build::ecn_echo(entry, parameters, config.ecn);
-        self.begin_capture(number, &config, ecn_echo.is_some());
+        self.begin_capture(number, &config, entry.scheme, ecn_echo.is_some());
         let flow = &self.workload.flows[number as usize];
         let connection = self.endpoints.add(Opening {
             config,
@@ -61,6 +58,7 @@ impl<P: Port> Simulation<'_, P> {
             ecn_echo,
             subflows: flow.subflows,
             size: flow.size,
+            packet_key: PacketKey::new(self.plan.seed, number),
             subflow_starts: listed.map_or_else(Vec::new, |l| l.subflow_starts.clone()),
             join_delays,
             established: flow.established,
@@ -70,9 +68,7 @@ impl<P: Port> Simulation<'_, P> {
         let paths = self.lay_routes(number, connection);
         let flow = &mut self.workload.flows[number as usize];
         flow.connection = Some(connection);
-        flow.ideal = flow
-            .size
-            .map(|size| ideal_fct(&self.plan.fabric, &paths, size, packets));
+        flow.ideal = ideal(self.plan, number, flow, &paths);
         let place = connection.0 as usize;
         if self.flow_of.len() <= place {
             self.flow_of.resize(place + 1, u32::MAX);

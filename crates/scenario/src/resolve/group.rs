@@ -1,6 +1,6 @@
 //! A traffic group: controller, transport, pattern.
 
-use super::{Report, Scene, flows, pattern, size};
+use super::{Report, Scene, flows, packet_sizes, pattern, size};
 use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
 use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
@@ -86,7 +86,10 @@ pub(super) fn group(
         }
     };
     let name = control.as_ref().map_or("", |(entry, _)| entry.name);
-    let config = transport(&mut keys.transport, base, name, steps, scene, report);
+    let mut config = transport(&mut keys.transport, base, name, steps, scene, report);
+    if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
+        packet_sizes::packets(table, config, &at("packets"), report);
+    }
     if let Some((entry, parameters)) = &control {
         for (name, value) in parameters.iter() {
             if let Value::Numbers(numbers) = value

@@ -10,6 +10,7 @@ mod group;
 mod hosts;
 mod links;
 mod load;
+mod packet_sizes;
 mod packets;
 mod pattern;
 mod queues;

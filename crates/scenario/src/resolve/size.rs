@@ -49,51 +49,59 @@ fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<
             cdf
         }
         (None, Some(file), None) => {
-            let Some(folder) = report.folder else {
-                report.wrong(
-                    &at("file"),
-                    "this scenario has no folder, so its files cannot be found; give points instead",
-                );
-                return None;
+            let cdf = cdf_of_file(file, &at("file"), report)?;
+            *table = CdfTable {
+                points: Some(cdf.points().to_vec()),
+                ..CdfTable::default()
             };
-            let path = folder.join(file);
-            let read = std::fs::read_to_string(&path).map_err(|error| {
-                format!(
-                    "\"{file}\" cannot be read: {error}; the path counts from the scenario's folder"
-                )
-            });
-            match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
-                Ok(cdf) => {
-                    *table = CdfTable {
-                        points: Some(cdf.points().to_vec()),
-                        ..CdfTable::default()
-                    };
-                    Some(cdf)
-                }
-                Err(text) => {
-                    report.wrong(&at("file"), text);
-                    None
-                }
-            }
+            Some(cdf)
         }
-        (None, None, Some(points)) => {
-            let mut text = String::new();
-            for (bytes, probability) in points {
-                let _ = writeln!(text, "{bytes},{probability}"); // a String takes everything
-            }
-            match Cdf::parse(&text) {
-                Ok(cdf) => Some(cdf),
-                Err(error) => {
-                    report.wrong(&at("points"), error.to_string());
-                    None
-                }
-            }
-        }
+        (None, None, Some(points)) => cdf_of_points(points, &at("points"), report),
         _ => {
             report.wrong(
                 steps,
                 "a distribution comes from one place; give one of name, file and points",
             );
+            None
+        }
+    }
+}
+
+/// The distribution in a file of the scenario's folder.
+pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Cdf> {
+    let Some(folder) = report.folder else {
+        report.wrong(
+            steps,
+            "this scenario has no folder, so its files cannot be found; give points instead",
+        );
+        return None;
+    };
+    let read = std::fs::read_to_string(folder.join(file)).map_err(|error| {
+        format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
+    });
+    match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
+        Ok(cdf) => Some(cdf),
+        Err(text) => {
+            report.wrong(steps, text);
+            None
+        }
+    }
+}
+
+/// The distribution with these points: bytes and cumulative probability.
+pub(super) fn cdf_of_points(
+    points: &[(f64, f64)],
+    steps: &[&str],
+    report: &mut Report<'_>,
+) -> Option<Cdf> {
+    let mut text = String::new();
+    for (bytes, probability) in points {
+        let _ = writeln!(text, "{bytes},{probability}"); // a String takes everything
+    }
+    match Cdf::parse(&text) {
+        Ok(cdf) => Some(cdf),
+        Err(error) => {
+            report.wrong(steps, error.to_string());
             None
         }
     }

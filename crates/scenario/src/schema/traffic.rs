@@ -39,6 +39,11 @@ pub(crate) struct GroupKeys {
     /// Subflows of a connection.
     #[serde(default = "one")]
     pub subflows: u32,
+    /// Sizes of data packets on the wire that do not end a flow: one, or a table. Default: the
+    /// transport's `data_packet`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Either<BytesText, PacketsTable>>")]
+    pub packets: Option<PacketsTable>,
     /// What this group's transport has different from `[transport]`.
     #[serde(default)]
     pub transport: TransportTable,
@@ -270,6 +275,27 @@ tagged! {
     }
 }
 
+tagged! {
+    /// How large data packets are.
+    pub(crate) enum PacketsTable by "kind", text PacketsTable::from_text,
+        "a size such as \"100 B\", or a table with kind = fixed or cdf"
+    {
+        /// All alike.
+        "fixed" => Fixed(FixedTable),
+        /// Points of a cumulative distribution, from a file or written out.
+        "cdf" => Cdf(PacketCdfTable),
+    }
+}
+
+impl PacketsTable {
+    fn from_text(text: &str) -> Result<PacketsTable, String> {
+        let bytes = text.parse().map_err(|error| format!("{error}"))?;
+        Ok(PacketsTable::Fixed(FixedTable {
+            bytes: BytesText(bytes),
+        }))
+    }
+}
+
 /// The short form of a size, for the schema: it is read as a [`SizeTable`].
 #[derive(Serialize)]
 struct SizeText;
@@ -351,6 +377,17 @@ pub(crate) struct CdfTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// A file of lines "bytes,probability", relative to the scenario's folder.
+    #[serde(skip_serializing)]
+    pub file: Option<String>,
+    /// The points themselves: [bytes, probability] pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<(f64, f64)>>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PacketCdfTable {
+    /// A file of lines "bytes,probability", relative to the scenario's folder. Give this, or the next.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The points themselves: [bytes, probability] pairs.

@@ -31,7 +31,7 @@ impl Endpoints {
         let connection = &mut self.connections[place as usize];
         let number = sender.number;
         let progress = sender.on_ack(segment, &connection.config);
-        connection.data_acked = connection.data_acked.max(segment.data_number);
+        connection.acknowledge(segment.data_number);
         let mut rtt = None;
         if segment.flag {
             let sample = now - segment.sent;

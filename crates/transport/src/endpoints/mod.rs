@@ -8,6 +8,8 @@ mod sending;
 mod view;
 
 #[cfg(test)]
+mod packet_tests;
+#[cfg(test)]
 mod tests;
 
 pub use view::SubflowView;
@@ -174,7 +176,7 @@ impl Endpoints {
             return;
         }
         connection.total = connection.next_data;
-        connection.last_payload = connection.config.maximum_segment;
+        connection.last_payload = connection.full_payload(connection.total.saturating_sub(1));
         self.finish_if_delivered(id.0, out);
         self.close_if_acknowledged(id.0, out);
     }

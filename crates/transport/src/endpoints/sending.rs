@@ -104,7 +104,8 @@ impl Endpoints {
         }
         let sender = &self.senders[(connection.first + number) as usize];
         !sender.dead
-            && sender.board.outstanding() < connection.subflow_window
+            && (sender.board.outstanding() < connection.subflow_window
+                || connection.fits_subflow_window(sender.board.outstanding_data()))
             && self.is_its_time(path, connection.first + number, now)
     }
 

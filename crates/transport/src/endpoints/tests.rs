@@ -3,6 +3,7 @@
 use super::*;
 use crate::AckPolicy;
 use crate::Handshake;
+use crate::PacketKey;
 use pathweave_units::Bytes;
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
         ecn_echo: Some(u8::MAX),
         subflows: 1,
         size: Some(Bytes::new(packets * payload)),
+        packet_key: PacketKey::default(),
         subflow_starts: Vec::new(),
         join_delays: Vec::new(),
         established: false,

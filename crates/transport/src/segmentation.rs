@@ -1,0 +1,90 @@
+//! The segments of a connection whose packets differ in size.
+//!
+//! How many there are is known when the last one is cut: no sizes are drawn ahead of the data.
+
+use crate::packets::PacketKey;
+use crate::{Config, ReceiveWindow};
+use std::sync::Arc;
+
+/// Sums of payload at the sender's marks.
+#[derive(Debug)]
+pub(crate) struct Segmentation {
+    config: Arc<Config>,
+    key: PacketKey,
+    /// Payload of the whole flow; `u64::MAX` for no end.
+    size: u64,
+    /// Payload of the segments that have been cut.
+    cut: u64,
+    /// Segments that are known to be delivered, and their payload.
+    acked: u32,
+    acked_bytes: u64,
+    /// Segments that the receive window lets go, from the first one on, and their payload.
+    allowed: u32,
+    allowed_bytes: u64,
+}
+
+impl Segmentation {
+    pub fn new(config: Arc<Config>, key: PacketKey, size: Option<u64>) -> Segmentation {
+        Segmentation {
+            config,
+            key,
+            size: size.unwrap_or(u64::MAX),
+            cut: 0,
+            acked: 0,
+            acked_bytes: 0,
+            allowed: 0,
+            allowed_bytes: 0,
+        }
+    }
+
+    /// Payload of a segment that is not the flow's last.
+    #[inline]
+    pub fn payload(&self, segment: u32) -> u16 {
+        self.config.full_payload(self.key, segment)
+    }
+
+    /// A new segment is cut. Returns its payload if it is the last one.
+    pub fn cut(&mut self, segment: u32) -> Option<u16> {
+        let payload = u64::from(self.payload(segment));
+        let left = self.size - self.cut;
+        self.cut += payload.min(left);
+        (left <= payload).then_some(left as u16)
+    }
+
+    /// Payload of the segments that have been cut.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut
+    }
+
+    /// The least number of segments that hold so much together, at least one.
+    pub fn segments_for(&self, bytes: u64) -> u32 {
+        let mut held = 0;
+        let mut count = 0;
+        while count == 0 || held < bytes.min(self.size) {
+            held += u64::from(self.payload(count));
+            count += 1;
+        }
+        count
+    }
+
+    /// Everything below a segment is known to be delivered. Returns how many segments may be sent
+    /// from there on: as many as fit into the receive window, at least one.
+    pub fn allow(&mut self, delivered: u32) -> u32 {
+        let ReceiveWindow::Connection(window) = self.config.receive_window else {
+            return u32::MAX;
+        };
+        while self.acked < delivered {
+            self.acked_bytes += u64::from(self.payload(self.acked));
+            self.acked += 1;
+        }
+        while self.allowed_bytes < self.size {
+            let next = self.allowed_bytes + u64::from(self.payload(self.allowed));
+            if next - self.acked_bytes > window.get() && self.allowed > delivered {
+                break;
+            }
+            self.allowed_bytes = next;
+            self.allowed += 1;
+        }
+        self.allowed - delivered.min(self.allowed)
+    }
+}
