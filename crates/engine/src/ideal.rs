@@ -12,6 +12,7 @@ const COUNTED_PACKETS: f64 = 1e6;
 
 /// The ideal completion time of a run's flow over these data paths, one a subflow; `None` for an
 /// unlimited one.
+#[inline(never)]
 pub(crate) fn ideal(plan: &Plan, number: u32, flow: &Flow, paths: &[Vec<LinkId>]) -> Option<Time> {
     let size = flow.size?;
     let config = &plan.groups[flow.group as usize].transport;

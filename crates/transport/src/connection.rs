@@ -1,6 +1,7 @@
 //! What the subflows of a connection share.
 
 use crate::reassembly::Reassembly;
+use crate::scoreboard::Scoreboard;
 use crate::segmentation::Segmentation;
 use crate::{Config, PacketKey, ReceiveWindow};
 use pathweave_control::{Controller, Path, Scheme};
@@ -223,25 +224,33 @@ impl Connection {
     /// Takes note of what is known to be delivered in order.
     #[inline]
     pub fn acknowledge(&mut self, delivered: u32) {
-        if delivered > self.data_acked {
-            self.data_acked = delivered;
-            if let Some(segmentation) = &mut self.segmentation {
-                self.receive_window = segmentation.allow(delivered);
-            }
+        self.data_acked = self.data_acked.max(delivered);
+        if self.segmentation.is_some() {
+            self.open_receive_window();
         }
     }
 
-    /// Whether a subflow with this data outstanding may have another segment, as far as its own
-    /// receive window goes: exactly, where packets differ in size.
+    /// Where packets differ in size: as many segments as its bytes hold.
     #[cold]
-    pub fn fits_subflow_window(&self, outstanding: impl Iterator<Item = u32>) -> bool {
+    #[inline(never)]
+    fn open_receive_window(&mut self) {
+        if let Some(segmentation) = &mut self.segmentation {
+            self.receive_window = segmentation.allow(self.data_acked);
+        }
+    }
+
+    /// Whether a subflow may have another segment outstanding, as far as its own receive window
+    /// goes: exactly, where packets differ in size.
+    #[cold]
+    #[inline(never)]
+    pub fn fits_subflow_window(&self, board: &Scoreboard) -> bool {
         let (Some(_), ReceiveWindow::Subflow(window)) =
             (&self.segmentation, self.config.receive_window)
         else {
             return false;
         };
         let next = self.reinject.front().copied().unwrap_or(self.next_data);
-        let all = outstanding.chain([next]);
+        let all = board.outstanding_data().chain([next]);
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
 
@@ -266,13 +275,21 @@ impl Connection {
         available.then(|| {
             let data = self.next_data;
             self.next_data += 1;
-            if let Some(segmentation) = &mut self.segmentation
-                && let Some(last_payload) = segmentation.cut(data)
-            {
-                self.total = self.next_data;
-                self.last_payload = last_payload;
+            if self.segmentation.is_some() {
+                self.cut(data);
             }
             data
         })
+    }
+
+    /// Where packets differ in size: gives a new segment its own, and notices the flow's last.
+    #[cold]
+    #[inline(never)]
+    fn cut(&mut self, data: u32) {
+        let last = self.segmentation.as_mut().and_then(|all| all.cut(data));
+        if let Some(payload) = last {
+            self.total = data + 1;
+            self.last_payload = payload;
+        }
     }
 }

@@ -38,7 +38,8 @@ impl Segmentation {
     }
 
     /// Payload of a segment that is not the flow's last.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub fn payload(&self, segment: u32) -> u16 {
         self.config.full_payload(self.key, segment)
     }

@@ -26,6 +26,8 @@ impl<P: Port> Simulation<'_, P> {
         self.end_if_nothing_can_happen();
     }
 
+    /// Not part of the run loop, which would get slower.
+    #[inline(never)]
     pub(super) fn start_flow(&mut self, number: u32, now: Time) {
         if !self.workload.start(number, now) {
             return;

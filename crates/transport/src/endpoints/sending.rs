@@ -105,7 +105,7 @@ impl Endpoints {
         let sender = &self.senders[(connection.first + number) as usize];
         !sender.dead
             && (sender.board.outstanding() < connection.subflow_window
-                || connection.fits_subflow_window(sender.board.outstanding_data()))
+                || connection.fits_subflow_window(&sender.board))
             && self.is_its_time(path, connection.first + number, now)
     }
 
