@@ -1,7 +1,7 @@
 # make setup     .venv/bin/pathweave, from nothing but Python 3.11, Rust and a C compiler
 # make demo      a first table and report
 # make test      every check: formatting, lints, types, tests
-# make validate  comparison with ns-3
+# make validate  comparison with ns-3; make validate-ns2 with ns-2
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
 # make lock      pin the Python dependencies anew
@@ -23,7 +23,7 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 	$(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \))
 
-.PHONY: setup demo test validate bench mutants lock clean tools
+.PHONY: setup demo test validate validate-ns2 bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -48,6 +48,9 @@ validate: setup
 	KEEP=yes $(MAKE) -C validation/ns3 results RESULTS=$(abspath $(RESULTS))
 	$(BIN)/python validation/pathweave_side.py $(RESULTS) $(OURS)
 	$(BIN)/python validation/compare.py $(RESULTS) $(OURS)/pathweave.json
+
+validate-ns2: setup
+	$(BIN)/python validation/ns2/compare.py
 
 bench: setup
 	$(BIN)/pathweave bench

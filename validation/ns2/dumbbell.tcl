@@ -1,14 +1,17 @@
-# Two XCP flows over the bottleneck of a dumbbell, with ns-2 2.35: ns dumbbell.tcl [QUEUE [START]]
+# Two XCP flows over the bottleneck of a dumbbell, with ns-2 2.35: ns dumbbell.tcl [QUEUE [START [STOP]]]
 #
 # Data-centre times made ten times longer, as the code's control intervals have floors of milliseconds:
 # 1 Gbps on all links, 1 ms each, so a base RTT of 6 ms; queues of QUEUE packets (200). The second flow
-# begins after START seconds (1). Prints a line for each 6 ms: the time in seconds, and the packets that
-# each flow has had acknowledged so far. Packets are 1500 bytes on the wire.
+# begins after START seconds (1), and all ends after STOP (2). Packets are 1500 bytes on the wire.
+#
+# Prints a line for each 6 ms: the time in seconds, and the packets that each flow has had acknowledged so
+# far; and for each half a second a line "port", the time, the bytes that the bottleneck has sent so far,
+# and the integral over time of the packets that waited at it.
 
 set queue [expr {$argc > 0 ? [lindex $argv 0] : 200}]
 set start [expr {$argc > 1 ? [lindex $argv 1] : 1.0}]
+set stop [expr {$argc > 2 ? [lindex $argv 2] : 2.0}]
 set round 0.006
-set stop [expr {$start + 100 * $round}]
 
 remove-all-packet-headers
 add-packet-header Flags IP TCP XCP
@@ -33,6 +36,10 @@ proc connect {from to} {
 set left [$ns node]
 set right [$ns node]
 connect $left $right
+set port [$ns monitor-queue $left $right ""]
+set waiting [new Integrator]
+$port set-pkts-integrator $waiting
+
 for {set i 0} {$i < 2} {incr i} {
     set source [$ns node]
     set destination [$ns node]
@@ -47,6 +54,14 @@ proc sample {} {
     puts "[$ns now] [$flow(0) set ack_] [$flow(1) set ack_]"
     $ns at [expr {[$ns now] + $round}] sample
 }
+proc sample_port {} {
+    global ns port waiting
+    set now [$ns now]
+    $waiting newpoint $now [$waiting set lasty_]
+    puts "port $now [$port set bdepartures_] [$waiting set sum_]"
+    $ns at [expr {$now + 0.5}] sample_port
+}
 $ns at 0 sample
-$ns at $stop "exit 0"
+$ns at 0 sample_port
+$ns at [expr {$stop + 1e-6}] "exit 0"
 $ns run
