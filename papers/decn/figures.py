@@ -1,77 +1,78 @@
-"""Print what Figures 1 and 8 of the DECN paper are about and `pathweave run` does not show.
+"""Print what figures of the DECN paper are about and `pathweave run` does not show.
 
-    python papers/decn/figures.py results/fig1 results/fig8bc ...
+    python papers/decn/figures.py results/fig1 results/fig8bc results/fig9 results/fig10 ...
 
-Each argument is the folder that `pathweave run papers/decn/<name>.toml` wrote. For each variant and
-seed: the time to fair share, in ms and in bins, and the mean queue after it.
+Each argument is the folder that `pathweave run papers/decn/<name>.toml` wrote. A line is a variant
+and seed.
 
-The time to fair share counts from Flow 2's start. It is the first time from which both flows stay
-within 10 % of the fair share, half of what both have together at the end, for 10 bins of the
-scenario's `record.rates`: a round trip in Figure 1, and ten in Figure 8, where one is eight packets.
+Of fig1, fig8bc and fig9, for each flow after the first: the time to fair share in ms and in bins,
+and the mean queue from then until the next flow starts. The time counts from the flow's start to
+the first bin of the scenario's `record.rates` from which all flows stay within 10 % of the fair
+share, the mean of what they have in the end, for 10 bins: a round trip each in Figure 1, and ten in
+Figure 8, where one is eight packets.
+
+Of fig10: the mean FCT of all flows in ms; of short flows the mean and the 99th percentile in us; of
+long flows the mean goodput in Mbps; retransmission timeouts per 1,000 flows; the packets that ports
+dropped.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from pathweave.results.convergence import convergence, seconds
 from pathweave.results.read import find_runs
 
-HOLD = 10
-"""Bins for which both flows stay."""
-NEAR = 0.1
+if TYPE_CHECKING:
+    from pathweave.results.read import StoredRun
 
 
-def time_to_fair_share(rates: pl.DataFrame, start_s: float, bin_s: float) -> float | None:
-    """Seconds from `start_s`; None when the flows never stay near their share.
+def shares(run: StoredRun) -> str:
+    """The times to fair share, and queues."""
+    times = convergence(run)
+    if times is None:
+        return "no rates were recorded"
+    queues = pl.read_parquet(run.path("queues"))
+    bin_s = seconds(run.manifest["resolved"]["record"]["rates"])
+    starts: list[float] = times["start_s"].to_list()
+    parts: list[str] = []
+    for row, end in zip(times.iter_rows(named=True), [*starts[1:], float("inf")], strict=True):
+        found = row["time_to_fair_share_s"]
+        after = pl.col("time_s").is_between(row["start_s"] + (found or 0.0), end)
+        share = "never" if found is None else f"{1e3 * found:.2f} ms = {found / bin_s:.0f} bins"
+        parts.append(f"{share}; queue {queues.filter(after)['packets'].mean():.1f}")
+    return " | ".join(parts)
 
-    `rates` has the columns time_s, flow and rate_bps.
-    """
-    both = (
-        rates.group_by("time_s", "flow")
-        .agg(pl.col("rate_bps").sum())
-        .pivot(on="flow", index="time_s", values="rate_bps")
-        .sort("time_s")
-        .fill_null(0.0)
+
+def completion(run: StoredRun) -> str:
+    """Completion times and goodput of short and long flows."""
+    flows = pl.read_parquet(run.path("flows")).filter(pl.col("finished"))
+    drops = pl.read_parquet(run.path("links"))["drops"].sum()
+    fct, short = pl.col("fct_s"), pl.col("group") == "short"
+    row = flows.select(
+        all=1e3 * fct.mean(),
+        mean=1e6 * fct.filter(short).mean(),
+        p99=1e6 * fct.filter(short).quantile(0.99, interpolation="linear"),
+        goodput=1e-6 * pl.col("goodput_bps").filter(~short).mean(),
+        timeouts=1e3 * pl.col("timeouts").mean(),
+    ).row(0, named=True)
+    return (
+        f"all {row['all']:.2f} ms; short {row['mean']:.0f} us, p99 {row['p99']:.0f} us; "
+        f"long {row['goodput']:.0f} Mbps; timeouts {row['timeouts']:.0f}; drops {drops}"
     )
-    flows = [name for name in both.columns if name != "time_s"]
-    late = both.tail(max(1, both.height // 10))
-    fair = sum(float(late[name].mean() or 0.0) for name in flows) / len(flows)  # pyright: ignore[reportArgumentType]
-    after = both.filter(pl.col("time_s") > start_s)
-    near = [
-        all(abs(row[name] - fair) <= NEAR * fair for name in flows)
-        for row in after.iter_rows(named=True)
-    ]
-    times = after["time_s"].to_list()
-    for first in range(len(near) - HOLD + 1):
-        if all(near[first : first + HOLD]):
-            # A bin is named by its end.
-            return times[first] - bin_s - start_s
-    return None
 
 
 def main(folders: list[str]) -> None:
     """Print a line for each run."""
     for scenario in find_runs(Path(folder) for folder in folders):
         print(scenario.heading)
+        of_run = completion if scenario.name == "fig10" else shares
         for run in scenario.runs:
-            flows = pl.read_parquet(run.path("flows")).sort("id")
-            if flows.height != 2:
-                sys.exit(f"{scenario.name} does not have two flows")
-            rtt = _seconds(run.manifest["resolved"]["record"]["rates"])
-            start = float(flows["start_s"][1])
-            found = time_to_fair_share(pl.read_parquet(run.path("rates")), start, rtt)
-            queues = pl.read_parquet(run.path("queues"))
-            queue = queues.filter(pl.col("time_s") > start + (found or 0.0))["packets"].mean()
-            share = "never" if found is None else f"{1e3 * found:.2f} ms = {found / rtt:.0f} bins"
-            print(f"  {run.label}, seed {run.seed}: {share}; queue {queue:.1f}")
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[unit]
+            print(f"  {run.label}, seed {run.seed}: {of_run(run)}")
 
 
 if __name__ == "__main__":

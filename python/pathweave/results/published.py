@@ -96,11 +96,17 @@ def _ratio(value: float, partner: StoredRun | None, entry: Expected) -> float | 
 
 
 def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
-    """Rows that a value is over: flows as in the summary, phases with what is known of the flow."""
+    """Rows that a value is over: flows as in the summary, phases with what is known of the flow.
+
+    What is not stored is worked out.
+    """
     import polars as pl
 
+    from pathweave.results.convergence import convergence
     from pathweave.results.summary import counted
 
+    if name == "convergence":
+        return convergence(run)
     if name not in run.tables:
         return None
     table = pl.read_parquet(run.path(name))

@@ -39,6 +39,7 @@ QUANTITIES = {
         "phase_subflows", "goodput_bps", "Goodput of subflows in a phase"
     ),
     "phase_utilisation": Quantity("phase_links", "utilisation", "Link utilisation in a phase"),
+    "time_to_fair_share": Quantity("convergence", "time_to_fair_share_s", "Time to fair share"),
     "phase_queue": Quantity("phase_links", "queue_mean", "Mean queue in a phase"),
 }
 """Names that `expected.toml` knows."""
