@@ -6,6 +6,9 @@ use crate::packets::PacketKey;
 use crate::{Config, ReceiveWindow};
 use std::sync::Arc;
 
+/// A receive window is worked out for so many segments ahead at most: more are never outstanding.
+const MOST_AHEAD: u32 = 1 << 20;
+
 /// Sums of payload at the sender's marks.
 #[derive(Debug)]
 pub(crate) struct Segmentation {
@@ -78,7 +81,7 @@ impl Segmentation {
             self.acked_bytes += u64::from(self.payload(self.acked));
             self.acked += 1;
         }
-        while self.allowed_bytes < self.size {
+        while self.allowed_bytes < self.size && self.allowed - delivered < MOST_AHEAD {
             let next = self.allowed_bytes + u64::from(self.payload(self.allowed));
             if next - self.acked_bytes > window.get() && self.allowed > delivered {
                 break;
@@ -87,5 +90,60 @@ impl Segmentation {
             self.allowed += 1;
         }
         self.allowed - delivered.min(self.allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PacketMix;
+    use pathweave_units::Bytes;
+
+    fn segmentation(window: u64, size: Option<u64>) -> Segmentation {
+        let config = Config {
+            // Half of the segments have 48 bytes of payload, half 548.
+            packets: Some(PacketMix::new(|p| if p < 0.5 { 100.0 } else { 600.0 })),
+            receive_window: ReceiveWindow::Connection(Bytes::new(window)),
+            ..Config::default()
+        };
+        Segmentation::new(Arc::new(config), PacketKey::new(1, 1), size)
+    }
+
+    #[test]
+    fn cutting_ends_with_what_is_left() {
+        let mut segments = segmentation(1000, Some(5000));
+        let (mut number, mut sum) = (0, 0);
+        let last = loop {
+            if let Some(last) = segments.cut(number) {
+                break u64::from(last);
+            }
+            sum += u64::from(segments.payload(number));
+            assert_eq!(segments.cut_bytes(), sum);
+            number += 1;
+        };
+        assert_eq!(sum + last, 5000);
+        assert_eq!(segments.cut_bytes(), 5000);
+        assert!(last <= u64::from(segments.payload(number)));
+    }
+
+    #[test]
+    fn the_least_number_of_segments_holds_a_volume() {
+        let segments = segmentation(1000, None);
+        let payload = |count: u32| -> u64 {
+            let sizes = (0..count).map(|number| u64::from(segments.payload(number)));
+            sizes.sum()
+        };
+        for bytes in [1, 48, 1000, 70_000] {
+            let count = segments.segments_for(bytes);
+            assert!(payload(count) >= bytes && payload(count - 1) < bytes);
+        }
+        assert_eq!(segments.segments_for(0), 1);
+    }
+
+    #[test]
+    fn a_window_without_measure_is_not_walked_through() {
+        let mut segments = segmentation(u64::MAX / 2, None);
+        assert_eq!(segments.allow(0), MOST_AHEAD);
+        assert_eq!(segments.allow(1000), MOST_AHEAD);
     }
 }
