@@ -128,7 +128,7 @@ impl Allocator for Whole {
         let paths = problem.flows.iter().flat_map(|flow| &flow.paths);
         Ok(Answer::Rates(Allocation {
             rates: paths.map(|path| bottleneck(&path.links)).collect(),
-            split_unique: true,
+            split_unique: vec![true; problem.flows.len()],
         }))
     }
 }
