@@ -14,7 +14,10 @@ decided by the scenario's name:
   take from their start to within 20 % of their fair share;
 - fig13: ms from Flow 2's start until both flows together have 95 % of their mean rate from 7 to
   10 ms, averages over 100 us; that mean; the share of the two links to D1 that was used; the
-  largest queue before D1 from 4.5 to 10 ms.
+  largest queue before D1 from 4.5 to 10 ms;
+- fig9 to fig12: mean over flows of throughput in Mbps and of RTT in us, and what FMP changes of
+  both against ECMP with the same seed, in %, each with half its 95 % interval over the seeds;
+  what FMP takes: entries of all price tables, the most of a switch, feedback on all links in Mbps.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.results.collection import Results
+from pathweave.results.interval import half_width
 from pathweave.results.read import find_runs
 
 if TYPE_CHECKING:
@@ -127,6 +131,44 @@ def steps(results: Results) -> pl.DataFrame:
     return together([mean_over_runs(found), used(results), mean_over_runs(largest)])
 
 
+def routings(results: Results) -> pl.DataFrame:
+    """Throughput and RTT of each variant, and FMP against ECMP."""
+    flows = results.flows.with_columns(ecmp=pl.col("variant").str.replace("FMP", "ECMP"))
+    runs = flows.group_by("variant", "ecmp", "seed", maintain_order=True).agg(
+        rate=pl.col("goodput_bps").mean() / 1e6, rtt=pl.col("rtt_mean_s").mean() * 1e6
+    )
+    beside = runs.select("seed", ecmp="variant", ecmp_rate="rate", ecmp_rtt="rtt")
+    runs = runs.join(beside, on=["ecmp", "seed"], how="left", maintain_order="left").with_columns(
+        (100 * (pl.col("rate") / pl.col("ecmp_rate") - 1)).alias("rate, %"),
+        (100 * (pl.col("rtt") / pl.col("ecmp_rtt") - 1)).alias("RTT, %"),
+    )
+    rows: list[dict[str, str | float | None]] = []
+    for (variant,), part in runs.group_by("variant", maintain_order=True):
+        row: dict[str, str | float | None] = {"variant": str(variant)}
+        for name in ("rate", "rtt", "rate, %", "RTT, %"):
+            values = [float(value) for value in part[name].drop_nulls()]
+            row[name] = sum(values) / len(values) if values else None
+            row[f"{name} +-"] = half_width(values)
+        rows.append(row)
+    return together([pl.DataFrame(rows, infer_schema_length=None), feedback(results)])
+
+
+def feedback(results: Results) -> pl.DataFrame:
+    """Entries of price tables, all and the most of a switch; feedback on all links, in Mbps."""
+    ends = pl.DataFrame(
+        [(run.label, run.seed, run.manifest["counters"]["ended_s"]) for run in results.stored],
+        schema=["variant", "seed", "ended"],
+        orient="row",
+    )
+    switches = results.table("fmp").join(ends, on=RUN)
+    runs = switches.group_by(*RUN, maintain_order=True).agg(
+        prices=pl.col("prices").sum(),
+        most=pl.col("prices").max(),
+        feedback=pl.col("feedback_bytes").sum() * 8e-6 / pl.col("ended").first(),
+    )
+    return mean_over_runs(runs)
+
+
 def used(results: Results) -> pl.DataFrame:
     """The share of the links to D1 that was used, in %."""
     links = results.table("links").filter(pl.col("link").is_in(TO_RECEIVER))
@@ -167,6 +209,10 @@ TABLES: dict[str, Callable[[Results], pl.DataFrame]] = {
     "tab6": shared_bottlenecks,
     "fig6": five_flows,
     "fig13": steps,
+    "fig9": routings,
+    "fig10": routings,
+    "fig11": routings,
+    "fig12": routings,
 }
 
 
@@ -176,7 +222,8 @@ def show(scenario: StoredScenario) -> None:
     table = TABLES[scenario.name](Results([scenario]))
     print(f"{'':22}" + "".join(f"{head:>15}" for head in table.columns[1:]))
     for variant, *values in table.iter_rows():
-        print(f"{variant:22}" + "".join(f"{value:>15.3f}" for value in values))
+        shown = ("" if value is None else f"{value:.3f}" for value in values)
+        print(f"{variant:22}" + "".join(f"{value:>15}" for value in shown))
 
 
 def main() -> None:

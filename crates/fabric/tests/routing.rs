@@ -2,7 +2,7 @@
 
 use pathweave_fabric::path::{check_path, pinned_path};
 use pathweave_fabric::routing::{
-    PathRequest, ROUTINGS, Router, RoutingKind, ShortestPaths, flow_hash,
+    FmpConfig, PathRequest, ROUTINGS, Router, RoutingKind, ShortestPaths, flow_hash,
 };
 use pathweave_fabric::topology::{
     Delay, Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring,
@@ -15,6 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const ECMP: RoutingKind = RoutingKind::ecmp(false);
 const DISTINCT: RoutingKind = RoutingKind::ecmp(true);
+const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {
+    feedback_period: Time::from_micros(100),
+    silence_timeout: Time::from_micros(300),
+    idle_expiry: Time::from_secs(1),
+});
 
 fn micros(micros: u64) -> Delay {
     Delay::Fixed(Time::from_micros(micros))
@@ -371,7 +376,7 @@ fn pinned_path_errors() {
 #[test]
 fn routings_are_listed_by_name() {
     let names: Vec<&str> = ROUTINGS.iter().map(|&(name, _)| name).collect();
-    assert_eq!(names, ["ecmp", "two-level", "spray", "pinned"]);
+    assert_eq!(names, ["ecmp", "two-level", "spray", "pinned", "fmp"]);
     let kinds = [
         ECMP,
         RoutingKind::TwoLevel,
@@ -379,6 +384,7 @@ fn routings_are_listed_by_name() {
             detection_delay: Time::ZERO,
         },
         RoutingKind::Pinned,
+        FMP,
     ];
     assert_eq!(kinds.map(|kind| kind.name()).as_slice(), names);
 }
