@@ -4,6 +4,7 @@ use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
 use crate::SegmentScheduler;
 use crate::connection::Connection;
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use crate::sender::Sender;
 use pathweave_control::{Feedback, Path, Paths};
 use pathweave_units::{Bytes, Time};
 
@@ -23,7 +24,7 @@ impl Endpoints {
         for index in first..first + count {
             while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
                 let path = &self.connections[place as usize].paths[(index - first) as usize];
-                if !self.is_its_time(path, index, now) {
+                if !is_its_time(path, &self.senders[index as usize], now) {
                     break;
                 }
                 self.send_lost(index, now, out);
@@ -62,12 +63,6 @@ impl Endpoints {
         path.established && f64::from(path.in_flight + 1) <= path.window
     }
 
-    /// Whether the pace lets a subflow's next packet leave.
-    #[inline]
-    fn is_its_time(&self, path: &Path, index: u32, now: Time) -> bool {
-        path.pacing_rate.is_none() || self.senders[index as usize].pace_from <= now
-    }
-
     /// Wakes the subflows that only their pace holds back.
     #[cold]
     #[inline(never)]
@@ -95,44 +90,42 @@ impl Endpoints {
         }
     }
 
-    /// Whether a subflow may take new data.
-    #[inline]
-    pub(super) fn may_take(&self, connection: &Connection, number: u32, now: Time) -> bool {
-        let path = &connection.paths[number as usize];
-        if !path.established || !path.may_send || f64::from(path.in_flight + 1) > path.window {
-            return false;
-        }
-        let sender = &self.senders[(connection.first + number) as usize];
-        !sender.dead
-            && (sender.board.outstanding() < connection.subflow_window
-                || connection.fits_subflow_window(&sender.board))
-            && self.is_its_time(path, connection.first + number, now)
-    }
-
     /// The subflow that gets the next new data, if any may take it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn choose(&mut self, place: u32, now: Time) -> Option<u32> {
         let connection = &self.connections[place as usize];
-        let count = connection.count();
-        if count == 1 {
-            return self
-                .may_take(connection, 0, now)
-                .then_some(connection.first);
-        }
+        let first = connection.first as usize;
+        let paths = &connection.paths[..];
+        let senders = &self.senders[first..first + paths.len()];
+        let subflows = || paths.iter().zip(senders).enumerate();
         let number = match connection.config.scheduler {
+            _ if paths.len() == 1 => may_take(connection, &paths[0], &senders[0], now).then_some(0),
             SegmentScheduler::RoundRobin => {
-                let turn = connection.turn;
-                let number = (turn..count)
-                    .chain(0..turn)
-                    .find(|&number| self.may_take(connection, number, now))?;
-                self.connections[place as usize].turn = (number + 1) % count;
-                number
+                let turn = connection.turn as usize;
+                let may = |&(_, (path, sender)): &(usize, (&Path, &Sender))| {
+                    may_take(connection, path, sender, now)
+                };
+                let found = subflows().skip(turn).find(may);
+                let found = found.or_else(|| subflows().take(turn).find(may));
+                found.map(|(number, _)| number)
             }
-            SegmentScheduler::LowestRtt => (0..count)
-                .filter(|&number| self.may_take(connection, number, now))
-                .min_by_key(|&number| connection.paths[number as usize].smoothed_rtt)?,
+            SegmentScheduler::LowestRtt => {
+                let (mut chosen, mut lowest) = (None, Time::MAX);
+                for (number, (path, sender)) in subflows() {
+                    if path.smoothed_rtt < lowest && may_take(connection, path, sender, now) {
+                        (chosen, lowest) = (Some(number), path.smoothed_rtt);
+                    }
+                }
+                chosen
+            }
+        }?;
+        let next = if number + 1 == paths.len() {
+            0
+        } else {
+            number + 1
         };
-        Some(self.connections[place as usize].first + number)
+        self.connections[place as usize].turn = next as u32;
+        Some((first + number) as u32)
     }
 
     #[inline]
@@ -200,4 +193,22 @@ impl Endpoints {
         }
         out.send(segment.subflow, Direction::Forward, shape, segment);
     }
+}
+
+/// Whether the pace lets a subflow's next packet leave.
+#[inline(always)]
+fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
+    path.pacing_rate.is_none() || sender.pace_from <= now
+}
+
+/// Whether a subflow may take new data.
+#[inline(always)]
+fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
+    f64::from(path.in_flight + 1) <= path.window
+        && path.established
+        && path.may_send
+        && !sender.dead
+        && (sender.board.outstanding() < connection.subflow_window
+            || connection.fits_subflow_window(&sender.board))
+        && is_its_time(path, sender, now)
 }
