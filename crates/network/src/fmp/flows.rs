@@ -59,6 +59,7 @@ struct Connection {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
     all: Vec<Option<Connection>>,
+    unused: Vec<u32>,
     /// By token, source and destination.
     places: BTreeMap<(u64, u32, u32), u32>,
 }
@@ -68,20 +69,17 @@ impl Connections {
         if let Some(&place) = self.places.get(&key) {
             return place;
         }
-        let unused = self.all.iter().position(Option::is_none);
-        let place = unused.unwrap_or(self.all.len());
-        let connection = Connection {
+        let place = self.unused.pop().unwrap_or_else(|| {
+            self.all.push(None);
+            self.all.len() as u32 - 1
+        });
+        self.all[place as usize] = Some(Connection {
             key,
             flows: Vec::new(),
             orders: Vec::new(),
-        };
-        if place == self.all.len() {
-            self.all.push(Some(connection));
-        } else {
-            self.all[place] = Some(connection);
-        }
-        self.places.insert(key, place as u32);
-        place as u32
+        });
+        self.places.insert(key, place);
+        place
     }
 
     fn get(&mut self, place: u32) -> &mut Connection {
@@ -97,6 +95,7 @@ impl Connections {
             let key = connection.key;
             self.places.remove(&key);
             self.all[place as usize] = None;
+            self.unused.push(place);
         }
     }
 }
