@@ -136,7 +136,7 @@ fn two_xcp_flows_converge_in_tens_of_round_trips() {
     assert!((10..=40).contains(&rounds), "{rounds} round trips");
 }
 
-/// ns-2 2.35 takes 31 round trips on the same dumbbell (validation/ns2), ten of them for the 50 ms that
+/// ns-2 2.35 takes 32 round trips on the same dumbbell (validation/ns2), ten of them for the 50 ms that
 /// its sender's port first waits.
 #[test]
 fn xcp_converges_as_fast_as_ns_2_s() {
