@@ -73,14 +73,42 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Bytes that a data packet is longer by: headers of 128 bits for XCP, 96 for RCP and 7 for MLCP. DECN
-    /// and VCP use bits that are there. (DECN paper, Figure 4.)
+    /// Bits that its field takes of a packet's header. VCP's are the two of ECN; DECN's unit is spread over
+    /// bits that packets have. (DECN paper, Figure 4.)
+    pub fn header_bits(self) -> u16 {
+        match self {
+            Scheme::Xcp => 128,
+            Scheme::Rcp => 96,
+            Scheme::Mlcp => 7,
+            Scheme::Vcp => 2,
+            Scheme::Decn => 0,
+        }
+    }
+
+    /// Bytes that a data packet is longer by: those of fields for which it has no room.
     pub fn header_bytes(self) -> u16 {
         match self {
-            Scheme::Xcp => 16,
-            Scheme::Rcp => 12,
-            Scheme::Mlcp => 1,
+            Scheme::Xcp | Scheme::Rcp | Scheme::Mlcp => self.header_bits().div_ceil(8),
             Scheme::Vcp | Scheme::Decn => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_fields_without_room_make_packets_longer() {
+        let all = [
+            (Scheme::Xcp, 128, 16),
+            (Scheme::Rcp, 96, 12),
+            (Scheme::Mlcp, 7, 1),
+            (Scheme::Vcp, 2, 0),
+            (Scheme::Decn, 0, 0),
+        ];
+        for (scheme, bits, bytes) in all {
+            assert_eq!((scheme.header_bits(), scheme.header_bytes()), (bits, bytes));
         }
     }
 }

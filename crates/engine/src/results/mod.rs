@@ -122,8 +122,8 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     if run.plan.record.queues.is_some() {
         tables.push(series::queues(run));
     }
-    if crate::build::explicit(run.plan).is_some() {
-        tables.push(agents::agents(run));
+    if let Some((scheme, _)) = crate::build::explicit(run.plan) {
+        tables.push(agents::agents(run, scheme));
     }
     if run.plan.shared_buffer.is_some() {
         tables.push(buffers::buffers(&run.plan.fabric, &run.buffers));
