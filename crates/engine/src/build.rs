@@ -34,7 +34,12 @@ pub(crate) fn network<P: Port>(
         Stream::new(plan.seed, "port", u64::from(link))
     });
     if let RoutingKind::Fmp(config) = &plan.routing {
-        network.set_fmp(Fmp::new(&plan.fabric, *config, plan.seed));
+        network.set_fmp(Fmp::new(
+            &plan.fabric,
+            *config,
+            full_packet(plan),
+            plan.seed,
+        ));
     }
     network
 }

@@ -231,9 +231,9 @@ fn hosts_that_are_cut_off_stall_by_name_and_the_others_finish() {
 }
 
 #[test]
-fn feedback_routing_recovers_before_a_timeout_could() {
-    // Without a failure in sight of the sender, FMP's switches turn elsewhere within microseconds, and only
-    // what was in the dead port is missing; ECMP's wait for the detection delay.
+fn feedback_routing_recovers_before_ecmp() {
+    // FMP's switches turn elsewhere within microseconds, and only what was in the dead port is missing; ECMP's
+    // wait for the detection delay, of 2 ms.
     let took = |routing: RoutingKind| {
         let mut all = Vec::new();
         for what in FAILURES {

@@ -71,6 +71,11 @@ impl Routes {
         route.0
     }
 
+    /// Packets at the beginning of a route leave on another link from now on.
+    pub(crate) fn set_first(&mut self, position: u32, link: u32) {
+        self.links[position as usize] = link;
+    }
+
     #[inline]
     pub(crate) fn first(&self, route: RouteId) -> (u32, u32) {
         (route.0, self.links[route.0 as usize])

@@ -187,14 +187,20 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         };
         let mut cut_off = Vec::new();
         let ports = &self.ports;
-        let delivered = |link: u32| ports[link as usize].delivered();
-        fmp.find_silent(switch, now, delivered, &mut cut_off);
+        let sent = |link: u32| {
+            (
+                ports[link as usize].delivered(),
+                ports[link as usize].rate(),
+            )
+        };
+        fmp.find_silent(switch, now, sent, &mut cut_off);
         fmp.notify(&cut_off, |fmp, link, message| {
             self.tell(fmp, link, message, now, events);
         });
         fmp.tell_all(switch, |fmp, link, message| {
             self.tell(fmp, link, message, now, events);
         });
+        fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
         self.fmp = Some(fmp);
     }
 
@@ -325,6 +331,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         let mut cut_off = Vec::new();
         if let Some(fmp) = &mut self.fmp {
             fmp.on_down(link, &mut cut_off);
+            fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
         }
         self.send_notices(&cut_off, now, events);
     }

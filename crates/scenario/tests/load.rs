@@ -410,67 +410,6 @@ fn listed_flows_say_who_when_and_where() {
 }
 
 #[test]
-fn a_switch_that_comes_back_does_not_mend_a_link() {
-    let text = r#"
-        title = "outages"
-        [fabric]
-        kind = "leaf-spine"
-        leaves = 2
-        spines = 2
-        hosts_per_leaf = 1
-        host_rate = "1 Gbps"
-        host_delay = "1 us"
-        [[traffic]]
-        name = "t"
-        pattern = "permutation"
-        size = "1 MB"
-        controller = "xmp"
-        subflows = 2
-        rounds = 1
-        [[events]]
-        at = "1 ms"
-        link = "leaf1-spine1"
-        down = true
-        [[events]]
-        at = "2 ms"
-        node = "spine1"
-        down = true
-        [[events]]
-        at = "3 ms"
-        node = "spine1"
-        up = true
-        [[events]]
-        at = "4 ms"
-        node = "spine1"
-        up = true
-        [[events]]
-        at = "5 ms"
-        link = "leaf1-spine1"
-        up = true
-    "#;
-    let scenario =
-        Scenario::from_text("outages.toml", text, None, &Selection::default()).expect("valid");
-    let plan = scenario.variants()[0].plan(1);
-    let of = |millis: u64, change: Change| -> Vec<String> {
-        let at = Time::from_millis(millis);
-        let events = plan.events.iter();
-        events
-            .filter(|event| event.at == at && event.change == change)
-            .map(|event| plan.fabric.link_name(event.link))
-            .collect()
-    };
-    let (own, other) = (
-        ["leaf1->spine1", "spine1->leaf1"],
-        ["leaf0->spine1", "spine1->leaf0"],
-    );
-    assert_eq!(of(1, Change::Down), own);
-    assert_eq!(of(2, Change::Down), other);
-    assert_eq!(of(3, Change::Up), other);
-    assert_eq!(of(5, Change::Up), own);
-    assert_eq!(plan.events.len(), 8);
-}
-
-#[test]
 fn subflows_follow_from_opening_times() {
     let plan = load("xmp-fig6.toml").variants()[0].plan(1);
     let counts: Vec<_> = plan.groups[0]

@@ -2,7 +2,7 @@
 
 use super::prices::Price;
 use super::{Fmp, NONE, reverse};
-use pathweave_units::Time;
+use pathweave_units::{Rate, Time};
 
 /// Bytes of a feedback packet, apart from its lines.
 const HEADER: u16 = 16;
@@ -10,6 +10,9 @@ const HEADER: u16 = 16;
 const LINE: u16 = 8;
 /// Lines that fit into a packet of 1,500 bytes.
 const MOST_LINES: usize = ((1500 - HEADER) / LINE) as usize;
+
+/// Messages in the queue of a link beyond which no more are sent: the link carries less than what is told.
+const MOST_IN_QUEUE: f64 = 100.0;
 
 /// The lines of a feedback packet: prices, each for a place among the announcements of its link.
 #[derive(Clone, Debug)]
@@ -46,6 +49,10 @@ impl Fmp {
         let mut best = std::mem::take(&mut self.best);
         self.prices.best_of(switch, &mut best);
         for link in self.ports(switch) {
+            let on_its_way = self.delay[link as usize] / self.config.feedback_period.as_secs_f64();
+            if self.under_way[link as usize].len() as f64 > on_its_way + MOST_IN_QUEUE {
+                continue;
+            }
             let lines = self.prices.announcements(link).len();
             for from in (0..lines).step_by(MOST_LINES) {
                 let mut prices = self.spare.pop().unwrap_or_default();
@@ -118,7 +125,9 @@ impl Fmp {
         let (delay, is_up) = (self.delay[port as usize], self.up[port as usize]);
         let mut hear = |place: u32, told: Price| {
             let entry = self.prices.announcements(link)[place as usize].entry;
-            if told.is_reachable() && is_up {
+            let leads = told.is_reachable() && is_up;
+            self.ports_may_differ |= leads != self.prices.entry(entry).price.is_reachable();
+            if leads {
                 let price = Price {
                     congestion: told.congestion + queue,
                     delay: told.delay + delay,
@@ -143,24 +152,29 @@ impl Fmp {
         self.spare.push(message.prices);
     }
 
-    /// A switch looks which neighbours have been silent for too long: no feedback for the time-out, and no
-    /// other packet since it last looked. `delivered` gives the packets that a link has sent to its end so
-    /// far. Adds the rows to `cut_off` that have no port left.
+    /// A switch looks which neighbours have been silent for too long. `sent` gives the packets that a link
+    /// has sent to its end so far, and its rate. Adds the rows to `cut_off` that have no port left.
     pub(crate) fn find_silent(
         &mut self,
         switch: u32,
         now: Time,
-        delivered: impl Fn(u32) -> u64,
+        sent: impl Fn(u32) -> (u64, Rate),
         cut_off: &mut Vec<u32>,
     ) {
         for port in self.ports(switch) {
             let from = reverse(port);
+            let (delivered, rate) = sent(from);
             let heard = &mut self.hearing[from as usize];
-            let before = heard.packets;
-            heard.packets = delivered(from) - heard.lost;
-            let silent = now > heard.at + self.config.silence_timeout && heard.packets == before;
+            let packets = delivered - heard.lost;
+            if packets != heard.packets {
+                heard.packets = packets;
+                heard.at = heard.at.max(now);
+            }
+            let longest = rate.time_for(self.longest_packet);
+            let silent = now > heard.at + self.config.silence_timeout + longest;
             if silent && self.leads_on(port) {
                 self.prices.remove_port(port, cut_off);
+                self.ports_may_differ = true;
                 self.statistics_mut(switch).silences += 1;
             }
         }
@@ -175,6 +189,7 @@ impl Fmp {
     /// A link went down, and what was on it is lost. Adds the rows to `cut_off` that have no port left.
     pub(crate) fn on_down(&mut self, link: u32, cut_off: &mut Vec<u32>) {
         self.up[link as usize] = false;
+        self.ports_may_differ = true;
         self.in_network -= self.under_way[link as usize].len();
         self.under_way[link as usize].clear();
         if self.switch_at(reverse(link)) != NONE {
@@ -185,6 +200,7 @@ impl Fmp {
     /// A link came back: the neighbour's next feedback says where it leads.
     pub(crate) fn on_up(&mut self, link: u32, now: Time) {
         self.up[link as usize] = true;
+        self.ports_may_differ = true;
         self.hearing[link as usize].at = now + Time::from_secs_f64(self.delay[link as usize]);
     }
 }

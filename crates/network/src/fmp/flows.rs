@@ -32,11 +32,16 @@ struct Hop {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     connection: u32,
+    position: u32,
+    token: u64,
+    source: u32,
     /// The host's own port, where it begins.
     port: u32,
     subflow: u32,
     destination: u32,
     host: u32,
+    /// Whether the destination hangs on several cables, of which one may be down.
+    has_last_links: bool,
     hops: Vec<Hop>,
 }
 
@@ -101,11 +106,53 @@ impl Connections {
 }
 
 impl Fmp {
-    /// The port of a host on which the packets of a subflow leave: hosts with several take them in turn.
+    /// The port of a host on which the packets of a subflow leave: hosts with several take in turn those
+    /// behind which something leads to the destination, or all if there are none.
     pub(crate) fn host_port(&self, source: u32, destination: u32, token: u64, subflow: u32) -> u32 {
-        let ports: Vec<LinkId> = self.paths.nearest_ports(source, destination).collect();
-        let turn = hash(&[self.seed, token, u64::from(source)]) + u64::from(subflow);
-        ports[(turn % ports.len() as u64) as usize].0
+        let all: Vec<u32> = self
+            .paths
+            .nearest_ports(source, destination)
+            .map(|port| port.0)
+            .collect();
+        if all.len() == 1 {
+            return all[0];
+        }
+        let group = self.paths.destination_of(destination);
+        let leads = |port: &u32| {
+            self.up[*port as usize]
+                && self.leads_to_host(self.switch_at(*port), group, destination, |entry| {
+                    self.prices.entry(entry).price.is_reachable()
+                })
+        };
+        let live: Vec<u32> = all.iter().copied().filter(leads).collect();
+        let ports = if live.is_empty() { all } else { live };
+        let turn = hash(&[self.seed, token, u64::from(source)]).wrapping_add(u64::from(subflow));
+        ports[(turn % ports.len() as u64) as usize]
+    }
+
+    /// Hosts with several ports leave those that lead nowhere. Calls `change` with the position of each flow
+    /// that gets another port, and the port.
+    pub(crate) fn change_host_ports(&mut self, mut change: impl FnMut(u32, u32)) {
+        if !std::mem::take(&mut self.ports_may_differ) {
+            return;
+        }
+        for place in 0..self.with_ports.len() {
+            let number = self.with_ports[place];
+            let flow = &self.flows[number as usize];
+            let (source, host, token) = (flow.source, flow.host, flow.token);
+            let leads = self.up[flow.port as usize]
+                && self.leads_to_host(self.switch_at(flow.port), flow.destination, host, |entry| {
+                    self.prices.entry(entry).price.is_reachable()
+                });
+            if !leads {
+                let port = self.host_port(source, host, token, flow.subflow);
+                let flow = &mut self.flows[number as usize];
+                if port != flow.port {
+                    flow.port = port;
+                    change(flow.position, port);
+                }
+            }
+        }
     }
 
     /// From now on packets at this position are of this subflow of the connection with this token, and go
@@ -121,12 +168,17 @@ impl Fmp {
         let connection = self.connections.place((token, source, destination));
         let flow = Flow {
             connection,
+            position,
+            token,
+            source,
             port,
             subflow,
             destination: self.paths.destination_of(destination),
             host: destination,
+            has_last_links: self.paths.nearest_ports(destination, source).count() > 1,
             hops: Vec::new(),
         };
+        let has_ports = self.paths.nearest_ports(source, destination).count() > 1;
         let number = match self.unused_flows.pop() {
             Some(number) => {
                 self.flows[number as usize] = flow;
@@ -137,6 +189,9 @@ impl Fmp {
                 self.flows.len() as u32 - 1
             }
         };
+        if has_ports {
+            self.with_ports.push(number);
+        }
         self.connections.get(connection).flows.push(number);
         if self.flow_at.len() <= position as usize {
             self.flow_at.resize(position as usize + 1, NONE);
@@ -154,6 +209,7 @@ impl Fmp {
         for hop in &flow.hops {
             self.switches[hop.switch as usize].routes -= 1;
         }
+        self.with_ports.retain(|&other| other != number);
         self.connections.remove_flow(flow.connection, number);
         self.unused_flows.push(number);
     }
@@ -177,9 +233,12 @@ impl Fmp {
         if !self.is_fresh(&hop, now) {
             return self.choose(flow, switch, Some(place), now);
         }
-        if !self.leads(&hop) {
-            self.statistics_mut(switch).reroutes += 1;
-            return self.choose(flow, switch, Some(place), now);
+        if !self.leads(&hop, flow) {
+            let next = self.choose(flow, switch, Some(place), now);
+            if next != Next::None {
+                self.statistics_mut(switch).reroutes += 1;
+            }
+            return next;
         }
         self.flows[flow as usize].hops[place].last = now;
         Next::Link(hop.link)
@@ -189,12 +248,22 @@ impl Fmp {
         now <= hop.last + self.config.idle_expiry
     }
 
-    fn leads(&self, hop: &Hop) -> bool {
+    fn leads(&self, hop: &Hop, flow: u32) -> bool {
         if hop.entry == NONE {
             self.up[hop.link as usize]
         } else {
-            self.prices.entry(hop.entry).price.is_reachable()
+            self.entry_leads(hop.entry, flow)
         }
+    }
+
+    /// Whether a port leads to a flow's host.
+    fn entry_leads(&self, entry: u32, flow: u32) -> bool {
+        let flow = &self.flows[flow as usize];
+        let is_reachable = |entry: u32| self.prices.entry(entry).price.is_reachable();
+        let next = self.switch_at(self.prices.entry(entry).link);
+        is_reachable(entry)
+            && (!flow.has_last_links
+                || self.leads_to_host(next, flow.destination, flow.host, is_reachable))
     }
 
     /// A subflow gets its port. `place` is where its entry for the switch stands, if it has one.
@@ -245,7 +314,11 @@ impl Fmp {
                 .count()
         };
         // The first of the ports that the fewest siblings take.
-        let entry = entries.into_iter().min_by_key(|&entry| siblings(entry))?;
+        let mut leading = entries.into_iter();
+        let leading = leading
+            .by_ref()
+            .filter(|&entry| self.entry_leads(entry, number));
+        let entry = leading.min_by_key(|&entry| siblings(entry))?;
         Some((self.prices.entry(entry).link, entry))
     }
 
@@ -322,21 +395,33 @@ impl Fmp {
             return false;
         };
         let flow = &self.flows[flow as usize];
-        self.up[flow.port as usize] && self.leads_to_host(self.switch_at(flow.port), flow)
+        let is_up = |entry: u32| self.up[self.prices.entry(entry).link as usize];
+        let mut ports = self.paths.nearest_ports(flow.source, flow.host);
+        ports.any(|LinkId(port)| {
+            self.up[port as usize]
+                && self.leads_to_host(self.switch_at(port), flow.destination, flow.host, is_up)
+        })
     }
 
-    fn leads_to_host(&self, switch: u32, flow: &Flow) -> bool {
+    /// Whether a switch, or a cable's own end, leads to a host over usable ports.
+    fn leads_to_host(
+        &self,
+        switch: u32,
+        destination: u32,
+        host: u32,
+        is_usable: impl Fn(u32) -> bool + Copy,
+    ) -> bool {
         if switch == NONE {
             return true; // the host's own cable
         }
-        let row = self.prices.row(flow.destination, switch);
+        let row = self.prices.row(destination, switch);
         if self.prices.is_here(row) {
             let node = self.switches[switch as usize].node;
-            return self.last_links(node, flow.host).next().is_some();
+            return self.last_links(node, host).next().is_some();
         }
-        let mut entries = self.prices.entries(row);
-        entries.any(|(_, entry)| {
-            self.up[entry.link as usize] && self.leads_to_host(self.switch_at(entry.link), flow)
+        self.prices.entries(row).any(|(number, entry)| {
+            let next = self.switch_at(entry.link);
+            is_usable(number) && self.leads_to_host(next, destination, host, is_usable)
         })
     }
 }

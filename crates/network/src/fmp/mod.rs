@@ -19,9 +19,14 @@
 //! - Ports that lead to a destination are those on a shortest path of the intact fabric.
 //! - Feedback stands in the queues and takes its time on the links like any packet (16 bytes, and 8 for each
 //!   destination, in packets of 1,500 bytes at most), but no full queue drops it, as control traffic.
-//! - A neighbour counts as dead when it has been silent for longer than the time-out and no other packet has
-//!   come from it since the last period either: a queue that grows delays feedback, too.
+//! - A neighbour counts as dead when nothing has come from it, feedback or any other packet, for the time-out
+//!   and what the longest packet takes on the link: a queue that grows delays feedback, too.
+//! - No more feedback is sent over a link than a period's worth on its way and some in its queue.
 //! - Whatever arrives at a switch that has no port left for it is lost.
+//! - Hosts take no part, but one with several ports leaves those behind which nothing leads to the
+//!   destination, as unreachable destinations are told to hosts. What a neighbour tells is of edge switches;
+//!   whether the cable of a host with several is up is known as if its switches had told each other.
+//! - Packets that MMPTCP scatters go over all paths of the intact fabric, as under every other routing.
 
 mod feedback;
 mod flows;
@@ -35,7 +40,7 @@ pub(crate) use feedback::Message;
 use flows::{Connections, Flow};
 use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
 use pathweave_fabric::{Fabric, NodeId};
-use pathweave_units::Time;
+use pathweave_units::{Bytes, Time};
 use prices::{Price, Prices};
 use std::collections::VecDeque;
 
@@ -77,7 +82,7 @@ struct Switch {
 /// What a switch knows of the neighbour at the near end of a link.
 #[derive(Clone, Copy, Debug)]
 struct Hearing {
-    /// When feedback last came over the link; at first, when it can have come.
+    /// When the switch last knew of a packet that came over the link; at first, when one can have come.
     at: Time,
     /// Packets that had come over it when the switch last looked.
     packets: u64,
@@ -105,8 +110,12 @@ pub struct Fmp {
     /// By link: the feedback on it and in its queue, oldest first.
     under_way: Vec<VecDeque<Message>>,
     in_network: usize,
+    longest_packet: Bytes,
     flows: Vec<Flow>,
     unused_flows: Vec<u32>,
+    /// Flows whose host has several ports, and whether these have to be looked at again.
+    with_ports: Vec<u32>,
+    ports_may_differ: bool,
     /// The flow of each route, by the position of the route's packets.
     flow_at: Vec<u32>,
     connections: Connections,
@@ -117,8 +126,8 @@ pub struct Fmp {
 
 impl Fmp {
     /// FMP in all switches of this fabric, with the prices that they would tell each other if it had always
-    /// been idle. `seed` makes the hashes of a run its own.
-    pub fn new(fabric: &Fabric, config: FmpConfig, seed: u64) -> Fmp {
+    /// been idle. `longest_packet` is the longest that hosts send; `seed` makes the hashes of a run its own.
+    pub fn new(fabric: &Fabric, config: FmpConfig, longest_packet: Bytes, seed: u64) -> Fmp {
         let paths = ShortestPaths::new(fabric);
         let end: Vec<u32> = fabric.links.iter().map(|link| link.to.0).collect();
         let delay: Vec<f64> = fabric
@@ -171,8 +180,11 @@ impl Fmp {
             hearing: hearing.collect(),
             under_way: vec![VecDeque::new(); links],
             in_network: 0,
+            longest_packet,
             flows: Vec::new(),
             unused_flows: Vec::new(),
+            with_ports: Vec::new(),
+            ports_may_differ: false,
             flow_at: Vec::new(),
             connections: Connections::default(),
             best: Vec::new(),

@@ -11,6 +11,9 @@ const CONFIG: FmpConfig = FmpConfig {
     idle_expiry: Time::from_secs(1),
 };
 
+const PACKET: Bytes = Bytes::new(1500);
+const RATE: Rate = Rate::from_gbps(1);
+
 /// Two leaves with two hosts each, and so many spines.
 fn leaf_spine(spines: u32) -> Fabric {
     let shape = LeafSpine {
@@ -100,7 +103,7 @@ fn notices_of(fmp: &mut Fmp, rows: &[u32]) -> Vec<(u32, Message)> {
 #[test]
 fn price_tables_have_a_line_for_each_destination_and_port() {
     let fabric = fat_tree(4);
-    let fmp = Fmp::new(&fabric, CONFIG, 1);
+    let fmp = Fmp::new(&fabric, CONFIG, PACKET, 1);
     let prices = |name: &str| {
         let node = fabric.node_named(name).expect("a switch");
         let switch = (0..fmp.switches()).find(|&switch| fmp.node(switch) == node);
@@ -116,7 +119,7 @@ fn price_tables_have_a_line_for_each_destination_and_port() {
 #[test]
 fn idle_prices_are_sums_of_delays() {
     let fabric = fat_tree(4);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 1);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 1);
     let up = link(&fabric, "edge0.0", "agg0.1");
     let messages = told(&mut fmp, reverse(up));
     let prices = &messages[0].prices;
@@ -134,7 +137,7 @@ fn idle_prices_are_sums_of_delays() {
 #[test]
 fn siblings_take_all_paths_and_then_begin_anew() {
     let fabric = fat_tree(4);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     for subflow in 0..8 {
         open(&mut fmp, subflow, 15, 77, subflow);
     }
@@ -151,7 +154,7 @@ fn siblings_take_all_paths_and_then_begin_anew() {
 #[test]
 fn connections_spread_over_an_idle_fabric() {
     let fabric = leaf_spine(4);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     let mut taken = [0; 4];
     for token in 0..4000u32 {
         open(&mut fmp, token, 2, u64::from(token), 0);
@@ -170,7 +173,7 @@ fn connections_spread_over_an_idle_fabric() {
 #[test]
 fn a_connection_avoids_what_is_congested() {
     let fabric = leaf_spine(3);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     let now = Time::from_micros(50);
     // Queues at the ports of leaf 0 to spines 0 and 1; behind spine 2 things are worse.
     for (spine, own, behind) in [(0, 0.4, 0.0), (1, 0.1, 0.0), (2, 0.0, 0.7)] {
@@ -197,7 +200,7 @@ fn a_connection_avoids_what_is_congested() {
 #[test]
 fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() {
     let fabric = leaf_spine(2);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     open(&mut fmp, 0, 2, 9, 0);
     let start = walk(&mut fmp, 0, Time::ZERO);
     let end = |links: &[u32]| fabric.link(pathweave_fabric::LinkId(links[1])).to;
@@ -220,7 +223,7 @@ fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() 
 #[test]
 fn a_dead_port_is_left_at_once_and_taken_again_after_feedback() {
     let fabric = leaf_spine(2);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     open(&mut fmp, 0, 2, 9, 0);
     let start = walk(&mut fmp, 0, Time::ZERO);
     let mut cut_off = Vec::new();
@@ -251,7 +254,7 @@ fn a_dead_port_is_left_at_once_and_taken_again_after_feedback() {
 #[test]
 fn notices_travel_upstream() {
     let fabric = fat_tree(4);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     let mut cut_off = Vec::new();
     // The only link of core0.0 to pod 3.
     fmp.on_down(link(&fabric, "core0.0", "agg3.0"), &mut cut_off);
@@ -290,27 +293,27 @@ fn notices_travel_upstream() {
 #[test]
 fn a_silent_neighbour_counts_as_dead_unless_other_packets_come() {
     let fabric = leaf_spine(2);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     let leaf = fmp.switch_at(link(&fabric, "spine0", "leaf0"));
     let mut cut_off = Vec::new();
-    let timeout = CONFIG.silence_timeout;
-    fmp.find_silent(leaf, timeout, |_| 5, &mut cut_off);
+    // Nothing can have come before the link's delay, 10 us, and a packet takes 12 us.
+    let timeout = Time::from_micros(10 + 12) + CONFIG.silence_timeout;
+    fmp.find_silent(leaf, timeout, |_| (0, RATE), &mut cut_off);
     assert_eq!(fmp.statistics(leaf).silences, 0, "not yet");
-    // Packets came from spine 0 since then, and nothing from spine 1.
+    // A packet came from spine 0 since then, and nothing from spine 1.
     let busy = link(&fabric, "spine0", "leaf0");
     let later = timeout + Time::from_micros(100);
-    fmp.find_silent(
-        leaf,
-        later,
-        |link| if link == busy { 6 } else { 5 },
-        &mut cut_off,
-    );
+    let sent = |link: u32| (u64::from(link == busy), RATE);
+    fmp.find_silent(leaf, later, sent, &mut cut_off);
     assert_eq!(fmp.statistics(leaf).silences, 1);
     assert!(cut_off.is_empty());
     open(&mut fmp, 0, 2, 9, 0);
     assert_eq!(walk(&mut fmp, 0, later)[1], reverse(busy));
-    // It is said once; with the other one silent as well, nothing is left.
-    fmp.find_silent(leaf, later + CONFIG.feedback_period, |_| 6, &mut cut_off);
+    // It is said once; when the other one is silent as well, nothing is left.
+    let end = later + CONFIG.silence_timeout + Time::from_micros(12);
+    fmp.find_silent(leaf, end, sent, &mut cut_off);
+    assert_eq!(fmp.statistics(leaf).silences, 1);
+    fmp.find_silent(leaf, end + Time::from_picos(1), sent, &mut cut_off);
     assert_eq!(fmp.statistics(leaf).silences, 2);
     assert_eq!(cut_off.len(), 1);
 }
@@ -328,7 +331,7 @@ fn long_feedback_is_split_into_packets() {
         uplink_delay: Time::from_micros(10).into(),
     };
     let fabric = shape.build(1).expect("a fabric");
-    let mut fmp = Fmp::new(&fabric, CONFIG, 1);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 1);
     let down = link(&fabric, "spine0", "leaf7");
     let messages = told(&mut fmp, down);
     let sizes: Vec<u16> = messages.iter().map(Message::size).collect();
@@ -355,7 +358,7 @@ fn price(fmp: &Fmp, host: u32, destination: u32) -> Price {
 #[test]
 fn tables_forget_flows_that_are_closed() {
     let fabric = leaf_spine(2);
-    let mut fmp = Fmp::new(&fabric, CONFIG, 3);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     for round in 0..3 {
         for subflow in 0..2 {
             open(&mut fmp, subflow, 2, round, subflow);

@@ -8,7 +8,7 @@ use pathweave_fabric::routing::{FmpConfig, Router, RoutingKind};
 use pathweave_fabric::topology::{
     Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring, Star, Topology,
 };
-use pathweave_units::Time;
+use pathweave_units::{Bytes, Time};
 
 /// Fills in the defaults of a fabric and gives its builder.
 pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Option<Topology> {
@@ -122,7 +122,7 @@ pub(super) fn routing(
             detection_delay: spray.detection_delay.get_or_insert(DETECTION_DELAY).0,
         },
         RoutingTable::Pinned(_) => RoutingKind::Pinned,
-        RoutingTable::Fmp(fmp) => RoutingKind::Fmp(fmp_config(fmp, report)),
+        RoutingTable::Fmp(fmp) => RoutingKind::Fmp(fmp_config(fmp, fabric, report)),
         RoutingTable::TwoLevel(_) => {
             if let Err(error) = Router::new(fabric, RoutingKind::TwoLevel, 0) {
                 report.wrong(&["routing", "kind"], error.to_string());
@@ -135,7 +135,7 @@ pub(super) fn routing(
 /// The shortest feedback period: feedback of a large fabric takes some microseconds of every link.
 const SHORTEST_PERIOD: Time = Time::from_micros(1);
 
-fn fmp_config(table: &mut FmpTable, report: &mut Report<'_>) -> FmpConfig {
+fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) -> FmpConfig {
     let given = table.feedback_period;
     let period = given.unwrap_or(TimeText(Time::from_micros(100)));
     table.feedback_period = Some(period);
@@ -148,6 +148,20 @@ fn fmp_config(table: &mut FmpTable, report: &mut Report<'_>) -> FmpConfig {
             &["routing", "feedback_period"],
             format!(
                 "the feedback period is {}; give at least {SHORTEST_PERIOD}",
+                period.0
+            ),
+        );
+    } else if let Some(shortest) = shortest_period(fabric)
+        && period.0 < shortest
+    {
+        let place: &[&str] = match given {
+            Some(_) => &["routing", "feedback_period"],
+            None => &["routing", "kind"],
+        };
+        report.wrong(
+            place,
+            format!(
+                "feedback in every {} could take more than half of the slowest link between switches; give a feedback_period of at least {shortest}",
                 period.0
             ),
         );
@@ -166,4 +180,25 @@ fn fmp_config(table: &mut FmpTable, report: &mut Report<'_>) -> FmpConfig {
         silence_timeout: timeout.0,
         idle_expiry: expiry.0,
     }
+}
+
+/// The feedback period with which the feedback that a switch sends at most, of all other edge switches, takes
+/// half of the slowest link between switches.
+fn shortest_period(fabric: &Fabric) -> Option<Time> {
+    let is_host = |node| fabric.node(node).host_index().is_some();
+    let mut edges: Vec<_> = fabric
+        .links
+        .iter()
+        .filter(|link| is_host(link.from) && !is_host(link.to))
+        .map(|link| link.to)
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let between = fabric
+        .links
+        .iter()
+        .filter(|link| !is_host(link.from) && !is_host(link.to));
+    let slowest = between.map(|link| link.rate).min()?;
+    let feedback = Bytes::new(16 + 8 * edges.len() as u64);
+    Some(slowest.time_for(feedback) * 2)
 }

@@ -6,7 +6,7 @@ use crate::presets::Preset;
 use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule, SharedBufferTable};
 use crate::suggest;
 use crate::text::PacketsOrBytes;
-use pathweave_fabric::Fabric;
+use pathweave_fabric::{Fabric, Link};
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, SharedBufferConfig, Threshold};
 
 /// The memory that the ports of a switch share. Ports of switches then have no limit of their own unless one
@@ -29,18 +29,13 @@ pub(super) fn shared_buffer(
             format!("a switch has no memory of {size}; expected less than 4 GiB"),
         );
     }
-    if tables.queue.limit.is_none() {
-        let host = tables
-            .host_queue
-            .get_or_insert_with(|| tables.queue.clone());
-        host.limit = host.limit.or(Some(DEFAULT_LIMIT));
-        tables.queue.limit = Some(PacketsOrBytes::Bytes(size));
-    }
+    tables.queue.limit = tables.queue.limit.or(Some(PacketsOrBytes::Bytes(size)));
     Some(SharedBufferConfig { size, alpha })
 }
 
 /// A port's limit if none is given.
-const DEFAULT_LIMIT: PacketsOrBytes = PacketsOrBytes::Packets(100.0);
+const DEFAULT_LIMIT: PacketsOrBytes = PacketsOrBytes::Packets(DEFAULT_PACKETS as f64);
+const DEFAULT_PACKETS: u32 = 100;
 
 /// The queue of each link's port. Fills in the tables.
 pub(super) fn queues(
@@ -76,11 +71,34 @@ pub(super) fn queues(
         None => None,
     };
     tables.queue = QueueTable::from(&base?);
+    let shared = tables
+        .shared_buffer
+        .map(|shared| PacketsOrBytes::Bytes(shared.size.0));
+    // Of a port that shares no memory: no less than what marks.
+    let of_hosts = |queue: QueueConfig| {
+        let marks = match queue.marking {
+            Marking::Step {
+                threshold: Threshold::Packets(k),
+                ..
+            } => k as u32,
+            _ => 0,
+        };
+        QueueConfig {
+            limit: Limit::Packets(marks.max(DEFAULT_PACKETS)),
+            ..queue
+        }
+    };
+    let is_host = |link: &Link| fabric.node(link.from).host_index().is_some();
     fabric
         .links
         .iter()
         .map(|link| match host {
-            Some(host) if fabric.node(link.from).host_index().is_some() => Some(host),
+            Some(host) if is_host(link) => Some(host),
+            None if is_host(link) && shared.is_some() => {
+                let queue = by_layer[usize::from(link.layer.0)]?;
+                let own = Some(QueueTable::from(&queue).limit) == Some(shared);
+                Some(if own { of_hosts(queue) } else { queue })
+            }
             _ => by_layer[usize::from(link.layer.0)],
         })
         .collect()
