@@ -144,4 +144,16 @@ mod tests {
         controller.on_subflow(&mut paths, SubflowId(0), Change::Opened);
         assert_eq!(paths[SubflowId(0)].pacing_rate, Some(Rate::from_gbps(1)));
     }
+
+    #[test]
+    fn without_an_rtt_there_is_no_pace() {
+        let (mut controller, mut list) = (controller(), [Path::new(10.0, 2.0, f64::INFINITY)]);
+        let mut paths = Paths::new(&mut list);
+        controller.on_subflow(&mut paths, SubflowId(0), Change::Opened);
+        assert_eq!(paths[SubflowId(0)].pacing_rate, None);
+        list = [path()];
+        let mut paths = Paths::new(&mut list);
+        controller.on_subflow(&mut paths, SubflowId(0), Change::Closed);
+        assert_eq!(paths[SubflowId(0)].pacing_rate, None);
+    }
 }

@@ -15,9 +15,12 @@ struct Flow {
 
 impl Flow {
     fn new(pace: &str) -> Flow {
+        Flow::with(&[("pace".to_string(), Value::Text(pace.to_string()))])
+    }
+
+    fn with(given: &[(std::string::String, Value)]) -> Flow {
         let entry = find("decn").expect("in the registry");
-        let given = [("pace".to_string(), Value::Text(pace.to_string()))];
-        let parameters = entry.parameters(&given).expect("valid");
+        let parameters = entry.parameters(given).expect("valid");
         let mut path = Path::new(10.0, 2.0, f64::INFINITY);
         path.smoothed_rtt = Time::from_micros(120);
         path.minimum_rtt = path.smoothed_rtt;
@@ -110,6 +113,41 @@ fn a_whole_unit_changes_the_rate_by_what_it_brings() {
     assert_eq!(flow.mbps(), 600);
     // Two RTTs of 600 Mbps.
     assert!((flow.paths[0].window - 12.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_size_of_a_unit_can_be_given() {
+    let mut flow = Flow::with(&[("unit".to_string(), Value::Number(4.0))]);
+    assert_eq!(flow.send(0), None);
+    assert_eq!(flow.send(212), Some(true));
+    assert_eq!((flow.send(213), flow.send(214)), (Some(false), Some(false)));
+    flow.ack_unit(320, 2, 100.0);
+    assert_eq!(flow.mbps(), 1400);
+}
+
+#[test]
+fn a_unit_that_arrives_incomplete_makes_room_for_the_next() {
+    let mut flow = with_unit();
+    // Its second packet came without its nibble: when all three have arrived, it never will be complete.
+    flow.ack(300, 2, carried(Difference::new(100.0).nibble(0), true));
+    flow.ack(301, 3, outside());
+    assert_eq!(flow.send(302), None, "one unit at a time");
+    flow.ack(303, 4, outside());
+    assert_eq!(flow.send(304), Some(true));
+    assert_eq!(flow.mbps(), 1000);
+}
+
+#[test]
+fn before_the_first_rtt_nothing_is_set() {
+    let entry = find("decn").expect("in the registry");
+    let mut controller = (entry.build)(&entry.defaults());
+    let mut paths = [Path::new(10.0, 2.0, f64::INFINITY)];
+    let mut all = Paths::new(&mut paths);
+    controller.on_subflow(&mut all, R, Change::Opened);
+    controller.on_loss(&mut all, R, Loss::FastRetransmit, Time::ZERO);
+    assert_eq!((all[R].window, all[R].pacing_rate), (10.0, None));
+    controller.on_loss(&mut all, R, Loss::Timeout, Time::ZERO);
+    assert_eq!((all[R].window, all[R].pacing_rate), (1.0, None));
 }
 
 #[test]
