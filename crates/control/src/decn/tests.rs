@@ -174,6 +174,13 @@ fn a_unit_waits_for_two_periods_and_a_packet_after_a_change() {
 }
 
 #[test]
+fn two_periods_begin_with_the_first_packet() {
+    let mut flow = Flow::new("stable");
+    assert_eq!(flow.send(100), None);
+    assert_eq!((flow.send(311), flow.send(312)), (None, Some(true)));
+}
+
+#[test]
 fn the_paper_s_pace_is_a_unit_every_period() {
     let mut flow = Flow::new("paper");
     assert_eq!(flow.send(0), Some(true));
