@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const ECMP: RoutingKind = RoutingKind::ecmp(false);
 const DISTINCT: RoutingKind = RoutingKind::ecmp(true);
+const SPRAY: RoutingKind = RoutingKind::Spray {
+    detection_delay: Time::ZERO,
+};
 const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {
     feedback_period: Time::from_micros(100),
     silence_timeout: Time::from_micros(300),
@@ -377,15 +380,7 @@ fn pinned_path_errors() {
 fn routings_are_listed_by_name() {
     let names: Vec<&str> = ROUTINGS.iter().map(|&(name, _)| name).collect();
     assert_eq!(names, ["ecmp", "two-level", "spray", "pinned", "fmp"]);
-    let kinds = [
-        ECMP,
-        RoutingKind::TwoLevel,
-        RoutingKind::Spray {
-            detection_delay: Time::ZERO,
-        },
-        RoutingKind::Pinned,
-        FMP,
-    ];
+    let kinds = [ECMP, RoutingKind::TwoLevel, SPRAY, RoutingKind::Pinned, FMP];
     assert_eq!(kinds.map(|kind| kind.name()).as_slice(), names);
 }
 
@@ -482,7 +477,7 @@ proptest! {
                     ranked.insert(path);
                 }
                 prop_assert_eq!(&ranked, &expected);
-                let spray = Router::new(&fabric, RoutingKind::Spray { detection_delay: Time::ZERO }, seed).unwrap();
+                let spray = Router::new(&fabric, SPRAY, seed).unwrap();
                 let spread = spray.spread(source, destination);
                 prop_assert_eq!(spread.len() as u64, count);
                 prop_assert_eq!(&BTreeSet::from_iter(spread), &expected);

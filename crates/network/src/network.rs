@@ -154,6 +154,9 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         let is_feedback = header.is_feedback();
         if header.is_lost() {
             fmp.on_lost(link, is_feedback);
+            if !is_feedback {
+                return Arrival::Dropped(id);
+            }
         } else if is_feedback {
             let mut cut_off = Vec::new();
             let queue = self.ports[link as usize ^ 1].occupancy(now);
@@ -172,12 +175,8 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
                 Arrival::Dropped(id)
             };
         }
-        if is_feedback {
-            self.packets.remove(id);
-            Arrival::Consumed
-        } else {
-            Arrival::Dropped(id)
-        }
+        self.packets.remove(id);
+        Arrival::Consumed
     }
 
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.

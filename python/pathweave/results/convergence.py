@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pathweave.results.units import scale
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,6 @@ NEAR = 0.1
 """Largest distance from the share, as a part of it."""
 LATE = 0.1
 """Part of the time, at its end, in which the flows' mean rate is the fair share."""
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 
 def time_to_fair_share(
@@ -91,6 +92,6 @@ def convergence(run: StoredRun) -> pl.DataFrame | None:
 def seconds(text: str) -> float:
     """A time as the resolved scenario writes it: "600 us"."""
     found = re.fullmatch(r"([0-9.]+) ?([a-z]+)", text)
-    if found is None or found[2] not in _SECONDS:
+    if found is None:
         raise ValueError(f"not a time: {text}")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(found[1]) * scale(found[2])

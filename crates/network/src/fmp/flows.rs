@@ -33,8 +33,6 @@ struct Hop {
 pub(super) struct Flow {
     connection: u32,
     position: u32,
-    token: u64,
-    source: u32,
     /// The host's own port, where it begins.
     port: u32,
     subflow: u32,
@@ -55,6 +53,7 @@ struct Order {
 /// One direction of a connection.
 #[derive(Clone, Debug)]
 struct Connection {
+    /// Token, source and destination.
     key: (u64, u32, u32),
     flows: Vec<u32>,
     orders: Vec<Order>,
@@ -88,9 +87,16 @@ impl Connections {
     }
 
     fn get(&mut self, place: u32) -> &mut Connection {
-        self.all[place as usize]
-            .as_mut()
+        let connection = self.all[place as usize].as_mut();
+        connection.expect("a connection lives as long as its flows")
+    }
+
+    /// Token, source and destination of a connection.
+    fn key(&self, place: u32) -> (u64, u32, u32) {
+        let connection = self.all[place as usize].as_ref();
+        connection
             .expect("a connection lives as long as its flows")
+            .key
     }
 
     fn remove_flow(&mut self, place: u32, flow: u32) {
@@ -118,13 +124,10 @@ impl Fmp {
             return all[0];
         }
         let group = self.paths.destination_of(destination);
-        let leads = |port: &u32| {
-            self.up[*port as usize]
-                && self.leads_to_host(self.switch_at(*port), group, destination, |entry| {
-                    self.prices.entry(entry).price.is_reachable()
-                })
-        };
-        let live: Vec<u32> = all.iter().copied().filter(leads).collect();
+        let live = all.iter().copied();
+        let live: Vec<u32> = live
+            .filter(|&port| self.port_leads(port, group, destination))
+            .collect();
         let ports = if live.is_empty() { all } else { live };
         let turn = hash(&[self.seed, token, u64::from(source)]).wrapping_add(u64::from(subflow));
         ports[(turn % ports.len() as u64) as usize]
@@ -139,20 +142,30 @@ impl Fmp {
         for place in 0..self.with_ports.len() {
             let number = self.with_ports[place];
             let flow = &self.flows[number as usize];
-            let (source, host, token) = (flow.source, flow.host, flow.token);
-            let leads = self.up[flow.port as usize]
-                && self.leads_to_host(self.switch_at(flow.port), flow.destination, host, |entry| {
-                    self.prices.entry(entry).price.is_reachable()
-                });
-            if !leads {
-                let port = self.host_port(source, host, token, flow.subflow);
-                let flow = &mut self.flows[number as usize];
-                if port != flow.port {
-                    flow.port = port;
-                    change(flow.position, port);
-                }
+            if self.port_leads(flow.port, flow.destination, flow.host) {
+                continue;
+            }
+            let (connection, subflow) = (flow.connection, flow.subflow);
+            let (token, source, host) = self.connections.key(connection);
+            let port = self.host_port(source, host, token, subflow);
+            let flow = &mut self.flows[number as usize];
+            if port != flow.port {
+                flow.port = port;
+                change(flow.position, port);
             }
         }
+    }
+
+    /// Whether a port of a host leads to another host, as far as the switches know.
+    fn port_leads(&self, port: u32, destination: u32, host: u32) -> bool {
+        self.up[port as usize] && self.is_known_to_lead(self.switch_at(port), destination, host)
+    }
+
+    /// Whether a switch leads to a host, as far as the switches know.
+    fn is_known_to_lead(&self, switch: u32, destination: u32, host: u32) -> bool {
+        self.leads_to_host(switch, destination, host, |entry| {
+            self.prices.entry(entry).price.is_reachable()
+        })
     }
 
     /// From now on packets at this position are of this subflow of the connection with this token, and go
@@ -169,8 +182,6 @@ impl Fmp {
         let flow = Flow {
             connection,
             position,
-            token,
-            source,
             port,
             subflow,
             destination: self.paths.destination_of(destination),
@@ -259,11 +270,10 @@ impl Fmp {
     /// Whether a port leads to a flow's host.
     fn entry_leads(&self, entry: u32, flow: u32) -> bool {
         let flow = &self.flows[flow as usize];
-        let is_reachable = |entry: u32| self.prices.entry(entry).price.is_reachable();
-        let next = self.switch_at(self.prices.entry(entry).link);
-        is_reachable(entry)
+        let entry = self.prices.entry(entry);
+        entry.price.is_reachable()
             && (!flow.has_last_links
-                || self.leads_to_host(next, flow.destination, flow.host, is_reachable))
+                || self.is_known_to_lead(self.switch_at(entry.link), flow.destination, flow.host))
     }
 
     /// A subflow gets its port. `place` is where its entry for the switch stands, if it has one.
@@ -314,10 +324,8 @@ impl Fmp {
                 .count()
         };
         // The first of the ports that the fewest siblings take.
-        let mut leading = entries.into_iter();
-        let leading = leading
-            .by_ref()
-            .filter(|&entry| self.entry_leads(entry, number));
+        let entries = entries.into_iter();
+        let leading = entries.filter(|&entry| self.entry_leads(entry, number));
         let entry = leading.min_by_key(|&entry| siblings(entry))?;
         Some((self.prices.entry(entry).link, entry))
     }
@@ -396,7 +404,8 @@ impl Fmp {
         };
         let flow = &self.flows[flow as usize];
         let is_up = |entry: u32| self.up[self.prices.entry(entry).link as usize];
-        let mut ports = self.paths.nearest_ports(flow.source, flow.host);
+        let (_, source, host) = self.connections.key(flow.connection);
+        let mut ports = self.paths.nearest_ports(source, host);
         ports.any(|LinkId(port)| {
             self.up[port as usize]
                 && self.leads_to_host(self.switch_at(port), flow.destination, flow.host, is_up)

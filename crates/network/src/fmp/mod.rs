@@ -26,7 +26,7 @@
 //! - Hosts take no part, but one with several ports leaves those behind which nothing leads to the
 //!   destination, as unreachable destinations are told to hosts. What a neighbour tells is of edge switches;
 //!   whether the cable of a host with several is up is known as if its switches had told each other.
-//! - Packets that MMPTCP scatters go over all paths of the intact fabric, as under every other routing.
+//! - Packets that MMPTCP scatters go over all paths of the intact fabric.
 
 mod feedback;
 mod flows;
@@ -34,9 +34,9 @@ mod prices;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use feedback::Message;
 pub(crate) use flows::Next;
 
-pub(crate) use feedback::Message;
 use flows::{Connections, Flow};
 use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
 use pathweave_fabric::{Fabric, NodeId};

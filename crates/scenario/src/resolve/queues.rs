@@ -71,10 +71,9 @@ pub(super) fn queues(
         None => None,
     };
     tables.queue = QueueTable::from(&base?);
-    let shared = tables
-        .shared_buffer
-        .map(|shared| PacketsOrBytes::Bytes(shared.size.0));
-    // Of a port that shares no memory: no less than what marks.
+    let memory = tables.shared_buffer;
+    let memory = memory.map(|shared| Limit::Bytes(shared.size.0));
+    // Hosts share no memory: where that is the limit, theirs is the usual one, and no less than what marks.
     let of_hosts = |queue: QueueConfig| {
         let marks = match queue.marking {
             Marking::Step {
@@ -94,12 +93,15 @@ pub(super) fn queues(
         .iter()
         .map(|link| match host {
             Some(host) if is_host(link) => Some(host),
-            None if is_host(link) && shared.is_some() => {
+            _ => {
                 let queue = by_layer[usize::from(link.layer.0)]?;
-                let own = Some(QueueTable::from(&queue).limit) == Some(shared);
-                Some(if own { of_hosts(queue) } else { queue })
+                let limited_by_memory = memory == Some(queue.limit);
+                Some(if is_host(link) && limited_by_memory {
+                    of_hosts(queue)
+                } else {
+                    queue
+                })
             }
-            _ => by_layer[usize::from(link.layer.0)],
         })
         .collect()
 }
