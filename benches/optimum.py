@@ -7,7 +7,7 @@ status, worst residual. In the last line delays differ between a flow's paths, b
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -80,10 +80,19 @@ def fat_tree(flows: int, paths: int, seed: int, spread: float = 0.0) -> Allocati
     return AllocationProblem([RATE_BPS] * len(numbers), made)
 
 
-def main(sizes: list[str]) -> None:
+def flows_and_paths(text: str) -> tuple[int, int]:
+    """A size such as 64x4."""
+    flows, _, paths = text.partition("x")
+    return int(flows), int(paths)
+
+
+def main() -> None:
     """Print the times."""
-    for size in sizes:
-        flows, paths = (int(number) for number in size.split("x"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sizes", nargs="*", type=flows_and_paths, default=[(64, 4), (1024, 8)])
+    for flows, paths in parser.parse_args().sizes:
         problem = fat_tree(flows, paths, seed=1)
         print(f"{flows} flows x {paths} paths, {len(problem.capacities_bps)} links")
         for utility in UTILITIES:
@@ -104,4 +113,4 @@ def report(problem: AllocationProblem, utility: Utility) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["64x4", "1024x8"])
+    main()
