@@ -1,0 +1,8 @@
+//! Pathweave's controllers on real Linux hosts: eBPF for the kernel's own MPTCP, their loader, and the
+//! testbed that plays a scenario's fabric in real time between network namespaces.
+
+mod failure;
+pub mod kernel;
+pub mod testbed;
+
+pub use failure::Failure;

@@ -1,0 +1,30 @@
+//! The binary behind `pathweave kernel` and `pathweave testbed`.
+
+use clap::{Parser, Subcommand};
+use pathweave_linux::{Failure, kernel, testbed};
+use std::process::ExitCode;
+
+/// Pathweave's controllers on this machine's kernel.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Load controllers into the kernel, see who uses them, unload them.
+    #[command(subcommand)]
+    Kernel(kernel::Command),
+    /// Run one variant of a scenario on real sockets.
+    Testbed(testbed::Command),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().verb {
+        Verb::Kernel(command) => command.run(),
+        Verb::Testbed(command) => command.run(),
+    };
+    done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
