@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a controller sees of a connection and its subflows.
+ *
+ * A controller defines two types before it includes this file: `struct state`, what it remembers of a subflow,
+ * and `struct shared`, what it remembers of a connection. Both are all zero when they begin.
+ *
+ * A subflow's row is written by that subflow alone, whose socket the kernel has locked; the others read it, so
+ * what they see may be one event old. `struct shared` is written by whoever has something to say.
+ */
+#ifndef PATHWEAVE_CONNECTION_H
+#define PATHWEAVE_CONNECTION_H
+
+#include "numbers.h"
+
+/* Rows of a connection: twice as many subflows as the kernel's path manager makes. */
+#define SUBFLOWS 16
+
+/* One subflow. The loader reads rows by these offsets: crates/linux/src/kernel/rows.rs. */
+struct subflow {
+	/* The socket; 0 if the row is free. */
+	u64 owner;
+	u64 window;
+	u64 ssthresh;
+	/* Sequence numbers: all before `acked` has arrived, all before `sent` was sent once. */
+	u64 acked;
+	u64 sent;
+	/* Smoothed RTT in eighths of a microsecond; 0 before the first sample. */
+	u32 srtt;
+	/* The smallest RTT in microseconds. */
+	u32 min_rtt;
+	/* Counted for whoever looks: packets acknowledged, marks echoed, losses, timeouts, cuts by marks. */
+	u64 packets;
+	u64 marks;
+	u32 losses;
+	u32 timeouts;
+	u32 cuts;
+	/* The smallest window in congestion avoidance, in packets. */
+	u32 minimum_window;
+	/* Its number in the connection: the order in which subflows opened. */
+	u32 number;
+	u8 established;
+	/* Whether it must not send new data. */
+	u8 suppressed;
+	u8 in_recovery;
+	u8 family;
+	/* Who is connected: network byte order; IPv4 in the first word. */
+	u32 local[4];
+	u32 remote[4];
+	u16 local_port;
+	u16 remote_port;
+	u32 netns;
+	struct state state;
+};
+
+struct connection {
+	/* Number of the next subflow. */
+	u32 opened;
+	/* Rows below this have been in use. */
+	u32 rows;
+	struct shared shared;
+	struct subflow subflows[SUBFLOWS];
+};
+
+/* An acknowledgement, as crates/control has it. */
+struct acknowledgement {
+	/* Packets newly acknowledged, cumulatively or selectively. */
+	u32 packets;
+	/* Marks that it echoes. */
+	u32 marks;
+	bool recovery;
+	bool window_limited;
+};
+
+enum loss {
+	FAST_RETRANSMIT,
+	TIMEOUT,
+};
+
+/* Every established subflow of a connection. A loop has a fixed bound: the verifier must see its end. */
+#define for_each_subflow(connection, subflow)                                                         \
+	for (u32 place_ = 0; place_ < SUBFLOWS && place_ < (connection)->rows; place_++)               \
+		if ((subflow = &(connection)->subflows[place_])->established)
+
+static __always_inline bool lets_window_grow(const struct acknowledgement *ack)
+{
+	return ack->window_limited && !ack->recovery;
+}
+
+static __always_inline bool in_slow_start(const struct subflow *subflow)
+{
+	return subflow->window < subflow->ssthresh;
+}
+
+static __always_inline bool has_rtt(const struct subflow *subflow)
+{
+	return subflow->srtt > 0;
+}
+
+static __always_inline u64 floor_of(const struct subflow *subflow)
+{
+	return subflow->minimum_window * PACKET;
+}
+
+static __always_inline u32 established(const struct connection *connection)
+{
+	const struct subflow *subflow;
+	u32 count = 0;
+
+	for_each_subflow(connection, subflow)
+		count++;
+	return count;
+}
+
+/* Adds to a window, which stays below the largest. */
+static __always_inline void grow(struct subflow *subflow, u64 by)
+{
+	subflow->window = least(subflow->window + least(by, MOST), MOST);
+}
+
+/* packets / each, of congestion avoidance: one packet more for `each` (PACKET is one) acknowledged ones. */
+static __always_inline void grow_by_one_in(struct subflow *subflow, u32 packets, u64 each)
+{
+	grow(subflow, mul_div(packets * PACKET, PACKET, each));
+}
+
+/*
+ * Slow start: adds `step` (PACKET is one) for each acknowledged packet until the window reaches ssthresh, and
+ * returns how many packets are left for congestion avoidance.
+ */
+static __always_inline u32 slow_start(struct subflow *subflow, u32 packets, u64 step)
+{
+	u64 steps;
+
+	if (!in_slow_start(subflow))
+		return packets;
+	steps = (subflow->ssthresh - subflow->window - 1) / step + 1;
+	if (steps >= packets) {
+		grow(subflow, step * packets);
+		return 0;
+	}
+	grow(subflow, step * steps);
+	return packets - (u32)steps;
+}
+
+/* Sets ssthresh to `window`, at least the minimum window, and lowers the window to it. */
+static __always_inline void cut_to(struct subflow *subflow, u64 window)
+{
+	subflow->ssthresh = larger(window, floor_of(subflow));
+	subflow->window = larger(least(subflow->window, subflow->ssthresh), floor_of(subflow));
+}
+
+/* The common response to a loss, from another window than the present one. */
+static __always_inline void respond_from(struct subflow *subflow, enum loss loss, u64 window)
+{
+	if (loss == FAST_RETRANSMIT) {
+		cut_to(subflow, window / 2);
+	} else {
+		subflow->ssthresh = larger(window / 2, 2 * PACKET);
+		subflow->window = PACKET;
+	}
+}
+
+/* Whether what was in flight when a round began has been acknowledged; `end` is what was sent then. */
+static __always_inline bool round_is_over(const struct subflow *subflow, u64 end)
+{
+	return subflow->acked > end || (subflow->acked == end && subflow->acked == subflow->sent);
+}
+
+/* If the round is over begins the next one. */
+static __always_inline bool round_ends(const struct subflow *subflow, u64 *end)
+{
+	bool over = round_is_over(subflow, *end);
+
+	if (over)
+		*end = subflow->sent;
+	return over;
+}
+
+/*
+ * One cut a round: marks are ignored until what was in flight at the last cut has been acknowledged, and a loss in
+ * a round that a mark has cut deepens that cut to half of the window before it.
+ */
+struct once_per_round {
+	u64 end;
+	u64 window_before;
+	bool has_cut;
+};
+
+static __always_inline bool may_cut(const struct once_per_round *cuts, const struct subflow *subflow)
+{
+	return !cuts->has_cut || round_is_over(subflow, cuts->end);
+}
+
+/* Takes `share` off the window if the round has not been cut yet. */
+static __always_inline bool cut_on_mark(struct once_per_round *cuts, struct subflow *subflow, u64 share)
+{
+	if (!may_cut(cuts, subflow))
+		return false;
+	cuts->has_cut = true;
+	cuts->end = subflow->sent;
+	cuts->window_before = subflow->window;
+	cut_to(subflow, without_share(subflow->window, share));
+	subflow->cuts++;
+	return true;
+}
+
+/* The response to a loss that costs `share` of the window; a timeout is the common one. */
+static __always_inline void cut_on_loss(struct once_per_round *cuts, struct subflow *subflow, enum loss loss,
+					u64 share)
+{
+	u64 window = subflow->window;
+
+	if (!may_cut(cuts, subflow))
+		window = larger(window, cuts->window_before);
+	if (loss == FAST_RETRANSMIT)
+		cut_to(subflow, least(without_share(window, share), subflow->window));
+	else
+		respond_from(subflow, loss, window);
+	cuts->has_cut = true;
+	cuts->end = subflow->sent;
+	cuts->window_before = subflow->window;
+}
+
+/*
+ * What a controller defines. A subflow's `state` is zero when it opens; on_loss() is told of a loss event once, on_ack()
+ * of every acknowledgement.
+ */
+static __always_inline void on_opened(struct connection *connection, struct subflow *r);
+static __always_inline void on_closed(struct connection *connection, struct subflow *r);
+static __always_inline void on_ack(struct connection *connection, struct subflow *r,
+				   const struct acknowledgement *ack);
+static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss);
+/* Whether on_ack() has an answer to marks; if not, a marked round is a loss event (RFC 3168). */
+static __always_inline bool responds_to_marks(void);
+/* The minimum window, in packets: all controllers have it as a parameter. */
+static __always_inline u32 minimum(void);
+
+#ifdef __bpf__
+#include "hooks.h"
+#else
+#include "native.h"
+#endif
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From the kernel's hooks to a controller, and back.
+ *
+ * All controllers have `cong_control`: with it the kernel leaves the window alone in CWR and Recovery (no proportional
+ * rate reduction), so a cut takes effect at once and nothing leaves until less is in flight than the new window,
+ * as in the simulator. What the kernel then also leaves alone, the pacing rate, is set here by its own rule: MPTCP's
+ * scheduler shares data out by it.
+ *
+ * A connection's rows are kept in a map by its token; a plain TCP connection has a map entry of its own. A subflow
+ * for which there is no room behaves as Reno.
+ */
+#ifndef PATHWEAVE_HOOKS_H
+#define PATHWEAVE_HOOKS_H
+
+char pathweave_license[] SEC("license") = "Dual BSD/GPL";
+
+/* `load` sets them: all are u64, in the order of `struct parameters`. */
+#define SETTINGS const volatile struct parameters settings SEC(".rodata.settings")
+
+/* The number of connections is set by `load`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, struct connection);
+} connections SEC(".maps");
+
+/* What a new connection begins as. */
+const struct connection fresh = {};
+
+/* What a socket keeps by itself, in icsk_ca_priv. */
+struct private {
+	u64 key;
+	u32 place;
+	/* The window that was last given to the kernel: if it has another now, the kernel has changed it. */
+	u32 given;
+	u32 delivered_ce;
+	/* Receiver: what DCTCP's (RFC 8257, section 3.2) remembers. */
+	u32 prior_rcv_nxt;
+	/* ssthresh before the last loss, for an undo. */
+	u64 prior_ssthresh;
+	u32 reno_count;
+	bool has_row;
+	bool asked_for_ssthresh;
+	bool ce_state;
+};
+
+_Static_assert(sizeof(struct private) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),
+	       "fits into icsk_ca_priv");
+
+/* Of a window that is not limited. */
+#define INFINITE_SSTHRESH 0x7fffffffU
+
+static __always_inline struct private *private_of(struct sock *sk)
+{
+	return (struct private *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+static __always_inline u64 key_of(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct mptcp_subflow_context *context;
+
+	if (tp->is_mptcp) {
+		context = ((struct inet_connection_sock *)sk)->icsk_ulp_data;
+		if (context)
+			return BPF_CORE_READ(context, token);
+	}
+	/* Kernel addresses are larger than any token. */
+	return (u64)(unsigned long)sk;
+}
+
+static __always_inline void describe(struct subflow *row, struct sock *sk)
+{
+	row->family = sk->__sk_common.skc_family;
+	row->local_port = sk->__sk_common.skc_num;
+	row->remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	row->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	if (row->family == AF_INET6) {
+		BPF_CORE_READ_INTO(&row->local, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&row->remote, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+	} else {
+		row->local[0] = sk->__sk_common.skc_rcv_saddr;
+		row->remote[0] = sk->__sk_common.skc_daddr;
+	}
+}
+
+static __always_inline void refresh(struct subflow *row, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	row->acked += (u32)(tp->snd_una - (u32)row->acked);
+	row->sent = row->acked + (u32)(tp->snd_nxt - tp->snd_una);
+	row->srtt = tp->srtt_us;
+	row->min_rtt = tp->rtt_min.s[0].v;
+}
+
+/* Finds room for this socket. */
+static __always_inline struct subflow *take_row(struct sock *sk, struct private *own,
+						struct connection **of)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct connection *connection;
+	struct subflow *row;
+	u64 key = own->key, me = (u64)(unsigned long)sk;
+	u32 place;
+
+	own->has_row = false;
+	connection = bpf_map_lookup_elem(&connections, &key);
+	if (!connection) {
+		bpf_map_update_elem(&connections, &key, &fresh, BPF_NOEXIST);
+		connection = bpf_map_lookup_elem(&connections, &key);
+		if (!connection)
+			return NULL;
+	}
+	for (place = 0; place < SUBFLOWS; place++) {
+		row = &connection->subflows[place];
+		if (row->owner == 0 && __sync_val_compare_and_swap(&row->owner, 0, me) == 0)
+			break;
+	}
+	if (place >= SUBFLOWS)
+		return NULL;
+	__builtin_memset((void *)row + sizeof(row->owner), 0, sizeof(*row) - sizeof(row->owner));
+	row->number = __sync_fetch_and_add(&connection->opened, 1);
+	row->minimum_window = minimum();
+	row->window = tp->snd_cwnd * PACKET;
+	row->ssthresh = tp->snd_ssthresh >= INFINITE_SSTHRESH ? UNLIMITED : tp->snd_ssthresh * PACKET;
+	row->acked = tp->snd_una;
+	refresh(row, sk);
+	describe(row, sk);
+	row->established = 1;
+	own->place = place;
+	own->given = tp->snd_cwnd;
+	own->delivered_ce = tp->delivered_ce;
+	own->has_row = true;
+	if (connection->rows <= place)
+		connection->rows = place + 1;
+	on_opened(connection, row);
+	*of = connection;
+	return row;
+}
+
+/* This socket's row, or none. A connection that was removed while this subflow joined it is made anew. */
+static __always_inline struct subflow *row_of(struct sock *sk, struct private *own, struct connection **of)
+{
+	struct connection *connection;
+	struct subflow *row;
+	u64 key = own->key;
+	u32 place = own->place;
+
+	if (!own->has_row)
+		return NULL;
+	connection = bpf_map_lookup_elem(&connections, &key);
+	if (!connection || place >= SUBFLOWS)
+		return take_row(sk, own, of);
+	row = &connection->subflows[place];
+	if (row->owner != (u64)(unsigned long)sk)
+		return take_row(sk, own, of);
+	if (connection->rows <= place)
+		connection->rows = place + 1;
+	*of = connection;
+	return row;
+}
+
+/* What the kernel does for controls without cong_control: twice the rate of the window in slow start, then 1.2 times. */
+static __always_inline void set_pacing_rate(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u64 rate = (u64)tp->mss_cache * (8 * 1000000ULL);
+
+	rate *= tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	rate = rate / 100 * (tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out);
+	if (tp->srtt_us)
+		rate /= tp->srtt_us;
+	sk->sk_pacing_rate = rate;
+}
+
+static __always_inline void give(struct sock *sk, struct private *own, const struct subflow *row)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u64 packets = row->suppressed ? 1 : larger(row->window / PACKET, 1);
+
+	tp->snd_cwnd = least(packets, tp->snd_cwnd_clamp);
+	tp->snd_ssthresh = least(row->ssthresh / PACKET, INFINITE_SSTHRESH);
+	own->given = tp->snd_cwnd;
+}
+
+static __always_inline bool is_window_limited(const struct tcp_sock *tp)
+{
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+		return true;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+/* Reno, for a subflow without a row. */
+static __always_inline void reno_on_ack(struct tcp_sock *tp, struct private *own, u32 packets)
+{
+	if (tp->snd_cwnd < tp->snd_ssthresh) {
+		tp->snd_cwnd = least(least(tp->snd_cwnd + packets, tp->snd_ssthresh), tp->snd_cwnd_clamp);
+		return;
+	}
+	own->reno_count += packets;
+	if (own->reno_count >= tp->snd_cwnd) {
+		own->reno_count = 0;
+		tp->snd_cwnd = least(tp->snd_cwnd + 1, tp->snd_cwnd_clamp);
+	}
+}
+
+static __always_inline void reno_on_loss(struct tcp_sock *tp, enum loss loss)
+{
+	u32 window = larger(tp->snd_cwnd, loss == TIMEOUT ? tp->prior_cwnd : 0);
+
+	tp->snd_ssthresh = larger(window / 2, 2);
+	tp->snd_cwnd = loss == TIMEOUT ? 1 : tp->snd_ssthresh;
+}
+
+SEC("struct_ops")
+void BPF_PROG(pathweave_init, struct sock *sk)
+{
+	struct private *own = private_of(sk);
+	struct connection *connection;
+
+	__builtin_memset(own, 0, sizeof(*own));
+	own->key = key_of(sk);
+	own->prior_rcv_nxt = ((struct tcp_sock *)sk)->rcv_nxt;
+	take_row(sk, own, &connection);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pathweave_release, struct sock *sk)
+{
+	struct private *own = private_of(sk);
+	struct connection *connection;
+	struct subflow *row;
+	u64 key = own->key;
+	u32 place = own->place;
+
+	if (!own->has_row || place >= SUBFLOWS)
+		return;
+	own->has_row = false;
+	connection = bpf_map_lookup_elem(&connections, &key);
+	if (!connection)
+		return;
+	row = &connection->subflows[place];
+	if (row->owner != (u64)(unsigned long)sk)
+		return;
+	row->established = 0;
+	on_closed(connection, row);
+	row->owner = 0;
+	for (place = 0; place < SUBFLOWS; place++)
+		if (connection->subflows[place].owner)
+			return;
+	bpf_map_delete_elem(&connections, &key);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct private *own = private_of(sk);
+	struct acknowledgement seen = {};
+	struct connection *connection = NULL;
+	struct subflow *row = row_of(sk, own, &connection);
+	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+
+	seen.packets = rs->acked_sacked;
+	seen.window_limited = is_window_limited(tp);
+	seen.recovery = state == TCP_CA_Recovery;
+	if (!row || !connection) {
+		if (seen.window_limited && !seen.recovery)
+			reno_on_ack(tp, own, seen.packets);
+		set_pacing_rate(sk);
+		return;
+	}
+	seen.marks = tp->delivered_ce - own->delivered_ce;
+	own->delivered_ce = tp->delivered_ce;
+	if (tp->snd_cwnd != own->given)
+		row->window = tp->snd_cwnd * PACKET;
+	refresh(row, sk);
+	row->in_recovery = seen.recovery;
+	row->packets += seen.packets;
+	row->marks += seen.marks;
+	on_ack(connection, row, &seen);
+	give(sk, own, row);
+	set_pacing_rate(sk);
+}
+
+static __always_inline void lose(struct sock *sk, enum loss loss)
+{
+	struct private *own = private_of(sk);
+	struct connection *connection = NULL;
+	struct subflow *row = row_of(sk, own, &connection);
+
+	if (!row || !connection) {
+		reno_on_loss((struct tcp_sock *)sk, loss);
+		return;
+	}
+	refresh(row, sk);
+	own->prior_ssthresh = row->ssthresh;
+	if (loss == TIMEOUT)
+		row->timeouts++;
+	else
+		row->losses++;
+	on_loss(connection, row, loss);
+	give(sk, own, row);
+}
+
+/* The kernel asks when it begins to reduce the window; what follows from it comes with the state. */
+SEC("struct_ops")
+u32 BPF_PROG(pathweave_ssthresh, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	private_of(sk)->asked_for_ssthresh = true;
+	return larger(tp->snd_cwnd / 2, 2);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pathweave_set_state, struct sock *sk, u8 state)
+{
+	u8 before = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	struct private *own = private_of(sk);
+	bool asked = own->asked_for_ssthresh;
+
+	own->asked_for_ssthresh = false;
+	switch (state) {
+	case TCP_CA_CWR:
+		/* A mark, to a controller that has no other response to it: as a loss (RFC 3168). */
+		if (before < TCP_CA_CWR && !responds_to_marks())
+			lose(sk, FAST_RETRANSMIT);
+		break;
+	case TCP_CA_Recovery:
+		if (before < TCP_CA_Recovery)
+			lose(sk, FAST_RETRANSMIT);
+		break;
+	case TCP_CA_Loss:
+		/* Not again for what has already timed out. */
+		if (before < TCP_CA_Loss || asked)
+			lose(sk, TIMEOUT);
+		break;
+	}
+}
+
+/* A loss was none. */
+SEC("struct_ops")
+u32 BPF_PROG(pathweave_undo_cwnd, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct private *own = private_of(sk);
+	struct connection *connection = NULL;
+	struct subflow *row = row_of(sk, own, &connection);
+	u32 window = larger(tp->snd_cwnd, tp->prior_cwnd);
+
+	if (row) {
+		row->window = larger(row->window, window * PACKET);
+		row->ssthresh = larger(row->ssthresh, own->prior_ssthresh);
+		own->given = window;
+	}
+	return window;
+}
+
+static __always_inline void demand_cwr(struct tcp_sock *tp, bool ce_state)
+{
+	if (ce_state)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+/*
+ * DCTCP's receiver (RFC 8257, section 3.2): ECE says of each packet whether it was marked, and a delayed
+ * acknowledgement never speaks for packets of both kinds.
+ */
+static __always_inline void on_ce(struct sock *sk, bool ce)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	struct private *own = private_of(sk);
+
+	if (own->ce_state != ce) {
+		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
+			demand_cwr(tp, own->ce_state);
+			bpf_tcp_send_ack(tp, own->prior_rcv_nxt);
+		}
+		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+	}
+	own->prior_rcv_nxt = tp->rcv_nxt;
+	own->ce_state = ce;
+	demand_cwr(tp, ce);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pathweave_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_ECN_IS_CE)
+		on_ce(sk, true);
+	else if (event == CA_EVENT_ECN_NO_CE)
+		on_ce(sk, false);
+}
+
+#define TEXT_(name) #name
+#define TEXT(name) TEXT_(name)
+
+#define EXPORT_CONTROLLER(needs_ecn)                                                                  \
+	SEC(".struct_ops.link")                                                                       \
+	struct tcp_congestion_ops control = {                                                          \
+		.init = (void *)pathweave_init,                                                        \
+		.release = (void *)pathweave_release,                                                  \
+		.ssthresh = (void *)pathweave_ssthresh,                                                \
+		.set_state = (void *)pathweave_set_state,                                              \
+		.cwnd_event = (void *)pathweave_cwnd_event,                                            \
+		.cong_control = (void *)pathweave_cong_control,                                        \
+		.undo_cwnd = (void *)pathweave_undo_cwnd,                                              \
+		.flags = TCP_CONG_NON_RESTRICTED | ((needs_ecn) ? TCP_CONG_NEEDS_ECN : 0),             \
+		.name = "pw_" TEXT(CONTROLLER),                                                        \
+	};
+
+#endif

@@ -1,0 +1,169 @@
+//! One loaded controller: its settings, its pins, and what unloads it.
+
+use super::settings::Settings;
+use super::{object, pins, requirements};
+use crate::Failure;
+use libbpf_rs::{Link, MapCore, MapHandle, MapMut, ObjectBuilder, OpenMapMut, OpenObject};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Longest name of a congestion control, without the zero at its end (TCP_CA_NAME_MAX).
+pub const LONGEST_NAME: usize = 15;
+
+/// Where `name` and `flags` stand in the `struct tcp_congestion_ops` of bpf/kernel.h.
+const NAME_AT: usize = 40;
+const FLAGS_AT: usize = 56;
+const NEEDS_ECN: u32 = 2;
+
+/// What to load.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The controller's name in the registry.
+    pub controller: String,
+    /// Its settings.
+    pub settings: Settings,
+    /// The kernel's name for it: `pw_<controller>`, with a suffix where one is loaded several times.
+    pub kernel_name: String,
+    /// Most connections that have rows at one time.
+    pub connections: u32,
+}
+
+impl Request {
+    /// The controller under its usual name.
+    pub fn new(controller: &str, settings: Settings) -> Request {
+        Request {
+            controller: controller.to_owned(),
+            settings,
+            kernel_name: format!("pw_{controller}"),
+            connections: 4096,
+        }
+    }
+}
+
+/// A controller that is in the kernel for as long as this lives, or longer if it is pinned.
+pub struct Loaded {
+    link: Link,
+    connections: MapHandle,
+    kernel_name: String,
+}
+
+impl Loaded {
+    /// The name that TCP_CONGESTION takes.
+    pub fn kernel_name(&self) -> &str {
+        &self.kernel_name
+    }
+
+    /// The map of its connections.
+    pub fn connections(&self) -> &MapHandle {
+        &self.connections
+    }
+
+    /// Lets it outlive this process, under the folder of its name.
+    ///
+    /// # Errors
+    /// When the file system of pins cannot be written.
+    pub fn pin(mut self) -> Result<PathBuf, Failure> {
+        let folder = pins::make_folder(&self.kernel_name)?;
+        let cannot = |error| Failure::new(format!("cannot pin in {}: {error}", folder.display()));
+        self.connections
+            .pin(folder.join(pins::CONNECTIONS))
+            .map_err(cannot)?;
+        self.link.pin(folder.join(pins::LINK)).map_err(cannot)?;
+        // The link would be taken down with this value.
+        self.link.disconnect();
+        Ok(folder)
+    }
+}
+
+/// Loads a controller and registers it with the kernel.
+///
+/// # Errors
+/// What the machine lacks, or what the kernel says.
+pub fn load(request: &Request) -> Result<Loaded, Failure> {
+    requirements::check()?;
+    let name = &request.kernel_name;
+    let bytes = object::of(&request.controller).ok_or_else(|| {
+        Failure::refused(format!(
+            "\"{}\" is no controller for the kernel",
+            request.controller
+        ))
+        .hint(format!(
+            "there are {}",
+            object::names().collect::<Vec<_>>().join(", ")
+        ))
+    })?;
+    if name.len() > LONGEST_NAME {
+        return Err(Failure::refused(format!(
+            "\"{name}\" is longer than the {LONGEST_NAME} characters that the kernel takes"
+        )));
+    }
+    let cannot = |what: &str, error: libbpf_rs::Error| {
+        Failure::new(format!("the kernel does not take {name}: {what}: {error}"))
+            .hint(requirements::hint_for(&error))
+    };
+    super::quiet_libbpf();
+    let mut open = ObjectBuilder::default()
+        .open_memory(bytes)
+        .map_err(|error| cannot("its object cannot be read", error))?;
+    prepare(&mut open, request).map_err(|error| cannot("its settings do not fit", error))?;
+    let mut loaded = open
+        .load()
+        .map_err(|error| cannot("the verifier refuses it", error))?;
+    let mut control: MapMut<'_> = loaded
+        .maps_mut()
+        .find(|map| map.name() == OsStr::new("control"))
+        .ok_or_else(|| Failure::new("the object has no control"))?;
+    let link = control
+        .attach_struct_ops()
+        .map_err(|error| cannot("it cannot be registered", error))?;
+    let connections = loaded
+        .maps()
+        .find(|map| map.name() == OsStr::new("connections"))
+        .ok_or_else(|| Failure::new("the object has no connections"))?;
+    let connections = MapHandle::try_from(&connections)
+        .map_err(|error| cannot("its map cannot be held", error))?;
+    Ok(Loaded {
+        link,
+        connections,
+        kernel_name: name.clone(),
+    })
+}
+
+/// Writes settings, name and size into an object that is not loaded yet.
+fn prepare(open: &mut OpenObject, request: &Request) -> Result<(), libbpf_rs::Error> {
+    for mut map in open.maps_mut() {
+        match map.name().to_string_lossy().as_ref() {
+            "connections" => map.set_max_entries(request.connections)?,
+            "control" => write_control(&mut map, request),
+            ".rodata.settings" => {
+                let bytes: Vec<u8> = request
+                    .settings
+                    .values
+                    .iter()
+                    .flat_map(|value| value.to_ne_bytes())
+                    .collect();
+                map.set_initial_value(&bytes)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_control(map: &mut OpenMapMut<'_>, request: &Request) {
+    let Some(control) = map.initial_value_mut() else {
+        return;
+    };
+    debug_assert!(control[NAME_AT..].starts_with(b"pw_"));
+    let name = &mut control[NAME_AT..=NAME_AT + LONGEST_NAME];
+    name.fill(0);
+    name[..request.kernel_name.len()].copy_from_slice(request.kernel_name.as_bytes());
+    let flags = &mut control[FLAGS_AT..FLAGS_AT + 4];
+    let mut value = u32::from_ne_bytes([flags[0], flags[1], flags[2], flags[3]]);
+    if request.settings.needs_ecn {
+        value |= NEEDS_ECN;
+    } else {
+        value &= !NEEDS_ECN;
+    }
+    flags.copy_from_slice(&value.to_ne_bytes());
+}

@@ -1,0 +1,113 @@
+//! What the machine needs before a controller can be loaded, and how to get what is missing.
+
+use crate::Failure;
+use libbpf_rs::{ErrorKind, btf::Btf};
+use std::fs;
+use std::path::Path;
+
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_BPF: u32 = 39;
+
+/// Checks all of it.
+///
+/// # Errors
+/// What is missing first.
+pub fn check() -> Result<(), Failure> {
+    check_capabilities(&fs::read_to_string("/proc/self/status").unwrap_or_default())?;
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Err(Failure::refused(
+            "the kernel has no type information (BTF): /sys/kernel/btf/vmlinux is not there",
+        )
+        .hint("use a kernel built with CONFIG_DEBUG_INFO_BTF=y; those of Debian, Ubuntu and Fedora are"));
+    }
+    if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
+        return Err(
+            Failure::refused("the kernel has no MPTCP: /proc/sys/net/mptcp is not there").hint(
+                "use a kernel built with CONFIG_MPTCP=y; those of Debian, Ubuntu and Fedora are",
+            ),
+        );
+    }
+    if fs::read_to_string("/proc/sys/net/mptcp/enabled").is_ok_and(|text| text.trim() == "0") {
+        return Err(
+            Failure::refused("MPTCP is switched off in this network namespace")
+                .hint("sysctl net.mptcp.enabled=1"),
+        );
+    }
+    let Ok(kernel) = Btf::from_vmlinux() else {
+        return Err(Failure::refused(
+            "the kernel's type information cannot be read",
+        ));
+    };
+    if kernel
+        .type_by_name::<libbpf_rs::btf::types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops")
+        .is_none()
+    {
+        return Err(Failure::refused(
+            "the kernel takes no congestion control from eBPF (struct_ops)",
+        )
+        .hint("use Linux 6.10 or newer, with CONFIG_BPF_JIT=y"));
+    }
+    Ok(())
+}
+
+/// Whether the capabilities that the text of /proc/self/status shows are enough.
+fn check_capabilities(status: &str) -> Result<(), Failure> {
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
+        .unwrap_or(0);
+    let has = |capability: u32| effective & (1 << capability) != 0;
+    let missing: Vec<&str> = [
+        (has(CAP_BPF) || has(CAP_SYS_ADMIN), "CAP_BPF"),
+        (has(CAP_NET_ADMIN), "CAP_NET_ADMIN"),
+    ]
+    .into_iter()
+    .filter_map(|(there, name)| (!there).then_some(name))
+    .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::refused(format!(
+        "the right is missing to do this: {}",
+        missing.join(", ")
+    ))
+    .hint("run it as root: sudo pathweave kernel ..."))
+}
+
+/// What may help after an error of the kernel.
+pub fn hint_for(error: &libbpf_rs::Error) -> String {
+    match error.kind() {
+        ErrorKind::PermissionDenied => "run it as root: sudo pathweave kernel ...".to_owned(),
+        ErrorKind::AlreadyExists => {
+            "a congestion control of this name is registered; `pathweave kernel status` shows those of Pathweave"
+                .to_owned()
+        }
+        _ => "Linux 6.10 or newer is needed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_capabilities;
+
+    #[test]
+    fn missing_capabilities_are_named() {
+        let status = |set: u64| format!("Name:\tx\nCapEff:\t{set:016x}\nNoNewPrivs:\t0\n");
+        assert!(check_capabilities(&status(0x1ff_ffff_ffff)).is_ok());
+        assert!(check_capabilities(&status(1 << 39 | 1 << 12)).is_ok());
+        assert!(check_capabilities(&status(1 << 21 | 1 << 12)).is_ok());
+        for (set, missing) in [
+            (0, "CAP_BPF, CAP_NET_ADMIN"),
+            (1 << 12, "CAP_BPF"),
+            (1 << 39, "CAP_NET_ADMIN"),
+        ] {
+            let failure = check_capabilities(&status(set)).unwrap_err().to_string();
+            assert!(
+                failure.contains(&format!("to do this: {missing}\n")),
+                "{failure}"
+            );
+        }
+    }
+}
