@@ -50,8 +50,12 @@ struct subflow {
 	u16 local_port;
 	u16 remote_port;
 	u32 netns;
+	/* Payload bytes of a full packet. */
+	u32 segment;
 	struct state state;
 };
+
+_Static_assert(__builtin_offsetof(struct subflow, segment) == 128, "rows.rs knows where members are");
 
 struct connection {
 	/* Number of the next subflow. */

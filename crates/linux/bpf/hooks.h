@@ -27,6 +27,16 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
+/* What whoever looks at the map has to know: how rows lie in it, and what it was loaded with. */
+const volatile struct {
+	u32 row;
+	u32 first_row;
+	char text[248];
+} about SEC(".rodata.about") = {
+	.row = sizeof(struct subflow),
+	.first_row = __builtin_offsetof(struct connection, subflows),
+};
+
 /* What a new connection begins as. */
 const struct connection fresh = {};
 
@@ -95,6 +105,7 @@ static __always_inline void refresh(struct subflow *row, struct sock *sk)
 	row->sent = row->acked + (u32)(tp->snd_nxt - tp->snd_una);
 	row->srtt = tp->srtt_us;
 	row->min_rtt = tp->rtt_min.s[0].v;
+	row->segment = tp->mss_cache;
 }
 
 /* Finds room for this socket. */

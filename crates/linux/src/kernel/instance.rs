@@ -1,9 +1,11 @@
 //! One loaded controller: its settings, its pins, and what unloads it.
 
+use super::rows::{self, About, Connection};
 use super::settings::Settings;
 use super::{object, pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapCore, MapHandle, MapMut, ObjectBuilder, OpenMapMut, OpenObject};
+use pathweave_control::{Entry, Parameters, Value};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -14,6 +16,8 @@ pub const LONGEST_NAME: usize = 15;
 const NAME_AT: usize = 40;
 const FLAGS_AT: usize = 56;
 const NEEDS_ECN: u32 = 2;
+/// Where the text stands in `about` of bpf/hooks.h.
+const ABOUT_TEXT_AT: usize = 8;
 
 /// What to load.
 #[derive(Clone, Debug)]
@@ -26,16 +30,52 @@ pub struct Request {
     pub kernel_name: String,
     /// Most connections that have rows at one time.
     pub connections: u32,
+    /// The parameters, for people.
+    pub text: String,
 }
 
 impl Request {
-    /// The controller under its usual name.
-    pub fn new(controller: &str, settings: Settings) -> Request {
-        Request {
-            controller: controller.to_owned(),
-            settings,
-            kernel_name: format!("pw_{controller}"),
-            connections: 4096,
+    /// A controller under its usual name, with room for [`Request::CONNECTIONS`].
+    ///
+    /// `minimum_window` is in packets.
+    ///
+    /// # Errors
+    /// When the kernel's version has no counterpart of a parameter's value.
+    pub fn new(
+        entry: &Entry,
+        parameters: &Parameters,
+        minimum_window: u32,
+    ) -> Result<Request, Failure> {
+        let mut text: Vec<String> = parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={}", shown(value)))
+            .collect();
+        text.push(format!("minimum_window={minimum_window}"));
+        Ok(Request {
+            controller: entry.name.to_owned(),
+            settings: Settings::of(entry, parameters, minimum_window)?,
+            kernel_name: kernel_name(entry.name),
+            connections: Request::CONNECTIONS,
+            text: text.join(" "),
+        })
+    }
+
+    /// Connections that have rows at one time unless something else is said.
+    pub const CONNECTIONS: u32 = 4096;
+}
+
+/// The kernel's name for a controller.
+pub fn kernel_name(controller: &str) -> String {
+    format!("pw_{controller}")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Numbers(numbers) => {
+            let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            texts.join(",")
         }
     }
 }
@@ -44,6 +84,7 @@ impl Request {
 pub struct Loaded {
     link: Link,
     connections: MapHandle,
+    about: MapHandle,
     kernel_name: String,
 }
 
@@ -53,9 +94,13 @@ impl Loaded {
         &self.kernel_name
     }
 
-    /// The map of its connections.
-    pub fn connections(&self) -> &MapHandle {
-        &self.connections
+    /// The connections that have rows now.
+    ///
+    /// # Errors
+    /// When the kernel does not show them.
+    pub fn connections(&self) -> Result<Vec<Connection>, Failure> {
+        let about = About::read(&self.about)?;
+        Ok(rows::connections(&self.connections, &about))
     }
 
     /// Lets it outlive this process, under the folder of its name.
@@ -68,6 +113,7 @@ impl Loaded {
         self.connections
             .pin(folder.join(pins::CONNECTIONS))
             .map_err(cannot)?;
+        self.about.pin(folder.join(pins::ABOUT)).map_err(cannot)?;
         self.link.pin(folder.join(pins::LINK)).map_err(cannot)?;
         // The link would be taken down with this value.
         self.link.disconnect();
@@ -116,15 +162,17 @@ pub fn load(request: &Request) -> Result<Loaded, Failure> {
     let link = control
         .attach_struct_ops()
         .map_err(|error| cannot("it cannot be registered", error))?;
-    let connections = loaded
-        .maps()
-        .find(|map| map.name() == OsStr::new("connections"))
-        .ok_or_else(|| Failure::new("the object has no connections"))?;
-    let connections = MapHandle::try_from(&connections)
-        .map_err(|error| cannot("its map cannot be held", error))?;
+    let held = |name: &str| {
+        let map = loaded
+            .maps()
+            .find(|map| map.name() == OsStr::new(name))
+            .ok_or_else(|| Failure::new(format!("the object has no map {name}")))?;
+        MapHandle::try_from(&map).map_err(|error| cannot("its map cannot be held", error))
+    };
     Ok(Loaded {
         link,
-        connections,
+        connections: held("connections")?,
+        about: held(".rodata.about")?,
         kernel_name: name.clone(),
     })
 }
@@ -135,6 +183,13 @@ fn prepare(open: &mut OpenObject, request: &Request) -> Result<(), libbpf_rs::Er
         match map.name().to_string_lossy().as_ref() {
             "connections" => map.set_max_entries(request.connections)?,
             "control" => write_control(&mut map, request),
+            ".rodata.about" => {
+                let text = request.text.as_bytes();
+                let value = map.initial_value_mut().unwrap_or(&mut []);
+                let room = value.len() - ABOUT_TEXT_AT - 1;
+                let text = &text[..text.len().min(room)];
+                value[ABOUT_TEXT_AT..ABOUT_TEXT_AT + text.len()].copy_from_slice(text);
+            }
             ".rodata.settings" => {
                 let bytes: Vec<u8> = request
                     .settings

@@ -1,6 +1,6 @@
 //! The folders in which loaded controllers outlive the command that loaded them.
 //!
-//! Each has a folder of its name in the BPF file system, with a pin of its link and one of its map. Whatever of
+//! Each has a folder of its name in the BPF file system, with pins of its link and its maps. Whatever of
 //! these is there belongs to Pathweave, complete or not: a crash half-way leaves no more than `unload` removes.
 
 use crate::Failure;
@@ -15,6 +15,8 @@ const ROOT: &str = "/sys/fs/bpf/pathweave";
 pub const LINK: &str = "link";
 /// The pin of the map of its connections.
 pub const CONNECTIONS: &str = "connections";
+/// The pin of the map that says what it was loaded with.
+pub const ABOUT: &str = "about";
 
 /// The folder of a loaded controller.
 pub fn folder(kernel_name: &str) -> PathBuf {
@@ -64,7 +66,7 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     let folder = folder(kernel_name);
     let cannot =
         |error: io::Error| Failure::new(format!("cannot remove {}: {error}", folder.display()));
-    for pin in [LINK, CONNECTIONS] {
+    for pin in [LINK, CONNECTIONS, ABOUT] {
         match fs::remove_file(folder.join(pin)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
             _ => {}

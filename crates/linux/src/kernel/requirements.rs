@@ -14,7 +14,7 @@ const CAP_BPF: u32 = 39;
 /// # Errors
 /// What is missing first.
 pub fn check() -> Result<(), Failure> {
-    check_capabilities(&fs::read_to_string("/proc/self/status").unwrap_or_default())?;
+    check_rights()?;
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(Failure::refused(
             "the kernel has no type information (BTF): /sys/kernel/btf/vmlinux is not there",
@@ -49,6 +49,14 @@ pub fn check() -> Result<(), Failure> {
         .hint("use Linux 6.10 or newer, with CONFIG_BPF_JIT=y"));
     }
     Ok(())
+}
+
+/// Checks that this process may do it at all.
+///
+/// # Errors
+/// Which capability is missing.
+pub fn check_rights() -> Result<(), Failure> {
+    check_capabilities(&fs::read_to_string("/proc/self/status").unwrap_or_default())
 }
 
 /// Whether the capabilities that the text of /proc/self/status shows are enough.

@@ -1,7 +1,7 @@
 //! From a controller's parameters to the numbers that its eBPF program is loaded with.
 
 use crate::Failure;
-use pathweave_control::{Ecn, Entry, Parameters, Value, find};
+use pathweave_control::{Ecn, Entry, Parameters};
 
 /// One, of a share: ONE in bpf/numbers.h.
 const ONE: f64 = (1_u64 << 30) as f64;
@@ -49,12 +49,4 @@ impl Settings {
             needs_ecn: (entry.ecn)(parameters) != Ecn::Off,
         })
     }
-}
-
-/// The controller of this name.
-///
-/// # Errors
-/// When there is none.
-pub fn entry(name: &str) -> Result<&'static Entry, Failure> {
-    find(name).ok_or_else(|| Failure::refused(format!("there is no controller \"{name}\"")))
 }

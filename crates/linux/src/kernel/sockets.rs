@@ -1,0 +1,140 @@
+//! Which sockets use a congestion control, in all network namespaces.
+
+use super::namespaces;
+use super::object;
+use crate::Failure;
+use libbpf_rs::{Iter, ObjectBuilder};
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::thread;
+
+const AF_INET6: u8 = 10;
+const TCP_LISTEN: u8 = 10;
+/// Bytes of `struct found` in bpf/sockets.bpf.c.
+const FOUND: usize = 40;
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// What uses a control in one network namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// Whether new sockets get it if they do not ask for another.
+    pub is_default: bool,
+    /// Its sockets.
+    pub sockets: Vec<Socket>,
+}
+
+/// A socket that uses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Socket {
+    /// This end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Whether it is a listener.
+    pub listens: bool,
+    /// Whether it belongs to an MPTCP connection.
+    pub is_mptcp: bool,
+    moved: bool,
+}
+
+impl fmt::Display for Socket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.listens {
+            write!(f, "{} (listens)", self.local)
+        } else {
+            write!(f, "{} -> {}", self.local, self.remote)
+        }
+    }
+}
+
+/// Finds them. With `instead` all of them, and the namespaces' defaults, get that control; what could not be moved
+/// is what is returned.
+///
+/// # Errors
+/// When the kernel does not let sockets be looked at.
+pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> {
+    // The thread changes its namespace, and ends.
+    let walk = || walk(kernel_name, instead);
+    thread::scope(|scope| scope.spawn(walk).join())
+        .unwrap_or_else(|_| Err(Failure::new("looking for sockets failed")))
+}
+
+fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> {
+    let cannot =
+        |error: libbpf_rs::Error| Failure::new(format!("sockets cannot be looked at: {error}"));
+    super::quiet_libbpf();
+    let mut open = ObjectBuilder::default()
+        .open_memory(object::SOCKETS)
+        .map_err(cannot)?;
+    let mut names = [0; 32];
+    names[..kernel_name.len()].copy_from_slice(kernel_name.as_bytes());
+    let instead = instead.unwrap_or_default().as_bytes();
+    names[16..16 + instead.len()].copy_from_slice(instead);
+    for mut map in open.maps_mut() {
+        if map.name() == ".rodata.settings" {
+            map.set_initial_value(&names).map_err(cannot)?;
+        }
+    }
+    let object = open.load().map_err(cannot)?;
+    let walker = object
+        .progs_mut()
+        .find(|program| program.name() == "find_sockets")
+        .ok_or_else(|| Failure::new("the walker over sockets is not there"))?;
+    let link = walker.attach().map_err(cannot)?;
+    let mut found = Vec::new();
+    for namespace in namespaces::all() {
+        // One that has ended since has no sockets.
+        if namespace.name.is_some() && !namespace.enter() {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        Iter::new(&link)
+            .map_err(cannot)?
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::new(format!("sockets cannot be looked at: {error}")))?;
+        let mut sockets: Vec<Socket> = bytes.chunks_exact(FOUND).map(socket).collect();
+        sockets.retain(|socket| !socket.moved);
+        let is_default = is_default(kernel_name, instead);
+        if is_default || !sockets.is_empty() {
+            found.push(Uses {
+                namespace: namespace.name,
+                is_default,
+                sockets,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the control is the default of the namespace that this thread is in, once it has been replaced.
+fn is_default(kernel_name: &str, instead: &[u8]) -> bool {
+    let is = || fs::read_to_string(DEFAULT).is_ok_and(|text| text.trim() == kernel_name);
+    if is() && !instead.is_empty() && fs::write(DEFAULT, instead).is_err() {
+        return true;
+    }
+    is()
+}
+
+fn socket(bytes: &[u8]) -> Socket {
+    let port = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+    let address = |at: usize, port: u16| {
+        let octets: [u8; 16] = bytes[at..at + 16].try_into().expect("16 bytes");
+        let ip = if bytes[36] == AF_INET6 {
+            IpAddr::from(Ipv6Addr::from(octets))
+        } else {
+            IpAddr::from(Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3]))
+        };
+        SocketAddr::new(ip, port)
+    };
+    Socket {
+        local: address(0, port(32)),
+        remote: address(16, port(34)),
+        listens: bytes[37] == TCP_LISTEN,
+        is_mptcp: bytes[38] != 0,
+        moved: bytes[39] != 0,
+    }
+}

@@ -1,0 +1,98 @@
+//! What is loaded, and who uses it.
+
+use super::rows::{self, About, Connection};
+use super::{pins, requirements, sockets};
+use crate::Failure;
+use libbpf_rs::MapHandle;
+
+/// A pinned controller, as its pins show it.
+pub struct Pinned {
+    /// The kernel's name for it.
+    pub kernel_name: String,
+    connections: MapHandle,
+    about: About,
+}
+
+impl Pinned {
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// When its pins are not all there.
+    pub fn open(kernel_name: &str) -> Result<Pinned, Failure> {
+        let open = |pin: &str| {
+            MapHandle::from_pinned_path(pins::folder(kernel_name).join(pin)).map_err(|_| {
+                Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
+                    "`pathweave kernel unload {kernel_name}` removes it"
+                ))
+            })
+        };
+        Ok(Pinned {
+            kernel_name: kernel_name.to_owned(),
+            connections: open(pins::CONNECTIONS)?,
+            about: About::read(&open(pins::ABOUT)?)?,
+        })
+    }
+
+    /// All that are loaded, in the order of their names.
+    ///
+    /// # Errors
+    /// When the pins of one are not all there.
+    pub fn all() -> Result<Vec<Pinned>, Failure> {
+        pins::loaded()
+            .iter()
+            .map(|name| Pinned::open(name))
+            .collect()
+    }
+
+    /// The connections that have rows now.
+    pub fn connections(&self) -> Vec<Connection> {
+        rows::connections(&self.connections, &self.about)
+    }
+}
+
+/// Prints what is loaded, with what parameters, and which sockets use it.
+///
+/// # Errors
+/// When the machine does not let it be seen.
+pub fn print() -> Result<(), Failure> {
+    requirements::check_rights()?;
+    let names = pins::loaded();
+    if names.is_empty() {
+        println!("no controller is loaded; `pathweave kernel load xmp` loads one");
+    }
+    for name in names {
+        let pinned = match Pinned::open(&name) {
+            Ok(pinned) => pinned,
+            Err(failure) => {
+                println!("{failure}");
+                continue;
+            }
+        };
+        println!("{name}  {}", pinned.about.text);
+        let connections = pinned.connections();
+        let subflows: usize = connections.iter().map(|c| c.subflows.len()).sum();
+        println!(
+            "  {}, {}",
+            count(connections.len(), "connection"),
+            count(subflows, "subflow")
+        );
+        for uses in sockets::find(&name, None)? {
+            let place = uses.namespace.as_deref().unwrap_or("this one");
+            println!("  network namespace: {place}");
+            if uses.is_default {
+                println!("    default of new sockets");
+            }
+            for socket in &uses.sockets {
+                println!(
+                    "    {socket}{}",
+                    if socket.is_mptcp { "  MPTCP" } else { "" }
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}

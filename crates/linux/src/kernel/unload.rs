@@ -1,0 +1,108 @@
+//! Removing a controller, and everything of it.
+
+use super::sockets::{self, Uses};
+use super::{pins, requirements};
+use crate::Failure;
+use libbpf_rs::{Link, MapHandle, MapInfo};
+use std::os::fd::AsFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What every kernel has.
+const INSTEAD: &str = "reno";
+/// How long the kernel may take to let go of programs that nothing uses any more.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it is asked: it has no event for it.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Unloads a controller.
+///
+/// # Errors
+/// When sockets use it, unless `force` gives them reno first; when it is not loaded.
+pub fn unload(kernel_name: &str, force: bool) -> Result<(), Failure> {
+    requirements::check_rights()?;
+    if !pins::loaded().iter().any(|name| name == kernel_name) {
+        return Err(not_loaded(kernel_name));
+    }
+    let users = sockets::find(kernel_name, None)?;
+    if !users.is_empty() && !force {
+        return Err(in_use(kernel_name, &users));
+    }
+    if !users.is_empty() {
+        sockets::find(kernel_name, Some(INSTEAD))?;
+        let left = sockets::find(kernel_name, None)?;
+        if !left.is_empty() {
+            return Err(Failure::new(format!(
+                "some sockets do not let go of {kernel_name}: {}",
+                list(&left)
+            )));
+        }
+    }
+    let program = registered_map(kernel_name);
+    pins::remove(kernel_name)?;
+    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
+}
+
+/// The map that holds the registered control, if its link was pinned.
+fn registered_map(kernel_name: &str) -> Option<u32> {
+    let link = Link::open(pins::folder(kernel_name).join(pins::LINK)).ok()?;
+    match link.info().ok()?.info {
+        libbpf_rs::query::LinkTypeInfo::StructOps(about) => Some(about.map_id),
+        _ => None,
+    }
+}
+
+fn wait_until_gone(kernel_name: &str, map: u32) -> Result<(), Failure> {
+    let begin = Instant::now();
+    while MapHandle::from_map_id(map).is_ok_and(|map| MapInfo::new(map.as_fd()).is_ok()) {
+        if begin.elapsed() > PATIENCE {
+            return Err(Failure::new(format!(
+                "{kernel_name} takes no new sockets, but a socket that is not connected yet still holds its program"
+            ))
+            .hint("it goes when the program that made that socket ends"));
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    Ok(())
+}
+
+fn not_loaded(kernel_name: &str) -> Failure {
+    let failure = Failure::refused(format!("{kernel_name} is not loaded"));
+    let loaded = pins::loaded();
+    if loaded.is_empty() {
+        failure
+    } else {
+        failure.hint(format!("loaded are: {}", loaded.join(", ")))
+    }
+}
+
+fn in_use(kernel_name: &str, users: &[Uses]) -> Failure {
+    Failure::refused(format!("{kernel_name} is in use: {}", list(users)))
+        .hint("close them, or add --force to give them reno first")
+}
+
+/// The uses for people; the first sockets of many.
+fn list(users: &[Uses]) -> String {
+    const SHOWN: usize = 4;
+    let mut texts = Vec::new();
+    let mut sockets = 0;
+    for uses in users {
+        let place = uses
+            .namespace
+            .as_ref()
+            .map_or(String::new(), |name| format!(" in namespace {name}"));
+        if uses.is_default {
+            texts.push(format!("default of new sockets{place}"));
+        }
+        for socket in &uses.sockets {
+            sockets += 1;
+            if sockets <= SHOWN {
+                texts.push(format!("{socket}{place}"));
+            }
+        }
+    }
+    if sockets > SHOWN {
+        texts.push(format!("{} sockets more", sockets - SHOWN));
+    }
+    texts.join("; ")
+}
