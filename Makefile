@@ -1,4 +1,5 @@
 # make setup     .venv/bin/pathweave, from nothing but Python 3.11, Rust and a C compiler
+# make linux     .venv/bin/pathweave-linux for `pathweave kernel` and `testbed`; needs clang, libelf and zlib
 # make demo      a first table and report
 # make test      every check: formatting, lints, types, tests
 # make validate  comparison with ns-3; make validate-ns2 with ns-2
@@ -21,24 +22,46 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # Everything that the extension is built from; a change in it, and nothing else, builds it again.
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
-	$(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \))
+	$(shell find crates -path crates/linux -prune -o -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \) -print)
 
-.PHONY: setup demo test validate validate-ns2 bench mutants lock clean tools
+# What runs on real hosts is built where its compiler and headers are.
+HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
+	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
-setup: $(VENV)/.extension
+.PHONY: setup linux demo test test-core test-linux validate validate-ns2 bench mutants lock clean tools
+
+setup: $(VENV)/.extension $(if $(HAS_CLANG),$(VENV)/.linux)
+	@test -n "$(HAS_CLANG)" || echo "left out: \`pathweave kernel\` and \`testbed\`; \`make linux\` says what they need"
+
+linux: $(VENV)/.linux
 
 demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
 	$(BIN)/pathweave report results/tab1
 
-test: setup
+test: test-core test-linux
+	$(BIN)/pytest --quiet
+
+test-core: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --exclude pathweave-linux --all-targets --quiet -- -D warnings
 	cargo test --quiet
 	$(BIN)/ruff check python tests benches
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/basedpyright --warnings
-	$(BIN)/pytest --quiet
+
+# Tests that load into the kernel leave themselves out where they may not; REQUIRE_KERNEL=yes forbids it.
+test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
+test-linux: setup
+ifeq ($(HAS_CLANG),)
+	@test -z "$(REQUIRE_KERNEL)" || { echo "clang, libelf or zlib is missing" >&2; exit 1; }
+	@echo "left out: all tests of crates/linux (\`make linux\` says what they need)"
+else
+	cargo clippy --package pathweave-linux --all-targets --quiet -- -D warnings
+	@test "$$(id -u)" = 0 && test -e /sys/kernel/btf/vmlinux && test -e /proc/sys/net/mptcp || \
+		echo "left out: tests on this machine's kernel (they need root, BTF and MPTCP)"
+	cargo test --package pathweave-linux --quiet
+endif
 
 # ns-3's results are kept, for they take half an hour of a core.
 validate: RESULTS ?= validation/ns3/build/results
@@ -123,6 +146,15 @@ $(VENV)/.uv: | $(BIN)/python
 $(VENV)/.dependencies: requirements.lock | $(VENV)/.uv
 	@echo "installing Python packages"
 	@uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.linux: $(CORE) $(shell find crates/linux -type f) | $(BIN)/python tools
+	@test -n "$(HAS_CLANG)" || { \
+		echo "missing: clang and the headers of libelf and zlib (Debian, Ubuntu: apt install clang libelf-dev" \
+			"zlib1g-dev; Fedora: dnf install clang elfutils-libelf-devel zlib-devel)" >&2; exit 1; }
+	@echo "compiling the controllers for the kernel, their loader and the testbed"
+	@cargo build --package pathweave-linux --release --quiet
+	@install "$${CARGO_TARGET_DIR:-target}/release/pathweave-linux" $(BIN)/pathweave-linux
 	@touch $@
 
 $(VENV)/.extension: $(CORE) $(VENV)/.dependencies | tools
