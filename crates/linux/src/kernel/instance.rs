@@ -115,8 +115,6 @@ impl Loaded {
             .map_err(cannot)?;
         self.about.pin(folder.join(pins::ABOUT)).map_err(cannot)?;
         self.link.pin(folder.join(pins::LINK)).map_err(cannot)?;
-        // The link would be taken down with this value.
-        self.link.disconnect();
         Ok(folder)
     }
 }

@@ -14,6 +14,7 @@ mod watch;
 
 pub use instance::{Loaded, Request, kernel_name, load};
 pub use object::names;
+pub use requirements::check;
 pub use rows::{Connection, Row};
 pub use settings::{SUBFLOWS, Settings};
 pub use sockets::{Socket, Uses, find as find_sockets};

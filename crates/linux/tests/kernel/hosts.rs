@@ -1,0 +1,130 @@
+//! Two hosts, as network namespaces, joined by two cables.
+
+use rustix::net::{AddressFamily, Ipv4Addr, Protocol, SocketType, sockopt};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::File;
+use std::net::{SocketAddrV4, TcpListener, TcpStream};
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Command;
+
+/// IPPROTO_MPTCP.
+const MPTCP: u32 = 262;
+pub const PORT: u16 = 5001;
+
+/// Removes its namespaces when it goes.
+pub struct Hosts {
+    pub client: String,
+    pub server: String,
+}
+
+pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+
+fn ip(arguments: &str) {
+    let output = Command::new("ip")
+        .args(arguments.split_whitespace())
+        .output();
+    let output = output.expect("the command ip");
+    assert!(
+        output.status.success(),
+        "ip {arguments}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+impl Hosts {
+    pub fn new() -> Hosts {
+        let name = |role: &str| format!("pwk-{}-{role}", std::process::id());
+        let hosts = Hosts {
+            client: name("client"),
+            server: name("server"),
+        };
+        let Hosts { client, server } = &hosts;
+        for host in [client, server] {
+            ip(&format!("netns add {host}"));
+            ip(&format!("-n {host} link set lo up"));
+            ip(&format!(
+                "-n {host} mptcp limits set subflow 8 add_addr_accepted 8"
+            ));
+        }
+        for cable in 1..=2 {
+            ip(&format!(
+                "link add c{cable} netns {client} type veth peer name c{cable} netns {server}"
+            ));
+            for (host, end) in [(client, 1), (server, 2)] {
+                ip(&format!(
+                    "-n {host} addr add 10.0.{cable}.{end}/24 dev c{cable}"
+                ));
+                ip(&format!("-n {host} link set c{cable} up"));
+            }
+        }
+        ip(&format!(
+            "-n {client} mptcp endpoint add 10.0.2.1 dev c2 subflow"
+        ));
+        ip(&format!(
+            "-n {server} mptcp endpoint add 10.0.2.2 dev c2 signal"
+        ));
+        hosts
+    }
+
+    /// A listener of the server with this control.
+    pub fn listen(&self, control: &str) -> TcpListener {
+        let server = self.server.clone();
+        let control = control.to_owned();
+        inside(&server, move || {
+            let socket = socket(&control);
+            sockopt::set_socket_reuseaddr(&socket, true).expect("SO_REUSEADDR");
+            let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);
+            rustix::net::bind(&socket, &any).expect("a free port");
+            rustix::net::listen(&socket, 64).expect("it listens");
+            TcpListener::from(socket)
+        })
+    }
+
+    /// A connection of the client with this control.
+    pub fn connect(&self, control: &str) -> TcpStream {
+        let client = self.client.clone();
+        let control = control.to_owned();
+        inside(&client, move || {
+            let socket = socket(&control);
+            let server = SocketAddrV4::new(SERVER, PORT);
+            rustix::net::connect(&socket, &server).expect("the server answers");
+            TcpStream::from(socket)
+        })
+    }
+
+    /// Sets what a host's namespace has of its own.
+    pub fn set(&self, host: &str, key: &'static str, value: &'static str) {
+        inside(host, move || {
+            std::fs::write(format!("/proc/sys/{key}"), value).expect("a setting of the namespace");
+        });
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for host in [&self.client, &self.server] {
+            ip(&format!("netns del {host}"));
+        }
+    }
+}
+
+fn socket(control: &str) -> OwnedFd {
+    let mptcp = Protocol::from_raw(NonZeroU32::new(MPTCP).expect("not zero"));
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(mptcp));
+    let socket = socket.expect("the kernel has MPTCP");
+    sockopt::set_tcp_congestion(&socket, control).expect("the control is there");
+    socket
+}
+
+/// Runs it on a thread that has moved into the namespace.
+fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let file = File::open(format!("/run/netns/{namespace}")).expect("the namespace");
+    std::thread::spawn(move || {
+        move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+            .expect("root may enter it");
+        work()
+    })
+    .join()
+    .expect("it does not fail")
+}

@@ -1,0 +1,169 @@
+//! Controllers come, are used, and go without a trace.
+
+use crate::hosts::Hosts;
+use crate::inventory::Inventory;
+use crate::machine;
+use crate::traffic::carry;
+use pathweave_control::find;
+use pathweave_linux::kernel::{self, Request};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+fn request(name: &str) -> Request {
+    let entry = find(name).expect("it is in the registry");
+    Request::new(entry, &entry.defaults(), 2).expect("its defaults have a counterpart")
+}
+
+#[test]
+fn all_twelve_are_there() {
+    let mut names: Vec<&str> = kernel::names().collect();
+    names.sort_unstable();
+    let expected = [
+        "amp",
+        "balia",
+        "dcm",
+        "dctcp",
+        "eutcp",
+        "ewtcp",
+        "fcc",
+        "lia",
+        "olia",
+        "semicoupled",
+        "wutcp",
+        "xmp",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_hundred_times_loaded_and_unloaded_nothing_is_left() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    for _ in 0..100 {
+        kernel::load(&request("xmp")).unwrap().pin().unwrap();
+        kernel::unload("pw_xmp", false).unwrap();
+    }
+    before.assert_is_again();
+}
+
+#[test]
+fn what_is_not_pinned_goes_with_its_process() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    for name in kernel::names() {
+        let loaded = kernel::load(&request(name)).unwrap();
+        assert_ne!(Inventory::take(), before);
+        drop(loaded);
+    }
+    before.assert_is_again();
+}
+
+#[test]
+fn short_connections_leave_no_row() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    let loaded = kernel::load(&request("xmp")).unwrap();
+    let hosts = Hosts::new();
+    let listener = hosts.listen("pw_xmp");
+    for _ in 0..1000 {
+        assert_eq!(carry(&listener, hosts.connect("pw_xmp"), 3000), 3000);
+    }
+    drop(listener);
+    drop(hosts);
+    let begin = std::time::Instant::now();
+    while !loaded.connections().unwrap().is_empty() {
+        let left = loaded.connections().unwrap();
+        assert!(begin.elapsed().as_secs() < 20, "rows are left: {left:?}");
+        std::thread::yield_now();
+    }
+    drop(loaded);
+    before.assert_is_again();
+}
+
+#[test]
+fn when_the_map_is_full_connections_behave_as_reno() {
+    let Some(_machine) = machine() else { return };
+    let room = Request {
+        connections: 2,
+        ..request("xmp")
+    };
+    let loaded = kernel::load(&room).unwrap();
+    let hosts = Hosts::new();
+    let listener = hosts.listen("pw_xmp");
+    // The first one's two ends take all the room.
+    let first = hosts.connect("pw_xmp");
+    let (mut accepted, _) = listener.accept().unwrap();
+    for _ in 0..3 {
+        assert_eq!(
+            carry(&listener, hosts.connect("pw_xmp"), 5_000_000),
+            5_000_000
+        );
+    }
+    assert_eq!(loaded.connections().unwrap().len(), 2);
+    drop(first);
+    assert_eq!(accepted.read(&mut [0; 8]).unwrap(), 0);
+}
+
+#[test]
+fn what_is_in_use_stays_unless_it_is_forced() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    let hosts = Hosts::new();
+    kernel::load(&request("xmp")).unwrap().pin().unwrap();
+    let listener = hosts.listen("pw_xmp");
+    let connection = hosts.connect("pw_xmp");
+    let (accepted, _) = listener.accept().unwrap();
+
+    let again = kernel::load(&request("xmp"))
+        .map(drop)
+        .unwrap_err()
+        .to_string();
+    assert!(again.contains("pw_xmp"), "{again}");
+    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    assert!(refused.contains("pw_xmp is in use: "), "{refused}");
+    assert!(
+        refused.contains(&format!("in namespace {}", hosts.server)),
+        "{refused}"
+    );
+    assert!(refused.contains("--force"), "{refused}");
+
+    kernel::unload("pw_xmp", true).unwrap();
+    assert_eq!(kernel::find_sockets("pw_xmp", None).unwrap(), []);
+    let moved = kernel::find_sockets("reno", None).unwrap();
+    let sockets: usize = moved.iter().map(|uses| uses.sockets.len()).sum();
+    assert!(sockets >= 3, "listener and both ends: {moved:?}");
+    drop((accepted, connection, listener, hosts));
+    before.assert_is_again();
+}
+
+#[test]
+fn a_namespaces_default_is_a_use() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    let hosts = Hosts::new();
+    kernel::load(&request("xmp")).unwrap().pin().unwrap();
+    hosts.set(&hosts.client, "net/ipv4/tcp_congestion_control", "pw_xmp");
+    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    let place = format!("default of new sockets in namespace {}", hosts.client);
+    assert!(refused.contains(&place), "{refused}");
+    kernel::unload("pw_xmp", true).unwrap();
+    drop(hosts);
+    before.assert_is_again();
+}
+
+#[test]
+fn what_a_crash_left_is_unloaded() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    kernel::load(&request("xmp")).unwrap().pin().unwrap();
+    let folder = Path::new("/sys/fs/bpf/pathweave/pw_xmp");
+    for crash in ["link", "about"] {
+        // As if the loader had been killed before it pinned this.
+        fs::remove_file(folder.join(crash)).unwrap();
+    }
+    kernel::unload("pw_xmp", false).unwrap();
+    before.assert_is_again();
+    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    assert_eq!(refused, "pw_xmp is not loaded");
+}
