@@ -141,7 +141,7 @@ fn parse(set: &str) -> Result<(String, Value), Failure> {
     let value = if let Some(number) = number(text) {
         Value::Number(number)
     } else if let Some(numbers) = text.split(',').map(number).collect::<Option<Vec<f64>>>() {
-        Value::Numbers(numbers.into())
+        Value::Numbers(numbers)
     } else {
         Value::Text(text.to_owned())
     };

@@ -84,7 +84,7 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
 /// Mounts the BPF file system where systems have it, if it is not there.
 fn mount_bpf_file_system() -> Result<(), Failure> {
     const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
-    let is_there = |stat: StatFs| stat.f_type as i64 == BPF_FS_MAGIC;
+    let is_there = |stat: StatFs| stat.f_type == BPF_FS_MAGIC;
     if statfs(BPF_FILE_SYSTEM).is_ok_and(is_there) {
         return Ok(());
     }

@@ -115,7 +115,7 @@ fn row(bytes: &[u8]) -> Option<Row> {
             let octets: [u8; 4] = bytes[at..at + 4].try_into().expect("4 bytes");
             IpAddr::from(Ipv4Addr::from(octets))
         };
-        SocketAddr::new(ip, port)
+        SocketAddr::new(ip.to_canonical(), port)
     };
     let port = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
     Some(Row {

@@ -128,7 +128,7 @@ fn socket(bytes: &[u8]) -> Socket {
         } else {
             IpAddr::from(Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3]))
         };
-        SocketAddr::new(ip, port)
+        SocketAddr::new(ip.to_canonical(), port)
     };
     Socket {
         local: address(0, port(32)),
