@@ -8,6 +8,7 @@ import typer
 
 from pathweave.cli.bench import bench
 from pathweave.cli.exits import guarded
+from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
 from pathweave.cli.run import run
@@ -46,6 +47,7 @@ def _options(
 app.command(name="run")(run)
 app.command(name="solve")(solve)
 app.command(name="report")(report)
+app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)
 app.command(name="list")(list_)
 app.command(name="explain")(explain)

@@ -1,0 +1,71 @@
+"""`pathweave kernel`: the controllers as eBPF in this machine's kernel.
+
+The binary `pathweave-linux` does the work. It takes this process's place, so that the terminal,
+Ctrl-C and the exit code are its own, and it checks the arguments, which are handed on as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+kernel = typer.Typer(
+    help="Put controllers into this machine's kernel, for MPTCP and TCP.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+_AS_THEY_ARE = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--set KEY=VALUE]...")
+def load(context: typer.Context) -> None:
+    """Load a controller; sockets can then choose it. Needs root.
+
+    --set gives a parameter another value than its default.
+
+    Example: pathweave kernel load xmp --set beta=4
+    """
+    _hand_over("load", context)
+
+
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--force]")
+def unload(context: typer.Context) -> None:
+    """Take a controller out of the kernel. Needs root.
+
+    One that sockets still use stays, unless --force gives them another first.
+
+    Example: pathweave kernel unload xmp
+    """
+    _hand_over("unload", context)
+
+
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="")
+def status(context: typer.Context) -> None:
+    """Show what is loaded, its parameters, and who uses it.
+
+    Example: pathweave kernel status
+    """
+    _hand_over("status", context)
+
+
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="")
+def watch(context: typer.Context) -> None:
+    """Show the subflows of loaded controllers until Ctrl-C.
+
+    Example: pathweave kernel watch
+    """
+    _hand_over("watch", context)
+
+
+def _hand_over(verb: str, context: typer.Context) -> NoReturn:
+    from pathweave.linux import binary
+
+    program = str(binary())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(program, [program, "kernel", verb, *context.args])  # noqa: S606 - no shell is wanted
