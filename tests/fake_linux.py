@@ -2,10 +2,10 @@
 
 `install` writes a script that runs this file. What its testbed does comes from `[testbed]` in the
 scenario file: `refuse` (slugs of variants that it refuses), `fail` (slugs that fail), `invalid`
-(runs, as "slug-s1", that are marked as invalid), `wait` (runs until it is interrupted), `deaf` (does
-not end before the second signal), and `tables` (a JSON file with the tables of every run).
-Otherwise tables are the fake core's, with rates a tenth lower. Each call adds its arguments to
-`calls.jsonl` in the working folder.
+(runs, as "slug-s1", that are marked as invalid), `wait` (it runs until it is interrupted) and
+`deaf` (it does not end before the second signal). Its tables are the fake core's, with rates a
+tenth lower, or those in the JSON file that the variable FAKE_TABLES names. Each call adds its
+arguments to `calls.jsonl` in the working folder.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import synthetic
+from pathweave.results import schema
 
 SLOWER = 0.9
 
@@ -101,10 +102,14 @@ def _wait(*, deaf: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, _: signals.append(received))
     enough = 2 if deaf else 1
+    _progress(0.25)
+    Path("waiting").touch()
     try:
         while len(signals) < enough:
             _progress(0.25)
             time.sleep(0.01)
+            if signals:
+                Path("signalled").touch()
     except BrokenPipeError:
         signals = [signal.SIGPIPE]
     Path("ended.json").write_text(json.dumps(signals))
@@ -113,9 +118,8 @@ def _wait(*, deaf: bool) -> None:
 
 
 def _tables(asked: argparse.Namespace, content: dict[str, Any]) -> dict[str, Any]:
-    given = content["testbed"].get("tables")
-    if given:
-        return json.loads(Path(given).read_text())
+    if "FAKE_TABLES" in os.environ:
+        return json.loads(Path(os.environ["FAKE_TABLES"]).read_text())
     names = {
         axis: name
         for axis, values in content.get("axes", {}).items()
@@ -127,7 +131,20 @@ def _tables(asked: argparse.Namespace, content: dict[str, Any]) -> dict[str, Any
     for table in tables.values():
         if "goodput_bps" in table:
             table["goodput_bps"] = table["goodput_bps"] * SLOWER
-    return plain(tables)
+    return {name: _shaped(name, table) for name, table in tables.items()}
+
+
+def _shaped(name: str, table: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """All of the core's columns, whatever the made-up table has; their order says nothing."""
+    rows = len(next(iter(table.values())))
+    blank = {"whole": 0, "number": None, "flag": False, "text": ""}
+    found = plain({name: table})[name]
+    for column in schema.TABLES[name]:
+        kind = schema.kind_of(name, column)
+        found.setdefault(column, [blank[kind]] * rows)
+        if kind == "whole":
+            found[column] = [int(value) for value in found[column]]
+    return {column: found[column] for column in sorted(schema.TABLES[name])}
 
 
 def _testbed(arguments: list[str]) -> None:

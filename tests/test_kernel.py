@@ -6,13 +6,16 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fake_linux
-from conftest import Command
 from pathweave import linux
 from pathweave.errors import InputError
+
+if TYPE_CHECKING:
+    from conftest import Command
 
 
 def calls(folder: Path) -> list[list[str]]:

@@ -150,7 +150,8 @@ def test_run_and_load_from_a_notebook(fake: None, tmp_path: Path) -> None:
         path, seeds=2, only={"pattern": "Incast"}, set={"fabric.k": 4}, out=out, progress=False
     )
     assert len(results) == 4
-    assert results.flows.columns[:5] == ["scenario", "variant", "scheme", "pattern", "seed"]
+    tags = ["scenario", "backend", "variant", "scheme", "pattern", "seed"]
+    assert results.flows.columns[:6] == tags
     assert results.flows.height == 4 * 30
     assert results.runs["scheme"].to_list() == ["DCTCP", "DCTCP", "XMP-4", "XMP-4"]
     assert results.where(scheme="XMP-4").flows["scheme"].unique().to_list() == ["XMP-4"]

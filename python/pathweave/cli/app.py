@@ -13,6 +13,7 @@ from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
 from pathweave.cli.run import run
 from pathweave.cli.solve import solve
+from pathweave.cli.testbed import play_all
 
 app = typer.Typer(
     name="pathweave",
@@ -46,6 +47,7 @@ def _options(
 
 app.command(name="run")(run)
 app.command(name="solve")(solve)
+app.command(name="testbed")(play_all)
 app.command(name="report")(report)
 app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)

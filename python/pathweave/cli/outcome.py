@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pathweave.cli.exits import FAILED, WRONG_INPUT
+
 if TYPE_CHECKING:
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 def finish(session: Session, outcome: Outcome) -> None:
     """Print the tables of this command's runs, those that were there already included.
 
-    Leaves with exit code 1 when some are missing.
+    Leaves with exit code 1 when some are missing; with 2 when no others are than were refused.
     """
     from pathweave.cli.console import output
 
@@ -30,8 +32,9 @@ def finish(session: Session, outcome: Outcome) -> None:
             print_results(console, scenario.with_optimum_of(beside) if beside else scenario)
         console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
     if outcome.cancelled or outcome.failed:
-        explain(len(done), len(session.plan.tasks), outcome)
-        raise typer.Exit(1)
+        explain(len(done), len(session.plan.tasks) - len(outcome.left_out), outcome)
+        refused = len(outcome.refused) == len(outcome.failed) and not outcome.cancelled
+        raise typer.Exit(WRONG_INPUT if refused else FAILED)
 
 
 def explain(kept: int, total: int, outcome: Outcome) -> None:
@@ -44,4 +47,5 @@ def explain(kept: int, total: int, outcome: Outcome) -> None:
             f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
         )
     for task, reason in outcome.failed:
-        console.print(f"failed: {task.label}: {reason}", markup=False)
+        word = "refused" if task in outcome.refused else "failed"
+        console.print(f"{word}: {task.label}: {reason}", markup=False)

@@ -10,6 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from pathweave.results.testbed import TestbedOutput
 from pathweave.results.units import count, duration, number
 from pathweave.running.meter import Meter, Overview
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from pathweave._core import Output, Progress
+    from pathweave._core import Progress
+    from pathweave.results.output import Output
     from pathweave.running.plan import Task
 
 LINE_EVERY_S = 30.0
@@ -29,8 +31,9 @@ LINE_EVERY_S = 30.0
 class Progressing:
     """Common to both kinds: meters, and a line for each run that ends."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, total: int, verb: str = "simulated") -> None:
         self.console = console
+        self.verb = verb
         self.overview = Overview(total)
         self.meters: dict[Task, Meter] = {}
         self.stopping = False
@@ -66,6 +69,8 @@ class Progressing:
             rate = output.packet_hops / output.wall_s if output.wall_s > 0 else 0.0
             took = f"{count(output.packet_hops)} packet-hops in {took}, {count(rate)}/s"
         self._line("done", "green", task.label, took)
+        if isinstance(output, TestbedOutput) and output.invalid is not None:
+            self._note(f"invalid: {output.invalid}")
         if output.verdict == "stalled":
             self._note("nothing more could happen: some flows have no live path left")
         for note in output.notes:
@@ -92,6 +97,10 @@ class Progressing:
         """A run was stopped."""
         self._settle(task)
         self._line("stopped", "yellow", task.label, "")
+
+    def left_out(self, task: Task) -> None:  # noqa: ARG002 - there is nothing to say of it
+        """A run is not needed after all."""
+        self.overview.total -= 1
 
     def tick(self) -> None:
         """All runs have been looked at."""
@@ -125,8 +134,8 @@ class Progressing:
 class Bars(Progressing):
     """A bar per run under way, redrawn ten times a second."""
 
-    def __init__(self, console: Console, total: int) -> None:
-        super().__init__(console, total)
+    def __init__(self, console: Console, total: int, verb: str = "simulated") -> None:
+        super().__init__(console, total, verb)
         self._live = Live(
             self, console=console, refresh_per_second=10, transient=True, redirect_stdout=False,
             redirect_stderr=False,
@@ -158,7 +167,7 @@ class Bars(Progressing):
             "",
             "",
             "",
-            Text("simulated", style=dim),
+            Text(self.verb, style=dim),
             Text("hops/s", style=dim),
             Text("left", style=dim),
         )
@@ -180,8 +189,8 @@ class Bars(Progressing):
 class Lines(Progressing):
     """A line when a run begins and ends, and one now and then in between."""
 
-    def __init__(self, console: Console, total: int) -> None:
-        super().__init__(console, total)
+    def __init__(self, console: Console, total: int, verb: str = "simulated") -> None:
+        super().__init__(console, total, verb)
         self._last = time.monotonic()
 
     def started(self, task: Task) -> None:
@@ -196,16 +205,16 @@ class Lines(Progressing):
             return
         self._last = now
         for task, meter in self.meters.items():
-            rest = f"simulated {simulated(meter.time_s, meter.until_s)}"
+            rest = f"{self.verb} {simulated(meter.time_s, meter.until_s)}"
             if meter.left_s is not None:
                 rest += f", {duration(meter.left_s)} left"
             self._line(f"{meter.fraction:.0%}", "", task.label, rest)
         self._line("", "", self._overall(), "")
 
 
-def watch(console: Console, total: int) -> Progressing:
-    """The kind of progress that suits the console."""
-    return (Bars if console.is_terminal else Lines)(console, total)
+def watch(console: Console, total: int, verb: str = "simulated") -> Progressing:
+    """The kind of progress that suits the console; `verb` is what is done to the runs' time."""
+    return (Bars if console.is_terminal else Lines)(console, total, verb)
 
 
 def simulated(time_s: float, until_s: float | None) -> str:

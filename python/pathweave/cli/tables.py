@@ -11,6 +11,7 @@ from rich.text import Text
 from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ def print_results(console: Console, scenario: StoredScenario) -> None:
     console.print(
         Text(f"{scenario.heading}{size}, {seeds} {'seed' if seeds == 1 else 'seeds'}", "bold")
     )
+    for name, text in facts(scenario):
+        console.print(Text(f"{name}: {text}"))
+    for remark in remarks(scenario):
+        console.print(Text(remark, "yellow"))
     summary = summarise(scenario)
     if not summary.is_empty():
         for group in summary["group"].unique(maintain_order=True):

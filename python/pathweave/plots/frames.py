@@ -60,14 +60,14 @@ class Source:
         optional: Sequence[str] = (),
         first_seed: bool = False,
     ) -> pl.DataFrame | None:
-        """Table `name` of all runs with the columns scheme, panel, variant and seed before it.
+        """Table `name` of all valid runs, after the columns scheme, panel, variant and seed.
 
         None when no run has the table with all of `columns`. With `first_seed` only the runs with
         the smallest seed of each variant.
         """
         parts: list[pl.DataFrame] = []
         seen: set[str] = set()
-        for run in self.scenario.runs:
+        for run in self.scenario.counted().runs:
             if name not in run.tables or (first_seed and run.label in seen):
                 continue
             seen.add(run.label)

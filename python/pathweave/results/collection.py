@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 class Results:
     """Runs, and their tables across variants and seeds.
 
-    Every table has the columns `scenario`, `variant`, one per axis, and `seed` before its own. An
-    axis whose name is also a column of the table goes by `axis_<name>` there.
+    Every table has the columns `scenario`, `backend`, `variant`, one per axis, and `seed` before
+    its own. An axis whose name is also a column of the table goes by `axis_<name>` there. Runs on
+    the testbed that are invalid stand in `runs` and `stored`; tables have their rows only with
+    `invalid`.
     """
 
-    def __init__(self, scenarios: Iterable[StoredScenario]) -> None:
+    def __init__(self, scenarios: Iterable[StoredScenario], *, invalid: bool = False) -> None:
         self.scenarios: tuple[StoredScenario, ...] = tuple(scenarios)
+        self._invalid = invalid
         self._tables: dict[str, pl.DataFrame] = {}
 
     @property
@@ -34,20 +37,27 @@ class Results:
     @property
     def tables(self) -> list[str]:
         """Names of the tables that at least one run has."""
-        return list(dict.fromkeys(name for run in self.stored for name in run.tables))
+        return list(dict.fromkeys(name for _, run in self._counted() for name in run.tables))
+
+    def _counted(self) -> list[tuple[StoredScenario, StoredRun]]:
+        return [
+            (scenario, run)
+            for scenario in self.scenarios
+            for run in scenario.runs
+            if self._invalid or run.invalid is None
+        ]
 
     def scan(self, name: str) -> pl.LazyFrame:
         """Table `name` across all runs, not yet read; raises `KeyError` when no run has it."""
         import polars as pl
 
         parts: list[pl.LazyFrame] = []
-        for scenario in self.scenarios:
-            for run in scenario.runs:
-                if name not in run.tables:
-                    continue
-                part = pl.scan_parquet(run.path(name))
-                own = part.collect_schema().names()
-                parts.append(part.select(*_tags(scenario, run, own), pl.all()))
+        for scenario, run in self._counted():
+            if name not in run.tables:
+                continue
+            part = pl.scan_parquet(run.path(name))
+            own = part.collect_schema().names()
+            parts.append(part.select(*_tags(scenario, run, own), pl.all()))
         if not parts:
             known = ", ".join(self.tables)
             raise KeyError(f"no run has a table {name!r}; there are {known}")
@@ -65,17 +75,22 @@ class Results:
 
     @property
     def runs(self) -> pl.DataFrame:
-        """One row per run: variant, seed, verdict, counters, time (s) and memory (MB), folder."""
+        """One row per run: variant, seed, verdict, counters, time (s) and memory (MB), folder.
+
+        `invalid` says why a run on the testbed does not count.
+        """
         import polars as pl
 
         rows = [
             {
                 "scenario": scenario.name,
                 "size": scenario.size,
+                "backend": scenario.backend or "simulation",
                 "variant": run.label,
                 **run.axes,
                 "seed": run.seed,
                 "verdict": run.manifest["verdict"],
+                "invalid": run.invalid,
                 **run.manifest["counters"],
                 **run.timing,
                 "results_hash": run.manifest["results_hash"],
@@ -147,7 +162,7 @@ class Results:
         if not kept:
             asked = ", ".join(f"{axis}={name}" for axis, name in axes.items())
             raise InputError(f"no run with {asked}")
-        return Results(kept)
+        return Results(kept, invalid=self._invalid)
 
     def summary(self) -> pl.DataFrame:
         """The summary table of a report: one row per scenario, traffic group and variant."""
@@ -178,12 +193,14 @@ class Results:
         return f"<pathweave.Results {names}; tables {', '.join(self.tables)}>"
 
 
-def load(*folders: str | os.PathLike[str]) -> Results:
+def load(*folders: str | os.PathLike[str], invalid: bool = False) -> Results:
     """Read the results at or below `folders` (run, scenario or results folders).
 
-    Raises `InputError` when there are none.
+    With `invalid` tables also have the rows of runs on the testbed that do not count. Raises
+    `InputError` when there are no results.
     """
-    return Results(find_runs([Path(folder) for folder in folders or ("results",)]))
+    found = find_runs([Path(folder) for folder in folders or ("results",)])
+    return Results(found, invalid=invalid)
 
 
 def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.Expr]:
@@ -191,9 +208,10 @@ def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.E
 
     tags = [
         pl.lit(scenario.name).alias("scenario"),
+        pl.lit(scenario.backend or "simulation").alias("backend"),
         pl.lit(run.label).alias("variant"),
     ]
-    taken = {*own, "scenario", "variant", "seed"}
+    taken = {*own, "scenario", "backend", "variant", "seed"}
     for axis, name in run.axes.items():
         tags.append(pl.lit(name).alias(f"axis_{axis}" if axis in taken else axis))
     tags.append(pl.lit(run.seed, dtype=pl.Int64).alias("seed"))

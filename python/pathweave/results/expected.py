@@ -15,6 +15,9 @@ The file has one array of tables per scenario, named like the scenario file:
 
 A scenario without variants gives `value = 735.6` in place of `axes` and `values`.
 
+With `backends = ["simulate", "testbed"]` the values are also shown beside what the testbed gives,
+and with `["testbed"]` only there. If left out they are of simulations.
+
 With `relative_to = { scheme = "LIA" }` values are ratios: the statistic over that of the run with
 the same seed and, on the axes named there, these names. Their unit is "%", or none.
 """
@@ -36,8 +39,9 @@ if TYPE_CHECKING:
 FILE = "expected.toml"
 _KEYS = {
     "quantity", "statistic", "where", "unit", "tolerance", "source", "axes", "values", "value",
-    "relative_to",
+    "relative_to", "backends",
 }  # fmt: skip
+_BACKENDS = ("simulate", "testbed")
 
 
 @dataclass(frozen=True)
@@ -105,9 +109,11 @@ class Expected:
 
 
 def read_expected(
-    folder: Path, scenario: str, axes: Mapping[str, Sequence[str]]
+    folder: Path, scenario: str, axes: Mapping[str, Sequence[str]], backend: str = "simulate"
 ) -> tuple[Expected, ...]:
     """Published values for `scenario` from the file in `folder`; none when there is no file.
+
+    Only those that are of this backend.
 
     Raises `InputError` with the file's name for a mistake in it.
     """
@@ -124,7 +130,9 @@ def read_expected(
     found: list[Expected] = []
     for number, entry in enumerate(entries, start=1):
         try:
-            found.append(_parse(entry, axes))
+            parsed = _parse(entry, axes)
+            if backend in _backends(entry):
+                found.append(parsed)
         except InputError as error:
             raise InputError(f"{path}: entry {number} of [[{scenario}]]: {error}") from error
     return tuple(found)
@@ -172,6 +180,16 @@ def _parse(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Expec
         points=points,
         relative_to=relative_to,
     )
+
+
+def _backends(entry: Mapping[str, Any]) -> list[str]:
+    backends = entry.get("backends", ["simulate"])
+    if not isinstance(backends, list) or not backends:
+        raise InputError("backends must be a list of backends")
+    for name in backends:
+        if name not in _BACKENDS:
+            raise InputError(f"a backend must be one of {', '.join(_BACKENDS)}, not {name!r}")
+    return backends
 
 
 def _points(

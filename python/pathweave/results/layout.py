@@ -6,6 +6,7 @@ results/<scenario>/<variant>-s<seed>/        one run
     packets-<flow>.pcapng ...
     optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
 results/<scenario>-optimum/                  the optimum alone, in the same form
+results/<scenario>-testbed/                  runs on the testbed, in the same form
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ OPTIMUM_TABLES = ("optimum", "optimum_subflows")
 """Tables that stand beside a run's own when the optimum was solved alongside."""
 
 
-def scenario_folder(root: Path, name: str, size: str, utility: str | None = None) -> Path:
+def scenario_folder(
+    root: Path, name: str, size: str, utility: str | None = None, stretch: int | None = None
+) -> Path:
     """Folder of one scenario; sizes other than the default keep their results apart.
 
-    So do optima, those for each utility.
+    So do optima, those for each utility, and runs on the testbed, those for each stretch.
     """
     parts = [name]
     if size not in ("", DEFAULT_SIZE):
@@ -47,6 +50,10 @@ def scenario_folder(root: Path, name: str, size: str, utility: str | None = None
         parts.append("optimum")
         if utility != DEFAULT_UTILITY:
             parts.append(re.sub(r"[^A-Za-z0-9.]+", "-", utility).strip("-"))
+    if stretch is not None:
+        parts.append("testbed")
+        if stretch != 1:
+            parts.append(f"stretch{stretch}")
     return root / "-".join(parts)
 
 

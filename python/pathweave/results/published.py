@@ -22,10 +22,12 @@ def compare(scenario: StoredScenario) -> pl.DataFrame:
 
     Columns: scenario, entry (its place in the file, from 0), title, unit, the axes, published,
     ours and ci (half the 95 % interval over seeds) in that unit, difference (relative), tolerance
-    (relative, null for none), within. `ours` is null when nothing was run for a value.
+    (relative, null for none), within. `ours` is null when nothing was run for a value, or nothing
+    valid.
     """
     import polars as pl
 
+    scenario = scenario.counted()
     rows: list[dict[str, object]] = []
     for number, entry in enumerate(scenario.expected):
         for point in entry.points:

@@ -9,6 +9,7 @@ from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
+from pathweave.results.testbed import invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,6 +40,21 @@ class StoredRun:
     def seed(self) -> int:
         """Seed of the run."""
         return self.manifest["seed"]
+
+    @property
+    def backend(self) -> str:
+        """What made the results: "simulate", "testbed" or "solve"."""
+        return self.manifest["backend"]
+
+    @property
+    def testbed(self) -> dict[str, Any] | None:
+        """How the run on the testbed went; None of other backends."""
+        return self.manifest.get("testbed")
+
+    @property
+    def invalid(self) -> str | None:
+        """Why the run does not count; None when it does, as all but some of the testbed do."""
+        return None if self.testbed is None else invalid(self.testbed)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -76,8 +92,27 @@ class StoredScenario:
 
     @property
     def heading(self) -> str:
-        """Title, or the name when there is none."""
-        return self.title or self.name
+        """Title, or the name when there is none, and the backend where it is not simulation."""
+        backend = self.backend
+        return f"{self.title or self.name} ({backend})" if backend else self.title or self.name
+
+    @property
+    def backend(self) -> str:
+        """What made the results, in words: "testbed, stretch 10"; empty for the simulation."""
+        if not self.runs:
+            return ""
+        run = self.runs[0]
+        if run.testbed is not None:
+            stretch = run.testbed["stretch"]
+            return "testbed" if stretch == 1 else f"testbed, stretch {stretch:g}"
+        if run.backend == "solve":
+            utility = run.manifest.get("optimum", {}).get("utility", layout.DEFAULT_UTILITY)
+            return "optimum" if utility == layout.DEFAULT_UTILITY else f"optimum, {utility}"
+        return ""
+
+    def counted(self) -> StoredScenario:
+        """The same without the runs that are invalid, which no mean or chart may be of."""
+        return replace(self, runs=[run for run in self.runs if run.invalid is None])
 
     def labels(self) -> list[str]:
         """Labels of the variants that have runs, in order."""

@@ -18,6 +18,7 @@ def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:
     """
     import polars as pl
 
+    scenario = scenario.counted()
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label and "recoveries" in run.tables]

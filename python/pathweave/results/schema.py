@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,52 +16,59 @@ if TYPE_CHECKING:
 Kind = Literal["whole", "number", "flag", "text"]
 
 
-def _columns(whole: str = "", number: str = "", flag: str = "", text: str = "") -> dict[str, Kind]:
-    kinds: dict[Kind, str] = {"whole": whole, "number": number, "flag": flag, "text": text}
-    return {column: kind for kind, columns in kinds.items() for column in columns.split()}
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
-_COUNTED = "retransmits reinjected timeouts marks"
-_SAMPLE = "time_s"
+_FLAGS = _names("finished in_window stalled")
+_TEXTS = _names(
+    "name group controller source destination location path link layer phase failed switch"
+)
+_WHOLE = _names(
+    "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"
+    " packets retransmits reinjected timeouts marks drops lost_to_failure lost_silently header_bits"
+    " state_bytes feedback unmanaged most_bytes refused prices routes feedback_packets"
+    " feedback_bytes notices silences reroutes unroutable"
+)
+_COUNTED = "retransmits reinjected timeouts marks rtt_mean_s rtt_p99_s"
 
-TABLES: dict[str, dict[str, Kind]] = {
-    "flows": _columns(
-        whole=f"id subflows delivered_bytes {_COUNTED}",
-        number="job start_s end_s size_bytes fct_s fct_ideal_s goodput_bps rtt_mean_s rtt_p99_s",
-        flag="finished in_window stalled",
-        text="name group controller source destination location",
-    ),
-    "subflows": _columns(
-        whole=f"flow subflow received_bytes sent_packets {_COUNTED}",
-        number="opened_s goodput_bps rtt_mean_s rtt_p99_s",
-        text="path",
-    ),
-    "links": _columns(
-        whole="bytes packets drops lost_to_failure lost_silently marks",
-        number="capacity_bps utilisation queue_mean queue_p99",
-        text="link layer",
-    ),
-    "jobs": _columns(
-        whole="job flows bytes", number="start_s end_s jct_s", flag="finished", text="group"
-    ),
-    "phases": _columns(whole="flow", number="goodput_bps", text="phase"),
-    "phase_subflows": _columns(whole="flow subflow", number="goodput_bps", text="phase"),
-    "phase_links": _columns(number="utilisation queue_mean", text="phase link"),
-    "rates": _columns(whole="flow subflow", number=f"{_SAMPLE} rate_bps"),
-    "windows": _columns(
-        whole="flow subflow", number=f"{_SAMPLE} window_packets ssthresh_packets rtt_s"
-    ),
-    "rtts": _columns(whole="flow subflow", number=f"{_SAMPLE} rtt_s smoothed_rtt_s"),
-    "queues": _columns(whole="packets", number=_SAMPLE, text="link"),
-    "recoveries": _columns(whole="flow subflows_hit", number="at_s recovery_s", text="failed"),
-    "agents": _columns(whole="header_bits state_bytes feedback unmanaged", text="link"),
-    "buffers": _columns(whole="most_bytes refused", text="switch"),
-    "fmp": _columns(
-        whole="prices routes feedback_packets feedback_bytes notices silences reroutes unroutable",
-        text="switch",
-    ),
+TABLES: dict[str, tuple[str, ...]] = {
+    name: _names(columns)
+    for name, columns in {
+        "flows": "id name group controller subflows source destination location job start_s end_s"
+        " size_bytes delivered_bytes finished in_window stalled fct_s fct_ideal_s goodput_bps"
+        f" {_COUNTED}",
+        "subflows": "flow subflow path opened_s received_bytes goodput_bps sent_packets"
+        f" {_COUNTED}",
+        "links": "link layer capacity_bps bytes packets utilisation drops lost_to_failure"
+        " lost_silently marks queue_mean queue_p99",
+        "jobs": "group job start_s end_s jct_s flows bytes finished",
+        "phases": "phase flow goodput_bps",
+        "phase_subflows": "phase flow subflow goodput_bps",
+        "phase_links": "phase link utilisation queue_mean",
+        "rates": "time_s flow subflow rate_bps",
+        "windows": "time_s flow subflow window_packets ssthresh_packets rtt_s",
+        "rtts": "time_s flow subflow rtt_s smoothed_rtt_s",
+        "queues": "time_s link packets",
+        "recoveries": "at_s failed flow subflows_hit recovery_s",
+        "agents": "link header_bits state_bytes feedback unmanaged",
+        "buffers": "switch most_bytes refused",
+        "fmp": "switch prices routes feedback_packets feedback_bytes notices silences reroutes"
+        " unroutable",
+    }.items()
 }
-"""Types of columns, by table; their order is that of the data."""
+"""Columns of the core's tables, in order."""
+
+
+def kind_of(table: str, column: str) -> Kind:
+    """What a column of one of `TABLES` holds."""
+    if column == "job":  # of a flow that belongs to none it is null
+        return "whole" if table == "jobs" else "number"
+    if column in _WHOLE:
+        return "whole"
+    if column in _TEXTS:
+        return "text"
+    return "flag" if column in _FLAGS else "number"
 
 
 def typed(name: str, table: Mapping[str, list[Any]]) -> dict[str, Column]:
@@ -74,19 +79,21 @@ def typed(name: str, table: Mapping[str, list[Any]]) -> dict[str, Column]:
     """
     if name not in TABLES:
         raise ValueError(f"there is no table {name}")
-    kinds = TABLES[name]
-    if set(table) != set(kinds):
-        wrong = ", ".join(sorted(set(table) ^ set(kinds)))
+    columns = TABLES[name]
+    if set(table) != set(columns):
+        wrong = ", ".join(sorted(set(table) ^ set(columns)))
         raise ValueError(f"the table {name} has columns too many or too few: {wrong}")
     if len({len(values) for values in table.values()}) > 1:
         raise ValueError(f"the columns of the table {name} differ in length")
     try:
-        return {column: _typed(kinds[column], values) for column, values in table.items()}
+        return {column: _typed(kind_of(name, column), table[column]) for column in columns}
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"the table {name} has a value of a wrong type: {error}") from error
 
 
 def _typed(kind: Kind, values: list[Any]) -> Column:
+    import numpy as np
+
     match kind:
         case "whole":
             return np.array([_of(int, value) for value in values], dtype=np.uint64)

@@ -5,7 +5,7 @@ under way in it. Means, percentiles and completion times are over those that fin
 without a size; flows that had a size and did not finish are counted beside them, with the bytes
 they delivered.
 The mean is the mean of the runs' means, its interval is over seeds; percentiles are over the flows
-of all seeds.
+of all seeds. Runs on the testbed that are invalid are left out.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
     """
     import polars as pl
 
+    scenario = scenario.counted()
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
@@ -63,6 +64,7 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
     """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles."""
     import polars as pl
 
+    scenario = scenario.counted()
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]

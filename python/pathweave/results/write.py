@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.testbed import TestbedOutput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave._core import Column, Output, Variant
+    from pathweave._core import Column, Variant
+    from pathweave.results.output import Output
 
 ROW_GROUP = 262_144
 """Rows in a Parquet row group: fixed, so that bytes depend on the data alone."""
@@ -66,6 +68,8 @@ def write_run(
         manifest = _manifest(identity, output, rows, notes)
         if optimum is not None:
             manifest["optimum"] = dict(optimum)
+        if isinstance(output, TestbedOutput):
+            manifest["testbed"] = dict(output.testbed)
         write_json(partial / layout.MANIFEST, manifest)
         _take_place(partial, folder)
     finally:

@@ -55,14 +55,17 @@ def make_plan(
     utility: str | None = None,
     routing: bool = False,
     limit: int | None = None,
+    stretch: int | None = None,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
     seed, and of the utility that it maximises when it is an optimum; one that ended after too many
-    problems counts for a `limit` up to its own. With `fresh` none is.
+    problems counts for a `limit` up to its own. So it is with the `stretch` of the testbed, which
+    is None for other backends. With `fresh` none is.
     """
-    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility)
+    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility, stretch)
+    backend = "simulate" if utility is None else "solve"
     _refuse_foreign(folder, scenario.name)
     missing: list[Task] = []
     present: list[Task] = []
@@ -85,8 +88,8 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
-                hash=_hash(variant.hash(seed), utility, routing=routing),
-                backend="simulate" if utility is None else "solve",
+                hash=_hash(variant.hash(seed), utility, routing=routing, stretch=stretch),
+                backend=backend if stretch is None else "testbed",
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)
@@ -108,10 +111,13 @@ def _refuse_foreign(folder: Path, name: str) -> None:
         )
 
 
-def _hash(simulated: str, utility: str | None, *, routing: bool) -> str:
-    if utility is None:
+def _hash(simulated: str, utility: str | None, *, routing: bool, stretch: int | None) -> str:
+    if stretch is not None:
+        words = f"{simulated} testbed stretch {stretch}"
+    elif utility is not None:
+        words = f"{simulated} {utility}{' routing' if routing else ''}"
+    else:
         return simulated
-    words = f"{simulated} {utility}{' routing' if routing else ''}"
     return hashlib.sha256(words.encode()).hexdigest()[: len(simulated)]
 
 

@@ -1,4 +1,4 @@
-"""Several runs at a time, each on a thread of the core; this thread watches and writes."""
+"""Several runs at a time, each on another thread or process; this thread watches and writes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,36 @@ from pathweave.results.write import write_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pathweave._core import Output, Progress, Run
+    from pathweave._core import Progress
+    from pathweave.results.output import Output
     from pathweave.running.plan import Task
 
 POLL_S = 0.02
 """Seconds between two looks at the runs: short, so that a core does not idle between small runs."""
+
+
+class RefusedError(RuntimeError):
+    """A backend cannot do what a run asks for, whatever the seed."""
+
+
+class Run(Protocol):
+    """A run that goes on by itself; the core's `Run` is one."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def poll(self) -> Progress:
+        """How far it has come."""
+        ...
+
+    def cancel(self) -> None:
+        """Ask it to end without results."""
+        ...
+
+    def take(self) -> Output:
+        """What came of it, once it is done; raises `RuntimeError` when it failed."""
+        ...
 
 
 class Watcher(Protocol):
@@ -49,6 +74,10 @@ class Watcher(Protocol):
         """`task` was told to stop, and did."""
         ...
 
+    def left_out(self, task: Task) -> None:
+        """`task` is not run after all."""
+        ...
+
     def tick(self) -> None:
         """All runs have been looked at."""
         ...
@@ -60,14 +89,32 @@ class Outcome:
 
     finished: list[Task] = field(default_factory=list)
     failed: list[tuple[Task, str]] = field(default_factory=list)
+    refused: list[Task] = field(default_factory=list)
+    """Those of the failed ones that the backend cannot do."""
     cancelled: list[Task] = field(default_factory=list)
     """Runs that were stopped half-way or never begun."""
+    left_out: list[Task] = field(default_factory=list)
+    """Runs that what came of others made needless."""
+
+
+def simulation(task: Task) -> Run:
+    """The run of `task` in the core."""
+    return task.identity.variant.prepare(task.identity.seed)
 
 
 def run_all(
-    tasks: Sequence[Task], jobs: int, watcher: Watcher, interrupted: Callable[[], bool]
+    tasks: Sequence[Task],
+    jobs: int,
+    watcher: Watcher,
+    interrupted: Callable[[], bool],
+    *,
+    prepare: Callable[[Task], Run] = simulation,
+    needless: Callable[[Task, Outcome], bool] = lambda _task, _outcome: False,
 ) -> Outcome:
     """Run `tasks` in order, at most `jobs` at a time, and write each as soon as it is done.
+
+    `prepare` makes a task's run; `needless` says whether a task may be left out after what has come
+    of those before it.
 
     When `interrupted()` turns true nothing new begins, the runs under way are cancelled, and
     finished ones are kept. An `OSError` from writing (a full disk) ends everything: the other runs
@@ -81,7 +128,11 @@ def run_all(
         while active or (waiting and not interrupted()):
             while waiting and len(active) < jobs and not interrupted():
                 task = waiting.pop()
-                run = task.identity.variant.prepare(task.identity.seed)
+                if needless(task, outcome):
+                    outcome.left_out.append(task)
+                    watcher.left_out(task)
+                    continue
+                run = prepare(task)
                 run.start()
                 active.append((task, run))
                 watcher.started(task)
@@ -121,6 +172,8 @@ def _settle(task: Task, run: Run, watcher: Watcher, outcome: Outcome) -> bool:
                 output = run.take()
             except RuntimeError as error:
                 outcome.failed.append((task, str(error)))
+                if isinstance(error, RefusedError):
+                    outcome.refused.append(task)
                 watcher.failed(task, str(error))
             else:
                 write_run(task.folder, task.identity, output)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave._core import Output, Progress
+    from pathweave._core import Progress
+    from pathweave.results.output import Output
     from pathweave.running.plan import Task
 
 
@@ -33,6 +34,9 @@ class Quiet:
         """Say nothing."""
 
     def cancelled(self, task: Task) -> None:
+        """Say nothing."""
+
+    def left_out(self, task: Task) -> None:
         """Say nothing."""
 
     def tick(self) -> None:

@@ -45,11 +45,16 @@ class Request:
     """How many problems are solved for a run at most; None leaves it to the default."""
     beside: str | None = None
     """What is maximised beside a simulation; None for nothing."""
+    stretch: int | None = None
+    """By how much the testbed slows time down; None for other backends."""
+    valid: int | None = None
+    """How many valid runs of each variant the testbed shall give, whatever the seeds."""
 
     @property
     def command(self) -> str:
         """The command line that asks for all variants with these settings."""
-        words = ["pathweave", "solve" if self.utility else "run", str(self.path)]
+        verb = "run" if self.stretch is None else "testbed"
+        words = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
             words += ["--utility", self.utility]
         words += ["--routing"] if self.routing else []
@@ -58,7 +63,10 @@ class Request:
             words += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
         words += ["--problems", str(self.problems)] if self.problems else []
         words += ["--size", self.size] if self.size else []
-        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        # As many seeds as it takes are not what was asked for.
+        words += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
+        words += ["--valid", str(self.valid)] if self.valid else []
+        words += ["--stretch", str(self.stretch)] if self.stretch not in (None, 1) else []
         for text in self.sets:
             words += ["--set", text]
         return shlex.join(words)
@@ -94,8 +102,10 @@ def open_session(request: Request) -> Session:
     except _core.ScenarioError as error:
         raise ScenarioError(str(error)) from error
     # What was published is of controllers, not of optima.
-    solve = request.utility is not None
-    expected = () if solve else read_expected(request.path.parent, scenario.name, whole.axes)
+    backend = "simulate" if request.stretch is None else "testbed"
+    expected = ()
+    if request.utility is None:
+        expected = read_expected(request.path.parent, scenario.name, whole.axes, backend)
     plan = make_plan(
         scenario,
         request.root,
@@ -105,6 +115,7 @@ def open_session(request: Request) -> Session:
         utility=request.utility,
         routing=request.routing,
         limit=request.problems,
+        stretch=request.stretch,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)

@@ -1,0 +1,102 @@
+"""`pathweave testbed`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathweave.cli.exits import FAILED
+from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.errors import InputError
+from pathweave.results import layout
+
+if TYPE_CHECKING:
+    from pathweave.running.pool import Outcome
+    from pathweave.running.session import Session
+
+
+def play_all(
+    scenario: Scenario,
+    size: Size = None,
+    seeds: Seeds = None,
+    valid: Annotated[
+        int | None,
+        typer.Option(
+            help="Valid runs of each variant: seeds go on until there are so many, or three times"
+            " as many runs.",
+            metavar="N",
+            min=1,
+            max=10_000,
+        ),
+    ] = None,
+    sets: Sets = None,
+    only: Only = None,
+    out: Out = layout.DEFAULT_ROOT,
+    stretch: Annotated[
+        int,
+        typer.Option(
+            help="Slow time down: rates divided, delays multiplied by N.", metavar="N", min=1
+        ),
+    ] = 1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,
+) -> None:
+    """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
+
+    All variants and seeds, one after the other, in network namespaces of this machine's kernel.
+    Needs root, and `make linux`. Results go to DIR/<scenario>-testbed/ (with a stretch, to
+    DIR/<scenario>-testbed-stretch<N>/), in the form that `run` gives them. A run whose packets left
+    too late is kept, marked as invalid, and left out of means.
+
+    Example: pathweave testbed papers/xmp/fig4.toml --stretch 10 --seeds 5
+    """
+    from pathweave.cli.console import messages
+    from pathweave.cli.outcome import finish
+    from pathweave.cli.progress import watch
+    from pathweave.linux import binary
+    from pathweave.running.session import Request, open_session
+    from pathweave.running.testbed import TRIES, play
+
+    if seeds and valid:
+        raise InputError("--valid goes through as many seeds as it needs: leave --seeds out")
+    session = open_session(
+        Request(
+            path=scenario,
+            size=size,
+            seeds=TRIES * valid if valid else seeds,
+            sets=tuple(sets or ()),
+            only=tuple(only or ()),
+            root=out,
+            fresh=fresh,
+            stretch=stretch,
+            valid=valid,
+        )
+    )
+    binary()  # a missing one is said before a folder is made
+    console = messages()
+    plan = session.plan
+    if plan.present:
+        runs = f"of {len(plan.tasks)} runs" if not valid else "runs"
+        console.print(f"{len(plan.present)} {runs} are there already")
+    with watch(console, len(plan.missing), "played") as progress:
+        outcome = play(session, progress, progress.restore_terminal)
+    finish(session, outcome)
+    if valid and _report_short(session, outcome, valid):
+        raise typer.Exit(FAILED)
+
+
+def _report_short(session: Session, outcome: Outcome, wanted: int) -> bool:
+    """Say which variants have too few valid runs; whether there are some."""
+    from pathweave.cli.console import messages
+    from pathweave.running.testbed import valid_runs
+
+    done = (*session.plan.present, *outcome.finished)
+    short = False
+    for variant in session.plan.scenario.variants:
+        found = valid_runs(variant.slug, done)
+        if found < wanted:
+            short = True
+            name = variant.label or session.plan.scenario.name
+            text = f"{name}: only {found} of {wanted} runs are valid; a larger --stretch helps"
+            messages().print(text, markup=False)
+    return short
