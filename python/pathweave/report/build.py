@@ -13,6 +13,12 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
+from pathweave.report.backends import (
+    goodput_tables,
+    queue_tables,
+    series_figures,
+    testbed_tables,
+)
 from pathweave.report.tables import (
     Table,
     optimum_tables,
@@ -20,7 +26,9 @@ from pathweave.report.tables import (
     routing_tables,
     summary_tables,
 )
+from pathweave.results.backends import Comparison, comparisons
 from pathweave.results.read import StoredScenario, find_runs
+from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 
 if TYPE_CHECKING:
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 CHARTS = "charts"
 _FLOW_COLOURS = 12
+_WORK = {"simulate": "Simulated", "testbed": "Played", "solve": "Solved"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,21 @@ class Part:
     published: list[Table]
     figures: list[Figure]
     resolved: str
+    repeatable: bool
+    """Whether equal runs give equal results."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The part of the page that has one scenario's backends side by side."""
+
+    anchor: str
+    heading: str
+    name: str
+    played: list[tuple[str, list[tuple[str, str]]]]
+    """Of each testbed its name, and what is to be known of its runs."""
+    tables: list[Table]
+    figures: list[Figure]
 
 
 def build_report(
@@ -60,15 +84,22 @@ def build_report(
     and SVG of every chart go to `charts` beside it. Raises `InputError` when there are no runs.
     """
     scenarios = find_runs(folders)
-    palette = palette_of(scenarios)
+    compared = comparisons(scenarios)
+    palette = palette_of([*scenarios, *(comparison.merged() for comparison in compared)])
+    besides = [
+        _beside(comparison, palette, f"b{place}")
+        for place, comparison in enumerate(compared, start=1)
+    ]
     parts = [
         _part(scenario, palette, f"s{place}") for place, scenario in enumerate(scenarios, start=1)
     ]
     target = out or _default_folder(folders)
     target.mkdir(parents=True, exist_ok=True)
     page = target / PAGE
-    page.write_text(_page(parts), encoding="utf-8")
+    page.write_text(_page(parts, besides), encoding="utf-8")
     if pictures:
+        for beside in besides:
+            write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
         for part in parts:
             below = part.scenario.folder.name if len(parts) > 1 else ""
             write_pictures(target / CHARTS / below, part.figures)
@@ -82,6 +113,19 @@ def _default_folder(folders: Sequence[Path]) -> Path:
     return (folders[0].parent if len(parents) == 1 else Path()) / "report"
 
 
+def _beside(comparison: Comparison, palette: Palette, anchor: str) -> Beside:
+    return Beside(
+        anchor=anchor,
+        heading=comparison.heading,
+        name=comparison.first.name,
+        played=[
+            (column.name, facts(column.whole)) for column in comparison.columns if column.played
+        ],
+        tables=[*goodput_tables(comparison), *queue_tables(comparison)],
+        figures=series_figures(comparison, palette),
+    )
+
+
 def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
     first = scenario.runs[0].manifest
     return Part(
@@ -89,13 +133,14 @@ def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
         scenario=scenario,
         facts=_facts(scenario),
         notes=_notes(scenario),
-        summary=summary_tables(scenario, palette),
+        summary=summary_tables(scenario, palette) + testbed_tables(scenario),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),
         published=published_tables(scenario, palette),
         figures=figures(Source(scenario, palette)),
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
+        repeatable=first["backend"] != "testbed",
     )
 
 
@@ -106,19 +151,19 @@ def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
     hops = sum(int(run.manifest["counters"].get("packet_hops", 0)) for run in runs)
     seconds = sum(run.timing.get("cpu_s", 0.0) for run in runs)
     settings = sorted({" ".join(run.manifest["scenario"]["set"]) for run in runs})
-    facts = [
+    found = [
         ("Scenario", scenario.path or scenario.name),
         ("Size", scenario.size),
         ("Variants", str(len(scenario.labels()))),
         ("Seeds", ", ".join(str(seed) for seed in seeds)),
         ("Backend", ", ".join(sorted({run.manifest["backend"] for run in runs}))),
         ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
-        ("Simulated" if hops else "Solved", _work(hops, seconds)),
+        (_WORK[runs[0].backend], _work(hops, seconds)),
         ("Results", f"{scenario.folder.name}/, {_disk_use(scenario)}"),
     ]
     if any(settings):
-        facts.append(("Set", "; ".join(text or "nothing" for text in settings)))
-    return [(name, text) for name, text in facts if text]
+        found.append(("Set", "; ".join(text or "nothing" for text in settings)))
+    return [(name, text) for name, text in [*found, *facts(scenario)] if text]
 
 
 def _work(hops: int, seconds: float) -> str:
@@ -133,7 +178,7 @@ def _disk_use(scenario: StoredScenario) -> str:
 
 def _notes(scenario: StoredScenario) -> list[str]:
     """What a reader should know about the runs before believing them."""
-    notes: list[str] = []
+    notes = remarks(scenario)
     for run in scenario.runs:
         name = f"{run.label or scenario.name}, seed {run.seed}"
         if run.manifest["verdict"] == "stalled":
@@ -172,7 +217,7 @@ def _optimum_notes(scenario: StoredScenario) -> list[str]:
     return notes
 
 
-def _page(parts: Sequence[Part]) -> str:
+def _page(parts: Sequence[Part], besides: Sequence[Beside]) -> str:
     import jinja2
     import vl_convert
 
@@ -182,13 +227,16 @@ def _page(parts: Sequence[Part]) -> str:
     )
     template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
     charts = {
-        f"{part.anchor}-{figure.name}": figure.spec() for part in parts for figure in part.figures
+        f"{part.anchor}-{figure.name}": figure.spec()
+        for part in (*besides, *parts)
+        for figure in part.figures
     }
     # Its stub asks for an argument that may be left out.
     library = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]
     return template.render(
         title=" · ".join(part.scenario.heading for part in parts),
         parts=parts,
+        besides=besides,
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
         library=library,
