@@ -50,7 +50,9 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("verb", ["run", "report", "list", "explain", "schema", "bench"])
+@pytest.mark.parametrize(
+    "verb", ["run", "testbed", "kernel", "report", "list", "explain", "schema", "bench"]
+)
 def test_every_verb_has_help(cli: Command, verb: str) -> None:
     done = cli(verb, "--help")
     assert done.returncode == 0

@@ -56,6 +56,21 @@ def test_reads_nested_values(tmp_path: Path) -> None:
     assert Expected.from_json(goodput.to_json()) == goodput
 
 
+def test_values_are_of_simulations_unless_they_say_otherwise(tmp_path: Path) -> None:
+    text = "".join(
+        f"[[tab1]]\nquantity = 'goodput'\nvalue = {value}\n{line}\n"
+        for value, line in (
+            (1, ""),
+            (2, "backends = ['testbed']"),
+            (3, "backends = ['simulate', 'testbed']"),
+        )
+    )
+    (tmp_path / "expected.toml").write_text(text)
+    for backend, values in (("simulate", [1, 3]), ("testbed", [2, 3])):
+        found = read_expected(tmp_path, "tab1", AXES, backend)
+        assert [point.value for entry in found for point in entry.points] == values
+
+
 def test_no_file_and_other_scenarios_are_fine(tmp_path: Path) -> None:
     assert read_expected(tmp_path, "tab1", AXES) == ()
     assert read(tmp_path, "[[fig9]]\nquantity = 'goodput'\nvalue = 1\n") == ()
@@ -70,6 +85,8 @@ def test_no_file_and_other_scenarios_are_fine(tmp_path: Path) -> None:
         ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nunit = 'mss'", 'unknown unit "mss"'),
         ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nstatistic = 'p100'", "unknown statistic"),
         ("[[tab1]]\nquantity = 'jct'", "either value or values"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nbackends = ['lab']", "one of simulate, testbed"),
+        ("[[tab1]]\nquantity = 'jct'\nvalue = 1\nbackends = 'testbed'", "a list of backends"),
         ("[[tab1]]\nquantity = 'jct'\nvalue = 'much'", "must be a number"),
         ("[[tab1]]\nquantity = 'jct'\nvalue = 1\ntolerance = -1", "positive number"),
         ("[[tab1]]\nquantity = 'jct'\naxes = ['load']\nvalues = {}", 'no axis "load"'),

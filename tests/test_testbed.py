@@ -120,6 +120,15 @@ def test_name_of_the_folder(size: str, stretch: int, name: str) -> None:
     assert layout.scenario_folder(Path("r"), "fig4", size, stretch=stretch) == Path("r") / name
 
 
+def test_published_values_are_left_to_the_simulation(play: Command, tmp_path: Path) -> None:
+    write_testbed(tmp_path)
+    entry = "[[tab1]]\nquantity = 'goodput'\nunit = 'Mbps'\nvalue = 513.6\n"
+    (tmp_path / "expected.toml").write_text(entry)
+    assert "published" not in play().stdout
+    (tmp_path / "expected.toml").write_text(f"{entry}backends = ['testbed']\n")
+    assert "(513.6)" in play().stdout
+
+
 def test_failed_run_leaves_the_others(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path, 'fail = ["dctcp"]')
     done = play()
@@ -287,14 +296,14 @@ def test_binary_ends_when_nobody_listens(tmp_path: Path) -> None:
 
 
 def test_progress_is_what_the_binary_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pathweave.running.testbed import TestbedRun
+    from pathweave.running.testbed import PlayedRun
 
     write_testbed(tmp_path, "wait = true")
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     monkeypatch.chdir(tmp_path)
     program = str(fake_linux.install(tmp_path))
     words = [program, "testbed", "tab1.toml", "--variant", "dctcp", "--seed", "1"]
-    run = TestbedRun(words, tmp_path / "scratch")
+    run = PlayedRun(words, tmp_path / "scratch")
     run.start()
     wait_for(tmp_path / "waiting")
     progress = run.poll()

@@ -10,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pathweave.results.testbed import TestbedOutput
+from pathweave.results.testbed import PlayedOutput
 from pathweave.results.units import count, duration, number
 from pathweave.running.meter import Meter, Overview
 
@@ -69,7 +69,7 @@ class Progressing:
             rate = output.packet_hops / output.wall_s if output.wall_s > 0 else 0.0
             took = f"{count(output.packet_hops)} packet-hops in {took}, {count(rate)}/s"
         self._line("done", "green", task.label, took)
-        if isinstance(output, TestbedOutput) and output.invalid is not None:
+        if isinstance(output, PlayedOutput) and output.invalid is not None:
             self._note(f"invalid: {output.invalid}")
         if output.verdict == "stalled":
             self._note("nothing more could happen: some flows have no live path left")

@@ -90,7 +90,7 @@ def queue_tables(comparison: Comparison) -> list[Table]:
     return tables
 
 
-def testbed_tables(scenario: StoredScenario) -> list[Table]:
+def played_tables(scenario: StoredScenario) -> list[Table]:
     """How the runs on the testbed went, a row per variant; none of other backends."""
     rows = [
         Row(

@@ -15,9 +15,9 @@ from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
 from pathweave.report.backends import (
     goodput_tables,
+    played_tables,
     queue_tables,
     series_figures,
-    testbed_tables,
 )
 from pathweave.report.tables import (
     Table,
@@ -133,7 +133,7 @@ def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
         scenario=scenario,
         facts=_facts(scenario),
         notes=_notes(scenario),
-        summary=summary_tables(scenario, palette) + testbed_tables(scenario),
+        summary=summary_tables(scenario, palette) + played_tables(scenario),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TestbedOutput:
+class PlayedOutput:
     """The output of one run on the testbed, as `results.output.Output` has it."""
 
     tables: Mapping[str, Mapping[str, Column]]
@@ -38,7 +38,7 @@ class TestbedOutput:
         return invalid(self.testbed)
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> TestbedOutput:
+    def from_json(value: Mapping[str, Any]) -> PlayedOutput:
         """Read what `pathweave-linux testbed` writes.
 
         Raises `ValueError` when something is missing or of a wrong type.
@@ -49,7 +49,7 @@ class TestbedOutput:
                 _ = testbed[key]
             _ = testbed["lateness_s"]["p99"]
             counters = dict(value["counters"])
-            return TestbedOutput(
+            return PlayedOutput(
                 tables={name: typed(name, table) for name, table in value["tables"].items()},
                 counters=counters,
                 results_hash=value["results_hash"],

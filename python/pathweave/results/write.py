@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
-from pathweave.results.testbed import TestbedOutput
+from pathweave.results.testbed import PlayedOutput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def write_run(
         manifest = _manifest(identity, output, rows, notes)
         if optimum is not None:
             manifest["optimum"] = dict(optimum)
-        if isinstance(output, TestbedOutput):
+        if isinstance(output, PlayedOutput):
             manifest["testbed"] = dict(output.testbed)
         write_json(partial / layout.MANIFEST, manifest)
         _take_place(partial, folder)

@@ -13,7 +13,7 @@ from pathweave.errors import PathweaveError
 from pathweave.linux import binary
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
-from pathweave.results.testbed import TestbedOutput
+from pathweave.results.testbed import PlayedOutput
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.pool import Outcome, RefusedError, Watcher, run_all
 from pathweave.running.session import writing
@@ -38,15 +38,13 @@ _BEGUN: Progress = {
 }  # fmt: skip
 
 
-class TestbedRun:
+class PlayedRun:
     """One run in a process of its own, watched like a run of the core.
 
     The process has its own process group: a Ctrl-C of the terminal comes to this process alone, and
     the other hears of it once, by `cancel`. Should this process die without a word, the pipe that
     the other tells its progress through breaks, which ends it too.
     """
-
-    __test__ = False  # not one of pytest's
 
     def __init__(self, command: Sequence[str], scratch: Path) -> None:
         """`command` lacks `--output`: the results go through a file in the folder `scratch`."""
@@ -99,14 +97,14 @@ class TestbedRun:
         self._process.send_signal(signal.SIGINT if self._cancelled == 0 else signal.SIGTERM)
         self._cancelled += 1
 
-    def take(self) -> TestbedOutput:
+    def take(self) -> PlayedOutput:
         """Its results; raises `RuntimeError` when it has none, `RefusedError` if refused."""
         assert self._process is not None  # noqa: S101 - started before it is looked at
         try:
             if self._process.returncode != 0:
                 raise self._failure(self._process.returncode)
             try:
-                return TestbedOutput.from_json(read_json(self._file))
+                return PlayedOutput.from_json(read_json(self._file))
             except (OSError, ValueError) as error:
                 raise RuntimeError(
                     f"{self._command[0]} left results that cannot be used: {error}"
@@ -184,11 +182,11 @@ def play(
     """
     program = binary()
     wanted = session.request.valid
-    begun: list[TestbedRun] = []
+    begun: list[PlayedRun] = []
 
-    def prepare(task: Task) -> TestbedRun:
+    def prepare(task: Task) -> PlayedRun:
         words = command(session.request, program, task)
-        begun.append(TestbedRun(words, layout.partial_folder(task.folder)))
+        begun.append(PlayedRun(words, layout.partial_folder(task.folder)))
         return begun[-1]
 
     def kill() -> None:
