@@ -2,8 +2,8 @@
 
 `install` writes a script that runs this file. What its testbed does comes from `[testbed]` in the
 scenario file: `refuse` (slugs of variants that it refuses), `fail` (slugs that fail), `invalid`
-(runs, as "slug-s1", that are marked as invalid), `wait` (it runs until it is interrupted) and
-`deaf` (it does not end before the second signal). Its tables are the fake core's, with rates a
+(runs, as "slug-s1", that are marked as invalid), `notes`, `wait` (it runs until it is interrupted)
+and `deaf` (it does not end before the second signal). Its tables are the fake core's, with rates a
 tenth lower, or those in the JSON file that the variable FAKE_TABLES names. Each call adds its
 arguments to `calls.jsonl` in the working folder.
 """
@@ -162,6 +162,7 @@ def _testbed(arguments: list[str]) -> None:
     _progress(0.5)
     valid = f"{asked.variant}-s{asked.seed}" not in told.get("invalid", [])
     result = output(_tables(asked, content), valid=valid, stretch=asked.stretch)
+    result["notes"] = told.get("notes", [])
     asked.output.write_text(json.dumps(result, allow_nan=False))
     _progress(1.0)
 

@@ -15,6 +15,7 @@ import pytest
 import fake_linux
 import pathweave
 from conftest import Command, environment, fake_command, write_scenario
+from pathweave.report.build import build_report
 from pathweave.results import layout
 from test_kernel import calls
 
@@ -214,6 +215,20 @@ def test_invalid_runs_are_kept_shown_and_left_out(play: Command, tmp_path: Path)
     only = pathweave.load(tmp_path / FOLDER / "xmp-4-s1")
     assert only.flows.is_empty()
     assert only.runs["invalid"].to_list() == ["departures were too late"]
+
+
+def test_what_is_true_of_all_runs_is_said_once(play: Command, tmp_path: Path) -> None:
+    write_testbed(tmp_path, 'notes = ["RTTs are sampled", "this run: departures were too late"]')
+    done = play("--seeds", "2")
+    assert words(done.stderr).count("RTTs are sampled") == 1
+    page = build_report([tmp_path / FOLDER], pictures=False).read_text()
+    assert page.count("RTTs are sampled") == 1
+    assert "All runs: RTTs are sampled" in page
+    write_testbed(
+        tmp_path, 'notes = ["this run: departures were too late"]\ninvalid = ["dctcp-s1"]'
+    )
+    done = play("--only", "scheme=DCTCP", "--fresh")
+    assert words(done.stderr).count("departures were too late") == 1
 
 
 def test_seeds_go_on_until_enough_are_valid(play: Command, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Exit codes, and errors that a user can mend in one line instead of a traceback.
 
 0  done
-2  wrong input: the command line, a scenario, a folder without results
+2  wrong input: the command line, a scenario (or one that the testbed cannot play), a folder
+   without results
 1  anything else: a run failed, a disk was full, or it was interrupted (a second Ctrl-C ends the
    process by the signal itself, which a shell shows as 130)
 """

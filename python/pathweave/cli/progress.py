@@ -37,6 +37,7 @@ class Progressing:
         self.overview = Overview(total)
         self.meters: dict[Task, Meter] = {}
         self.stopping = False
+        self._said: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -74,7 +75,10 @@ class Progressing:
         if output.verdict == "stalled":
             self._note("nothing more could happen: some flows have no live path left")
         for note in output.notes:
-            self._note(note)
+            # Most of what the testbed has to say is true of all its runs.
+            if not (isinstance(output, PlayedOutput) and note in self._said):
+                self._note(note)
+            self._said.add(note)
 
     def solved(self, task: Task, notes: Sequence[str]) -> None:
         """The optimum beside a run is written."""

@@ -36,7 +36,10 @@ def play_all(
     stretch: Annotated[
         int,
         typer.Option(
-            help="Slow time down: rates divided, delays multiplied by N.", metavar="N", min=1
+            help="Slow time down: rates divided, delays multiplied by N.",
+            metavar="N",
+            min=1,
+            max=1000,
         ),
     ] = 1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,

@@ -179,11 +179,16 @@ def _disk_use(scenario: StoredScenario) -> str:
 def _notes(scenario: StoredScenario) -> list[str]:
     """What a reader should know about the runs before believing them."""
     notes = remarks(scenario)
+    said: dict[str, list[str]] = {}
     for run in scenario.runs:
         name = f"{run.label or scenario.name}, seed {run.seed}"
         if run.manifest["verdict"] == "stalled":
             notes.append(f"{name}: nothing more could happen, some flows have no live path left")
-        notes += [f"{name}: {note}" for note in run.manifest["notes"]]
+        for note in run.manifest["notes"]:
+            said.setdefault(note, []).append(name)
+    for note, names in said.items():
+        every = len(names) == len(scenario.runs) > 1
+        notes += [f"All runs: {note}"] if every else [f"{name}: {note}" for name in names]
     versions = {run.manifest["pathweave"] for run in scenario.runs}
     settings = {tuple(run.manifest["scenario"]["set"]) for run in scenario.runs}
     if len(versions) > 1:

@@ -49,6 +49,7 @@ class PlayedOutput:
                 _ = testbed[key]
             _ = testbed["lateness_s"]["p99"]
             counters = dict(value["counters"])
+            reason = testbed["reason"]
             return PlayedOutput(
                 tables={name: typed(name, table) for name, table in value["tables"].items()},
                 counters=counters,
@@ -58,7 +59,8 @@ class PlayedOutput:
                 cpu_s=float(value["cpu_s"]),
                 peak_rss_mb=float(value["peak_rss_mb"]),
                 verdict=value["verdict"],
-                notes=list(value["notes"]),
+                # Why it is invalid is said with what else is to be said of such runs.
+                notes=[note for note in value["notes"] if not (reason and reason in note)],
                 testbed=testbed,
             )
         except KeyError as error:

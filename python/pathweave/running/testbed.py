@@ -150,7 +150,7 @@ class PlayedRun:
         if code == _REFUSED:
             return RefusedError(said or f"{self._command[0]} refused it")
         if code < 0:
-            return RuntimeError(f"ended by {signal.Signals(-code).name}. {said}".rstrip(". "))
+            return RuntimeError(f"ended by a signal ({signal.strsignal(-code)}). {said}".strip())
         return RuntimeError(said or f"{self._command[0]} ended with status {code}")
 
     def _tidy(self) -> None:
