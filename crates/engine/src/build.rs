@@ -8,17 +8,17 @@ use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port, SharedBuffer}
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
-use pathweave_transport::{EcnUse, Segment};
+use pathweave_transport::EcnUse;
 use pathweave_units::{Bytes, Time};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The ports of a plan's links.
-pub(crate) fn network<P: Port>(
+pub(crate) fn network<S: Copy + Default, P: Port>(
     plan: &Plan,
     router: &Router,
     buffers: &[Option<Rc<SharedBuffer>>],
-) -> Network<Segment, P> {
+) -> Network<S, P> {
     let links = plan.fabric.links.iter().zip(&plan.queues);
     let agent = agent(plan, router).map(Arc::new);
     let setups: Vec<LinkSetup> = links

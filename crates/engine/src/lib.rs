@@ -10,6 +10,7 @@ mod capture;
 mod flows;
 mod fluid;
 mod ideal;
+pub mod live;
 mod memory;
 mod outlet;
 mod paths;

@@ -135,6 +135,12 @@ impl Scheduler {
         self.heap_first
     }
 
+    /// When anything is due next; `Time::MAX` for nothing.
+    pub fn next_due(&self) -> Time {
+        let near = self.wheel.peek().map_or(Time::MAX, |first| first.at);
+        near.min(self.heap_first)
+    }
+
     /// Timers that are set, and links that are scheduled far ahead.
     pub fn timers(&self) -> usize {
         self.heap.len()

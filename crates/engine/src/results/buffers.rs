@@ -5,7 +5,7 @@ use pathweave_fabric::Fabric;
 use pathweave_network::SharedBuffer;
 use std::rc::Rc;
 
-pub(super) fn buffers(fabric: &Fabric, buffers: &[Option<Rc<SharedBuffer>>]) -> Table {
+pub(crate) fn buffers(fabric: &Fabric, buffers: &[Option<Rc<SharedBuffer>>]) -> Table {
     let nodes = fabric.nodes.iter().zip(buffers);
     let (names, shared): (Vec<String>, Vec<&SharedBuffer>) = nodes
         .filter_map(|(node, buffer)| Some((node.name.clone(), buffer.as_deref()?)))

@@ -2,7 +2,7 @@
 
 mod account;
 mod agents;
-mod buffers;
+pub(crate) mod buffers;
 mod flows;
 mod fmp;
 mod jobs;
@@ -15,6 +15,9 @@ mod series;
 pub(crate) use account::Account;
 
 use crate::capture::Capture;
+use crate::live::FabricRecord;
+use crate::recovery::Recoveries;
+use crate::series::Series;
 use crate::simulation::Simulation;
 use crate::table::{Table, results_hash};
 use pathweave_network::Port;
@@ -110,18 +113,7 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
         queue_p99,
     };
     let mut tables = tables(&account);
-    if run.plan.record.rates.is_some() {
-        tables.push(series::rates(run));
-    }
-    if run.plan.record.windows.is_some() {
-        tables.push(series::windows(run));
-    }
-    if run.plan.record.rtts.is_some() {
-        tables.push(series::rtts(run));
-    }
-    if run.plan.record.queues.is_some() {
-        tables.push(series::queues(run));
-    }
+    tables.extend(series::all(run.plan, &run.series));
     if let Some((scheme, _)) = crate::build::explicit(run.plan) {
         tables.push(agents::agents(run, scheme));
     }
@@ -163,6 +155,40 @@ pub(crate) fn fluid_output(account: &Account<'_>, verdict: Verdict, ended: Time)
     Output {
         verdict,
         counters: counters(account, ended),
+        hash: results_hash(&tables, &[]),
+        goodput_share: goodput_share(account),
+        notes: notes(account, verdict),
+        tables,
+        captures: Vec::new(),
+    }
+}
+
+/// Builds the tables of a run on real hosts that is over.
+pub(crate) fn live_output(
+    account: &Account<'_>,
+    series: &Series,
+    recoveries: &Recoveries,
+    record: FabricRecord,
+    verdict: Verdict,
+    ended: Time,
+) -> Output {
+    let plan = account.plan;
+    let mut tables = tables(account);
+    tables.extend(series::all(plan, series));
+    tables.extend(record.tables);
+    if !recoveries.failures.is_empty() {
+        tables.push(recoveries::recoveries(&plan.fabric, recoveries));
+    }
+    let mut counters = counters(account, ended);
+    counters.packet_hops = record.packet_hops;
+    for statistics in &record.totals {
+        counters.dropped += statistics.dropped;
+        counters.lost_to_failures += statistics.lost() - statistics.dropped;
+        counters.marked += statistics.marked;
+    }
+    Output {
+        verdict,
+        counters,
         hash: results_hash(&tables, &[]),
         goodput_share: goodput_share(account),
         notes: notes(account, verdict),

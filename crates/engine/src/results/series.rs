@@ -1,10 +1,24 @@
 //! The tables of time series.
 
 use super::labels::link_labels;
-use crate::simulation::Simulation;
+use crate::series::Series;
 use crate::table::{Column, Table};
-use pathweave_network::Port;
+use pathweave_scenario::Plan;
 use pathweave_units::Time;
+
+/// The series that the plan asks for.
+pub(super) fn all(plan: &Plan, series: &Series) -> Vec<Table> {
+    let record = &plan.record;
+    [
+        record.rates.is_some().then(|| rates(plan, series)),
+        record.windows.is_some().then(|| windows(series)),
+        record.rtts.is_some().then(|| rtts(series)),
+        record.queues.is_some().then(|| queues(plan, series)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 /// The columns that say when a sample was taken, and of which subflow.
 fn of_subflows(rows: impl Iterator<Item = (Time, u32, u32)>) -> Vec<(&'static str, Column)> {
@@ -21,9 +35,9 @@ fn of_subflows(rows: impl Iterator<Item = (Time, u32, u32)>) -> Vec<(&'static st
     ]
 }
 
-pub(super) fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let rows = &run.series.rates;
-    let interval = run.plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
+fn rates(plan: &Plan, series: &Series) -> Table {
+    let rows = &series.rates;
+    let interval = plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
     let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
     columns.extend([(
         "rate_bps",
@@ -39,8 +53,8 @@ pub(super) fn rates<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let rows = &run.series.windows;
+fn windows(series: &Series) -> Table {
+    let rows = &series.windows;
     let finite = |value: f64| if value.is_finite() { value } else { f64::NAN };
     let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
     columns.extend([
@@ -67,8 +81,8 @@ pub(super) fn windows<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn rtts<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let rows = &run.series.rtts;
+fn rtts(series: &Series) -> Table {
+    let rows = &series.rtts;
     let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
     columns.extend([
         (
@@ -86,8 +100,8 @@ pub(super) fn rtts<P: Port>(run: &Simulation<'_, P>) -> Table {
     }
 }
 
-pub(super) fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
-    let rows = &run.series.queues;
+fn queues(plan: &Plan, series: &Series) -> Table {
+    let rows = &series.queues;
     let columns = vec![
         (
             "time_s",
@@ -95,7 +109,7 @@ pub(super) fn queues<P: Port>(run: &Simulation<'_, P>) -> Table {
         ),
         (
             "link",
-            link_labels(&run.plan.fabric, rows.iter().map(|row| row.link)),
+            link_labels(&plan.fabric, rows.iter().map(|row| row.link)),
         ),
         (
             "packets",

@@ -1,18 +1,30 @@
 //! A scenario on real sockets: hosts are network namespaces, the fabric is played in real time.
+//!
+//! Each host's kernel runs its own TCP and MPTCP in a namespace whose one device is a TUN: what the host
+//! sends comes out of a file, is played through the simulation's own ports and queues at the times that
+//! a clock on the wall says, and is written into the device of the host that it goes to. Two threads:
+//! one, with a core of its own, plays the fabric; the other starts and stops flows, writes and reads
+//! their sockets, and looks at the kernel's counters.
 
-use crate::Failure;
-use clap::Args;
+mod cleanup;
+mod clock;
+mod command;
+mod congestion;
+mod connection;
+mod fabric;
+mod frame;
+mod hosts;
+mod interruption;
+mod lateness;
+mod namespace;
+mod netlink;
+mod output;
+mod priority;
+mod refusal;
+mod socket;
+mod statistics;
+mod stream;
+mod subflows;
+mod tun;
 
-/// `testbed`.
-#[derive(Args)]
-pub struct Command {}
-
-impl Command {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// What the machine lacks, or what did not work.
-    pub fn run(self) -> Result<(), Failure> {
-        Err(Failure::refused("there is no testbed yet"))
-    }
-}
+pub use command::Command;

@@ -1,0 +1,340 @@
+//! Ports, queues and links, played at times that somebody else tells.
+
+use crate::build;
+use crate::capacity::Capacity;
+use crate::results::buffers;
+use crate::routing::Routing;
+use crate::scheduler::{Event, Scheduler};
+use crate::series::{Beat, QueueRow};
+use crate::simulation::RunError;
+use crate::table::Table;
+use crate::windows::{LinkShare, Marks, Window, plan_windows};
+use pathweave_fabric::LinkId;
+use pathweave_network::{
+    Arrival, FifoPort, Header, LinkEvent, LinkStatistics, Network, Port, RouteId, SharedBuffer,
+};
+use pathweave_scenario::{Change, Plan};
+use pathweave_units::{Rate, Time};
+use std::rc::Rc;
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// From a flow's source to its destination.
+    Forward,
+    /// Back.
+    Back,
+}
+
+/// What came of handing a packet to the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is under way.
+    Yes,
+    /// The host's own port dropped it.
+    Dropped,
+    /// The flow or subflow has no route.
+    Unknown,
+}
+
+/// The two routes of a subflow.
+#[derive(Clone, Copy, Debug)]
+struct Routes {
+    forward: RouteId,
+    back: RouteId,
+}
+
+/// A plan's links with packets on them; `S` is what the owner wants to know of a packet.
+///
+/// Times that it is told never go back.
+pub struct Fabric<'p, S, P: Port = FifoPort> {
+    plan: &'p Plan,
+    network: Network<S, P>,
+    scheduler: Scheduler,
+    buffers: Vec<Option<Rc<SharedBuffer>>>,
+    /// By flow and subflow.
+    routes: Vec<Vec<Option<Routes>>>,
+    /// Changes of links already made.
+    changes_made: usize,
+    capacities: Vec<Capacity>,
+    windows: Vec<Window>,
+    queue_beat: Beat,
+    queues: Vec<QueueRow>,
+    packet_hops: u64,
+    /// The plan's end has passed: nothing is counted any more.
+    over: bool,
+}
+
+/// What a fabric has counted.
+pub struct FabricRecord {
+    /// Of each window of the plan that was closed.
+    pub(crate) windows: Vec<Option<Vec<LinkShare>>>,
+    pub(crate) queues: Vec<QueueRow>,
+    pub(crate) queue_p99: Vec<f64>,
+    pub(crate) totals: Vec<LinkStatistics>,
+    pub(crate) tables: Vec<Table>,
+    /// Packets that reached the far end of a link.
+    pub packet_hops: u64,
+}
+
+impl FabricRecord {
+    /// Bytes that all links together have carried.
+    pub fn carried_bytes(&self) -> u64 {
+        let bytes = self.totals.iter().map(|link| link.delivered_bytes);
+        bytes.sum()
+    }
+}
+
+impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
+    /// The plan's links when the run begins.
+    ///
+    /// # Errors
+    /// When the plan's routing cannot be set up.
+    pub fn new(plan: &'p Plan) -> Result<Fabric<'p, S, P>, RunError> {
+        let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
+        let buffers = build::shared_buffers(plan);
+        let links = plan.fabric.links.iter();
+        Ok(Fabric {
+            network: build::network(plan, routing.intact(), &buffers),
+            scheduler: build::scheduler(plan),
+            buffers,
+            routes: Vec::new(),
+            changes_made: 0,
+            capacities: links.map(|link| Capacity::new(link.rate)).collect(),
+            windows: plan_windows(plan),
+            queue_beat: Beat::every(plan.record.queues),
+            queues: Vec::new(),
+            packet_hops: 0,
+            over: false,
+            plan,
+        })
+    }
+
+    /// Packets of this subflow take these links from now on.
+    pub fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]) {
+        let (flow, subflow) = (flow as usize, subflow as usize);
+        if self.routes.len() <= flow {
+            self.routes.resize_with(flow + 1, Vec::new);
+        }
+        let own = &mut self.routes[flow];
+        if own.len() <= subflow {
+            own.resize(subflow + 1, None);
+        }
+        let mut add = |path: &[LinkId]| self.network.add_route(path.iter().map(|link| link.0));
+        own[subflow] = Some(Routes {
+            forward: add(forward),
+            back: add(back),
+        });
+    }
+
+    /// A host sends a packet of so many bytes. Everything that is due before has been played
+    /// ([`Fabric::advance`]).
+    #[inline]
+    #[allow(clippy::too_many_arguments)] // a packet's fields, which are never kept together
+    pub fn send(
+        &mut self,
+        now: Time,
+        flow: u32,
+        subflow: u32,
+        heading: Heading,
+        size: u16,
+        ecn_capable: bool,
+        packet: S,
+    ) -> Taken {
+        let own = self
+            .routes
+            .get(flow as usize)
+            .and_then(|own| own.get(subflow as usize));
+        let Some(&Some(routes)) = own else {
+            return Taken::Unknown;
+        };
+        let route = match heading {
+            Heading::Forward => routes.forward,
+            Heading::Back => routes.back,
+        };
+        let header = Header::new(size, ecn_capable);
+        let label = P::Label::default();
+        let network = &mut self.network;
+        if network.send(now, route, header, label, packet, &mut self.scheduler) {
+            Taken::Yes
+        } else {
+            Taken::Dropped
+        }
+    }
+
+    /// Plays everything that is due up to now. `arrived` gets the packets that come to their hosts: when
+    /// that was, the packet, and whether it has been marked; `lost` gets those that never will.
+    #[inline]
+    pub fn advance(
+        &mut self,
+        now: Time,
+        mut arrived: impl FnMut(Time, S, bool),
+        mut lost: impl FnMut(S),
+    ) {
+        loop {
+            let control = self.next_control();
+            let limit = control.min(now.saturating_add(Time::from_picos(1)));
+            while let Some((at, event)) = self.scheduler.pop_before(limit) {
+                match event {
+                    Event::Link(link, LinkEvent::Arrival) => {
+                        self.packet_hops += 1;
+                        match self.network.arrive(link, at, &mut self.scheduler) {
+                            Arrival::Forwarded | Arrival::Consumed => {}
+                            Arrival::Dropped(packet) => lost(self.network.take(packet).segment),
+                            Arrival::AtHost(packet) => {
+                                let packet = self.network.take(packet);
+                                let marked = packet.header.congestion_experienced();
+                                arrived(at, packet.segment, marked);
+                            }
+                        }
+                    }
+                    Event::Link(link, LinkEvent::Departure) => {
+                        self.network.depart(link, at, &mut self.scheduler);
+                    }
+                    Event::Timer(_) => unreachable!("a fabric sets no timers"),
+                }
+            }
+            if control > now {
+                break;
+            }
+            self.scheduler.advance(control);
+            self.control(control, &mut lost);
+        }
+        if now > self.scheduler.now() {
+            self.scheduler.advance(now);
+        }
+    }
+
+    /// When something is due next; `Time::MAX` for nothing.
+    pub fn next_due(&self) -> Time {
+        self.scheduler.next_due().min(self.next_control())
+    }
+
+    /// Packets that have reached the far end of a link so far.
+    pub fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    /// Ends the run, unless the plan's own end came before, and gives what was counted.
+    pub fn finish(mut self, now: Time) -> FabricRecord {
+        self.advance(now, |_, _, _| {}, |_| {});
+        if !self.over {
+            self.close_windows(now, true);
+        }
+        let links = 0..self.network.links();
+        let queue_p99 = links
+            .clone()
+            .map(|link| f64::from(self.network.histogram(link).percentile(0.99)))
+            .collect();
+        let shared = self.plan.shared_buffer.is_some();
+        let windows = self.windows.into_iter();
+        FabricRecord {
+            windows: windows
+                .map(|window| window.closed.map(|_| window.links))
+                .collect(),
+            queues: self.queues,
+            queue_p99,
+            totals: links
+                .map(|link| self.network.statistics(link, now))
+                .collect(),
+            tables: shared
+                .then(|| buffers::buffers(&self.plan.fabric, &self.buffers))
+                .into_iter()
+                .collect(),
+            packet_hops: self.packet_hops,
+        }
+    }
+
+    fn next_control(&self) -> Time {
+        if self.over {
+            return Time::MAX;
+        }
+        let change = self.plan.events.get(self.changes_made);
+        let windows = self.windows.iter().map(Window::next_boundary);
+        windows
+            .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
+            .min(self.queue_beat.next())
+            .min(self.plan.stop.at.unwrap_or(Time::MAX))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn control(&mut self, now: Time, lost: &mut impl FnMut(S)) {
+        self.close_windows(now, false);
+        self.open_windows(now);
+        while let Some(event) = self.plan.events.get(self.changes_made)
+            && event.at <= now
+        {
+            self.changes_made += 1;
+            self.change(event.link, &event.change, now, &mut *lost);
+        }
+        if self.queue_beat.is_due(now) {
+            for &LinkId(link) in &self.plan.record.queue_links {
+                let waiting = self.network.waiting(link, now);
+                self.queues.push(QueueRow {
+                    at: now,
+                    link,
+                    waiting,
+                });
+            }
+        }
+        if self.plan.stop.at.is_some_and(|at| at <= now) {
+            self.close_windows(now, true);
+            self.over = true;
+        }
+    }
+
+    fn change(&mut self, LinkId(link): LinkId, change: &Change, now: Time, lost: impl FnMut(S)) {
+        let capacity = &mut self.capacities[link as usize];
+        match change {
+            Change::Rate(rate) => {
+                self.network.set_rate(link, now, *rate, &mut self.scheduler);
+                if self.network.is_up(link) {
+                    capacity.change(now, *rate);
+                }
+            }
+            Change::Loss(probability) => self.network.set_loss(link, *probability),
+            Change::Down => {
+                capacity.change(now, Rate::ZERO);
+                self.network.fail(link, now, &mut self.scheduler, lost);
+            }
+            Change::Up => {
+                self.network.restore(link, now);
+                capacity.change(now, self.network.rate(link));
+            }
+        }
+    }
+
+    fn open_windows(&mut self, now: Time) {
+        for window in &mut self.windows {
+            if window.marks.is_some() || window.from > now {
+                continue;
+            }
+            let links = 0..self.network.links();
+            window.marks = Some(Marks {
+                flows: std::collections::BTreeMap::new(),
+                links: links
+                    .clone()
+                    .map(|link| self.network.statistics(link, now))
+                    .collect(),
+                capacity: self.capacities.iter().map(|c| c.bits(now)).collect(),
+            });
+            if window.phase.is_none() {
+                links.for_each(|link| self.network.histogram(link).clear());
+            }
+        }
+    }
+
+    fn close_windows(&mut self, now: Time, run_ends: bool) {
+        for window in &mut self.windows {
+            let due = window.to <= now || run_ends;
+            if window.marks.is_none() || window.closed.is_some() || !due {
+                continue;
+            }
+            let links = 0..self.network.links();
+            let statistics = links.map(|link| self.network.statistics(link, now));
+            window.links = window.link_shares(now, statistics, &self.capacities);
+            window.closed = Some(now);
+        }
+    }
+}

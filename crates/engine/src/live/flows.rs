@@ -1,0 +1,252 @@
+//! Flows get their paths, and leave their counters behind.
+
+use super::hosts::{FlowOrder, FlowView, Hosts};
+use super::run::{Live, Run};
+use crate::build;
+use crate::flows::{Flow, FlowTotals, SubflowRow};
+use crate::ideal::ideal;
+use crate::recovery::{Failure, Hit};
+use crate::series::RateRow;
+use crate::windows::FlowShare;
+use pathweave_fabric::{LinkId, base_rtt};
+use pathweave_random::Stream;
+use pathweave_scenario::Change;
+use pathweave_transport::{Joins, RttHistogram};
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeMap;
+
+impl Run<'_> {
+    pub(super) fn start(&mut self, number: u32, now: Time, hosts: &mut impl Hosts) {
+        if !self.workload.start(number, now) {
+            return;
+        }
+        let opens = self.opening_times(number, now);
+        let flow = &self.workload.flows[number as usize];
+        let mut live = Live::default();
+        let mut data_paths = Vec::new();
+        for subflow in 0..flow.subflows {
+            let paths = self.routing.paths(self.plan, number, flow, subflow);
+            hosts.lay(number, subflow, &paths.forward, &paths.back);
+            live.named.push(self.path_list.place(&paths));
+            data_paths.push(paths.forward.clone());
+            let config = &self.plan.groups[flow.group as usize].transport;
+            let rtt = base_rtt(
+                &self.plan.fabric,
+                &paths.forward,
+                &paths.back,
+                build::full_packet(self.plan),
+                Bytes::new(u64::from(config.ack_packet)),
+            );
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |known| known.min(rtt)));
+            live.paths.push(paths);
+            live.rtts.push(RttHistogram::default());
+            live.received_before.push(0);
+            live.recorded.push((f64::NAN, None));
+        }
+        let ideal = ideal(self.plan, number, flow, &data_paths);
+        let group = &self.plan.groups[flow.group as usize];
+        hosts.start(&FlowOrder {
+            flow: number,
+            group,
+            listed: flow.listed,
+            source: flow.source,
+            destination: flow.destination,
+            size: flow.size,
+            opens,
+        });
+        let stopped = flow.stop.is_some_and(|stop| stop <= now);
+        self.live.insert(number, live);
+        self.workload.flows[number as usize].ideal = ideal;
+        if stopped {
+            hosts.stop(number); // jitter put the start off to its end
+        }
+    }
+
+    /// When a flow's subflows may open at the earliest.
+    fn opening_times(&self, number: u32, now: Time) -> Vec<Time> {
+        let flow = &self.workload.flows[number as usize];
+        let group = &self.plan.groups[flow.group as usize];
+        let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));
+        let starts = flow.listed.map_or(&[][..], |entry| {
+            &group.listed[entry as usize].subflow_starts[..]
+        });
+        (0..flow.subflows as usize)
+            .map(|subflow| {
+                let drawn = match group.transport.joins {
+                    Joins::WithinAfterHandshake(longest) => {
+                        Time::from_picos(stream.between(0, longest.as_picos()))
+                    }
+                    Joins::AfterHandshake => Time::ZERO,
+                };
+                let given = starts.get(subflow).copied();
+                given.unwrap_or(now + drawn).max(now)
+            })
+            .collect()
+    }
+
+    pub(super) fn stop(&mut self, number: u32, hosts: &mut impl Hosts) {
+        if self.workload.active.contains(&number) {
+            hosts.stop(number);
+        }
+    }
+
+    /// Whether any subflow's links, both ways, are all up, or switches may still find others.
+    pub(super) fn has_live_path(&self, number: u32) -> bool {
+        let up = |path: &[LinkId]| path.iter().all(|link| self.is_up[link.0 as usize]);
+        self.routing.next_detection() < Time::MAX
+            || self.live.get(&number).is_some_and(|live| {
+                let mut paths = live.paths.iter();
+                paths.any(|paths| up(&paths.forward) && up(&paths.back))
+            })
+    }
+
+    /// Notes whom the links that are about to go down will hit.
+    pub(super) fn note_failures(&mut self, due: Time, hosts: &mut impl Hosts) {
+        let events = self.plan.events[self.changes_made..].iter();
+        let links: Vec<LinkId> = events
+            .take_while(|event| event.at <= due)
+            .filter(|event| event.change == Change::Down && self.is_up[event.link.0 as usize])
+            .map(|event| event.link)
+            .collect();
+        if links.is_empty() {
+            return;
+        }
+        let failure = self.recoveries.failures.len() as u32;
+        for (&flow, live) in &self.live {
+            let fails = |path: &[LinkId]| path.iter().any(|link| links.contains(link));
+            let hit = live.paths.iter();
+            let hit = hit.filter(|paths| fails(&paths.forward) || fails(&paths.back));
+            let subflows = hit.count() as u32;
+            if subflows > 0 {
+                let view = hosts.look(flow);
+                self.recoveries.add(Hit {
+                    failure,
+                    flow,
+                    subflows,
+                    target: view.sent.max(view.delivered + Bytes::new(1)),
+                    recovered: None,
+                });
+            }
+        }
+        self.recoveries.failures.push(Failure { at: due, links });
+    }
+
+    /// Switches look for new paths. What is under way keeps to the old ones.
+    pub(super) fn reroute(&mut self, now: Time, hosts: &mut impl Hosts) {
+        let is_up = &self.is_up;
+        if !self
+            .routing
+            .detect(self.plan, now, |link| is_up[link as usize])
+        {
+            return;
+        }
+        for (&number, live) in &mut self.live {
+            let flow = &self.workload.flows[number as usize];
+            for (subflow, present) in (0..).zip(&mut live.paths) {
+                let paths = self.routing.paths(self.plan, number, flow, subflow);
+                if paths.forward != present.forward || paths.back != present.back {
+                    hosts.lay(number, subflow, &paths.forward, &paths.back);
+                    live.named[subflow as usize] = self.path_list.place(&paths);
+                    *present = paths;
+                }
+            }
+        }
+    }
+
+    /// Turns a flow's counters into rows.
+    pub(super) fn collect(&mut self, number: u32, now: Time, hosts: &mut impl Hosts) {
+        let Some(live) = self.live.remove(&number) else {
+            return;
+        };
+        let view = hosts.look(number);
+        let mut totals = FlowTotals::default();
+        let mut all = RttHistogram::default();
+        for (subflow, seen) in view.subflows.iter().enumerate() {
+            let rtts = &live.rtts[subflow];
+            all.merge(rtts);
+            totals.retransmits += seen.retransmits;
+            totals.timeouts += seen.timeouts;
+            totals.marks += seen.marks;
+            let bytes = seen.received.saturating_sub(live.received_before[subflow]);
+            if self.plan.record.rates.is_some() && bytes > 0 {
+                self.series.remainders.push(RateRow {
+                    at: now,
+                    flow: number,
+                    subflow: subflow as u32,
+                    bytes,
+                });
+            }
+            self.subflow_rows.push(SubflowRow {
+                flow: number,
+                subflow: subflow as u32,
+                opened: seen.opened,
+                received: seen.received,
+                sent_packets: seen.sent_packets,
+                retransmits: seen.retransmits,
+                reinjected: 0,
+                timeouts: seen.timeouts,
+                marks: seen.marks,
+                rtt_mean: rtts.mean(),
+                rtt_p99: rtts.percentile(0.99),
+                path: live.named[subflow],
+            });
+        }
+        totals.rtt_mean = all.mean();
+        totals.rtt_p99 = all.percentile(0.99);
+        self.workload.flows[number as usize].totals = totals;
+    }
+
+    pub(super) fn open_windows(&mut self, now: Time, hosts: &mut impl Hosts) {
+        for (window, opening) in self.windows.iter_mut().zip(&mut self.openings) {
+            if window.marks.is_some() || window.from > now {
+                continue;
+            }
+            window.marks = Some(crate::windows::Marks::default());
+            opening.at = now;
+            let active = self.live.keys();
+            opening.flows = active.map(|&flow| (flow, hosts.look(flow))).collect();
+        }
+    }
+
+    /// Closes the windows that end now, or all that are open when the run ends.
+    pub(super) fn close_windows(&mut self, now: Time, run_ends: bool, hosts: &mut impl Hosts) {
+        for (window, opening) in self.windows.iter_mut().zip(&self.openings) {
+            let due = window.to <= now || run_ends;
+            if window.marks.is_none() || window.closed.is_some() || !due {
+                continue;
+            }
+            let mut ended: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+            for row in &self.subflow_rows {
+                ended.entry(row.flow).or_default().push(row.received);
+            }
+            let live = &self.live;
+            let share = |(number, flow): (u32, &Flow)| {
+                let from = flow.start.max(opening.at);
+                let to = flow.end.unwrap_or(now).min(now);
+                let (delivered, received) = if live.contains_key(&number) {
+                    let view = hosts.look(number);
+                    let received = view.subflows.iter().map(|subflow| subflow.received);
+                    (view.delivered.get(), received.collect())
+                } else {
+                    (flow.delivered.get(), ended.get(&number)?.clone())
+                };
+                if to <= from {
+                    return None;
+                }
+                let none = FlowView::default();
+                let before = opening.flows.get(&number).unwrap_or(&none);
+                let already = |at: usize| before.subflows.get(at).map_or(0, |seen| seen.received);
+                let new = received.iter().enumerate();
+                let new = new.map(|(at, bytes): (usize, &u64)| bytes.saturating_sub(already(at)));
+                Some(FlowShare {
+                    flow: number,
+                    delivered: delivered.saturating_sub(before.delivered.get()),
+                    received: new.collect(),
+                    duration: to - from,
+                })
+            };
+            window.flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
+            window.closed = Some(now);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! A run whose clock is real: the network of a simulation between hosts that somebody else plays.
+//!
+//! Two parts that can live on two threads. [`Fabric`] moves packets through ports, queues and links as
+//! a simulation does, and makes the changes of links that the plan wants, all at times that it is told.
+//! [`Run`] knows the traffic: it says which flows start and stop when and which links they use, is told
+//! which have finished, and looks at the hosts' counters when tables and series need them. Both keep the
+//! plan's time: how fast that passes is for whoever plays the hosts to say.
+
+mod fabric;
+mod flows;
+mod hosts;
+mod run;
+mod sampling;
+
+pub use fabric::{Fabric, FabricRecord, Heading, Taken};
+pub use hosts::{FlowOrder, FlowView, Hosts, SubflowView};
+pub use run::Run;

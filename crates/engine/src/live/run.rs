@@ -1,0 +1,309 @@
+//! The traffic of a run on real hosts: when flows start and stop, and when the run ends.
+
+use super::fabric::FabricRecord;
+use super::hosts::{FlowView, Hosts};
+use crate::build;
+use crate::flows::SubflowRow;
+use crate::paths::{PathList, SubflowPaths};
+use crate::recovery::Recoveries;
+use crate::results::{Account, Output, Verdict, live_output};
+use crate::routing::Routing;
+use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::series::{Beat, Series};
+use crate::simulation::RunError;
+use crate::windows::{Window, plan_windows};
+use crate::workload::Workload;
+use pathweave_scenario::{Change, Plan, Sampling};
+use pathweave_transport::RttHistogram;
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeMap;
+
+/// A flow that has started.
+#[derive(Default)]
+pub(super) struct Live {
+    pub paths: Vec<SubflowPaths>,
+    /// The place of each subflow's path among those that tables name.
+    pub named: Vec<u32>,
+    /// Of each subflow.
+    pub rtts: Vec<RttHistogram>,
+    /// Payload that each subflow had received at the last sample of rates.
+    pub received_before: Vec<u64>,
+    /// The window and the RTT that were last recorded of each subflow.
+    pub recorded: Vec<(f64, Option<Time>)>,
+}
+
+/// What a flow had counted when a window opened, and when that was.
+#[derive(Default)]
+pub(super) struct Opening {
+    pub at: Time,
+    pub flows: BTreeMap<u32, FlowView>,
+}
+
+/// The traffic of a plan, for hosts that are somebody else's.
+///
+/// Times that it is told never go back.
+pub struct Run<'p> {
+    pub(super) plan: &'p Plan,
+    pub(super) workload: Workload<'p>,
+    pub(super) scheduler: Scheduler,
+    pub(super) routing: Routing,
+    pub(super) path_list: PathList,
+    pub(super) live: BTreeMap<u32, Live>,
+    pub(super) subflow_rows: Vec<SubflowRow>,
+    pub(super) windows: Vec<Window>,
+    pub(super) openings: Vec<Opening>,
+    /// Changes of links already noticed.
+    pub(super) changes_made: usize,
+    pub(super) is_up: Vec<bool>,
+    pub(super) recoveries: Recoveries,
+    pub(super) series: Series,
+    pub(super) rate_beat: Beat,
+    pub(super) window_beat: Beat,
+    pub(super) rtt_beat: Beat,
+    pub(super) look_beat: Beat,
+    pub(super) rates_at: Time,
+    /// The shortest RTT without queues of all subflows so far.
+    pub(super) base_rtt: Option<Time>,
+}
+
+impl<'p> Run<'p> {
+    /// A run of this plan that has not begun. Hosts are looked at once in `looks` for their round-trip
+    /// times, and at most so often for anything else that is recorded on change or more often.
+    ///
+    /// # Errors
+    /// As a simulation.
+    pub fn new(plan: &'p Plan, looks: Time) -> Result<Run<'p>, RunError> {
+        let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
+        let workload = Workload::new(plan, routing.intact()).map_err(RunError::Plan)?;
+        let sampled = |sampling: Option<Sampling>| match sampling {
+            Some(Sampling::Every(interval)) => Some(interval.max(looks)),
+            Some(Sampling::OnChange) => Some(looks),
+            None => None,
+        };
+        let windows = plan_windows(plan);
+        let mut run = Run {
+            workload,
+            scheduler: build::scheduler(plan),
+            routing,
+            path_list: PathList::default(),
+            live: BTreeMap::new(),
+            subflow_rows: Vec::new(),
+            openings: windows.iter().map(|_| Opening::default()).collect(),
+            windows,
+            changes_made: 0,
+            is_up: vec![true; plan.fabric.links.len()],
+            recoveries: Recoveries::default(),
+            series: Series::default(),
+            rate_beat: Beat::every(plan.record.rates),
+            window_beat: Beat::every(sampled(plan.record.windows)),
+            rtt_beat: Beat::every(sampled(plan.record.rtts)),
+            look_beat: Beat::every(Some(looks)),
+            rates_at: Time::ZERO,
+            base_rtt: None,
+            plan,
+        };
+        run.workload.schedule(&mut run.scheduler);
+        Ok(run)
+    }
+
+    /// How it has ended, if it has.
+    pub fn ended(&self) -> Option<Verdict> {
+        self.workload.ended
+    }
+
+    /// When [`Run::advance`] has something to do next.
+    pub fn next_due(&self) -> Time {
+        self.scheduler.next_timer().min(self.next_control())
+    }
+
+    /// Flows asked for and flows finished.
+    pub fn started_and_finished(&self) -> (u64, u64) {
+        self.workload.started_and_finished()
+    }
+
+    /// Estimated share of the run that is done, from 0 to 1.
+    pub fn fraction(&self, now: Time) -> f64 {
+        self.workload.fraction(now).clamp(0.0, 1.0)
+    }
+
+    /// The shortest RTT without queues of all subflows so far; `None` before the first flow.
+    pub fn base_rtt(&self) -> Option<Time> {
+        self.base_rtt
+    }
+
+    /// Does what is due up to now.
+    pub fn advance(&mut self, now: Time, hosts: &mut impl Hosts) {
+        while self.workload.ended.is_none() {
+            let control = self.next_control();
+            let timer = self.scheduler.next_timer();
+            let due = control.min(timer);
+            if due > now {
+                break;
+            }
+            if control <= timer {
+                self.scheduler.advance(control.max(self.scheduler.now()));
+                self.control(control, now, hosts);
+            } else {
+                self.alarm(due, hosts);
+            }
+        }
+        if now > self.scheduler.now() && self.workload.ended.is_none() {
+            self.scheduler.advance(now);
+        }
+    }
+
+    /// The last of a flow's so many bytes has been delivered.
+    pub fn finished(&mut self, flow: u32, delivered: Bytes, now: Time, hosts: &mut impl Hosts) {
+        self.advance(now, hosts);
+        if self.workload.ended.is_some() || !self.workload.active.contains(&flow) {
+            return;
+        }
+        self.recoveries.on_delivered(flow, delivered, now);
+        self.collect(flow, now, hosts);
+        hosts.close(flow);
+        self.workload.finished(flow, delivered, &mut self.scheduler);
+        self.end_if_nothing_can_happen();
+    }
+
+    /// A flow has got so far; only what recovers from failures asks for it.
+    pub fn delivered(&mut self, flow: u32, delivered: Bytes, now: Time) {
+        if self.recoveries.any_pending() {
+            self.recoveries.on_delivered(flow, delivered, now);
+        }
+    }
+
+    /// Ends the run and builds its tables. `now` is when it ended.
+    ///
+    /// # Errors
+    /// When it has not ended.
+    pub fn finish(
+        mut self,
+        now: Time,
+        record: FabricRecord,
+        hosts: &mut impl Hosts,
+    ) -> Result<Output, RunError> {
+        let Some(verdict) = self.workload.ended else {
+            return Err(RunError::Cancelled);
+        };
+        let ended = self.plan.stop.at.map_or(now, |at| at.min(now));
+        self.close_windows(now, true, hosts);
+        for flow in self.workload.active.iter().copied().collect::<Vec<u32>>() {
+            let delivered = hosts.look(flow).delivered;
+            let stalled = !self.has_live_path(flow);
+            let state = &mut self.workload.flows[flow as usize];
+            (state.delivered, state.stalled) = (delivered, stalled);
+            self.collect(flow, now, hosts);
+            hosts.close(flow);
+        }
+        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        self.series.queues.clone_from(&record.queues);
+        for (window, links) in self.windows.iter_mut().zip(&record.windows) {
+            window.links = links.clone().unwrap_or_default();
+        }
+        let account = Account {
+            plan: self.plan,
+            workload: &self.workload,
+            subflow_rows: &self.subflow_rows,
+            path_list: &self.path_list.paths,
+            windows: &self.windows,
+            queue_p99: record.queue_p99.clone(),
+        };
+        let (series, recoveries) = (&self.series, &self.recoveries);
+        Ok(live_output(
+            &account, series, recoveries, record, verdict, ended,
+        ))
+    }
+
+    fn next_control(&self) -> Time {
+        let change = self.plan.events.get(self.changes_made);
+        let windows = self.windows.iter().map(Window::next_boundary);
+        let beats = [
+            &self.rate_beat,
+            &self.window_beat,
+            &self.rtt_beat,
+            &self.look_beat,
+        ];
+        windows
+            .chain(beats.map(Beat::next))
+            .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
+            .min(self.plan.stop.at.unwrap_or(Time::MAX))
+            .min(self.routing.next_detection())
+    }
+
+    /// What was due at `due` is done, later than that.
+    fn control(&mut self, due: Time, now: Time, hosts: &mut impl Hosts) {
+        self.close_windows(now, false, hosts);
+        self.open_windows(now, hosts);
+        self.note_failures(due, hosts);
+        while let Some(event) = self.plan.events.get(self.changes_made)
+            && event.at <= due
+        {
+            self.changes_made += 1;
+            let up = match event.change {
+                Change::Up => true,
+                Change::Down => false,
+                Change::Rate(_) | Change::Loss(_) => continue,
+            };
+            self.is_up[event.link.0 as usize] = up;
+            self.routing.on_change(event.link, due);
+        }
+        if self.routing.next_detection() <= due {
+            self.reroute(due, hosts);
+        }
+        self.sample(now, hosts);
+        if self.plan.stop.at.is_some_and(|at| at <= due) {
+            self.workload.ended = Some(Verdict::Stopped);
+        }
+        self.end_if_nothing_can_happen();
+    }
+
+    fn alarm(&mut self, due: Time, hosts: &mut impl Hosts) {
+        let limit = due.saturating_add(Time::from_picos(1));
+        let Some((now, Event::Timer(alarm))) = self.scheduler.pop_before(limit) else {
+            return;
+        };
+        match alarm {
+            Alarm::StartFlow(flow) => self.start(flow, now, hosts),
+            Alarm::StopFlow(flow) => self.stop(flow, hosts),
+            Alarm::BeginTraffic(group) => {
+                self.workload.begin(group as usize, &mut self.scheduler);
+                self.end_if_nothing_can_happen();
+            }
+            Alarm::StopTraffic(group) => {
+                for flow in self.workload.stop_group(group) {
+                    self.stop(flow, hosts);
+                }
+                self.end_if_nothing_can_happen();
+            }
+            Alarm::WakeTraffic(group) => {
+                self.workload.wake(group as usize, &mut self.scheduler);
+            }
+            Alarm::OpenSubflow(_)
+            | Alarm::Retransmission(_)
+            | Alarm::DelayedAck(_)
+            | Alarm::Pace(_)
+            | Alarm::Feedback(_) => unreachable!("these timers are the hosts'"),
+        }
+    }
+
+    /// Ends the run when all flows are done and none will come, or when none can go on.
+    pub(super) fn end_if_nothing_can_happen(&mut self) {
+        if self.workload.starts_to_come()
+            || self.plan.stop.at.is_some()
+            || self.workload.ended.is_some()
+        {
+            return;
+        }
+        if self.workload.active.is_empty() {
+            self.workload.ended = Some(Verdict::Finished);
+            return;
+        }
+        let links_may_return = self.plan.events[self.changes_made..]
+            .iter()
+            .any(|event| event.change == Change::Up);
+        let stuck = |flow: &u32| !self.has_live_path(*flow);
+        if !links_may_return && self.workload.active.iter().all(stuck) {
+            self.workload.ended = Some(Verdict::Stalled);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a run changes on the machine outside its namespaces, and how it is put back: at its end, or by
+//! the next start if it was killed.
+
+use super::namespace::{is_alive, remove_orphans};
+use crate::Failure;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Where runs write down what they have changed.
+const FOLDER: &str = "/run/pathweave";
+
+/// A kernel parameter that lets no real-time thread run for more than 95 % of a second, by default:
+/// a fabric that stands still for 50 ms.
+const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+const OFF: &str = "-1";
+
+/// What a run has changed: values to put back, by file.
+#[derive(Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+struct State {
+    process: u32,
+    files: BTreeMap<PathBuf, String>,
+}
+
+/// The machine, for one run at a time; gives it back when it goes.
+pub struct Machine {
+    state: State,
+    path: PathBuf,
+    /// Remarks on what could not be changed.
+    pub notes: Vec<String>,
+    _only: File,
+}
+
+impl Machine {
+    /// Waits until no other run is under way, removes what killed ones left, and turns real-time
+    /// throttling off.
+    ///
+    /// # Errors
+    /// When nothing can be written down under /run.
+    pub fn take() -> Result<Machine, Failure> {
+        let folder = Path::new(FOLDER);
+        let failed =
+            |error: std::io::Error| Failure::new(format!("cannot write to {FOLDER}: {error}"));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let only = File::create(folder.join("lock")).map_err(failed)?;
+        if flock(&only, FlockOperation::NonBlockingLockExclusive).is_err() {
+            eprintln!("another testbed is running: waiting for its end");
+            flock(&only, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        }
+        remove_leftovers();
+        let process = std::process::id();
+        let mut machine = Machine {
+            state: State {
+                process,
+                files: BTreeMap::new(),
+            },
+            path: folder.join(format!("{process}.json")),
+            notes: Vec::new(),
+            _only: only,
+        };
+        machine.change(Path::new(THROTTLING), OFF).map_err(failed)?;
+        Ok(machine)
+    }
+
+    /// Writes down what a file said, then changes it.
+    fn change(&mut self, file: &Path, value: &str) -> std::io::Result<()> {
+        let Ok(before) = fs::read_to_string(file) else {
+            return Ok(()); // this kernel does not throttle
+        };
+        let before = before.trim().to_owned();
+        if before == value {
+            return Ok(());
+        }
+        self.state.files.insert(file.to_owned(), before);
+        fs::write(&self.path, serde_json::to_string(&self.state)?)?;
+        if let Err(error) = fs::write(file, value) {
+            self.notes.push(format!(
+                "real-time throttling stayed on ({error}): the fabric may stand still for 50 ms a second"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        put_back(&self.state);
+        let _ = fs::remove_file(&self.path); // there is none if nothing was changed
+    }
+}
+
+fn put_back(state: &State) {
+    for (file, value) in &state.files {
+        if let Err(error) = fs::write(file, value) {
+            eprintln!("cannot set {} back to {value}: {error}", file.display());
+        }
+    }
+}
+
+/// Removes what killed runs left behind, and says what that was.
+pub fn remove_leftovers() -> Vec<String> {
+    let mut removed: Vec<String> = remove_orphans();
+    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        let state = fs::read_to_string(&path)
+            .ok()
+            .and_then(|text| serde_json::from_str::<State>(&text).ok());
+        if let Some(state) = state.filter(|state| !is_alive(state.process)) {
+            put_back(&state);
+            let _ = fs::remove_file(&path); // somebody else has done it
+            let files = state.files.keys().map(|file| file.display().to_string());
+            removed.extend(files);
+        }
+    }
+    removed
+}

@@ -1,0 +1,61 @@
+//! A core of its own and real-time priority for the thread that plays the fabric.
+
+use crate::Failure;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::io;
+
+/// The cores that the process may use, divided: one for the fabric, the others for everything else.
+#[derive(Clone, Debug)]
+pub struct Cores {
+    /// The fabric's.
+    pub fabric: usize,
+    others: CpuSet,
+}
+
+impl Cores {
+    /// The last of those that the process may use is the fabric's: interrupts prefer the first.
+    ///
+    /// # Errors
+    /// With less than two.
+    pub fn divide() -> Result<Cores, Failure> {
+        let mut others = sched_getaffinity(None)
+            .map_err(|error| Failure::new(format!("cannot see which cores there are: {error}")))?;
+        let last = (0..CpuSet::MAX_CPU).rev().find(|&core| others.is_set(core));
+        match last {
+            Some(fabric) if others.count() > 1 => {
+                others.unset(fabric);
+                Ok(Cores { fabric, others })
+            }
+            _ => Err(
+                Failure::refused("the testbed takes two cores, and there is one")
+                    .hint("one plays the fabric, the other the hosts"),
+            ),
+        }
+    }
+
+    /// This thread is the fabric's. Gives a remark when it gets no real-time priority.
+    pub fn take_fabric(&self) -> Option<String> {
+        let mut own = CpuSet::new();
+        own.set(self.fabric);
+        let pinned = sched_setaffinity(None, &own).map_err(io::Error::from);
+        // The lowest real-time priority is above all that is not real-time.
+        let parameters = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the call reads one `sched_param`, which lives across it, and changes this thread only.
+        let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
+        let prior = match done {
+            0 => pinned,
+            _ => Err(io::Error::last_os_error()),
+        };
+        prior.err().map(|error| {
+            format!("the fabric ran without real-time priority on a core of its own ({error}): expect packets to be late")
+        })
+    }
+
+    /// This thread keeps off the fabric's core and comes before others on its own.
+    pub fn take_others(&self) {
+        // Without the right to either it runs as it is; how late packets are says the rest.
+        let _ = sched_setaffinity(None, &self.others);
+        // SAFETY: the call takes numbers only and changes this thread's priority.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -19) };
+    }
+}

@@ -1,0 +1,136 @@
+//! What a testbed cannot do, said before anything is tried.
+
+use crate::Failure;
+use pathweave_fabric::routing::RoutingKind;
+use pathweave_scenario::Plan;
+use std::path::Path;
+
+/// Most hosts of a testbed.
+pub const MOST_HOSTS: usize = 16;
+/// Most subflows of a flow.
+const MOST_SUBFLOWS: u32 = 16;
+
+/// Whether any flow of the plan has several subflows.
+pub fn is_multipath(plan: &Plan) -> bool {
+    most_subflows(plan) > 1
+}
+
+/// Most subflows of the plan's flows.
+pub fn most_subflows(plan: &Plan) -> u32 {
+    let of_groups = plan.groups.iter().map(|group| group.subflows);
+    let listed = plan.groups.iter().flat_map(|group| &group.listed);
+    let of_flows = listed.filter_map(|flow| flow.subflows);
+    of_groups.chain(of_flows).max().unwrap_or(1)
+}
+
+/// Checks a plan.
+///
+/// # Errors
+/// The first reason for which real hosts cannot run it.
+pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
+    let hosts = plan.fabric.hosts.len();
+    if hosts > MOST_HOSTS {
+        return Err(Failure::refused(format!(
+            "the testbed has up to {MOST_HOSTS} hosts, and this fabric has {hosts}"
+        ))
+        .hint(
+            "choose a smaller fabric with --set or --size, or simulate this one: pathweave run",
+        ));
+    }
+    let routing = match plan.routing {
+        RoutingKind::Ecmp { .. } | RoutingKind::TwoLevel | RoutingKind::Pinned => None,
+        RoutingKind::Spray { .. } => Some("spray"),
+        RoutingKind::Fmp(_) => Some("fmp"),
+    };
+    if let Some(name) = routing {
+        return Err(Failure::refused(format!(
+            "the testbed does not play routing \"{name}\": its switches send every subflow over links that are known when it starts"
+        ))
+        .hint("it plays ecmp, two-level and pinned"));
+    }
+    for (entry, _) in plan.groups.iter().flat_map(|group| group.controllers()) {
+        let reason = if entry.scheme.is_some() {
+            "switches write into its packets what real hosts do not read"
+        } else if entry.scatter.is_some() {
+            "real hosts do not scatter the packets of a connection"
+        } else {
+            continue;
+        };
+        let name = entry.name;
+        return Err(Failure::refused(format!(
+            "the testbed cannot run controller \"{name}\": {reason}"
+        ))
+        .hint("simulate it: pathweave run"));
+    }
+    let subflows = most_subflows(plan);
+    if subflows > MOST_SUBFLOWS {
+        return Err(Failure::refused(format!(
+            "the testbed has up to {MOST_SUBFLOWS} subflows a flow, and this scenario has {subflows}"
+        )));
+    }
+    if plan
+        .groups
+        .iter()
+        .any(|group| group.transport.packets.is_some())
+    {
+        return Err(Failure::refused(
+            "the testbed cannot send packets of given sizes: the kernel cuts segments as it likes",
+        )
+        .hint("leave transport.packets out"));
+    }
+    Ok(())
+}
+
+/// Checks the machine.
+///
+/// # Errors
+/// What it lacks for this plan.
+pub fn check_machine(plan: &Plan) -> Result<(), Failure> {
+    // SAFETY: the call takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        return Err(
+            Failure::refused("the testbed makes network namespaces, which takes root")
+                .hint("run it with sudo"),
+        );
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Failure::refused("there is no /dev/net/tun")
+            .hint("modprobe tun; in a container, start it with --device /dev/net/tun"));
+    }
+    if is_multipath(plan) && !Path::new("/proc/sys/net/mptcp/pm_type").exists() {
+        return Err(Failure::refused(
+            "this kernel's MPTCP cannot be told which subflows to open, or is not there",
+        )
+        .hint(
+            "it takes Linux 5.19 or later with CONFIG_MPTCP; flows of one subflow need neither",
+        ));
+    }
+    Ok(())
+}
+
+/// Remarks on where real hosts differ from what the plan says.
+pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
+    let mut notes = Vec::new();
+    if stretch > 1 {
+        notes.push(format!(
+            "time was stretched {stretch} times and the results are converted back; the kernel's own times do not stretch, so that its smallest retransmission timeout (200 ms) and delayed acknowledgements (40 ms) count as {} and {} ms here",
+            200.0 / f64::from(stretch),
+            40.0 / f64::from(stretch)
+        ));
+    }
+    notes.push(
+        "hosts recover, time out and acknowledge as this kernel does, whatever [transport] says; RTTs are the kernel's smoothed ones, sampled"
+            .to_owned(),
+    );
+    let established = plan
+        .groups
+        .iter()
+        .any(|group| matches!(group.pattern, pathweave_traffic::Pattern::Incast { .. }));
+    if established {
+        notes.push("answers of jobs open connections of their own".to_owned());
+    }
+    if !plan.record.packets.is_empty() {
+        notes.push("packets are not captured on the testbed".to_owned());
+    }
+    notes
+}
