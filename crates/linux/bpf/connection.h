@@ -12,6 +12,7 @@
 #define PATHWEAVE_CONNECTION_H
 
 #include "numbers.h"
+#include "once_per_round.h"
 
 /* Rows of a connection: twice as many subflows as the kernel's path manager makes. */
 #define SUBFLOWS 16
@@ -176,16 +177,6 @@ static __always_inline bool round_ends(const struct subflow *subflow, u64 *end)
 		*end = subflow->sent;
 	return over;
 }
-
-/*
- * One cut a round: marks are ignored until what was in flight at the last cut has been acknowledged, and a loss in
- * a round that a mark has cut deepens that cut to half of the window before it.
- */
-struct once_per_round {
-	u64 end;
-	u64 window_before;
-	bool has_cut;
-};
 
 static __always_inline bool may_cut(const struct once_per_round *cuts, const struct subflow *subflow)
 {
