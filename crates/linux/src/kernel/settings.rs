@@ -36,6 +36,25 @@ impl Settings {
         let is = |name: &str, choice: &str| u64::from(parameters.choice(name) == choice);
         let own: Vec<u64> = match entry.name {
             "xmp" => vec![number("beta") as u64, is("variant", "kernel")],
+            "dctcp" | "dcm" => vec![share("g"), share("alpha")],
+            "amp" => vec![
+                (ONE / number("beta")).round() as u64,
+                is("suppression", "on"),
+                number("gamma") as u64,
+                number("tau") as u64,
+            ],
+            "fcc" => {
+                if parameters.choice("step") != "fixed" {
+                    return Err(Failure::refused(
+                        "the kernel's fcc has the paper's step size only: use step = \"fixed\"",
+                    ));
+                }
+                vec![
+                    alpha_total(parameters),
+                    share("eta"),
+                    number("w_min") as u64,
+                ]
+            }
             other => {
                 return Err(Failure::refused(format!(
                     "\"{other}\" is no controller for the kernel"
@@ -48,6 +67,15 @@ impl Settings {
                 .collect(),
             needs_ecn: (entry.ecn)(parameters) != Ecn::Off,
         })
+    }
+}
+
+/// FCC's alpha_total in 2^-34 / s, and 0 for 1 / base RTT: STEP in controllers/fcc/fcc.bpf.c.
+fn alpha_total(parameters: &Parameters) -> u64 {
+    const STEP: f64 = (1_u64 << 34) as f64;
+    match parameters.value("alpha_total") {
+        Some(&Value::Number(per_second)) => (per_second * STEP).round() as u64,
+        _ => 0,
     }
 }
 

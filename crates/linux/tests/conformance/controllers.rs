@@ -47,6 +47,10 @@ macro_rules! controllers {
 }
 
 controllers! {
+    amp
+    dcm
+    dctcp
+    fcc
     xmp
 }
 
