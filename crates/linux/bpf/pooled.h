@@ -4,8 +4,8 @@
  * 1 / (tau_r sum_s(w_s / tau_s)) for an acknowledged packet, and congestion takes gamma / 2 off a window.
  * crates/control/src/eutcp.rs has the formulas and rulings.
  *
- * Growth is exact to one unit for an acknowledgement and 2^-28 of itself: with windows of 10,000 packets together
- * that is 0.06 %. With one subflow the sum is its window exactly.
+ * Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself. With one subflow the sum is its window
+ * exactly.
  */
 #ifndef PATHWEAVE_POOLED_H
 #define PATHWEAVE_POOLED_H
@@ -20,18 +20,20 @@ struct parameters {
 	/* Whether a marked round costs what a loss costs, and whether a timeout does. */
 	u64 ecn;
 	u64 timeout_is_a_loss;
-	/* By the number of the subflow: gamma in PACKET, gamma / 2 in ONE. */
+	/* By the number of the subflow: gamma in FINE, gamma / 2 in ONE. */
 	u64 step[GAMMAS];
 	u64 cut[GAMMAS];
 };
 
 struct state {
 	struct once_per_round cuts;
+	/* What the window has grown by beyond its units. */
+	u64 fraction;
 };
 
 struct shared {};
 
-#include "connection.h"
+#include "fine_growth.h"
 
 /* With a window for each subflow of this and more, which no RTTs lead to, nothing grows; their sum fits 64 bits. */
 #define ENORMOUS (1ULL << 59)
@@ -40,7 +42,7 @@ struct shared {};
 #define EVERY [0 ... GAMMAS - 1]
 SETTINGS = {
 	.minimum_window = 2,
-	.step = { EVERY = PACKET },
+	.step = { EVERY = FINE },
 	.cut = { EVERY = ONE / 2 },
 };
 
@@ -78,14 +80,15 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 				   const struct acknowledgement *ack)
 {
 	u32 packets, gamma = gamma_of(r);
+	u64 *fraction = &r->state.fraction;
 
 	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, settings.cut[gamma]))
 		return;
 	if (!lets_window_grow(ack))
 		return;
-	packets = slow_start(r, ack->packets, settings.step[gamma]);
+	packets = slow_start_finely(r, fraction, ack->packets, settings.step[gamma]);
 	if (packets)
-		grow_by_one_in(r, packets, packets_per_increment(connection, r));
+		grow_finely(r, fraction, mul_div(packets * PACKET, FINE, packets_per_increment(connection, r)));
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

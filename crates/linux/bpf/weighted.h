@@ -4,8 +4,8 @@
  * the others do. crates/control/src/wutcp.rs has the formulas and rulings.
  *
  * omega depends on the number of established subflows alone, and slow start's step and cut on omega alone: the
- * loader works out a table of each. The tables are exact to one unit. A small weight adds less to a window than
- * one unit of it for an acknowledgement, so subflows keep 16 more bits: growth is exact to 2^-40 packets.
+ * loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
+ * for omega's own rounding: it is a multiple of 2^-30, so 0.00001 is off by 0.004 %.
  */
 #ifndef PATHWEAVE_WEIGHTED_H
 #define PATHWEAVE_WEIGHTED_H
@@ -21,20 +21,20 @@ struct parameters {
 	u64 ecn;
 	/* By the number of subflows, from 1. In ONE. */
 	u64 omega[WEIGHTS];
-	/* What slow start adds for an acknowledged packet, in PACKET, and the share that congestion costs there. */
+	/* What slow start adds for an acknowledged packet, in FINE, and the share that congestion costs there. */
 	u64 step[WEIGHTS];
 	u64 slow_start_cut[WEIGHTS];
 };
 
 struct state {
 	struct once_per_round cuts;
-	/* What the window has grown by beyond its units, in 2^-16 of one. */
+	/* What the window has grown by beyond its units. */
 	u64 fraction;
 };
 
 struct shared {};
 
-#include "connection.h"
+#include "fine_growth.h"
 
 _Static_assert(WEIGHTS == SUBFLOWS, "every number of subflows has its weight");
 
@@ -43,11 +43,9 @@ _Static_assert(WEIGHTS == SUBFLOWS, "every number of subflows has its weight");
 SETTINGS = {
 	.minimum_window = 2,
 	.omega = { EVERY = ONE },
-	.step = { EVERY = PACKET },
+	.step = { EVERY = FINE },
 	.slow_start_cut = { EVERY = ONE / 2 },
 };
-
-#define FRACTION_BITS 16
 
 static __always_inline u32 minimum(void)
 {
@@ -80,11 +78,9 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 		return;
 	if (!lets_window_grow(ack))
 		return;
-	packets = slow_start(r, ack->packets, settings.step[weight]);
-	/* PACKET squared is 2^18 of ONE. */
-	*fraction += mul_div(packets * settings.omega[weight], 1ULL << (18 + FRACTION_BITS), r->window);
-	grow(r, *fraction >> FRACTION_BITS);
-	*fraction %= 1 << FRACTION_BITS;
+	packets = slow_start_finely(r, fraction, ack->packets, settings.step[weight]);
+	/* ONE and 2^34 make FINE in PACKETs. */
+	grow_finely(r, fraction, mul_div(packets * settings.omega[weight], 1ULL << 34, r->window));
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

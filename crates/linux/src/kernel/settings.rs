@@ -5,8 +5,8 @@ use pathweave_control::{Ecn, Entry, Parameters, Value, find};
 
 /// One, of a share: ONE in bpf/numbers.h.
 const ONE: f64 = (1_u64 << 30) as f64;
-/// One packet: PACKET in bpf/numbers.h.
-const PACKET: f64 = (1_u64 << 24) as f64;
+/// One packet of fine growth: FINE in bpf/fine_growth.h.
+const FINE: f64 = (1_u64 << 40) as f64;
 /// Rows of a connection: SUBFLOWS in bpf/connection.h.
 pub const SUBFLOWS: usize = 16;
 
@@ -47,6 +47,25 @@ impl Settings {
                 parameters.per_subflow("gamma"),
             )?,
             "semicoupled" => gammas(is("ecn", "on"), 0, &[1.0])?,
+            "dctcp" | "dcm" => vec![share("g"), share("alpha")],
+            "amp" => vec![
+                (ONE / number("beta")).round() as u64,
+                is("suppression", "on"),
+                number("gamma") as u64,
+                number("tau") as u64,
+            ],
+            "fcc" => {
+                if parameters.choice("step") != "fixed" {
+                    return Err(Failure::refused(
+                        "the kernel's fcc has the paper's step size only: use step = \"fixed\"",
+                    ));
+                }
+                vec![
+                    alpha_total(parameters),
+                    share("eta"),
+                    number("w_min") as u64,
+                ]
+            }
             other => {
                 return Err(Failure::refused(format!(
                     "\"{other}\" is no controller for the kernel"
@@ -74,7 +93,7 @@ fn omega(parameters: &Parameters, m: f64) -> f64 {
         Some(&Value::Number(omega)) => omega,
         _ => match parameters.choice("omega") {
             "1/m^2" => 1.0 / (m * m),
-            "1/sqrt(m)" => 1.0 / m.sqrt(),
+            "1/sqrt(m)" => 1.0 / libm::sqrt(m),
             _ => 1.0 / m,
         },
     }
@@ -91,7 +110,7 @@ fn weights(ecn: u64, omega: impl Fn(f64) -> f64) -> Vec<u64> {
     [
         vec![ecn],
         table(&|omega| (omega * ONE).round() as u64),
-        table(&|omega| upwards(step(omega) * PACKET)),
+        table(&|omega| upwards(step(omega) * FINE)),
         table(&|omega| (cut(omega) * ONE).round() as u64),
     ]
     .concat()
@@ -114,7 +133,7 @@ fn gammas(ecn: u64, timeout_is_a_loss: u64, gammas: &[f64]) -> Result<Vec<u64>, 
     };
     Ok([
         vec![ecn, timeout_is_a_loss],
-        table(&|gamma| upwards(gamma * PACKET)),
+        table(&|gamma| upwards(gamma * FINE)),
         table(&|gamma| (gamma / 2.0 * ONE).round() as u64),
     ]
     .concat())
@@ -124,6 +143,15 @@ fn gammas(ecn: u64, timeout_is_a_loss: u64, gammas: &[f64]) -> Result<Vec<u64>, 
 /// integer by no more than a calculation's last bits is that.
 fn upwards(number: f64) -> u64 {
     (number - 1e-3).ceil() as u64
+}
+
+/// FCC's alpha_total in 2^-34 / s, and 0 for 1 / base RTT: STEP in controllers/fcc/fcc.bpf.c.
+fn alpha_total(parameters: &Parameters) -> u64 {
+    const STEP: f64 = (1_u64 << 34) as f64;
+    match parameters.value("alpha_total") {
+        Some(&Value::Number(per_second)) => (per_second * STEP).round() as u64,
+        _ => 0,
+    }
 }
 
 /// The controller of this name.
