@@ -12,6 +12,7 @@
 #define PATHWEAVE_CONNECTION_H
 
 #include "numbers.h"
+#include "once_per_round.h"
 
 /* Rows of a connection: twice as many subflows as the kernel's path manager makes. */
 #define SUBFLOWS 16
@@ -81,10 +82,38 @@ enum loss {
 	TIMEOUT,
 };
 
-/* Every established subflow of a connection. A loop has a fixed bound: the verifier must see its end. */
+#ifdef __bpf__
+static __always_inline struct bpf_iter_num *begin(struct bpf_iter_num *places, const struct connection *connection)
+{
+	bpf_iter_num_new(places, 0, least(connection->rows, SUBFLOWS));
+	return places;
+}
+
+static __always_inline struct subflow *next(struct bpf_iter_num *places, const struct connection *connection)
+{
+	u32 *place = (u32 *)bpf_iter_num_next(places);
+
+	if (!place || *place >= SUBFLOWS)
+		return NULL;
+	return (struct subflow *)&connection->subflows[*place];
+}
+
+/*
+ * Every established subflow of a connection. The kernel's iterator lets the verifier follow the body until
+ * nothing new comes of it, instead of all ways through sixteen turns. (clang gives no type information for
+ * a function that only stands in cleanup().)
+ */
+#define for_each_subflow(connection, subflow)                                                         \
+	for (struct bpf_iter_num places_ __attribute__((cleanup(bpf_iter_num_destroy))),               \
+	     *at_ = ((void)bpf_iter_num_destroy, begin(&places_, connection));                         \
+	     (subflow = next(at_, connection));)                                                       \
+		if ((subflow)->established)
+#else
+/* Every established subflow of a connection. */
 #define for_each_subflow(connection, subflow)                                                         \
 	for (u32 place_ = 0; place_ < SUBFLOWS && place_ < (connection)->rows; place_++)               \
 		if ((subflow = &(connection)->subflows[place_])->established)
+#endif
 
 static __always_inline bool lets_window_grow(const struct acknowledgement *ack)
 {
@@ -106,11 +135,14 @@ static __always_inline u64 floor_of(const struct subflow *subflow)
 	return subflow->minimum_window * PACKET;
 }
 
-static __always_inline u32 established(const struct connection *connection)
+/* How many they are. The verifier looks at it once, and takes its answer for any number. */
+ONCE u32 established(const struct connection *connection)
 {
 	const struct subflow *subflow;
 	u32 count = 0;
 
+	if (!connection)
+		return 0;
 	for_each_subflow(connection, subflow)
 		count++;
 	return count;
@@ -180,16 +212,6 @@ static __always_inline bool round_ends(const struct subflow *subflow, u64 *end)
 		*end = subflow->sent;
 	return over;
 }
-
-/*
- * One cut a round: marks are ignored until what was in flight at the last cut has been acknowledged, and a loss in
- * a round that a mark has cut deepens that cut to half of the window before it.
- */
-struct once_per_round {
-	u64 end;
-	u64 window_before;
-	bool has_cut;
-};
 
 static __always_inline bool may_cut(const struct once_per_round *cuts, const struct subflow *subflow)
 {

@@ -69,7 +69,8 @@ static __always_inline u64 delta(const struct connection *connection, const stru
 	}
 	if (total == 0)
 		return PACKET;
-	return mul_div(mul_div(PACKET, rate_of(r), total), r->srtt, shortest);
+	/* A small share of the rates of a long path keeps its bits. */
+	return mul_div(mul_div(PACKET << 20, rate_of(r), total), r->srtt, shortest) >> 20;
 }
 
 static __always_inline void reduce(struct subflow *r)

@@ -112,7 +112,10 @@ impl Command {
 }
 
 /// The controller of this name, with the kernel's prefix or without.
-fn entry(name: &str) -> Result<&'static Entry, Failure> {
+///
+/// # Errors
+/// When the kernel has no counterpart of it.
+pub fn entry(name: &str) -> Result<&'static Entry, Failure> {
     let name = name.strip_prefix("pw_").unwrap_or(name);
     let there = names().any(|known| known == name);
     find(name).filter(|_| there).ok_or_else(|| {

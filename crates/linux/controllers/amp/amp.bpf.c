@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * AMP (IFIP Networking 2019, algorithm 1): all subflows grow together, marks cut by a constant share, and one subflow
+ * sends alone while all are stuck at the minimum window. crates/control/src/{amp,suppression}.rs have the formulas and
+ * rulings; README.md says what the kernel makes of them.
+ *
+ * Growth is within one unit of w_total's; a cut is within 2^-30 of the window.
+ *
+ * The first subflow releases the others, so it writes their windows, each with one store. What a subflow that is cut
+ * or timed out at that moment writes may be lost, or overwrite it: the window is the minimum or less in either case.
+ */
+#define CONTROLLER amp
+#include "once_per_round.h"
+
+struct parameters {
+	u64 minimum_window;
+	/* 1 / beta, a share. */
+	u64 cut;
+	u64 suppression;
+	/* Rounds until subflows are suppressed, and released. */
+	u64 gamma;
+	u64 tau;
+};
+
+struct state {
+	struct once_per_round cuts;
+	/* What had been sent at the last timeout. */
+	u64 timeout;
+	bool has_timed_out;
+};
+
+struct shared {
+	/* The first subflow's round: what was sent when it began, and whether a mark has come since. */
+	u64 round;
+	/* Rounds in a row that have counted towards suppression, or while it is on towards release. */
+	u32 rounds;
+	bool marked;
+	bool is_on;
+};
+
+#include "connection.h"
+
+SETTINGS = { .minimum_window = 2, .cut = ONE / 4, .suppression = 1, .gamma = 2, .tau = 8 };
+
+static __always_inline u32 minimum(void)
+{
+	return settings.minimum_window;
+}
+
+static __always_inline bool responds_to_marks(void)
+{
+	return true;
+}
+
+/* The subflow that is never suppressed. */
+static __always_inline bool is_first(const struct subflow *r)
+{
+	return r->number == 0;
+}
+
+static __always_inline bool is_recovering(const struct subflow *r)
+{
+	return r->in_recovery || (r->state.has_timed_out && !round_is_over(r, r->state.timeout));
+}
+
+/* Whether all windows are at the minimum though nothing is being recovered. */
+static __always_inline bool is_stuck(const struct connection *connection)
+{
+	const struct subflow *s;
+	bool has_first = false;
+	u32 subflows = 0;
+
+	for_each_subflow(connection, s) {
+		if (s->window < floor_of(s) || s->window >= floor_of(s) + PACKET || is_recovering(s))
+			return false;
+		has_first |= is_first(s);
+		subflows++;
+	}
+	return has_first && subflows >= 2;
+}
+
+/* Whether the first subflow's round was free of congestion. */
+static __always_inline bool is_clear(const struct connection *connection, const struct subflow *first)
+{
+	return !connection->shared.marked && first->window >= floor_of(first) + PACKET &&
+	       !is_recovering(first);
+}
+
+/* Suppresses all subflows but the first, or releases them. */
+static __always_inline void suppress(struct connection *connection, bool on)
+{
+	struct subflow *s;
+
+	connection->shared.is_on = on;
+	connection->shared.rounds = 0;
+	for_each_subflow(connection, s) {
+		if (is_first(s))
+			continue;
+		s->suppressed = on;
+		if (!on) {
+			s->window = floor_of(s);
+			s->ssthresh = floor_of(s);
+		}
+	}
+}
+
+static __always_inline void end_round(struct connection *connection, const struct subflow *first)
+{
+	struct shared *shared = &connection->shared;
+	bool counts = shared->is_on ? is_clear(connection, first) : is_stuck(connection);
+
+	shared->rounds = counts ? shared->rounds + 1 : 0;
+	if (shared->rounds >= (shared->is_on ? settings.tau : settings.gamma))
+		suppress(connection, !shared->is_on);
+	shared->marked = false;
+}
+
+/* w_total, of the subflows that are not suppressed. */
+static __always_inline u64 total_window(const struct connection *connection)
+{
+	const struct subflow *s;
+	u64 total = 0;
+
+	for_each_subflow(connection, s)
+		if (!s->suppressed)
+			total += s->window;
+	return total;
+}
+
+static __always_inline void respond(struct connection *connection, struct subflow *r,
+				    const struct acknowledgement *ack)
+{
+	u32 packets;
+
+	if (ack->marks && cut_on_mark(&r->state.cuts, r, settings.cut))
+		return;
+	if (!lets_window_grow(ack) || r->suppressed)
+		return;
+	packets = slow_start(r, ack->packets, PACKET);
+	if (packets)
+		grow_by_one_in(r, packets, total_window(connection));
+}
+
+static __always_inline void on_ack(struct connection *connection, struct subflow *r,
+				   const struct acknowledgement *ack)
+{
+	respond(connection, r, ack);
+	if (!settings.suppression || !is_first(r))
+		return;
+	connection->shared.marked |= ack->marks > 0;
+	/* A duplicate acknowledgement ends no round: when nothing is in flight it would end one. */
+	if (ack->packets && round_ends(r, &connection->shared.round))
+		end_round(connection, r);
+}
+
+static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
+{
+	cut_on_loss(&r->state.cuts, r, loss, ONE / 2);
+	/* The row itself tells of a fast recovery. */
+	if (loss == TIMEOUT) {
+		r->state.has_timed_out = true;
+		r->state.timeout = r->sent;
+	}
+}
+
+/* The first subflow's rounds begin anew. */
+static __always_inline void restart(struct shared *shared)
+{
+	shared->rounds = 0;
+	shared->round = 0;
+	shared->marked = false;
+}
+
+static __always_inline void on_opened(struct connection *connection, struct subflow *r)
+{
+	if (is_first(r))
+		restart(&connection->shared);
+	else
+		r->suppressed = connection->shared.is_on;
+}
+
+static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+{
+	if (!is_first(r))
+		return;
+	if (connection->shared.is_on)
+		suppress(connection, false);
+	restart(&connection->shared);
+}
+
+EXPORT_CONTROLLER(true)

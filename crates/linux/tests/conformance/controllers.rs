@@ -1,0 +1,75 @@
+//! The controllers that the kernel has, each with what `bpf/native.h` exports of it and its tests.
+
+use crate::native::Functions;
+use std::sync::Mutex;
+
+macro_rules! controllers {
+    ($($controller:ident)*) => {
+        $(mod $controller {
+            use crate::native::{Row, Seen};
+            use std::ffi::c_void;
+
+            unsafe extern "C" {
+                #[link_name = concat!("pathweave_", stringify!($controller), "_sizes")]
+                pub static SIZES: [u64; 3];
+                #[link_name = concat!("pathweave_", stringify!($controller), "_settings")]
+                pub static mut SETTINGS: u64;
+                #[link_name = concat!("pathweave_", stringify!($controller), "_subflow")]
+                pub fn subflow(connection: *mut c_void, place: u32) -> *mut Row;
+                #[link_name = concat!("pathweave_", stringify!($controller), "_open")]
+                pub fn open(connection: *mut c_void, place: u32);
+                #[link_name = concat!("pathweave_", stringify!($controller), "_close")]
+                pub fn close(connection: *mut c_void, place: u32);
+                #[link_name = concat!("pathweave_", stringify!($controller), "_acknowledge")]
+                pub fn acknowledge(connection: *mut c_void, place: u32, ack: *const Seen);
+                #[link_name = concat!("pathweave_", stringify!($controller), "_lose")]
+                pub fn lose(connection: *mut c_void, place: u32, loss: u32);
+            }
+
+            #[test]
+            fn does_the_same_at_every_event() {
+                crate::does_the_same_at_every_event(stringify!($controller));
+            }
+        })*
+
+        static CONTROLLERS: [Functions; [$(stringify!($controller)),*].len()] = [$(Functions {
+            name: stringify!($controller),
+            sizes: &raw const $controller::SIZES,
+            settings: &raw mut $controller::SETTINGS,
+            subflow: $controller::subflow,
+            open: $controller::open,
+            close: $controller::close,
+            acknowledge: $controller::acknowledge,
+            lose: $controller::lose,
+            in_use: Mutex::new(()),
+        }),*];
+    };
+}
+
+controllers! {
+    amp
+    balia
+    dcm
+    dctcp
+    eutcp
+    ewtcp
+    fcc
+    lia
+    olia
+    semicoupled
+    wutcp
+    xmp
+}
+
+/// The controller of this name.
+pub fn find(name: &str) -> &'static Functions {
+    CONTROLLERS
+        .iter()
+        .find(|functions| functions.name == name)
+        .unwrap_or_else(|| panic!("controllers.rs does not list \"{name}\""))
+}
+
+/// All names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    CONTROLLERS.iter().map(|functions| functions.name)
+}

@@ -1,0 +1,95 @@
+//! The parameters that traces are played with.
+
+use pathweave_control::{Entry, ParameterKind, Parameters, Value};
+use pathweave_random::Stream;
+
+/// What only one value of has a counterpart in the kernel.
+const FIXED: &[(&str, &str, &str)] = &[
+    ("lia", "variant", "linux"),
+    ("olia", "variant", "linux"),
+    ("balia", "variant", "linux"),
+    ("fcc", "step", "fixed"),
+];
+
+/// FCC halves the window at beta = 1, which an average only reaches with a weight of 1, but for rounding: with a weight
+/// above a half floating point reaches it after some rounds, and fixed point does not.
+const FCC_LARGEST_FRACTION: f64 = 0.5;
+
+/// The controller's defaults, but for what is fixed in the kernel.
+pub fn defaults(entry: &Entry) -> Parameters {
+    checked(entry, fixed(entry))
+}
+
+/// Any values, and a minimum window in packets.
+pub fn any(entry: &Entry, seed: u64) -> (Parameters, u32) {
+    let mut random = Stream::new(seed, "settings", 0);
+    let mut given = fixed(entry);
+    for parameter in entry.parameters {
+        if given.iter().all(|(name, _)| name != parameter.name) {
+            let mut value = value(&parameter.kind, &mut random);
+            if let ("fcc", "eta", Value::Number(eta)) = (entry.name, parameter.name, &mut value)
+                && *eta < 1.0
+            {
+                *eta *= FCC_LARGEST_FRACTION;
+            }
+            given.push((parameter.name.to_string(), value));
+        }
+    }
+    (checked(entry, given), random.between(1, 4) as u32)
+}
+
+fn fixed(entry: &Entry) -> Vec<(String, Value)> {
+    FIXED
+        .iter()
+        .filter(|(controller, ..)| *controller == entry.name)
+        .map(|(_, name, choice)| (name.to_string(), Value::Text(choice.to_string())))
+        .collect()
+}
+
+fn checked(entry: &Entry, given: Vec<(String, Value)>) -> Parameters {
+    entry.parameters(&given).expect("values within the ranges")
+}
+
+fn value(kind: &ParameterKind, random: &mut Stream) -> Value {
+    match *kind {
+        ParameterKind::Number {
+            minimum,
+            maximum,
+            integer,
+            ..
+        } => {
+            let number = within(minimum, maximum, random);
+            Value::Number(if integer { number.round() } else { number })
+        }
+        ParameterKind::Choice(choices) => choice(choices, random),
+        ParameterKind::PerSubflow {
+            minimum, maximum, ..
+        } => match random.below(2) {
+            0 => Value::Number(within(minimum, maximum, random)),
+            _ => Value::Numbers((0..8).map(|_| within(minimum, maximum, random)).collect()),
+        },
+        ParameterKind::ChoiceOrNumber {
+            choices,
+            minimum,
+            maximum,
+        } => match random.below(2) {
+            0 => Value::Number(within(minimum, maximum, random)),
+            _ => choice(choices, random),
+        },
+    }
+}
+
+fn choice(choices: &[&str], random: &mut Stream) -> Value {
+    Value::Text(choices[random.below(choices.len() as u64) as usize].to_string())
+}
+
+/// Large ranges are covered by orders of magnitude.
+fn within(minimum: f64, maximum: f64, random: &mut Stream) -> f64 {
+    let share = random.uniform();
+    match random.below(10) {
+        0 => minimum,
+        1 => maximum,
+        _ if minimum > 0.0 => minimum * libm::pow(maximum / minimum, share),
+        _ => minimum + (maximum - minimum) * share,
+    }
+}

@@ -1,0 +1,247 @@
+//! Random traces: what can happen to the subflows of a connection, on networks of all kinds.
+
+use crate::sender::Sender;
+use crate::side::{Acknowledgement, Event, Facts, Outcome};
+use pathweave_control::Loss;
+use pathweave_random::Stream;
+
+/// No subflow's window is left above this many packets.
+pub const LARGEST_WINDOW: f64 = 2e5;
+
+/// One subflow's network.
+struct Subflow {
+    open: bool,
+    sender: Sender,
+    /// Its share of the events.
+    weight: f64,
+    /// In microseconds; drifts.
+    rtt: f64,
+    /// What queues add to the RTT, relatively.
+    queueing: f64,
+    /// The largest acknowledgements, in packets, and in relation to the window.
+    stretch: u64,
+    window_share: f64,
+    /// Whether marks come at present.
+    congested: bool,
+}
+
+/// A trace of one connection.
+pub struct Trace {
+    random: Stream,
+    subflows: Vec<Subflow>,
+    /// How many subflows open in all, and the longest window that one begins with.
+    most_subflows: usize,
+    longest_window: f64,
+    /// Chances for each acknowledgement: that congestion begins or ends, of a loss, of a duplicate, of an
+    /// acknowledgement when the window is not used.
+    begins: f64,
+    ends: f64,
+    marked: f64,
+    loss: f64,
+    duplicate: f64,
+    idle: f64,
+    /// Of an event: that a subflow opens or closes.
+    changes: f64,
+    drift: f64,
+    samples: f64,
+}
+
+impl Trace {
+    pub fn new(seed: u64) -> Trace {
+        let mut random = Stream::new(seed, "conformance", 0);
+        let mut pick = |choices: &[f64]| choices[random.below(choices.len() as u64) as usize];
+        let longest_window = pick(&[10.0, 10.0, 100.0, 1e3, 1e5]);
+        let begins = pick(&[0.0, 0.002, 0.02, 0.2]);
+        let ends = pick(&[0.02, 0.2, 0.8]);
+        let marked = pick(&[0.05, 0.5, 1.0]);
+        let loss = pick(&[0.0, 0.0005, 0.003, 0.02]);
+        let duplicate = pick(&[0.0, 0.01, 0.1]);
+        let idle = pick(&[0.0, 0.02, 0.5]);
+        let changes = pick(&[0.0, 0.001, 0.01]);
+        let drift = pick(&[1e-4, 1e-3, 0.02]);
+        let samples = pick(&[0.1, 0.9, 1.0]);
+        let largest_rtt = pick(&[100.0, 1e3, 2e4, 5e5]);
+        let spread = pick(&[1.1, 4.0, 100.0, 5e4]);
+        let queueing = pick(&[0.01, 0.2, 2.0]);
+        let stretch = pick(&[1.0, 2.0, 8.0, 64.0]) as u64;
+        let window_share = pick(&[0.0, 0.0, 0.05, 0.5]);
+        let most_subflows = random.between(1, 8) as usize;
+        let subflows = (0..most_subflows)
+            .map(|_| Subflow {
+                open: false,
+                sender: Sender::FRESH,
+                weight: 0.05 + random.uniform(),
+                rtt: f64::max(largest_rtt * libm::pow(spread, -random.uniform()), 10.0),
+                queueing,
+                stretch,
+                window_share,
+                congested: false,
+            })
+            .collect();
+        Trace {
+            random,
+            subflows,
+            most_subflows,
+            longest_window,
+            begins,
+            ends,
+            marked,
+            loss,
+            duplicate,
+            idle,
+            changes,
+            drift,
+            samples,
+        }
+    }
+
+    /// How many subflows there will have been.
+    pub fn most_subflows(&self) -> usize {
+        self.most_subflows
+    }
+
+    /// The next event and the subflow that it happens to; `outcome` is what the controller has decided of each.
+    pub fn next(&mut self, outcome: impl Fn(usize) -> Outcome) -> (usize, Facts, Event) {
+        let ever_open = self
+            .subflows
+            .iter()
+            .take_while(|s| s.sender.facts().sent > 0);
+        let ever_open = ever_open.count();
+        let open = self.subflows.iter().filter(|s| s.open).count();
+        let change = self.random.uniform();
+        // The first subflows open one soon after the other.
+        let opens = if ever_open < self.most_subflows && change < 0.02 {
+            Some(ever_open)
+        } else {
+            let closed = self.subflows[..ever_open].iter().position(|s| !s.open);
+            closed.filter(|_| change < self.changes)
+        };
+        if open == 0 || opens.is_some() {
+            return self.open(opens.unwrap_or(0));
+        }
+        let r = self.pick();
+        let path = outcome(r);
+        if open > 1 && self.chance(self.changes) {
+            self.subflows[r].open = false;
+            return (r, self.subflows[r].sender.facts(), Event::Close);
+        }
+        let idle = self.chance(self.idle);
+        let subflow = &mut self.subflows[r];
+        if path.may_send {
+            let share = if idle { self.random.uniform() } else { 1.0 };
+            subflow.sender.fill(path.window * share);
+        }
+        let is_sending = subflow.sender.unacknowledged() > 0;
+        let must_shrink = path.window >= LARGEST_WINDOW;
+        if is_sending && (must_shrink || self.chance(self.loss)) {
+            return self.lose(r, must_shrink);
+        }
+        self.acknowledge(r, &path, !idle)
+    }
+
+    fn chance(&mut self, chance: f64) -> bool {
+        self.random.uniform() < chance
+    }
+
+    /// An open subflow.
+    fn pick(&mut self) -> usize {
+        let open = |s: &&Subflow| s.open;
+        let all: f64 = self.subflows.iter().filter(open).map(|s| s.weight).sum();
+        let mut left = self.random.uniform() * all;
+        let mut last = 0;
+        for (r, subflow) in self.subflows.iter().enumerate() {
+            if subflow.open {
+                last = r;
+                left -= subflow.weight;
+                if left < 0.0 {
+                    break;
+                }
+            }
+        }
+        last
+    }
+
+    fn open(&mut self, r: usize) -> (usize, Facts, Event) {
+        let window = libm::pow(self.longest_window, self.random.uniform());
+        // Initial windows are whole, as in the kernel.
+        let window = window.round();
+        let ssthresh = match self.random.below(3) {
+            0 => f64::INFINITY,
+            1 => 1.0 + (window * self.random.uniform()).round(),
+            _ => window + (window * 4.0 * self.random.uniform()).round(),
+        };
+        let subflow = &mut self.subflows[r];
+        subflow.open = true;
+        subflow.sender = Sender::FRESH;
+        // The handshake gives a sample, but not always.
+        if self.random.uniform() < 0.9 {
+            subflow.sender.sample(subflow.rtt as u32);
+        }
+        let facts = subflow.sender.facts();
+        subflow.sender.fill(window);
+        (r, facts, Event::Open { window, ssthresh })
+    }
+
+    fn lose(&mut self, r: usize, must_shrink: bool) -> (usize, Facts, Event) {
+        let loss = if must_shrink || self.chance(0.2) {
+            Loss::Timeout
+        } else {
+            Loss::FastRetransmit
+        };
+        let sender = &mut self.subflows[r].sender;
+        sender.lose(loss);
+        (r, sender.facts(), Event::Lose(loss))
+    }
+
+    fn acknowledge(
+        &mut self,
+        r: usize,
+        path: &Outcome,
+        window_limited: bool,
+    ) -> (usize, Facts, Event) {
+        let drift = 1.0 + self.drift * (2.0 * self.random.uniform() - 1.0);
+        let sampled = self.chance(self.samples);
+        let duplicate = self.chance(self.duplicate);
+        let retransmitted = self.chance(0.2);
+        let queue = self.random.uniform();
+        let turns = self.random.uniform();
+        let (random, marked) = (&mut self.random, self.marked);
+        let subflow = &mut self.subflows[r];
+        subflow.rtt = (subflow.rtt * drift).clamp(10.0, 500_000.0);
+        subflow.congested = if subflow.congested {
+            turns >= self.ends
+        } else {
+            turns < self.begins
+        };
+        let packets = if duplicate {
+            0
+        } else if subflow.sender.is_missing_a_packet() && retransmitted {
+            subflow.sender.retransmission_arrives()
+        } else {
+            let most = (path.window * subflow.window_share) as u64;
+            let packets = random.between(1, subflow.stretch.max(most));
+            subflow.sender.acknowledge(packets as u32)
+        };
+        if sampled && packets > 0 {
+            let rtt = subflow.rtt * (1.0 + subflow.queueing * queue);
+            subflow.sender.sample((rtt as u32).max(1));
+        }
+        let marks = if !subflow.congested {
+            0
+        } else if duplicate {
+            1
+        } else {
+            // The share of marked packets, give or take a packet.
+            (f64::from(packets) * marked + random.uniform()) as u32
+        };
+        let facts = subflow.sender.facts();
+        let acknowledgement = Acknowledgement {
+            packets,
+            marks,
+            recovery: facts.in_recovery,
+            window_limited,
+            sampled: sampled && packets > 0,
+        };
+        (r, facts, Event::Acknowledge(acknowledgement))
+    }
+}
