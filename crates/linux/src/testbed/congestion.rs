@@ -1,24 +1,33 @@
-//! The kernel's names for controllers.
+//! The controllers of a plan in the kernel: its own, and ours for as long as the run lasts.
 
 use crate::Failure;
+use crate::kernel::{self, Loaded, Request};
 use pathweave_control::{Entry, Parameters};
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use std::collections::BTreeMap;
 
 /// Congestion control by the kernel's names, for all flows of a plan.
 pub struct Controllers {
     /// By the group's name, for all of its flows.
     overrides: BTreeMap<String, String>,
-    /// By the scenario's name and parameters.
-    known: Vec<(&'static str, Parameters, String)>,
+    known: Vec<Known>,
+}
+
+/// A controller of the scenario, and what plays it.
+struct Known {
+    controller: &'static str,
+    parameters: Parameters,
+    kernel_name: String,
+    /// Ours is unloaded when this goes.
+    _loaded: Option<Loaded>,
 }
 
 impl Controllers {
-    /// Finds the kernel's names for the controllers of a plan's flows. `overrides` are of the form
+    /// Finds what the kernel has for the controllers of a plan's flows, and loads the others. `overrides` are of the form
     /// `group=name`, with a name that the kernel knows.
     ///
     /// # Errors
-    /// When the kernel has no such controller.
+    /// When there is none for the kernel.
     pub fn of(plan: &Plan, overrides: &[String]) -> Result<Controllers, Failure> {
         let mut found = Controllers {
             overrides: BTreeMap::new(),
@@ -44,8 +53,7 @@ impl Controllers {
             }
             for (entry, parameters) in group.controllers() {
                 if found.find(entry, parameters).is_none() {
-                    let name = kernel_name(entry, parameters)?;
-                    found.known.push((entry.name, parameters.clone(), name));
+                    found.known.push(Known::new(entry, parameters, group)?);
                 }
             }
         }
@@ -55,8 +63,8 @@ impl Controllers {
     fn find(&self, entry: &Entry, parameters: &Parameters) -> Option<&str> {
         let mut known = self.known.iter();
         known
-            .find(|(name, own, _)| *name == entry.name && own == parameters)
-            .map(|(.., name)| name.as_str())
+            .find(|known| known.controller == entry.name && known.parameters == *parameters)
+            .map(|known| known.kernel_name.as_str())
     }
 
     /// The kernel's name for the controller of a group's flow.
@@ -71,7 +79,7 @@ impl Controllers {
         let own = self
             .known
             .iter()
-            .map(|(name, _, kernel)| ((*name).to_owned(), kernel.clone()));
+            .map(|known| (known.controller.to_owned(), known.kernel_name.clone()));
         let overridden = self.overrides.iter();
         let overridden =
             overridden.map(|(group, kernel)| (format!("group {group}"), kernel.clone()));
@@ -79,35 +87,78 @@ impl Controllers {
     }
 }
 
-/// The kernel's name for a controller.
-///
-/// # Errors
-/// When it has none.
-fn kernel_name(entry: &Entry, parameters: &Parameters) -> Result<String, Failure> {
-    let own = match entry.name {
-        "uncoupled" => parameters.choice("of"),
-        name => name,
-    };
-    match own {
-        "reno" | "cubic" => known_to_kernel(own),
-        name => Err(
-            Failure::refused(format!("controller \"{name}\" is not in the kernel"))
-                .hint("the testbed has reno and cubic"),
-        ),
+impl Known {
+    fn new(
+        entry: &'static Entry,
+        parameters: &Parameters,
+        group: &GroupPlan,
+    ) -> Result<Known, Failure> {
+        let played = |(kernel_name, loaded): (String, Option<Loaded>)| Known {
+            controller: entry.name,
+            parameters: parameters.clone(),
+            kernel_name,
+            _loaded: loaded,
+        };
+        let own = match entry.name {
+            "uncoupled" => parameters.choice("of"),
+            // BOS is XMP on one path; on several XMP would couple it.
+            "bos" if group.subflows == 1 => "xmp",
+            name => name,
+        };
+        if ["reno", "cubic"].contains(&own) {
+            return Ok(played((known_to_kernel(own)?, None)));
+        }
+        let Ok(ours) = kernel::entry(own) else {
+            return Err(Failure::refused(format!(
+                "controller \"{}\" is not in the kernel",
+                entry.name
+            ))
+            .hint(format!(
+                "the testbed has reno, cubic, {}",
+                kernel::names().collect::<Vec<_>>().join(", ")
+            )));
+        };
+        let defaults = ours.defaults();
+        let parameters = match entry.name {
+            "uncoupled" => &defaults,
+            _ => parameters,
+        };
+        let window = group.transport.minimum_window.ceil() as u32;
+        let loaded = load_under_a_free_name(Request::new(ours, parameters, window)?)?;
+        Ok(played((loaded.kernel_name().to_owned(), Some(loaded))))
     }
+}
+
+/// Loads a controller beside others of its kind: those with other parameters, and one that is there for good.
+fn load_under_a_free_name(request: Request) -> Result<Loaded, Failure> {
+    let taken = available()?;
+    let numbered = (1..).map(|number| format!("{}.{number}", request.kernel_name));
+    let names = std::iter::once(request.kernel_name.clone()).chain(numbered);
+    let mut free = names.filter(|name| !taken.contains(name));
+    let kernel_name = free.next().unwrap_or_default();
+    kernel::load(&Request {
+        kernel_name,
+        ..request
+    })
+}
+
+/// The names of the kernel's congestion controls.
+fn available() -> Result<Vec<String>, Failure> {
+    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(list)
+        .map_err(|error| Failure::refused(format!("cannot read {list}: {error}")))?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
 }
 
 /// A name, if the kernel has a congestion control of it.
 fn known_to_kernel(name: &str) -> Result<String, Failure> {
-    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = std::fs::read_to_string(list)
-        .map_err(|error| Failure::refused(format!("cannot read {list}: {error}")))?;
-    if available.split_whitespace().any(|known| known == name) {
+    let names = available()?;
+    if names.iter().any(|known| known == name) {
         Ok(name.to_owned())
     } else {
         Err(
             Failure::refused(format!("the kernel has no congestion control \"{name}\""))
-                .hint(format!("it has {}", available.trim())),
+                .hint(format!("it has {}", names.join(", "))),
         )
     }
 }
