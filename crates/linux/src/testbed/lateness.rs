@@ -72,8 +72,10 @@ pub fn reason_against(p99: Time, base_rtt: Time) -> Option<String> {
     let share = p99.as_secs_f64() / base_rtt.as_secs_f64();
     (share > TOLERATED).then(|| {
         format!(
-            "one packet in a hundred left the fabric {p99} late or later: {:.0} % of the shortest RTT without queues, {base_rtt}, and {:.0} % is the most that counts as valid",
+            "one packet in a hundred left the fabric {:.3} ms late or later: {:.0} % of the shortest RTT without queues, {:.3} ms, and {:.0} % is the most that counts as valid; a larger --stretch helps",
+            p99.as_secs_f64() * 1e3,
             share * 100.0,
+            base_rtt.as_secs_f64() * 1e3,
             TOLERATED * 100.0,
         )
     })

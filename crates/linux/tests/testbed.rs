@@ -1,0 +1,385 @@
+//! The testbed as its users see it: real sockets between network namespaces, and a machine that is
+//! afterwards as it was before. Without root there is nothing to test here, and the tests say so.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+
+/// What these tests take; they also take each other's time, so that there is one at a time.
+fn machine() -> Option<MutexGuard<'static, ()>> {
+    static ONLY: Mutex<()> = Mutex::new(());
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| {
+        use std::os::unix::fs::MetadataExt;
+        own.uid() == 0
+    });
+    for (there, what) in [
+        (is_root, "root"),
+        (Path::new("/dev/net/tun").exists(), "/dev/net/tun"),
+        (
+            Path::new("/proc/sys/net/mptcp/pm_type").exists(),
+            "MPTCP with a path manager in user space",
+        ),
+    ] {
+        if !there {
+            eprintln!("left out: the testbed's tests take {what}");
+            return None;
+        }
+    }
+    Some(ONLY.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A scenario in a folder of its own.
+struct Scenario {
+    folder: PathBuf,
+}
+
+impl Scenario {
+    fn new(name: &str, text: &str) -> Scenario {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("testbed-{name}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("scenario.toml"), text).expect("a file");
+        let _ = fs::remove_file(folder.join("results.json")); // an earlier run's
+        Scenario { folder }
+    }
+
+    fn results_file(&self) -> PathBuf {
+        self.folder.join("results.json")
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"));
+        command
+            .arg("testbed")
+            .arg(self.folder.join("scenario.toml"))
+            .args(["--variant", "base", "--seed", "1", "--output"])
+            .arg(self.results_file())
+            .args(more);
+        command
+    }
+
+    fn run(&self, more: &[&str]) -> Value {
+        let done = self.command(more).output().expect("the binary runs");
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{errors}");
+        let text = fs::read_to_string(self.results_file()).expect("results");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    fn refused(&self, more: &[&str]) -> String {
+        let done: Output = self.command(more).output().expect("the binary runs");
+        assert_eq!(done.status.code(), Some(2));
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    }
+
+    /// Starts it and waits until it says that it is under way.
+    fn start(&self) -> Child {
+        let mut child = self
+            .command(&[])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut lines = BufReader::new(child.stdout.as_mut().expect("a pipe")).lines();
+        let line = lines.next().expect("a line").expect("text");
+        let progress: Value = serde_json::from_str(&line).expect("JSON");
+        assert!(progress["packet_hops"].as_u64() > Some(0), "{line}");
+        child
+    }
+}
+
+/// Namespaces that a process has made.
+fn namespaces(process: u32) -> usize {
+    let own = format!("pwt-{process}-");
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
+        .count()
+}
+
+fn throttling() -> String {
+    fs::read_to_string(THROTTLING).unwrap_or_default()
+}
+
+fn numbers<'a>(results: &'a Value, table: &str, column: &str) -> Vec<f64> {
+    let column = results["tables"][table][column]
+        .as_array()
+        .expect("a column");
+    column
+        .iter()
+        .map(|value: &'a Value| value.as_f64().unwrap_or(f64::NAN))
+        .collect()
+}
+
+/// One flow over a bottleneck of 50 Mbps, and what more there is.
+fn one_flow(more: &str) -> String {
+    format!(
+        r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 1
+        bottleneck_rate = "50 Mbps"
+        bottleneck_delay = "2 ms"
+        queue = {{ limit = 100 }}
+        [[traffic]]
+        name = "flow"
+        pattern = "flows"
+        controller = "reno"
+        flows = [{{ from = "S1", to = "D1" }}]
+        {more}
+        "#
+    )
+}
+
+#[test]
+fn one_flow_fills_its_bottleneck() {
+    let Some(_only) = machine() else { return };
+    let window = "size = \"unlimited\"\n[stop]\nat = \"2 s\"\n[measure]\nfrom = \"0.5 s\"";
+    let before = throttling();
+    let results = Scenario::new("one", &one_flow(window)).run(&[]);
+    let goodput = numbers(&results, "flows", "goodput_bps")[0];
+    assert!((45e6..49e6).contains(&goodput), "{goodput}");
+    // The link carried the payload with 52 bytes of headers to 1448 of it.
+    let bytes = numbers(&results, "links", "bytes")[0];
+    let expected = goodput * 1.5 / 8.0 * 1500.0 / 1448.0;
+    assert!(
+        (bytes / expected - 1.0).abs() < 0.03,
+        "{bytes} and {expected}"
+    );
+    let testbed = &results["testbed"];
+    assert_eq!(testbed["controllers"]["reno"], "reno");
+    assert_eq!(testbed["strangers"], 0);
+    assert!(testbed["packets"].as_u64() > Some(5000));
+    assert_eq!(results["verdict"], "stopped");
+    assert_eq!(throttling(), before);
+}
+
+#[test]
+fn a_stretched_run_gives_the_rates_and_times_of_the_plan() {
+    let Some(_only) = machine() else { return };
+    let scenario = one_flow("size = \"2 MB\"\n[record]\nqueues = \"10 ms\"");
+    let results = Scenario::new("stretched", &scenario).run(&["--stretch", "4"]);
+    let fct = numbers(&results, "flows", "fct_s")[0];
+    let ideal = numbers(&results, "flows", "fct_ideal_s")[0];
+    assert!(
+        fct >= ideal && fct < 3.0 * ideal,
+        "{fct} s, ideal {ideal} s"
+    );
+    let rtt = numbers(&results, "flows", "rtt_mean_s")[0];
+    let base = results["testbed"]["base_rtt_s"].as_f64().expect("a number");
+    // A queue of 100 packets at 50 Mbps takes 24 ms.
+    assert!(
+        rtt > base && rtt < base + 0.026,
+        "{rtt} s, {base} s without queues"
+    );
+    let wall = results["wall_s"].as_f64().expect("a number");
+    assert!(wall > 4.0 * fct, "{wall} s for {fct} s");
+    let times = numbers(&results, "queues", "time_s");
+    assert!((times[0] - 0.01).abs() < 1e-9, "{}", times[0]);
+    assert_eq!(results["verdict"], "finished");
+    assert_eq!(results["testbed"]["stretch"], 4);
+}
+
+#[test]
+fn a_multipath_flow_takes_both_of_its_paths() {
+    let Some(_only) = machine() else { return };
+    let text = r#"
+        [fabric]
+        kind = "parallel-paths"
+        rates = ["30 Mbps", "20 Mbps"]
+        delays = ["2 ms", "4 ms"]
+        host_delay = "100 us"
+        host_rate = "1 Gbps"
+        queue = { limit = 100 }
+        [routing]
+        kind = "pinned"
+        [[traffic]]
+        name = "flow"
+        pattern = "flows"
+        controller = "reno"
+        subflows = 2
+        size = "unlimited"
+        flows = [{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }]
+        [stop]
+        at = "2.5 s"
+        [measure]
+        from = "0.8 s"
+        phases.late = ["1.6 s", "2.4 s"]
+        [record]
+        rates = "100 ms"
+        windows = "20 ms"
+    "#;
+    let results = Scenario::new("multipath", text).run(&[]);
+    let subflows = numbers(&results, "subflows", "goodput_bps");
+    assert!(
+        subflows[0] > 0.8 * 30e6 && subflows[0] < 30e6,
+        "{subflows:?}"
+    );
+    assert!(
+        subflows[1] > 0.8 * 20e6 && subflows[1] < 20e6,
+        "{subflows:?}"
+    );
+    let whole = numbers(&results, "flows", "goodput_bps")[0];
+    assert!(
+        (whole / (subflows[0] + subflows[1]) - 1.0).abs() < 0.1,
+        "{whole}, {subflows:?}"
+    );
+    // The second subflow's path is longer, and it opened later.
+    let opened = numbers(&results, "subflows", "opened_s");
+    assert!(opened[0] < opened[1] && opened[1] < 0.3, "{opened:?}");
+    let phase = numbers(&results, "phase_subflows", "goodput_bps");
+    assert!(
+        phase.len() == 2 && phase.iter().sum::<f64>() > 0.8 * 50e6,
+        "{phase:?}"
+    );
+    assert!(numbers(&results, "rates", "rate_bps").len() >= 2 * 20);
+    assert!(
+        numbers(&results, "windows", "window_packets")
+            .iter()
+            .all(|window| *window >= 1.0)
+    );
+}
+
+#[test]
+fn flows_that_react_to_completions_and_links_that_fail_are_played() {
+    let Some(_only) = machine() else { return };
+    let text = r#"
+        [fabric]
+        kind = "star"
+        hosts = 4
+        rate = "100 Mbps"
+        delay = "500 us"
+        queue = { limit = 100 }
+        [[traffic]]
+        name = "pairs"
+        pattern = "permutation"
+        size = "500 KB"
+        controller = "cubic"
+        [[events]]
+        at = "0.5 s"
+        link = "H1-SW"
+        down = true
+        [[events]]
+        at = "0.7 s"
+        link = "H1-SW"
+        up = true
+        [stop]
+        at = "1.5 s"
+    "#;
+    let results = Scenario::new("permutation", text).run(&["--controller", "pairs=bbr"]);
+    let counters = &results["counters"];
+    assert!(counters["flows_finished"].as_u64() > Some(20), "{counters}");
+    assert!(
+        counters["lost_to_failures"].as_u64() > Some(0),
+        "{counters}"
+    );
+    assert_eq!(results["testbed"]["controllers"]["group pairs"], "bbr");
+    let sizes = numbers(&results, "flows", "delivered_bytes");
+    let finished = results["tables"]["flows"]["finished"]
+        .as_array()
+        .expect("a column");
+    for (size, finished) in sizes.iter().zip(finished) {
+        assert!(
+            *finished == Value::Bool(false) || *size == 500_000.0,
+            "{size}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_when_the_user_ends_it() {
+    let Some(_only) = machine() else { return };
+    let before = throttling();
+    let scenario = Scenario::new(
+        "interrupted",
+        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
+    );
+    let mut child = scenario.start();
+    assert_eq!(namespaces(child.id()), 2);
+    assert_eq!(throttling().trim(), "-1");
+    // SAFETY: the call takes two numbers; the process is our child, which has not been waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(throttling(), before);
+    assert!(!scenario.results_file().exists());
+}
+
+#[test]
+fn the_next_start_removes_what_a_killed_one_left() {
+    let Some(_only) = machine() else { return };
+    let before = throttling();
+    let scenario = Scenario::new(
+        "killed",
+        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
+    );
+    let mut child = scenario.start();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert_eq!(namespaces(child.id()), 2);
+    assert_eq!(throttling().trim(), "-1");
+    let next = Scenario::new("next", &one_flow("size = \"100 KB\""));
+    next.run(&[]);
+    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(throttling(), before);
+    assert!(!Path::new(&format!("/run/pathweave/{}.json", child.id())).exists());
+}
+
+#[test]
+fn clean_does_the_same_without_a_run() {
+    let Some(_only) = machine() else { return };
+    let before = throttling();
+    let mut child = Scenario::new(
+        "cleaned",
+        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
+    )
+    .start();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
+        .args(["testbed", "--clean"])
+        .output()
+        .expect("the binary runs");
+    let removed = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && removed.contains(&format!("pwt-{}-h0", child.id())),
+        "{removed}"
+    );
+    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(throttling(), before);
+}
+
+#[test]
+fn what_it_cannot_do_it_refuses() {
+    let Some(_only) = machine() else { return };
+    let with = |key: &str| {
+        let scenario = Scenario::new(
+            "refused",
+            &one_flow("size = \"unlimited\"\n[stop]\nat = \"1 s\""),
+        );
+        scenario.refused(&["--set", key])
+    };
+    assert!(with("traffic.flow.controller=rcp").contains("switches write"));
+    assert!(with("fabric.left=9").contains("up to 16 hosts, and this fabric has 18"));
+    assert!(with("routing.kind=spray").contains("\"spray\""));
+    let scenario = Scenario::new(
+        "refused",
+        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1 s\""),
+    );
+    let message = scenario.refused(&["--controller", "flow=nonsense"]);
+    assert!(
+        message.contains("no congestion control \"nonsense\""),
+        "{message}"
+    );
+    assert!(
+        scenario
+            .refused(&["--size", "huge"])
+            .contains("no size \"huge\"")
+    );
+    let none = Scenario::new("refused", "[fabric]\n").refused(&[]);
+    assert!(none.contains("fabric"), "{none}");
+}
