@@ -201,32 +201,23 @@ fn a_multipath_flow_takes_both_of_its_paths() {
         pattern = "flows"
         controller = "reno"
         subflows = 2
-        size = "unlimited"
+        size = "10 MB"
         flows = [{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }]
-        [stop]
-        at = "2.5 s"
         [measure]
-        from = "0.8 s"
-        phases.late = ["1.6 s", "2.4 s"]
+        phases.late = ["0.8 s", "1.6 s"]
         [record]
         rates = "100 ms"
         windows = "20 ms"
     "#;
     let results = Scenario::new("multipath", text).run(&[]);
-    let subflows = numbers(&results, "subflows", "goodput_bps");
-    assert!(
-        subflows[0] > 0.8 * 30e6 && subflows[0] < 30e6,
-        "{subflows:?}"
-    );
-    assert!(
-        subflows[1] > 0.8 * 20e6 && subflows[1] < 20e6,
-        "{subflows:?}"
-    );
+    let rates = numbers(&results, "subflows", "goodput_bps");
+    assert!(rates[0] > 0.75 * 30e6 && rates[0] < 30e6, "{rates:?}");
+    assert!(rates[1] > 0.75 * 20e6 && rates[1] < 20e6, "{rates:?}");
+    // What was sent again on the other path arrived twice; all else once.
+    let received: f64 = numbers(&results, "subflows", "received_bytes").iter().sum();
+    assert!((10e6..11e6).contains(&received), "{received}");
     let whole = numbers(&results, "flows", "goodput_bps")[0];
-    assert!(
-        (whole / (subflows[0] + subflows[1]) - 1.0).abs() < 0.1,
-        "{whole}, {subflows:?}"
-    );
+    assert!(whole > 0.75 * 50e6, "{whole}");
     // The second subflow's path is longer, and it opened later.
     let opened = numbers(&results, "subflows", "opened_s");
     assert!(opened[0] < opened[1] && opened[1] < 0.3, "{opened:?}");
@@ -235,7 +226,7 @@ fn a_multipath_flow_takes_both_of_its_paths() {
         phase.len() == 2 && phase.iter().sum::<f64>() > 0.8 * 50e6,
         "{phase:?}"
     );
-    assert!(numbers(&results, "rates", "rate_bps").len() >= 2 * 20);
+    assert!(numbers(&results, "rates", "rate_bps").len() >= 2 * 16);
     assert!(
         numbers(&results, "windows", "window_packets")
             .iter()
@@ -248,10 +239,10 @@ fn flows_that_react_to_completions_and_links_that_fail_are_played() {
     let Some(_only) = machine() else { return };
     let text = r#"
         [fabric]
-        kind = "star"
-        hosts = 4
-        rate = "100 Mbps"
-        delay = "500 us"
+        kind = "dumbbell"
+        left = 2
+        bottleneck_rate = "100 Mbps"
+        bottleneck_delay = "500 us"
         queue = { limit = 100 }
         [[traffic]]
         name = "pairs"
@@ -260,18 +251,18 @@ fn flows_that_react_to_completions_and_links_that_fail_are_played() {
         controller = "cubic"
         [[events]]
         at = "0.5 s"
-        link = "H1-SW"
+        link = "S1-A"
         down = true
         [[events]]
         at = "0.7 s"
-        link = "H1-SW"
+        link = "S1-A"
         up = true
         [stop]
         at = "1.5 s"
     "#;
     let results = Scenario::new("permutation", text).run(&["--controller", "pairs=bbr"]);
     let counters = &results["counters"];
-    assert!(counters["flows_finished"].as_u64() > Some(20), "{counters}");
+    assert!(counters["flows_finished"].as_u64() >= Some(8), "{counters}");
     assert!(
         counters["lost_to_failures"].as_u64() > Some(0),
         "{counters}"
