@@ -61,10 +61,10 @@ pub struct Played {
 /// Packets that are read from one host before the next one's turn.
 const BATCH: u32 = 16;
 /// A fabric with nothing to do for so long lets others have its core.
-const IDLE: Duration = Duration::from_micros(300);
+const IDLE: Duration = Duration::from_millis(5);
 /// A busy one does so for a moment now and then, between packets: what the kernel has put off on this
 /// core would otherwise wait for the end of the run.
-const REST_EVERY: Duration = Duration::from_millis(4);
+const REST_EVERY: Duration = Duration::from_millis(20);
 /// However busy it is.
 const REST_AT_LAST: Duration = Duration::from_millis(40);
 /// So long before the next packet is due it is awake again.
