@@ -44,12 +44,12 @@ impl Cores {
         })
     }
 
-    /// This thread keeps off the fabric's core and comes before others on its own.
+    /// This thread keeps off the fabric's core and comes before others on its own: a host whose sender
+    /// waits for a processor while its window is open sends less than its congestion control lets it.
     pub fn take_others(&self) {
         // Without the right to either it runs as it is; how late packets are says the rest.
         let _ = sched_setaffinity(None, &self.others);
-        // SAFETY: the call takes numbers only and changes this thread's priority.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -19) };
+        let _ = come_before_most();
     }
 }
 
