@@ -156,6 +156,9 @@ fn turn_off(any: &OwnedFd, feature: u32) -> io::Result<()> {
 
 /// Kernel parameters of a host. Nothing is remembered from one flow to the next, receivers and memory
 /// limit nobody, and nothing but TCP speaks.
+///
+/// Send buffers begin small and grow with the window: MPTCP hands data to a subflow as long as there is room
+/// in its buffer, whatever `tcp_notsent_lowat` says, and what is there never takes another path.
 fn parameters(settings: &Settings) -> Vec<(&'static str, String)> {
     let ecn = if settings.ecn { "1" } else { "2" };
     vec![
@@ -168,7 +171,7 @@ fn parameters(settings: &Settings) -> Vec<(&'static str, String)> {
         ("net.ipv4.tcp_syncookies", "0".to_owned()),
         ("net.ipv4.tcp_max_syn_backlog", "4096".to_owned()),
         ("net.ipv4.tcp_rmem", "4096 16777216 67108864".to_owned()),
-        ("net.ipv4.tcp_wmem", "4096 4194304 67108864".to_owned()),
+        ("net.ipv4.tcp_wmem", "4096 16384 67108864".to_owned()),
         ("net.ipv4.tcp_notsent_lowat", settings.unsent.to_string()),
         (
             "net.ipv4.ip_local_port_range",
