@@ -95,6 +95,7 @@ static __always_inline void refresh(struct subflow *row, struct sock *sk)
 	row->sent = row->acked + (u32)(tp->snd_nxt - tp->snd_una);
 	row->srtt = tp->srtt_us;
 	row->min_rtt = tp->rtt_min.s[0].v;
+	row->segment = tp->mss_cache;
 }
 
 /* Finds room for this socket. */

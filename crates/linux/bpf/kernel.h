@@ -38,6 +38,10 @@ enum {
 	BPF_F_NO_PREALLOC = 1,
 };
 
+struct bpf_iter_num {
+	__u64 opaque[1];
+} __attribute__((aligned(8)));
+
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
