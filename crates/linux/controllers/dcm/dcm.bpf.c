@@ -45,10 +45,9 @@ static __always_inline u64 packets_per_increment(const struct connection *connec
 {
 	const struct subflow *s;
 	u64 window = 0, total = 0;
-	u32 srtt = 0, subflows = 0;
+	u32 srtt = 0;
 
 	for_each_subflow(connection, s) {
-		subflows++;
 		if (!has_rtt(s))
 			continue;
 		/* w_s / tau_s^2 > w_b / tau_b^2 */
@@ -57,7 +56,7 @@ static __always_inline u64 packets_per_increment(const struct connection *connec
 			srtt = s->srtt;
 		}
 	}
-	if (subflows <= 1 || !srtt)
+	if (established(connection) <= 1 || !srtt)
 		return r->window;
 	for_each_subflow(connection, s)
 		if (has_rtt(s))

@@ -123,7 +123,7 @@ static __always_inline void sum_up(const struct connection *connection, struct t
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
-		subflows++;
+		subflows = least(subflows + 1, SUBFLOWS);
 		totals->mean += s->window;
 		totals->shortest = least(totals->shortest, s->srtt);
 		base_rtt = least(base_rtt, s->min_rtt);
