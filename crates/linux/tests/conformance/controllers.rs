@@ -63,9 +63,16 @@ macro_rules! controllers {
 
 controllers! {
     amp
+    balia
     dcm
     dctcp
+    eutcp
+    ewtcp
     fcc
+    lia
+    olia
+    semicoupled
+    wutcp
     xmp
 }
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * EUTCP(gamma), the resource-pooling family of Singhal et al. (IEEE 2022): all subflows together grow as one TCP, by
+ * 1 / (tau_r sum_s(w_s / tau_s)) for an acknowledged packet, and congestion takes gamma / 2 off a window.
+ * crates/control/src/eutcp.rs has the formulas and rulings.
+ *
+ * Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself. With one subflow the sum is its window
+ * exactly.
+ */
+#ifndef PATHWEAVE_POOLED_H
+#define PATHWEAVE_POOLED_H
+
+#include "once_per_round.h"
+
+/* Subflows that have a gamma of their own; the last is also that of subflows with larger numbers. */
+#define GAMMAS 16
+
+struct parameters {
+	u64 minimum_window;
+	/* Whether a marked round costs what a loss costs, and whether a timeout does. */
+	u64 ecn;
+	u64 timeout_is_a_loss;
+	/* By the number of the subflow: gamma in FINE, gamma / 2 in ONE. */
+	u64 step[GAMMAS];
+	u64 cut[GAMMAS];
+};
+
+struct state {
+	struct once_per_round cuts;
+	/* What the window has grown by beyond its units. */
+	u64 fraction;
+};
+
+struct shared {};
+
+#include "fine_growth.h"
+
+/* With a window for each subflow of this and more, which no RTTs lead to, nothing grows; their sum fits 64 bits. */
+#define ENORMOUS (1ULL << 59)
+
+/* gamma = 1. */
+#define EVERY [0 ... GAMMAS - 1]
+SETTINGS = {
+	.minimum_window = 2,
+	.step = { EVERY = FINE },
+	.cut = { EVERY = ONE / 2 },
+};
+
+static __always_inline u32 minimum(void)
+{
+	return settings.minimum_window;
+}
+
+static __always_inline bool responds_to_marks(void)
+{
+	return settings.ecn;
+}
+
+/* The place of a subflow's gamma in the tables. */
+static __always_inline u32 gamma_of(const struct subflow *r)
+{
+	return least(r->number, GAMMAS - 1) % GAMMAS;
+}
+
+/* How many packets must be acknowledged for a subflow to gain one: tau_r sum_s(w_s / tau_s), of PACKETs. */
+static __always_inline u64 packets_per_increment(const struct connection *connection, const struct subflow *r)
+{
+	const struct subflow *s;
+	u64 total = 0;
+
+	if (!r->established || !has_rtt(r))
+		return r->window;
+	for_each_subflow(connection, s)
+		if (has_rtt(s))
+			total += least(mul_div(s->window, r->srtt, s->srtt), ENORMOUS);
+	return total;
+}
+
+static __always_inline void on_ack(struct connection *connection, struct subflow *r,
+				   const struct acknowledgement *ack)
+{
+	u32 packets, gamma = gamma_of(r);
+	u64 *fraction = &r->state.fraction;
+
+	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, settings.cut[gamma]))
+		return;
+	if (!lets_window_grow(ack))
+		return;
+	packets = slow_start_finely(r, fraction, ack->packets, settings.step[gamma]);
+	if (packets)
+		grow_finely(r, fraction, mul_div(packets * PACKET, FINE, packets_per_increment(connection, r)));
+}
+
+static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
+{
+	if (settings.timeout_is_a_loss)
+		loss = FAST_RETRANSMIT;
+	cut_on_loss(&r->state.cuts, r, loss, settings.cut[gamma_of(r)]);
+}
+
+static __always_inline void on_opened(struct connection *connection, struct subflow *r)
+{
+}
+
+static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+{
+}
+
+EXPORT_CONTROLLER(false)
+
+#endif

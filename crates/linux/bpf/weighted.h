@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * WUTCP(omega), the weighted family of Singhal et al. (IEEE 2022): each subflow is a TCP of weight omega, whatever
+ * the others do. crates/control/src/wutcp.rs has the formulas and rulings.
+ *
+ * omega depends on the number of established subflows alone, and slow start's step and cut on omega alone: the
+ * loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
+ * for omega's own rounding: it is a multiple of 2^-30, so 0.00001 is off by 0.004 %.
+ */
+#ifndef PATHWEAVE_WEIGHTED_H
+#define PATHWEAVE_WEIGHTED_H
+
+#include "once_per_round.h"
+
+/* Numbers of subflows that have a weight: SUBFLOWS. */
+#define WEIGHTS 16
+
+struct parameters {
+	u64 minimum_window;
+	/* Whether a marked round costs what a loss costs. */
+	u64 ecn;
+	/* By the number of subflows, from 1. In ONE. */
+	u64 omega[WEIGHTS];
+	/* What slow start adds for an acknowledged packet, in FINE, and the share that congestion costs there. */
+	u64 step[WEIGHTS];
+	u64 slow_start_cut[WEIGHTS];
+};
+
+struct state {
+	struct once_per_round cuts;
+	/* What the window has grown by beyond its units. */
+	u64 fraction;
+};
+
+struct shared {};
+
+#include "fine_growth.h"
+
+_Static_assert(WEIGHTS == SUBFLOWS, "every number of subflows has its weight");
+
+/* A TCP, whatever the number of subflows. */
+#define EVERY [0 ... WEIGHTS - 1]
+SETTINGS = {
+	.minimum_window = 2,
+	.omega = { EVERY = ONE },
+	.step = { EVERY = FINE },
+	.slow_start_cut = { EVERY = ONE / 2 },
+};
+
+static __always_inline u32 minimum(void)
+{
+	return settings.minimum_window;
+}
+
+static __always_inline bool responds_to_marks(void)
+{
+	return settings.ecn;
+}
+
+/* The place of this connection's weight in the tables. */
+static __always_inline u32 weight_of(const struct connection *connection)
+{
+	return (larger(established(connection), 1) - 1) % WEIGHTS;
+}
+
+static __always_inline u64 cut_of(u32 weight, const struct subflow *r)
+{
+	return in_slow_start(r) ? settings.slow_start_cut[weight] : ONE / 2;
+}
+
+static __always_inline void on_ack(struct connection *connection, struct subflow *r,
+				   const struct acknowledgement *ack)
+{
+	u32 packets, weight = weight_of(connection);
+	u64 *fraction = &r->state.fraction;
+
+	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, cut_of(weight, r)))
+		return;
+	if (!lets_window_grow(ack))
+		return;
+	packets = slow_start_finely(r, fraction, ack->packets, settings.step[weight]);
+	/* ONE and 2^34 make FINE in PACKETs. */
+	grow_finely(r, fraction, mul_div(packets * settings.omega[weight], 1ULL << 34, r->window));
+}
+
+static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
+{
+	cut_on_loss(&r->state.cuts, r, loss, cut_of(weight_of(connection), r));
+}
+
+static __always_inline void on_opened(struct connection *connection, struct subflow *r)
+{
+}
+
+static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+{
+}
+
+EXPORT_CONTROLLER(false)
+
+#endif
