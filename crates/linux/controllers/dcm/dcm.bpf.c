@@ -3,7 +3,7 @@
  * DCM (AMP paper, section 2): LIA's increase with DCTCP's cut on every subflow. crates/control/src/{dcm,dctcp}.rs and
  * lia/mod.rs have the formulas and rulings; README.md says what the kernel makes of them.
  *
- * B is within 2^-22 of itself: each term of its sum loses less than one unit, where the sum is at least a window.
+ * B is within 2^-19 of itself: each of 16 terms of its sum loses less than one unit, where the sum is at least a packet.
  */
 #define CONTROLLER dcm
 #include "marked_share.h"
