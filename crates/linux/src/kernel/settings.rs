@@ -153,3 +153,95 @@ fn alpha_total(parameters: &Parameters) -> u64 {
         _ => 0,
     }
 }
+
+
+#[cfg(test)]
+mod tests {
+    use super::{SUBFLOWS, Settings};
+    use crate::Failure;
+    use pathweave_control::{Value, find};
+
+    fn settings(name: &str, given: &[(&str, Value)]) -> Result<Settings, Failure> {
+        let entry = find(name).unwrap();
+        let given: Vec<_> = given
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.clone()))
+            .collect();
+        Settings::of(entry, &entry.parameters(&given).unwrap(), 3)
+    }
+
+    fn text(choice: &str) -> Value {
+        Value::Text(choice.to_string())
+    }
+
+    #[test]
+    fn weights_follow_the_number_of_subflows() {
+        let wutcp = settings("wutcp", &[("ecn", text("on"))]).unwrap();
+        assert!(wutcp.needs_ecn);
+        assert_eq!(wutcp.values.len(), 2 + 3 * SUBFLOWS);
+        assert_eq!(wutcp.values[..4], [3, 1, 1 << 30, 1 << 29]);
+        assert_eq!(wutcp.values[2 + 15], 1 << 26);
+        let (step, cut) = (2 + SUBFLOWS, 2 + 2 * SUBFLOWS);
+        // A TCP adds a packet and halves.
+        assert_eq!((wutcp.values[step], wutcp.values[cut]), (1 << 40, 1 << 29));
+        // (3/2) (1 - 3^-1/2) and 3^(1/2) / 2.
+        let near = |value: u64, one: f64, expected: f64| {
+            assert!((value as f64 / one - expected).abs() < 1e-9, "{value}");
+        };
+        near(
+            wutcp.values[step + 1],
+            (1_u64 << 40) as f64,
+            0.6339745962156,
+        );
+        near(wutcp.values[cut + 1], (1_u64 << 30) as f64, 0.8660254037844);
+        // 3^(3/4) / 2 is more than the window.
+        let ewtcp = settings("ewtcp", &[]).unwrap();
+        assert_eq!(ewtcp.values[2..4], [1 << 30, 1 << 28]);
+        assert_eq!(ewtcp.values[cut + 1], 1 << 30);
+        let squares = settings("wutcp", &[("omega", text("1/m^2"))]).unwrap();
+        assert_eq!(ewtcp, squares);
+        let roots = settings("wutcp", &[("omega", text("1/sqrt(m)"))]).unwrap();
+        assert_eq!(roots.values[2 + 3], 1 << 29);
+        let fixed = settings("wutcp", &[("omega", Value::Number(0.25))]).unwrap();
+        assert_eq!(fixed.values[2..2 + SUBFLOWS], [1 << 28; SUBFLOWS]);
+    }
+
+    #[test]
+    fn each_subflow_has_its_gamma_and_the_last_repeats() {
+        let list = Value::Numbers(vec![1.0, 1.5, 1.25]);
+        let eutcp = settings("eutcp", &[("gamma", list), ("timeout", text("as-loss"))]).unwrap();
+        assert_eq!(eutcp.values[..3], [3, 0, 1]);
+        assert_eq!(eutcp.values[3..6], [4 << 38, 6 << 38, 5 << 38]);
+        assert_eq!(eutcp.values[6..3 + SUBFLOWS], [5 << 38; 13]);
+        assert_eq!(
+            eutcp.values[3 + SUBFLOWS..][..4],
+            [4 << 27, 6 << 27, 5 << 27, 5 << 27]
+        );
+        let one = settings("eutcp", &[("gamma", Value::Number(1.0))]).unwrap();
+        assert_eq!(one, settings("semicoupled", &[]).unwrap());
+        let gammas = |count| settings("eutcp", &[("gamma", Value::Numbers(vec![1.1; count]))]);
+        assert!(gammas(SUBFLOWS).is_ok());
+        let refused = gammas(SUBFLOWS + 1).unwrap_err().to_string();
+        assert!(refused.contains("17 numbers"), "{refused}");
+    }
+
+    #[test]
+    fn what_marks_leave_to_lia_is_no_whole_packet_short() {
+        let lia = |cut| {
+            settings("lia", &[("ecn_cut", Value::Number(cut))])
+                .unwrap()
+                .values
+        };
+        assert_eq!(lia(0.0), [3, 0, 1 << 39]);
+        assert_eq!(lia(1.0), [3, 1, 0]);
+        assert_eq!(lia(0.25), [3, 1, 3 << 37]);
+        for (cut, window, left) in [
+            (0.1, 10, 9),
+            (0.3, 10, 7),
+            (0.9, 10, 1),
+            (0.2, 40_000, 32_000),
+        ] {
+            assert_eq!((window * lia(cut)[2]) >> 39, left);
+        }
+    }
+}
