@@ -68,15 +68,13 @@ static __always_inline bool is_stuck(const struct connection *connection)
 {
 	const struct subflow *s;
 	bool has_first = false;
-	u32 subflows = 0;
 
 	for_each_subflow(connection, s) {
 		if (s->window < floor_of(s) || s->window >= floor_of(s) + PACKET || is_recovering(s))
 			return false;
 		has_first |= is_first(s);
-		subflows++;
 	}
-	return has_first && subflows >= 2;
+	return has_first && established(connection) >= 2;
 }
 
 /* Whether the first subflow's round was free of congestion. */

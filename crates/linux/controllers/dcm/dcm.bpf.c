@@ -40,13 +40,16 @@ static __always_inline bool responds_to_marks(void)
 /*
  * How many packets must be acknowledged for a subflow to gain one: LIA's max(B, w_r), in PACKETs. With b the subflow of
  * the largest w / tau^2, B = (sum_s(w_s tau_b / tau_s))^2 / w_b, where no term is above sqrt(w_s w_b).
+ * Subflows without an RTT are left out.
  */
-static __always_inline u64 packets_per_increment(const struct connection *connection, const struct subflow *r)
+ONCE u64 packets_per_increment(const struct connection *connection, u64 own_window)
 {
 	const struct subflow *s;
 	u64 window = 0, total = 0;
 	u32 srtt = 0;
 
+	if (!connection || established(connection) <= 1)
+		return own_window;
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
@@ -56,12 +59,12 @@ static __always_inline u64 packets_per_increment(const struct connection *connec
 			srtt = s->srtt;
 		}
 	}
-	if (established(connection) <= 1 || !srtt)
-		return r->window;
+	if (!srtt)
+		return own_window;
 	for_each_subflow(connection, s)
 		if (has_rtt(s))
 			total += mul_div(s->window, srtt, s->srtt);
-	return larger(mul_div(total, total, window), r->window);
+	return larger(mul_div(total, total, window), own_window);
 }
 
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
@@ -79,7 +82,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 		return;
 	packets = slow_start(r, ack->packets, PACKET);
 	if (packets)
-		grow_by_one_in(r, packets, packets_per_increment(connection, r));
+		grow_by_one_in(r, packets, packets_per_increment(connection, r->window));
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

@@ -54,11 +54,13 @@ SETTINGS = { .minimum_window = 2, .eta = ONE / 16, .w_min = 10 };
 
 /* What the windows' changes take from all subflows that are established and have an RTT. */
 struct totals {
-	/* S and wbar. */
+	/* Of the windows, and S. */
+	u64 windows;
 	u64 weighted;
-	u64 mean;
-	/* T and the base RTT, in eighths of a microsecond. */
+	u32 subflows;
+	/* T, in eighths of a microsecond. */
 	u32 shortest;
+	/* In microseconds; u64 leaves no gap at the end, which the verifier would not let pass. */
 	u64 base_rtt;
 };
 
@@ -112,29 +114,32 @@ static __always_inline void count(struct subflow *r, const struct acknowledgemen
 	state->marks = 0;
 }
 
-static __always_inline void sum_up(const struct connection *connection, struct totals *totals)
+/* Returns of how many subflows. */
+ONCE u32 sum_up(const struct connection *connection, struct totals *totals)
 {
 	const struct subflow *s;
-	u32 base_rtt = ~0U, subflows = 0;
+	u64 windows = 0, weighted = 0;
+	u32 shortest = ~0U, base_rtt = ~0U, subflows = 0;
 
-	totals->shortest = ~0U;
-	totals->weighted = 0;
-	totals->mean = 0;
+	if (!connection || !totals)
+		return 0;
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
-		subflows = least(subflows + 1, SUBFLOWS);
-		totals->mean += s->window;
-		totals->shortest = least(totals->shortest, s->srtt);
+		subflows++;
+		windows += s->window;
+		shortest = least(shortest, s->srtt);
 		base_rtt = least(base_rtt, s->min_rtt);
 	}
 	for_each_subflow(connection, s)
 		if (has_rtt(s))
-			totals->weighted += mul_div(mul_div(s->window, totals->shortest, s->srtt),
-						    totals->shortest, s->srtt);
-	if (subflows)
-		totals->mean /= subflows;
-	totals->base_rtt = larger(base_rtt, 1) * 8;
+			weighted += mul_div(mul_div(s->window, shortest, s->srtt), shortest, s->srtt);
+	totals->subflows = subflows;
+	totals->windows = windows;
+	totals->weighted = weighted;
+	totals->shortest = shortest;
+	totals->base_rtt = base_rtt;
+	return subflows;
 }
 
 static __always_inline u64 push_of(const struct totals *totals)
@@ -144,7 +149,7 @@ static __always_inline u64 push_of(const struct totals *totals)
 	if (settings.alpha_total)
 		push = mul_div(settings.alpha_total, totals->shortest, SECOND);
 	else
-		push = mul_div(COARSE, totals->shortest, totals->base_rtt);
+		push = mul_div(COARSE, totals->shortest, 8 * larger(totals->base_rtt, 1));
 	return mul_div(push, STEP / COARSE * PACKET, totals->weighted);
 }
 
@@ -157,7 +162,8 @@ static __always_inline u64 pull_on(const struct totals *totals, const struct sub
 static __always_inline u64 change_by(const struct totals *totals, const struct subflow *r, u64 force,
 				     u32 packets)
 {
-	u64 change = mul_div(mul_div(force, totals->mean, r->window), r->srtt, totals->shortest);
+	u64 mean = totals->windows / totals->subflows;
+	u64 change = mul_div(mul_div(force, mean, r->window), r->srtt, totals->shortest);
 
 	return mul_div(change, packets, STEP / PACKET);
 }
@@ -167,7 +173,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 {
 	bool was_in_slow_start;
 	u32 packets = ack->packets;
-	struct totals totals;
+	struct totals totals = {};
 	u64 push, pull;
 
 	count(r, ack);
@@ -178,9 +184,8 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	was_in_slow_start = in_slow_start(r);
 	if (ack->window_limited)
 		packets = slow_start(r, packets, PACKET);
-	if (!has_rtt(r))
+	if (!has_rtt(r) || !sum_up(connection, &totals))
 		return;
-	sum_up(connection, &totals);
 	push = push_of(&totals);
 	pull = pull_on(&totals, r);
 	if (was_in_slow_start && pull > push)

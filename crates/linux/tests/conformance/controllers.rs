@@ -30,6 +30,21 @@ macro_rules! controllers {
             fn does_the_same_at_every_event() {
                 crate::does_the_same_at_every_event(stringify!($controller));
             }
+
+            #[test]
+            fn does_the_same_on_recorded_traces() {
+                crate::does_the_same_on_recorded_traces(stringify!($controller));
+            }
+
+            #[test]
+            fn has_the_same_windows_by_itself() {
+                crate::has_the_same_windows_by_itself(stringify!($controller));
+            }
+
+            #[test]
+            fn other_settings_are_noticed() {
+                crate::other_settings_are_noticed(stringify!($controller));
+            }
         })*
 
         static CONTROLLERS: [Functions; [$(stringify!($controller)),*].len()] = [$(Functions {

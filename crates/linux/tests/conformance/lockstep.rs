@@ -2,14 +2,11 @@
 
 use crate::controllers;
 use crate::native::Native;
-use crate::side::{Event, Outcome, Side};
+use crate::side::{Event, Facts, Outcome, Side};
 use crate::simulator::Simulator;
-use crate::trace::{LARGEST_WINDOW, Trace};
+use crate::trace::LARGEST_WINDOW;
 use pathweave_control::{Entry, Parameters};
-use pathweave_linux::kernel::Settings;
-
-/// Events of a trace.
-pub const EVENTS: usize = 2_000;
+use pathweave_linux::kernel::{SUBFLOWS, Settings};
 
 /// Windows are compared up to this many packets.
 const PACKETS: f64 = 1.0 / 1024.0;
@@ -47,17 +44,16 @@ pub struct Subject<'a> {
     pub minimum_window: u32,
 }
 
-/// Plays the trace of this seed, with these settings in the kernel's version.
+/// Plays a trace to both sides, with these settings in the kernel's version. `next` gives the next event, if there
+/// is one, and the subflow that it happens to; it is told what has been decided of each subflow.
 ///
 /// # Errors
 /// The first event after which the sides differ.
 pub fn play(
     subject: Subject<'_>,
     settings: &Settings,
-    seed: u64,
-    events: usize,
+    mut next: impl FnMut(&[Outcome]) -> Option<(usize, Facts, Event)>,
 ) -> Result<Deviations, String> {
-    let mut trace = Trace::new(seed);
     let Subject {
         entry,
         parameters,
@@ -68,10 +64,10 @@ pub fn play(
     let mut before: Vec<Outcome> = Vec::new();
     // Whole packets that the kernel has added sooner. One side adds one sooner when what it has added up comes
     // so close to the whole packet that the last bit decides: so the other is never more than one behind.
-    let mut owed = vec![0.0; trace.most_subflows()];
+    let mut owed = [0.0; SUBFLOWS];
     let mut deviations = Deviations::default();
-    for number in 0..events {
-        let (r, facts, event) = trace.next(|r| before[r]);
+    while let Some((r, facts, event)) = next(&before) {
+        let number = deviations.events;
         if let Event::Open { window, ssthresh } = event {
             let fresh = Outcome {
                 window,
@@ -91,7 +87,7 @@ pub fn play(
             let (expected, found) = (bounded(simulator.outcome(s)), bounded(kernel.outcome(s)));
             let differs = |what: &str| {
                 format!(
-                    "{} {parameters:?}, minimum window {minimum_window}, seed {seed}, event {number}: {what} of \
+                    "{} {parameters:?}, minimum window {minimum_window}, event {number}: {what} of \
                      subflow {s}: {before:?} became {expected:?} in the simulator and {found:?} in the kernel \
                      by {event:?} of subflow {r} with {facts:?}",
                     entry.name

@@ -1,10 +1,15 @@
 //! The kernel's controllers do what the simulator's do.
 //!
-//! Each eBPF controller is compiled for this program too; both versions are told of the same events.
+//! Each eBPF controller is compiled for this program too; both versions are told of the same events. What is
+//! compared is what they make of equal state at every event, on random traces and on recorded ones, and the windows
+//! that each has by itself. Floating point and fixed point agree but for rounding; a whole packet that one side adds an
+//! event sooner because the last bit decides is counted, and there must be next to none.
 
 mod controllers;
+mod free_running;
 mod lockstep;
 mod native;
+mod recording;
 mod sender;
 mod settings;
 mod side;
@@ -12,38 +17,163 @@ mod simulator;
 mod trace;
 
 use lockstep::{Deviations, Subject};
+use native::Native;
+use pathweave_control::{Ecn, Entry, Parameters};
 use pathweave_linux::kernel::{Settings, entry};
+use pathweave_units::{Rate, Time};
+use recording::Link;
+use side::Event;
+use simulator::Simulator;
+use trace::Trace;
 
-/// Traces of each controller.
+/// Random traces of each controller, and events of each.
 const TRACES: u64 = 1_000;
+const EVENTS: u64 = 2_000;
 /// Of so many events there is at most one at which the last bit decides about a whole packet.
 const EVENTS_PER_TIE: u64 = 100_000;
+/// Runs of each controller, half of them on networks that mark, and how far mean windows may be apart.
+const RUNS: u64 = 60;
+const MEAN_WINDOWS: f64 = 0.05;
+/// Events of a recorded trace.
+const RECORDED: usize = 10_000;
 
 #[test]
 fn every_controller_of_the_kernel_is_listed() {
     assert!(pathweave_linux::kernel::names().eq(controllers::names()));
 }
 
+/// What the trace of this number is played with: every other one has the defaults.
+fn parameters(entry: &Entry, number: u64) -> (Parameters, u32) {
+    match number % 2 {
+        0 => (settings::defaults(entry), 2),
+        _ => settings::any(entry, number),
+    }
+}
+
+fn settings_of(entry: &Entry, parameters: &Parameters, minimum_window: u32) -> Settings {
+    Settings::of(entry, parameters, minimum_window).expect("it has a counterpart in the kernel")
+}
+
+fn play_random(subject: Subject<'_>, settings: &Settings, seed: u64) -> Result<Deviations, String> {
+    let (mut trace, mut left) = (Trace::new(seed), EVENTS);
+    lockstep::play(subject, settings, |outcomes| {
+        left = left.checked_sub(1)?;
+        Some(trace.next(outcomes))
+    })
+    .map_err(|difference| format!("trace {seed}: {difference}"))
+}
+
 fn does_the_same_at_every_event(name: &str) {
     let entry = entry(name).expect("a controller of the registry");
     let mut all = Deviations::default();
     for seed in 0..TRACES {
-        // Every other trace has the defaults.
-        let (parameters, minimum_window) = match seed % 2 {
-            0 => (settings::defaults(entry), 2),
-            _ => settings::any(entry, seed),
-        };
+        let (parameters, minimum_window) = parameters(entry, seed);
         let subject = Subject {
             entry,
             parameters: &parameters,
             minimum_window,
         };
-        let settings = Settings::of(entry, &parameters, minimum_window).expect("settings");
-        match lockstep::play(subject, &settings, seed, lockstep::EVENTS) {
+        let settings = settings_of(entry, &parameters, minimum_window);
+        match play_random(subject, &settings, seed) {
             Ok(deviations) => all.add(deviations),
             Err(difference) => panic!("{difference}"),
         }
     }
-    println!("{name}: {all:?}");
+    println!("{name}, random traces: {all:?}");
+    assert_eq!(all.events, TRACES * EVENTS);
     assert!(all.ties * EVENTS_PER_TIE <= all.events, "{all:?}");
+}
+
+/// Two unequal paths, of some twenty packets each. Half of all networks have queues that mark, and half short ones that
+/// drop.
+fn links(number: u64) -> [Link; 2] {
+    let (capacity, threshold) = match number % 4 < 2 {
+        true => (100, 20),
+        false => (15, usize::MAX),
+    };
+    [(300, 450), (1_000, 100)].map(|(mbps, micros)| Link {
+        rate: Rate::from_mbps(mbps / (1 + number / 4)),
+        delay: Time::from_micros(micros),
+        capacity,
+        threshold,
+    })
+}
+
+fn does_the_same_on_recorded_traces(name: &str) {
+    let entry = entry(name).expect("a controller of the registry");
+    let mut all = Deviations::default();
+    let (mut marks, mut losses) = (0, 0);
+    for number in 0..8 {
+        let links = links(number);
+        let (parameters, minimum_window) = parameters(entry, number);
+        let subject = Subject {
+            entry,
+            parameters: &parameters,
+            minimum_window,
+        };
+        let settings = settings_of(entry, &parameters, minimum_window);
+        for recording in recording::record(entry, &parameters, minimum_window, &links, RECORDED) {
+            for (_, _, event) in &recording {
+                match event {
+                    Event::Acknowledge(ack) => marks += ack.marks,
+                    Event::Lose(_) => losses += 1,
+                    Event::Open { .. } | Event::Close => {}
+                }
+            }
+            let mut events = recording.into_iter();
+            match lockstep::play(subject, &settings, |_| events.next()) {
+                Ok(deviations) => all.add(deviations),
+                Err(difference) => panic!("network {number}: {difference}"),
+            }
+        }
+    }
+    println!("{name}, recorded traces: {all:?}, {marks} marks, {losses} losses");
+    assert!(all.events >= 12 * RECORDED as u64 && losses > 100);
+    let ecn = (entry.ecn)(&settings::defaults(entry));
+    assert!(ecn == Ecn::Off || marks > 1_000);
+    assert!(all.ties * EVENTS_PER_TIE <= all.events, "{all:?}");
+}
+
+fn has_the_same_windows_by_itself(name: &str) {
+    let entry = entry(name).expect("a controller of the registry");
+    let mut furthest: f64 = 0.0;
+    for seed in 0..RUNS {
+        let (parameters, minimum_window) = (settings::defaults(entry), 2);
+        let settings = settings_of(entry, &parameters, minimum_window);
+        let mut simulator = Simulator::new(entry, &parameters, minimum_window);
+        let mut kernel = Native::new(controllers::find(name), &settings);
+        let marks = seed % 2 == 0;
+        let expected = free_running::mean_windows(&mut simulator, seed, marks);
+        let found = free_running::mean_windows(&mut kernel, seed, marks);
+        for (expected, found) in expected.iter().zip(&found) {
+            let apart = (found / expected - 1.0).abs();
+            furthest = furthest.max(apart);
+            assert!(
+                apart <= MEAN_WINDOWS,
+                "run {seed}: a mean window of {expected} in the simulator and {found} in the kernel"
+            );
+        }
+    }
+    println!("{name}, by itself: mean windows up to {furthest} apart");
+}
+
+/// A kernel that has another value of any parameter is told from the simulator.
+fn other_settings_are_noticed(name: &str) {
+    let entry = entry(name).expect("a controller of the registry");
+    let parameters = settings::defaults(entry);
+    let subject = Subject {
+        entry,
+        parameters: &parameters,
+        minimum_window: 2,
+    };
+    let right = settings_of(entry, &parameters, 2);
+    let mut mutants = vec![("minimum_window", settings_of(entry, &parameters, 3))];
+    for (parameter, other) in settings::mutants(entry) {
+        mutants.push((parameter, settings_of(entry, &other, 2)));
+    }
+    for (parameter, settings) in mutants {
+        assert_ne!(settings, right, "{parameter} reaches the kernel");
+        let noticed = (0..TRACES).any(|seed| play_random(subject, &settings, seed).is_err());
+        assert!(noticed, "another {parameter} is not noticed");
+    }
 }

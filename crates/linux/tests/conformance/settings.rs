@@ -38,6 +38,49 @@ pub fn any(entry: &Entry, seed: u64) -> (Parameters, u32) {
     (checked(entry, given), random.between(1, 4) as u32)
 }
 
+/// The defaults with one parameter changed, for each one that is not fixed.
+pub fn mutants(entry: &Entry) -> Vec<(&'static str, Parameters)> {
+    let fixed = fixed(entry);
+    let is_free = |name: &str| fixed.iter().all(|(other, _)| other != name);
+    let free = entry.parameters.iter().filter(|p| is_free(p.name));
+    free.map(|parameter| {
+        let mut given = fixed.clone();
+        given.push((parameter.name.to_string(), other(&parameter.kind)));
+        (parameter.name, checked(entry, given))
+    })
+    .collect()
+}
+
+/// Another value than the default, not far from it.
+fn other(kind: &ParameterKind) -> Value {
+    match *kind {
+        ParameterKind::Number {
+            default,
+            minimum,
+            maximum,
+            integer,
+        } => {
+            let step = if integer { 1.0 } else { 0.2 * default.max(0.1) };
+            let above = default + step;
+            Value::Number(if above <= maximum {
+                above
+            } else {
+                (default - step).max(minimum)
+            })
+        }
+        ParameterKind::PerSubflow {
+            default, maximum, ..
+        } => Value::Number(f64::midpoint(default, maximum)),
+        ParameterKind::Choice(choices) => Value::Text(choices[1].to_string()),
+        ParameterKind::ChoiceOrNumber { choices, .. } if choices.len() > 1 => {
+            Value::Text(choices[1].to_string())
+        }
+        ParameterKind::ChoiceOrNumber {
+            minimum, maximum, ..
+        } => Value::Number((minimum * maximum).sqrt()),
+    }
+}
+
 fn fixed(entry: &Entry) -> Vec<(String, Value)> {
     FIXED
         .iter()

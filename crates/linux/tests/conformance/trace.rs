@@ -95,13 +95,8 @@ impl Trace {
         }
     }
 
-    /// How many subflows there will have been.
-    pub fn most_subflows(&self) -> usize {
-        self.most_subflows
-    }
-
-    /// The next event and the subflow that it happens to; `outcome` is what the controller has decided of each.
-    pub fn next(&mut self, outcome: impl Fn(usize) -> Outcome) -> (usize, Facts, Event) {
+    /// The next event and the subflow that it happens to; `outcomes` is what has been decided of each.
+    pub fn next(&mut self, outcomes: &[Outcome]) -> (usize, Facts, Event) {
         let ever_open = self
             .subflows
             .iter()
@@ -120,7 +115,7 @@ impl Trace {
             return self.open(opens.unwrap_or(0));
         }
         let r = self.pick();
-        let path = outcome(r);
+        let path = outcomes[r];
         if open > 1 && self.chance(self.changes) {
             self.subflows[r].open = false;
             return (r, self.subflows[r].sender.facts(), Event::Close);
@@ -244,4 +239,49 @@ impl Trace {
         };
         (r, facts, Event::Acknowledge(acknowledgement))
     }
+}
+
+/// That the traces go where they should: what no trace does no test has compared.
+#[test]
+fn traces_go_everywhere() {
+    use crate::side::Side;
+    use crate::simulator::Simulator;
+
+    let entry = pathweave_control::find("reno").expect("a controller of the registry");
+    let (mut windows, mut rtts) = ((f64::MAX, 0.0_f64), (u32::MAX, 0_u32));
+    let (mut opens, mut closes, mut fast, mut timeouts) = (0, 0, 0, 0);
+    let (mut marks, mut duplicates, mut most_packets, mut most_subflows) = (0, 0, 0, 0);
+    for seed in 0..200 {
+        let mut reno = Simulator::new(entry, &entry.defaults(), 2);
+        let (mut trace, mut outcomes) = (Trace::new(seed), Vec::new());
+        for _ in 0..2_000 {
+            let (r, facts, event) = trace.next(&outcomes);
+            reno.happen(r, &facts, &event);
+            outcomes.resize(outcomes.len().max(r + 1), reno.outcome(r));
+            outcomes[r] = reno.outcome(r);
+            most_subflows = most_subflows.max(outcomes.len());
+            windows.0 = f64::min(windows.0, outcomes[r].window);
+            windows.1 = f64::max(windows.1, outcomes[r].window);
+            match event {
+                Event::Open { .. } => opens += 1,
+                Event::Close => closes += 1,
+                Event::Lose(Loss::FastRetransmit) => fast += 1,
+                Event::Lose(Loss::Timeout) => timeouts += 1,
+                Event::Acknowledge(ack) => {
+                    marks += ack.marks;
+                    duplicates += u32::from(ack.packets == 0 && ack.marks > 0);
+                    most_packets = most_packets.max(ack.packets);
+                    if facts.srtt > 0 {
+                        rtts = (rtts.0.min(facts.srtt / 8), rtts.1.max(facts.srtt / 8));
+                    }
+                }
+            }
+        }
+    }
+    assert!(windows.0 == 1.0 && windows.1 >= 1e5, "{windows:?}");
+    assert!(rtts.0 <= 12 && rtts.1 >= 450_000, "{rtts:?}");
+    assert!(most_subflows == 8 && most_packets > 10_000);
+    assert!(closes > 100 && opens > closes + 500, "{opens} {closes}");
+    assert!(fast > 500 && timeouts > 100, "{fast} {timeouts}");
+    assert!(marks > 10_000 && duplicates > 1_000, "{marks} {duplicates}");
 }
