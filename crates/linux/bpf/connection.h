@@ -100,9 +100,9 @@ static __always_inline struct subflow *next(struct bpf_iter_num *places, const s
 
 /*
  * Every established subflow of a connection. The kernel's iterator lets the verifier follow the body until
- * nothing new comes of it, instead of all ways through sixteen turns. So what the body counts needs a bound, by
- * least(), if anything is asked of the count. (clang gives no type information for a function that only
- * stands in cleanup().)
+ * nothing new comes of it, instead of all ways through sixteen turns. Where anything is asked of
+ * what the body counts, the loop is in a function of its own (ONCE): the verifier would follow every count.
+ * (clang gives no type information for a function that only stands in cleanup().)
  */
 #define for_each_subflow(connection, subflow)                                                         \
 	for (struct bpf_iter_num places_ __attribute__((cleanup(bpf_iter_num_destroy))),               \
