@@ -269,7 +269,12 @@ fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
         .first()
         .copied()
         .filter(|first| windows.iter().all(|other| other == first));
+    let timeouts: Vec<Time> = transports().map(|config| config.minimum_rto).collect();
+    let timeout = timeouts.first().copied();
+    let timeout = timeout.filter(|first| timeouts.iter().all(|other| other == first));
     tun::Settings {
+        minimum_rto: timeout
+            .map(|time| Clock::new(Instant::now(), stretch).between(Time::ZERO, time)),
         mtu: transports()
             .map(|config| config.data_packet)
             .max()

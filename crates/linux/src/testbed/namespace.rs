@@ -116,18 +116,26 @@ impl Home {
     }
 }
 
-/// Sets a kernel parameter of the namespace that the thread is in. False where there is none of the name.
+/// Sets a kernel parameter of the namespace that the thread is in, where there is one of the name.
 ///
 /// # Errors
 /// When the kernel does not accept it.
-pub fn set_parameter(name: &str, value: &str) -> Result<bool, Failure> {
-    let path = PathBuf::from("/proc/sys").join(name.replace('.', "/"));
-    if !path.exists() {
-        return Ok(false);
+pub fn set_parameter(name: &str, value: &str) -> Result<(), Failure> {
+    if !has_parameter(name) {
+        return Ok(());
     }
+    let path = parameter(name);
     fs::write(&path, value)
-        .map(|()| true)
         .map_err(|error| Failure::new(format!("cannot set {name} to {value}: {error}")))
+}
+
+/// Whether the kernel has a parameter of this name.
+pub fn has_parameter(name: &str) -> bool {
+    parameter(name).exists()
+}
+
+fn parameter(name: &str) -> PathBuf {
+    PathBuf::from("/proc/sys").join(name.replace('.', "/"))
 }
 
 fn path(name: &str) -> PathBuf {

@@ -73,7 +73,11 @@ fn come_before_all() -> io::Result<()> {
     // SAFETY: the call reads one `sched_attr`, whose size is in it and which lives across it, and
     // changes this thread only.
     let done = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// The lowest real-time priority is above all that is not real-time.
@@ -81,5 +85,9 @@ fn come_before_most() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: the call reads one `sched_param`, which lives across it, and changes this thread only.
     let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

@@ -1,5 +1,7 @@
 //! What a testbed cannot do, said before anything is tried.
 
+use super::namespace::has_parameter;
+use super::tun::MINIMUM_RTO;
 use crate::Failure;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
@@ -111,15 +113,25 @@ pub fn check_machine(plan: &Plan) -> Result<(), Failure> {
 /// Remarks on where real hosts differ from what the plan says.
 pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
     let mut notes = Vec::new();
+    let has_timeout = has_parameter(MINIMUM_RTO);
     if stretch > 1 {
+        let divided = |millis: f64| millis / f64::from(stretch);
+        let timeout = if has_timeout {
+            String::new()
+        } else {
+            format!(
+                "its smallest retransmission timeout of 200 ms counts as {} ms, and ",
+                divided(200.0)
+            )
+        };
         notes.push(format!(
-            "time was stretched {stretch} times and the results are converted back; the kernel's own times do not stretch, so that its smallest retransmission timeout (200 ms) and delayed acknowledgements (40 ms) count as {} and {} ms here",
-            200.0 / f64::from(stretch),
-            40.0 / f64::from(stretch)
+            "time was stretched {stretch} times and the results are converted back; the kernel's own times do not stretch: {timeout}an acknowledgement that it delays for 40 ms counts as delayed for {} ms, and the first timeout of a handshake, 1 s, as {} ms",
+            divided(40.0),
+            divided(1000.0)
         ));
     }
     notes.push(
-        "hosts recover, time out and acknowledge as this kernel does, whatever [transport] says; RTTs are the kernel's smoothed ones, sampled"
+        "of [transport] hosts take packet sizes, the initial window, ECN, the times of joins and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
             .to_owned(),
     );
     let established = plan

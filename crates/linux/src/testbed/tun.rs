@@ -9,6 +9,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
 use std::io;
+use std::time::Duration;
 
 /// The device's name in each host's namespace.
 const NAME: &str = "pw0";
@@ -20,6 +21,9 @@ const ETHTOOL_SGSO: u32 = 0x24;
 const ETHTOOL_SGRO: u32 = 0x2c;
 /// Packets that wait for the fabric: more than it ever leaves waiting.
 const QUEUE: u32 = 10_000;
+
+/// Since Linux 6.11.
+pub const MINIMUM_RTO: &str = "net.ipv4.tcp_rto_min_us";
 
 const RTM_NEWLINK: u16 = 16;
 const RTM_NEWADDR: u16 = 20;
@@ -43,6 +47,8 @@ pub struct Settings {
     pub addresses: u32,
     /// Initial window in packets, if it is not the kernel's.
     pub initial_window: Option<u32>,
+    /// Smallest retransmission timeout by the machine's clock, if it is the same for all flows.
+    pub minimum_rto: Option<Duration>,
     /// Whether every connection asks for ECN, or only those whose congestion control does.
     pub ecn: bool,
     /// Unsent bytes that a connection's sender may leave with the kernel.
@@ -161,7 +167,9 @@ fn turn_off(any: &OwnedFd, feature: u32) -> io::Result<()> {
 /// in its buffer, whatever `tcp_notsent_lowat` says, and what is there never takes another path.
 fn parameters(settings: &Settings) -> Vec<(&'static str, String)> {
     let ecn = if settings.ecn { "1" } else { "2" };
-    vec![
+    let micros = |time: Duration| (MINIMUM_RTO, time.as_micros().max(1).to_string());
+    let minimum_rto = settings.minimum_rto.map(micros);
+    let fixed = [
         ("net.ipv6.conf.all.disable_ipv6", "1".to_owned()),
         ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
@@ -180,5 +188,6 @@ fn parameters(settings: &Settings) -> Vec<(&'static str, String)> {
         ("net.mptcp.enabled", "1".to_owned()),
         ("net.mptcp.checksum_enabled", "0".to_owned()),
         ("net.mptcp.pm_type", "1".to_owned()),
-    ]
+    ];
+    fixed.into_iter().chain(minimum_rto).collect()
 }
