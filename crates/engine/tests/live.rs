@@ -1,0 +1,215 @@
+//! Runs whose clock somebody else holds: against hand arithmetic, with hosts that do as they are told.
+
+use pathweave_engine::live::{
+    Fabric, FlowOrder, FlowView, Heading, Hosts, Run, SubflowView, Taken,
+};
+use pathweave_engine::{Column, Verdict};
+use pathweave_fabric::LinkId;
+use pathweave_network::FifoPort;
+use pathweave_scenario::Plan;
+use pathweave_units::{Bytes, Time};
+use std::collections::BTreeMap;
+
+fn plan(more: &str) -> Plan {
+    let text = format!(
+        r#"
+        jitter = "none"
+        [fabric]
+        kind = "dumbbell"
+        left = 1
+        bottleneck_rate = "12 Mbps"
+        bottleneck_delay = "3 ms"
+        host_rate = "120 Mbps"
+        host_delay = "1 ms"
+        queue = {{ limit = 4 }}
+        {more}
+        "#
+    );
+    let scenario = pathweave_scenario::check(&text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    scenario.variants()[0].plan(1)
+}
+
+const FLOW: &str = r#"
+    [[traffic]]
+    name = "flow"
+    pattern = "flows"
+    controller = "reno"
+    size = "1 MB"
+    flows = [{ from = "S1", to = "D1", start = "10 ms" }, { from = "D1", to = "S1", start = "20 ms" }]
+"#;
+
+/// Notes what it is asked, and has delivered a given share of every flow.
+#[derive(Default)]
+struct Puppets {
+    paths: BTreeMap<u32, (Vec<LinkId>, Vec<LinkId>)>,
+    started: Vec<(u32, u32, u32)>,
+    closed: Vec<u32>,
+    delivered: u64,
+}
+
+impl Hosts for Puppets {
+    fn lay(&mut self, flow: u32, _subflow: u32, forward: &[LinkId], back: &[LinkId]) {
+        self.paths.insert(flow, (forward.to_vec(), back.to_vec()));
+    }
+    fn start(&mut self, order: &FlowOrder<'_>) {
+        assert!(self.paths.contains_key(&order.flow), "routes come first");
+        self.started
+            .push((order.flow, order.source, order.destination));
+    }
+    fn stop(&mut self, _flow: u32) {}
+    fn look(&mut self, _flow: u32) -> FlowView {
+        let subflow = SubflowView {
+            opened: Some(Time::ZERO),
+            received: self.delivered,
+            retransmits: 3,
+            smoothed_rtt: Some(Time::from_millis(12)),
+            ..SubflowView::default()
+        };
+        FlowView {
+            delivered: Bytes::new(self.delivered),
+            sent: Bytes::new(self.delivered),
+            subflows: vec![subflow],
+        }
+    }
+    fn close(&mut self, flow: u32) {
+        self.closed.push(flow);
+    }
+}
+
+fn numbers(output: &pathweave_engine::Output, table: &str, name: &str) -> Vec<f64> {
+    match output.table(table).and_then(|table| table.column(name)) {
+        Some(Column::Numbers(values)) => values.clone(),
+        Some(Column::Integers(values)) => values.iter().map(|&value| value as f64).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// The links of the plan's first flow, there and back, as the run chooses them.
+fn paths(plan: &Plan) -> (Vec<LinkId>, Vec<LinkId>) {
+    let mut hosts = Puppets::default();
+    let mut run = Run::new(plan, Time::from_millis(5)).expect("a run");
+    run.advance(Time::from_millis(10), &mut hosts);
+    hosts.paths[&0].clone()
+}
+
+#[test]
+fn packets_arrive_when_rates_and_delays_say() {
+    let plan = plan(FLOW);
+    let mut fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let (forward, back) = paths(&plan);
+    fabric.lay(7, 0, &forward, &back);
+    let start = Time::from_micros(500);
+    fabric.advance(start, |_, _, _| {}, |_| {});
+    let send = |fabric: &mut Fabric<'_, u32, FifoPort>, packet| {
+        fabric.send(start, 7, 0, Heading::Forward, 1500, true, packet)
+    };
+    assert_eq!(send(&mut fabric, 1), Taken::Yes);
+    assert_eq!(send(&mut fabric, 2), Taken::Yes);
+    assert_eq!(
+        fabric.send(start, 7, 1, Heading::Forward, 1500, true, 3),
+        Taken::Unknown
+    );
+    let mut arrivals = Vec::new();
+    fabric.advance(
+        Time::from_millis(20),
+        |at, packet, marked| arrivals.push((at, packet, marked)),
+        |_| panic!("nothing is lost"),
+    );
+    // 100 us and 1 ms, 1 ms and 3 ms, 100 us and 1 ms; the second packet waits 1 ms for the first.
+    let first = start + Time::from_micros(6200);
+    let expected = [(first, 1, false), (first + Time::from_millis(1), 2, false)];
+    assert_eq!(arrivals, expected);
+    assert_eq!(fabric.next_due(), Time::MAX);
+    let record = fabric.finish(Time::from_millis(30));
+    assert_eq!((record.packet_hops, record.carried_bytes()), (6, 9000));
+}
+
+#[test]
+fn what_the_queue_cannot_hold_and_what_a_failed_link_holds_is_lost() {
+    let down = "[[events]]\nat = \"4 ms\"\nlink = \"A-B\"\ndown = true";
+    let plan = plan(&format!("{FLOW}{down}"));
+    let mut fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let (forward, back) = paths(&plan);
+    fabric.lay(0, 0, &forward, &back);
+    // One in service and four waiting; the others find the host's own port full.
+    let taken =
+        (0..8).map(|packet| fabric.send(Time::ZERO, 0, 0, Heading::Forward, 1500, false, packet));
+    let taken: Vec<Taken> = taken.collect();
+    assert_eq!(
+        taken
+            .iter()
+            .filter(|&&taken| taken == Taken::Dropped)
+            .count(),
+        3
+    );
+    let (mut arrived, mut lost) = (0, Vec::new());
+    fabric.advance(
+        Time::from_secs(1),
+        |_, _, _| arrived += 1,
+        |packet| lost.push(packet),
+    );
+    // The first would be through the bottleneck at 5.1 ms: the link fails before.
+    assert_eq!(arrived, 0);
+    lost.sort_unstable();
+    assert_eq!(lost, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn flows_start_and_finish_when_they_are_said_to() {
+    let plan = plan(FLOW);
+    let (mut hosts, millis) = (Puppets::default(), Time::from_millis);
+    let mut run = Run::new(&plan, millis(5)).expect("a run");
+    assert_eq!(run.base_rtt(), None);
+    run.advance(millis(9), &mut hosts);
+    assert!(hosts.started.is_empty() && run.next_due() <= millis(10));
+    run.advance(millis(30), &mut hosts);
+    assert_eq!(hosts.started, [(0, 0, 1), (1, 1, 0)]);
+    let (there, back) = (&hosts.paths[&0], &hosts.paths[&1]);
+    assert_eq!((&there.0, &there.1), (&back.1, &back.0));
+    // Both ways 5 ms of delays; 1500 bytes there take 1.2 ms, 52 bytes back a little.
+    let base = run.base_rtt().expect("flows have started").as_secs_f64();
+    assert!(base > 0.0112 && base < 0.0113, "{base}");
+    hosts.delivered = 1_000_000;
+    run.finished(0, Bytes::new(1_000_000), millis(1010), &mut hosts);
+    assert_eq!((run.ended(), &hosts.closed[..]), (None, &[0][..]));
+    assert_eq!(run.started_and_finished(), (2, 1));
+    run.finished(1, Bytes::new(1_000_000), millis(2020), &mut hosts);
+    assert_eq!(run.ended(), Some(Verdict::Finished));
+    let fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let record = fabric.finish(millis(2020));
+    let output = run
+        .finish(millis(2020), record, &mut hosts)
+        .expect("it has ended");
+    assert_eq!(numbers(&output, "flows", "fct_s"), [1.0, 2.0]);
+    assert_eq!(numbers(&output, "flows", "goodput_bps"), [8e6, 4e6]);
+    assert_eq!(numbers(&output, "flows", "rtt_mean_s"), [0.012, 0.012]);
+    assert_eq!(numbers(&output, "subflows", "retransmits"), [3.0, 3.0]);
+    assert_eq!(output.counters.flows_finished, 2);
+}
+
+/// An unlimited flow from 10 ms on, in windows that begin and end while it is under way.
+#[test]
+fn windows_count_what_came_within_them() {
+    let flow = FLOW.replace("1 MB", "unlimited");
+    let more = "[stop]\nat = \"3 s\"\n[measure]\nfrom = \"1 s\"\nphases.early = [\"1 s\", \"2 s\"]";
+    let plan = plan(&format!("{flow}{more}"));
+    let mut hosts = Puppets::default();
+    let mut run = Run::new(&plan, Time::from_millis(5)).expect("a run");
+    for (at, delivered) in [
+        (500, 0),
+        (1000, 1_000_000),
+        (2000, 1_500_000),
+        (3000, 3_500_000),
+    ] {
+        hosts.delivered = delivered;
+        run.advance(Time::from_millis(at), &mut hosts);
+    }
+    assert_eq!(run.ended(), Some(Verdict::Stopped));
+    let fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let (end, record) = (Time::from_secs(3), fabric.finish(Time::from_secs(3)));
+    let output = run.finish(end, record, &mut hosts).expect("it has ended");
+    assert_eq!(numbers(&output, "flows", "goodput_bps"), [1e7, 1e7]);
+    assert_eq!(numbers(&output, "phases", "goodput_bps"), [4e6, 4e6]);
+    assert_eq!(output.verdict, Verdict::Stopped);
+}
