@@ -154,7 +154,6 @@ fn alpha_total(parameters: &Parameters) -> u64 {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::{SUBFLOWS, Settings};

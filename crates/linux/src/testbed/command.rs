@@ -281,6 +281,7 @@ fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
             .unwrap_or(1500),
         addresses: refusal::most_subflows(plan),
         initial_window: window,
+        quick_acks: transports().all(|config| config.ack.every == 1),
         ecn: transports().any(|config| config.ecn == EcnUse::On),
         unsent: (unsent as u32).clamp(64 << 10, 4 << 20),
     }

@@ -36,6 +36,7 @@ const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
 const RTA_METRICS: u16 = 8;
 const RTAX_INITCWND: u16 = 11;
+const RTAX_QUICKACK: u16 = 15;
 const IFF_UP: u32 = 1;
 
 /// What a host's network is like.
@@ -49,6 +50,8 @@ pub struct Settings {
     pub initial_window: Option<u32>,
     /// Smallest retransmission timeout by the machine's clock, if it is the same for all flows.
     pub minimum_rto: Option<Duration>,
+    /// Whether every packet is acknowledged at once.
+    pub quick_acks: bool,
     /// Whether every connection asks for ECN, or only those whose congestion control does.
     pub ecn: bool,
     /// Unsent bytes that a connection's sender may leave with the kernel.
@@ -135,13 +138,14 @@ fn configure(host: u32, settings: &Settings) -> io::Result<()> {
     let route = Message::creating(RTM_NEWROUTE, &fixed)
         .with(RTA_DST, &[10, 0, 0, 0])
         .with(RTA_OIF, &device.to_ne_bytes());
-    let route = match settings.initial_window {
-        Some(window) => route.nesting(RTA_METRICS, |inner| {
-            inner.with(RTAX_INITCWND, &window.to_ne_bytes())
-        }),
-        None => route,
-    };
-    netlink.ask(route)?;
+    netlink.ask(route.nesting(RTA_METRICS, |metrics| {
+        let metrics = match settings.initial_window {
+            Some(window) => metrics.with(RTAX_INITCWND, &window.to_ne_bytes()),
+            None => metrics,
+        };
+        let quick_acks = u32::from(settings.quick_acks);
+        metrics.with(RTAX_QUICKACK, &quick_acks.to_ne_bytes())
+    }))?;
     Ok(())
 }
 

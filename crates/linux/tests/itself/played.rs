@@ -1,0 +1,129 @@
+//! A scenario played on this machine.
+
+use pathweave_linux::kernel;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs};
+
+/// One run at a time.
+static MACHINE: Mutex<()> = Mutex::new(());
+/// Runs until one is on time. The last one counts even if it is late: a few late packets make no other controller of it.
+const TRIES: u64 = 3;
+
+pub struct Played(Value);
+
+/// Plays a scenario of this folder; none where the machine may not be used.
+///
+/// # Panics
+/// When it cannot be played, and when `PATHWEAVE_REQUIRE_KERNEL` is set and the machine may not be used.
+pub fn play(scenario: &str) -> Option<Played> {
+    if let Err(failure) = kernel::check() {
+        let required =
+            env::var_os("PATHWEAVE_REQUIRE_KERNEL").is_some_and(|value| !value.is_empty());
+        assert!(!required, "{failure}");
+        eprintln!("left out: {failure}");
+        return None;
+    }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = env::temp_dir().join(format!("pathweave-{scenario}-{}.json", std::process::id()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/itself");
+    for seed in 1..=TRIES {
+        let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
+            .arg("testbed")
+            .arg(folder.join(format!("{scenario}.toml")))
+            .args(["--variant", "base", "--seed", &seed.to_string(), "--output"])
+            .arg(&output)
+            .output()
+            .expect("the binary starts");
+        assert!(
+            done.status.success(),
+            "{scenario}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        let text = fs::read_to_string(&output).expect("a run leaves its results");
+        fs::remove_file(&output).expect("they can be removed");
+        let results: Value = serde_json::from_str(&text).expect("results are JSON");
+        if results["testbed"]["valid"] == true || seed == TRIES {
+            return Some(Played(results));
+        }
+        eprintln!("{scenario}: {}", results["testbed"]["reason"]);
+    }
+    None
+}
+
+impl Played {
+    fn column(&self, table: &str, column: &str) -> Vec<f64> {
+        let values = self.0["tables"][table][column].as_array();
+        let values = values.unwrap_or_else(|| panic!("no column {column} in {table}"));
+        values
+            .iter()
+            .map(|value| value.as_f64().unwrap_or(f64::NAN))
+            .collect()
+    }
+
+    fn number(&self, flow: &str) -> f64 {
+        let names = self.0["tables"]["flows"]["name"]
+            .as_array()
+            .expect("flows have names");
+        let at = names.iter().position(|name| name == flow);
+        self.column("flows", "id")[at.unwrap_or_else(|| panic!("no flow {flow}"))]
+    }
+
+    /// What each subflow of a flow delivered, in Mbps.
+    pub fn subflows(&self, flow: &str) -> Vec<f64> {
+        let number = self.number(flow);
+        let of = self.column("subflows", "flow");
+        let rates = self.column("subflows", "goodput_bps");
+        let both = of.iter().zip(&rates);
+        both.filter(|(of, _)| **of == number)
+            .map(|(_, rate)| rate / 1e6)
+            .collect()
+    }
+
+    /// What a flow delivered, in Mbps.
+    pub fn goodput(&self, flow: &str) -> f64 {
+        self.subflows(flow).iter().sum()
+    }
+
+    /// The share of a flow's packets that was marked.
+    pub fn marked(&self, flow: &str) -> f64 {
+        let number = self.number(flow);
+        let of = self.column("subflows", "flow");
+        let sum = |column| -> f64 {
+            let values = self.column("subflows", column);
+            let both = of.iter().zip(&values);
+            both.filter(|(of, _)| **of == number)
+                .map(|(_, value)| value)
+                .sum()
+        };
+        sum("marks") / sum("sent_packets")
+    }
+
+    /// The mean queue of a link, in packets.
+    pub fn queue(&self, link: &str) -> f64 {
+        let names = self.0["tables"]["links"]["link"]
+            .as_array()
+            .expect("links have names");
+        let at = names.iter().position(|name| name == link);
+        self.column("links", "queue_mean")[at.unwrap_or_else(|| panic!("no link {link}"))]
+    }
+
+    /// Windows of a subflow over time (s, packets), from a time on.
+    pub fn windows(&self, flow: &str, subflow: f64, from: f64) -> Vec<(f64, f64)> {
+        let number = self.number(flow);
+        let (of, which) = (
+            self.column("windows", "flow"),
+            self.column("windows", "subflow"),
+        );
+        let (time, window) = (
+            self.column("windows", "time_s"),
+            self.column("windows", "window_packets"),
+        );
+        (0..time.len())
+            .filter(|&at| of[at] == number && which[at] == subflow && time[at] >= from)
+            .map(|at| (time[at], window[at]))
+            .collect()
+    }
+}
