@@ -30,10 +30,9 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 
 .PHONY: setup linux demo test test-core test-linux validate validate-ns2 bench mutants lock clean tools
 
-setup: $(VENV)/.extension $(if $(HAS_CLANG),$(VENV)/.linux)
-	@test -n "$(HAS_CLANG)" || echo "left out: \`pathweave kernel\` and \`testbed\`; \`make linux\` says what they need"
+setup: $(VENV)/.extension
 
-linux: $(VENV)/.linux
+linux: setup $(VENV)/.linux
 
 demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
