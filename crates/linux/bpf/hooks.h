@@ -133,6 +133,13 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	}
 	if (place >= SUBFLOWS)
 		return NULL;
+	/* The last of the others may have removed the connection meanwhile: then the next event tries again. */
+	if (bpf_map_lookup_elem(&connections, &key) != connection) {
+		__sync_val_compare_and_swap(&row->owner, me, 0);
+		own->place = SUBFLOWS;
+		own->has_row = true;
+		return NULL;
+	}
 	__builtin_memset((void *)row + sizeof(row->owner), 0, sizeof(*row) - sizeof(row->owner));
 	row->number = __sync_fetch_and_add(&connection->opened, 1);
 	row->minimum_window = minimum();
@@ -185,7 +192,7 @@ static __always_inline void set_pacing_rate(struct sock *sk)
 	rate = rate / 100 * (tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out);
 	if (tp->srtt_us)
 		rate /= tp->srtt_us;
-	sk->sk_pacing_rate = rate;
+	sk->sk_pacing_rate = least(rate, sk->sk_max_pacing_rate);
 }
 
 static __always_inline void give(struct sock *sk, struct private *own, const struct subflow *row)
@@ -259,7 +266,8 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 		return;
 	row->established = 0;
 	on_closed(connection, row);
-	row->owner = 0;
+	/* An exchange, which is a barrier: of two that leave at one time the later one sees no other. */
+	__sync_val_compare_and_swap(&row->owner, (u64)(unsigned long)sk, 0);
 	for (place = 0; place < SUBFLOWS; place++)
 		if (connection->subflows[place].owner)
 			return;
@@ -298,7 +306,8 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	set_pacing_rate(sk);
 }
 
-static __always_inline void lose(struct sock *sk, enum loss loss)
+/* `first` tells whether the kernel's own reduction begins with it: ssthresh from before that is what an undo restores. */
+static __always_inline void lose(struct sock *sk, enum loss loss, bool first)
 {
 	struct private *own = private_of(sk);
 	struct connection *connection = NULL;
@@ -309,7 +318,8 @@ static __always_inline void lose(struct sock *sk, enum loss loss)
 		return;
 	}
 	refresh(row, sk);
-	own->prior_ssthresh = row->ssthresh;
+	if (first)
+		own->prior_ssthresh = row->ssthresh;
 	if (loss == TIMEOUT)
 		row->timeouts++;
 	else
@@ -338,18 +348,23 @@ void BPF_PROG(pathweave_set_state, struct sock *sk, u8 state)
 	own->asked_for_ssthresh = false;
 	switch (state) {
 	case TCP_CA_CWR:
-		/* A mark, to a controller that has no other response to it: as a loss (RFC 3168). */
-		if (before < TCP_CA_CWR && !responds_to_marks())
-			lose(sk, FAST_RETRANSMIT);
+		/*
+		 * Marks, which on_ack() will see; to a controller that has no answer to them they are a loss (RFC 3168).
+		 * Without new marks it is a loss that a probe of the tail has repaired.
+		 */
+		if (before < TCP_CA_CWR &&
+		    (!responds_to_marks() || ((struct tcp_sock *)sk)->delivered_ce == own->delivered_ce))
+			lose(sk, FAST_RETRANSMIT, asked);
 		break;
 	case TCP_CA_Recovery:
-		if (before < TCP_CA_Recovery)
-			lose(sk, FAST_RETRANSMIT);
+		/* After CWR the kernel does not ask again: one reduction a round is enough. */
+		if (before < TCP_CA_Recovery && (asked || responds_to_marks()))
+			lose(sk, FAST_RETRANSMIT, asked);
 		break;
 	case TCP_CA_Loss:
-		/* Not again for what has already timed out. */
-		if (before < TCP_CA_Loss || asked)
-			lose(sk, TIMEOUT);
+		/* Not again for what has already timed out, nor for packets that are sent again because paths take smaller ones. */
+		if (asked || before == TCP_CA_CWR || before == TCP_CA_Recovery)
+			lose(sk, TIMEOUT, asked);
 		break;
 	}
 }

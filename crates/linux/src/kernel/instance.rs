@@ -124,12 +124,16 @@ impl Loaded {
     /// When the file system of pins cannot be written.
     pub fn pin(mut self) -> Result<PathBuf, Failure> {
         let folder = pins::make_folder(&self.kernel_name)?;
-        let cannot = |error| Failure::new(format!("cannot pin in {}: {error}", folder.display()));
-        self.connections
+        let pinned = self
+            .connections
             .pin(folder.join(pins::CONNECTIONS))
-            .map_err(cannot)?;
-        self.about.pin(folder.join(pins::ABOUT)).map_err(cannot)?;
-        self.link.pin(folder.join(pins::LINK)).map_err(cannot)?;
+            .and_then(|()| self.about.pin(folder.join(pins::ABOUT)))
+            .and_then(|()| self.link.pin(folder.join(pins::LINK)));
+        if let Err(error) = pinned {
+            pins::remove(&self.kernel_name)?;
+            let place = folder.display();
+            return Err(Failure::new(format!("cannot pin in {place}: {error}")));
+        }
         Ok(folder)
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
 /// Checks all of it.
@@ -69,6 +70,7 @@ fn check_capabilities(status: &str) -> Result<(), Failure> {
     let has = |capability: u32| effective & (1 << capability) != 0;
     let missing: Vec<&str> = [
         (has(CAP_BPF) || has(CAP_SYS_ADMIN), "CAP_BPF"),
+        (has(CAP_PERFMON) || has(CAP_SYS_ADMIN), "CAP_PERFMON"),
         (has(CAP_NET_ADMIN), "CAP_NET_ADMIN"),
     ]
     .into_iter()
@@ -92,7 +94,7 @@ pub fn hint_for(error: &libbpf_rs::Error) -> String {
             "a congestion control of this name is registered; `pathweave kernel status` shows those of Pathweave"
                 .to_owned()
         }
-        _ => "Linux 6.10 or newer is needed".to_owned(),
+        _ => "Linux 6.10 or newer is needed; with PATHWEAVE_LIBBPF=1 the kernel's reasons are shown".to_owned(),
     }
 }
 
@@ -104,12 +106,12 @@ mod tests {
     fn missing_capabilities_are_named() {
         let status = |set: u64| format!("Name:\tx\nCapEff:\t{set:016x}\nNoNewPrivs:\t0\n");
         assert!(check_capabilities(&status(0x1ff_ffff_ffff)).is_ok());
-        assert!(check_capabilities(&status(1 << 39 | 1 << 12)).is_ok());
+        assert!(check_capabilities(&status(1 << 39 | 1 << 38 | 1 << 12)).is_ok());
         assert!(check_capabilities(&status(1 << 21 | 1 << 12)).is_ok());
         for (set, missing) in [
-            (0, "CAP_BPF, CAP_NET_ADMIN"),
-            (1 << 12, "CAP_BPF"),
-            (1 << 39, "CAP_NET_ADMIN"),
+            (0, "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN"),
+            (1 << 12, "CAP_BPF, CAP_PERFMON"),
+            (1 << 39 | 1 << 38, "CAP_NET_ADMIN"),
         ] {
             let failure = check_capabilities(&status(set)).unwrap_err().to_string();
             assert!(

@@ -234,13 +234,14 @@ impl Course<'_, '_> {
             }
             if reported.elapsed() >= Duration::from_millis(200) {
                 reported = Instant::now();
-                self.report(run);
+                self.report(run)?;
             }
         }
         Ok(())
     }
 
-    fn report(&self, run: &Run<'_>) {
+    /// Says how far the run is. Whoever started it has gone if nobody reads that: then it ends.
+    fn report(&self, run: &Run<'_>) -> Result<(), Failure> {
         let now = self.clock.now();
         let (started, finished) = run.started_and_finished();
         let line = serde_json::json!({
@@ -251,8 +252,7 @@ impl Course<'_, '_> {
             "flows_started": started,
             "flows_finished": finished,
         });
-        // Whether anybody reads it does not matter to the run.
-        let _ = writeln!(std::io::stdout(), "{line}");
+        writeln!(std::io::stdout(), "{line}").map_err(|_| Failure::interrupted())
     }
 }
 

@@ -21,13 +21,16 @@ pub struct Hosts {
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
 
 fn ip(arguments: &str) {
-    let output = Command::new("ip")
-        .args(arguments.split_whitespace())
-        .output();
-    let output = output.expect("the command ip");
+    run("ip", arguments);
+}
+
+fn run(program: &str, arguments: &str) {
+    let words = arguments.split_whitespace();
+    let output = Command::new(program).args(words).output();
+    let output = output.expect("iproute2 is installed");
     assert!(
         output.status.success(),
-        "ip {arguments}: {}",
+        "{program} {arguments}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
 }
@@ -65,6 +68,17 @@ impl Hosts {
             "-n {server} mptcp endpoint add 10.0.2.2 dev c2 signal"
         ));
         hosts
+    }
+
+    /// Slows the client's cables down, so that one alone cannot carry what is sent.
+    pub fn slow_down(&self) {
+        for cable in 1..=2 {
+            let queue = "root tbf rate 200mbit burst 30kb latency 20ms";
+            run(
+                "tc",
+                &format!("-n {} qdisc add dev c{cable} {queue}", self.client),
+            );
+        }
     }
 
     /// A listener of the server with this control.

@@ -3,7 +3,7 @@
 use crate::hosts::Hosts;
 use crate::inventory::Inventory;
 use crate::machine;
-use crate::traffic::carry;
+use crate::traffic::{carry, carry_blocks};
 use pathweave_control::find;
 use pathweave_linux::kernel::{self, Request};
 use std::fs;
@@ -56,6 +56,50 @@ fn what_is_not_pinned_goes_with_its_process() {
         assert_ne!(Inventory::take(), before);
         drop(loaded);
     }
+    before.assert_is_again();
+}
+
+#[test]
+fn all_carry_over_two_subflows_with_ecn_and_without() {
+    const MOST: usize = 2000;
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::take();
+    let hosts = Hosts::new();
+    hosts.slow_down();
+    for ecn in ["0", "1"] {
+        hosts.set(&hosts.client, "net/ipv4/tcp_ecn", ecn);
+        hosts.set(&hosts.server, "net/ipv4/tcp_ecn", ecn);
+        for name in kernel::names() {
+            let loaded = kernel::load(&request(name)).unwrap();
+            let control = loaded.kernel_name().to_owned();
+            let listener = hosts.listen(&control);
+            let both_carry = || {
+                let connections = loaded.connections().unwrap();
+                let carrying = |connection: &kernel::Connection| {
+                    let rows = connection.subflows.iter();
+                    rows.filter(|row| row.packets > 0 && row.window >= 1.0)
+                        .count()
+                        == 2
+                };
+                connections.iter().any(carrying)
+            };
+            let mut blocks = 0;
+            let (sent, received) = carry_blocks(&listener, hosts.connect(&control), || {
+                blocks += 1;
+                if blocks > MOST || both_carry() {
+                    0
+                } else {
+                    1 << 16
+                }
+            });
+            assert_eq!(sent, received, "{name}, ECN {ecn}");
+            assert!(
+                blocks <= MOST,
+                "{name}, ECN {ecn}: one subflow does not carry"
+            );
+        }
+    }
+    drop(hosts);
     before.assert_is_again();
 }
 

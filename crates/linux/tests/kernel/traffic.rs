@@ -6,6 +6,24 @@ use std::thread;
 
 /// Sends so many bytes and waits until the other end has them all and has closed; gives what it received.
 pub fn carry(listener: &TcpListener, connection: TcpStream, bytes: usize) -> usize {
+    let mut left = bytes;
+    let received = carry_blocks(listener, connection, || {
+        let now = left.min(BLOCK);
+        left -= now;
+        now
+    });
+    assert_eq!(received.0, received.1);
+    received.1
+}
+
+const BLOCK: usize = 1 << 16;
+
+/// Sends blocks of as many bytes as `next` says, until it says 0. Gives what was sent and what was received.
+pub fn carry_blocks(
+    listener: &TcpListener,
+    connection: TcpStream,
+    mut next: impl FnMut() -> usize,
+) -> (usize, usize) {
     thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             let (mut stream, _) = listener.accept().expect("the connection");
@@ -20,16 +38,19 @@ pub fn carry(listener: &TcpListener, connection: TcpStream, bytes: usize) -> usi
             }
         });
         let mut connection = connection;
-        let block = vec![7; 1 << 16];
-        let mut left = bytes;
-        while left > 0 {
-            let now = left.min(block.len());
+        let block = vec![7; BLOCK];
+        let mut sent = 0;
+        loop {
+            let now = next();
+            if now == 0 {
+                break;
+            }
             connection
                 .write_all(&block[..now])
                 .expect("the connection holds");
-            left -= now;
+            sent += now;
         }
         drop(connection);
-        receiver.join().expect("the receiver does not fail")
+        (sent, receiver.join().expect("the receiver does not fail"))
     })
 }
