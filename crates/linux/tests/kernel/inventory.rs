@@ -3,6 +3,9 @@
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Programs and maps of controllers, struct_ops links, and pins.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,19 +36,36 @@ impl Inventory {
         }
     }
 
-    /// The kernel frees programs and maps after those that might still run them: waits until it is as before.
-    pub fn assert_is_again(&self) {
-        let begin = std::time::Instant::now();
-        loop {
+    /// What is there before a test. Where nothing is pinned that is nothing, once the kernel has freed what ran before.
+    pub fn before() -> Inventory {
+        wait_for(|| {
             let now = Inventory::take();
-            if now == *self {
-                return;
-            }
-            assert!(
-                begin.elapsed().as_secs() < 20,
-                "left behind: {now:?}, before: {self:?}"
-            );
-            std::thread::yield_now();
+            let is_settled = now.pins || (now.programs, now.maps) == (0, 0);
+            is_settled.then_some(now).ok_or(())
+        })
+        .expect("nobody else loads controllers meanwhile")
+    }
+
+    /// Waits until it is so again.
+    pub fn assert_is_again(&self) {
+        let again = wait_for(|| {
+            let now = Inventory::take();
+            if now == *self { Ok(()) } else { Err(now) }
+        });
+        if let Err(now) = again {
+            panic!("left behind: {now:?}, before: {self:?}");
         }
+    }
+}
+
+/// The kernel frees programs and maps after those that might still run them, and has no event for it.
+fn wait_for<T, E>(look: impl Fn() -> Result<T, E>) -> Result<T, E> {
+    let begin = Instant::now();
+    loop {
+        let seen = look();
+        if seen.is_ok() || begin.elapsed() > PATIENCE {
+            return seen;
+        }
+        std::thread::yield_now();
     }
 }

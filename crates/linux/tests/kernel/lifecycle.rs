@@ -39,7 +39,7 @@ fn all_twelve_are_there() {
 #[test]
 fn a_hundred_times_loaded_and_unloaded_nothing_is_left() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     for _ in 0..100 {
         kernel::load(&request("xmp")).unwrap().pin().unwrap();
         kernel::unload("pw_xmp", false).unwrap();
@@ -50,7 +50,7 @@ fn a_hundred_times_loaded_and_unloaded_nothing_is_left() {
 #[test]
 fn what_is_not_pinned_goes_with_its_process() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     for name in kernel::names() {
         let loaded = kernel::load(&request(name)).unwrap();
         assert_ne!(Inventory::take(), before);
@@ -63,7 +63,7 @@ fn what_is_not_pinned_goes_with_its_process() {
 fn all_carry_over_two_subflows_with_ecn_and_without() {
     const MOST: usize = 2000;
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     let hosts = Hosts::new();
     hosts.slow_down();
     for ecn in ["0", "1"] {
@@ -106,7 +106,7 @@ fn all_carry_over_two_subflows_with_ecn_and_without() {
 #[test]
 fn short_connections_leave_no_row() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     let loaded = kernel::load(&request("xmp")).unwrap();
     let hosts = Hosts::new();
     let listener = hosts.listen("pw_xmp");
@@ -152,7 +152,7 @@ fn when_the_map_is_full_connections_behave_as_reno() {
 #[test]
 fn what_is_in_use_stays_unless_it_is_forced() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     let hosts = Hosts::new();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
     let listener = hosts.listen("pw_xmp");
@@ -184,7 +184,7 @@ fn what_is_in_use_stays_unless_it_is_forced() {
 #[test]
 fn a_namespaces_default_is_a_use() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     let hosts = Hosts::new();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
     hosts.set(&hosts.client, "net/ipv4/tcp_congestion_control", "pw_xmp");
@@ -199,7 +199,7 @@ fn a_namespaces_default_is_a_use() {
 #[test]
 fn what_a_crash_left_is_unloaded() {
     let Some(_machine) = machine() else { return };
-    let before = Inventory::take();
+    let before = Inventory::before();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
     let folder = Path::new("/sys/fs/bpf/pathweave/pw_xmp");
     for crash in ["link", "about"] {
