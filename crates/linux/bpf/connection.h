@@ -260,8 +260,13 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss);
 /* Whether on_ack() has an answer to marks; if not, a marked round is a loss event (RFC 3168). */
 static __always_inline bool responds_to_marks(void);
-/* The minimum window, in packets: all controllers have it as a parameter. */
+/* The minimum window, in packets: all controllers have it as a parameter. EXPORT_CONTROLLER() defines it. */
 static __always_inline u32 minimum(void);
+#define DEFINE_MINIMUM                                                                                \
+	static __always_inline u32 minimum(void)                                                       \
+	{                                                                                              \
+		return settings.minimum_window;                                                        \
+	}
 
 #ifdef __bpf__
 #include "hooks.h"

@@ -430,6 +430,7 @@ void BPF_PROG(pathweave_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 #define TEXT(name) TEXT_(name)
 
 #define EXPORT_CONTROLLER(needs_ecn)                                                                  \
+	DEFINE_MINIMUM                                                                                \
 	SEC(".struct_ops.link")                                                                       \
 	struct tcp_congestion_ops control = {                                                          \
 		.init = (void *)pathweave_init,                                                        \

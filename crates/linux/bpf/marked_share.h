@@ -10,7 +10,7 @@
 #include "numbers.h"
 
 /* One, of an average share. */
-#define FINE (1ULL << 40)
+#define FINE_ONE (1ULL << 40)
 
 struct marked_share {
 	u64 alpha;
@@ -41,7 +41,7 @@ static __always_inline void end_marked_round(struct marked_share *share, u64 g)
 		return;
 	/* Marks that waited for a later acknowledgement may outnumber its packets. */
 	share->alpha = averaged(share->alpha,
-				mul_div(least(share->marks, share->packets), FINE, share->packets), g);
+				mul_div(least(share->marks, share->packets), FINE_ONE, share->packets), g);
 	share->packets = 0;
 	share->marks = 0;
 }
@@ -49,7 +49,7 @@ static __always_inline void end_marked_round(struct marked_share *share, u64 g)
 /* What a marked round costs: alpha / 2, as a share. */
 static __always_inline u64 half_alpha(const struct marked_share *share)
 {
-	return share->alpha / (2 * (FINE / ONE));
+	return share->alpha / (2 * (FINE_ONE / ONE));
 }
 
 #endif

@@ -16,6 +16,7 @@
 #define settings OWN(settings)
 
 #define EXPORT_CONTROLLER(needs_ecn)                                                                  \
+	DEFINE_MINIMUM                                                                                \
 	const u64 OWN(sizes)[3] = { sizeof(struct connection), sizeof(struct subflow),                 \
 				    sizeof(struct parameters) };                                       \
 	struct subflow *OWN(subflow)(struct connection * connection, u32 place)                        \

@@ -46,11 +46,6 @@ SETTINGS = {
 	.cut = { EVERY = ONE / 2 },
 };
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return settings.ecn;

@@ -47,11 +47,6 @@ SETTINGS = {
 	.slow_start_cut = { EVERY = ONE / 2 },
 };
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return settings.ecn;

@@ -42,11 +42,6 @@ struct shared {
 
 SETTINGS = { .minimum_window = 2, .cut = ONE / 4, .suppression = 1, .gamma = 2, .tau = 8 };
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return true;

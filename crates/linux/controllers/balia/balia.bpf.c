@@ -46,11 +46,6 @@ SETTINGS = { .minimum_window = 2 };
 #define MOST_RATE_STEPS 7
 #define SCALE 10
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return false;

@@ -27,11 +27,6 @@ struct shared {};
 
 SETTINGS = { .minimum_window = 2, .g = ONE / 16, .alpha = ONE };
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return true;
@@ -62,7 +57,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 
 static __always_inline void on_opened(struct connection *connection, struct subflow *r)
 {
-	r->state.share.alpha = settings.alpha * (FINE / ONE);
+	r->state.share.alpha = settings.alpha * (FINE_ONE / ONE);
 }
 
 static __always_inline void on_closed(struct connection *connection, struct subflow *r)

@@ -28,7 +28,7 @@ struct parameters {
 
 struct state {
 	struct once_per_round cuts;
-	/* Of FINE. */
+	/* Of FINE_ONE. */
 	u64 beta;
 	/* What was sent when the round began, and what has been acknowledged and marked since. */
 	u64 round;
@@ -63,11 +63,6 @@ struct totals {
 	/* In microseconds; u64 leaves no gap at the end, which the verifier would not let pass. */
 	u64 base_rtt;
 };
-
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
 
 static __always_inline bool responds_to_marks(void)
 {
@@ -106,9 +101,9 @@ static __always_inline void count(struct subflow *r, const struct acknowledgemen
 	if (!ack->packets || !round_ends(r, &state->round))
 		return;
 	if (state->packets >= settings.w_min)
-		share = mul_div(state->marks, FINE, state->packets);
+		share = mul_div(state->marks, FINE_ONE, state->packets);
 	else
-		share = mul_div(count_ones(state->latest & ones(settings.w_min)), FINE, settings.w_min);
+		share = mul_div(count_ones(state->latest & ones(settings.w_min)), FINE_ONE, settings.w_min);
 	state->beta = averaged(state->beta, share, settings.eta);
 	state->packets = 0;
 	state->marks = 0;
@@ -155,7 +150,7 @@ static __always_inline u64 push_of(const struct totals *totals)
 
 static __always_inline u64 pull_on(const struct totals *totals, const struct subflow *r)
 {
-	return mul_div(r->state.beta, r->srtt, totals->shortest) / (FINE / STEP);
+	return mul_div(r->state.beta, r->srtt, totals->shortest) / (FINE_ONE / STEP);
 }
 
 /* What `packets` change of the window, for this much of push or pull. */
@@ -177,7 +172,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	u64 push, pull;
 
 	count(r, ack);
-	if (r->state.beta >= FINE && cut_on_mark(&r->state.cuts, r, ONE / 2))
+	if (r->state.beta >= FINE_ONE && cut_on_mark(&r->state.cuts, r, ONE / 2))
 		return;
 	if (ack->recovery)
 		return;

@@ -44,11 +44,6 @@ SETTINGS = { .minimum_window = 2, .left_by_marks = 1ULL << WHOLE_BITS };
 #define NUMERATOR_SCALE 32
 #define DENOMINATOR_SCALE 10
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return settings.has_ecn_cut;

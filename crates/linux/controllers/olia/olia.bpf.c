@@ -46,11 +46,6 @@ struct member {
 	u64 denominator;
 };
 
-static __always_inline u32 minimum(void)
-{
-	return settings.minimum_window;
-}
-
 static __always_inline bool responds_to_marks(void)
 {
 	return false;

@@ -3,14 +3,13 @@
 use super::namespace::has_parameter;
 use super::tun::MINIMUM_RTO;
 use crate::Failure;
+use crate::kernel::SUBFLOWS;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use std::path::Path;
 
 /// Most hosts of a testbed.
 pub const MOST_HOSTS: usize = 16;
-/// Most subflows of a flow.
-const MOST_SUBFLOWS: u32 = 16;
 
 /// Whether any flow of the plan has several subflows.
 pub fn is_multipath(plan: &Plan) -> bool {
@@ -65,9 +64,9 @@ pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
         .hint("simulate it: pathweave run"));
     }
     let subflows = most_subflows(plan);
-    if subflows > MOST_SUBFLOWS {
+    if subflows as usize > SUBFLOWS {
         return Err(Failure::refused(format!(
-            "the testbed has up to {MOST_SUBFLOWS} subflows a flow, and this scenario has {subflows}"
+            "the testbed has up to {SUBFLOWS} subflows a flow, and this scenario has {subflows}"
         )));
     }
     if plan

@@ -4,6 +4,7 @@
 //! to them and never change what is there.
 
 use super::socket::get_option;
+use crate::kernel::SUBFLOWS;
 use rustix::fd::AsFd;
 use std::io;
 use std::net::Ipv4Addr;
@@ -18,8 +19,6 @@ const TCP_INFO_ROOM: usize = 384;
 const SUBFLOW_HEADER: usize = 16;
 /// A `struct mptcp_subflow_addrs`: two socket addresses with room for any family.
 const ADDRESSES: usize = 256;
-/// Most subflows that are asked about.
-const MOST: usize = 16;
 
 const ESTABLISHED: u8 = 1;
 /// From here on a threshold means none (`TCP_INFINITE_SSTHRESH`).
@@ -124,7 +123,7 @@ pub fn mptcp(socket: impl AsFd) -> io::Result<Vec<(Ipv4Addr, Ipv4Addr, TcpInfo)>
 
 /// One item of `SIZE` bytes for each subflow, in the kernel's order, filled up with zeros.
 fn subflows<const SIZE: usize>(socket: impl AsFd, option: i32) -> io::Result<Vec<[u8; SIZE]>> {
-    let mut bytes = vec![0u8; SUBFLOW_HEADER + MOST * SIZE];
+    let mut bytes = vec![0u8; SUBFLOW_HEADER + SUBFLOWS * SIZE];
     bytes[..4].copy_from_slice(&(SUBFLOW_HEADER as u32).to_ne_bytes());
     bytes[12..16].copy_from_slice(&(SIZE as u32).to_ne_bytes());
     get_option(socket, SOL_MPTCP, option, &mut bytes)?;
@@ -134,7 +133,7 @@ fn subflows<const SIZE: usize>(socket: impl AsFd, option: i32) -> io::Result<Vec
     let (number, stride) = (word(4) as usize, word(12).min(word(8)).max(1) as usize);
     let items = bytes[SUBFLOW_HEADER..]
         .chunks_exact(stride)
-        .take(number.min(MOST));
+        .take(number.min(SUBFLOWS));
     Ok(items
         .map(|item| {
             let mut padded = [0; SIZE];
