@@ -9,7 +9,7 @@ use crate::results::Verdict;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_control::{Entry, Parameters};
 use pathweave_fabric::routing::Router;
-use pathweave_scenario::{Amount, GroupPlan, Plan, TrafficStop};
+use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
@@ -160,6 +160,21 @@ impl<'p> Workload<'p> {
                 .programs
                 .iter()
                 .any(|program| program.next_wake().is_some())
+    }
+
+    /// How the run has ended, or ends now: because all flows are done and none will come, or because none can go on,
+    /// for all are stuck and none of the changes to come brings a link back. A run that has a time to stop at goes on.
+    pub fn verdict(&self, changes_made: usize, is_stuck: impl Fn(u32) -> bool) -> Option<Verdict> {
+        if self.starts_to_come() || self.plan.stop.at.is_some() || self.ended.is_some() {
+            return self.ended;
+        }
+        if self.active.is_empty() {
+            return Some(Verdict::Finished);
+        }
+        let to_come = &self.plan.events[changes_made..];
+        let links_may_return = to_come.iter().any(|event| event.change == Change::Up);
+        let stalled = !links_may_return && self.active.iter().copied().all(is_stuck);
+        stalled.then_some(Verdict::Stalled)
     }
 
     /// Flows asked for and flows finished.

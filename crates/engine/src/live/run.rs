@@ -288,22 +288,7 @@ impl<'p> Run<'p> {
 
     /// Ends the run when all flows are done and none will come, or when none can go on.
     pub(super) fn end_if_nothing_can_happen(&mut self) {
-        if self.workload.starts_to_come()
-            || self.plan.stop.at.is_some()
-            || self.workload.ended.is_some()
-        {
-            return;
-        }
-        if self.workload.active.is_empty() {
-            self.workload.ended = Some(Verdict::Finished);
-            return;
-        }
-        let links_may_return = self.plan.events[self.changes_made..]
-            .iter()
-            .any(|event| event.change == Change::Up);
-        let stuck = |flow: &u32| !self.has_live_path(*flow);
-        if !links_may_return && self.workload.active.iter().all(stuck) {
-            self.workload.ended = Some(Verdict::Stalled);
-        }
+        let stuck = |flow| !self.has_live_path(flow);
+        self.workload.ended = self.workload.verdict(self.changes_made, stuck);
     }
 }
