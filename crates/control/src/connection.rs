@@ -54,6 +54,14 @@ impl Connection {
         connection
     }
 
+    /// The same connection with something else in its controller's place.
+    pub fn of(self, wrap: impl FnOnce(Box<dyn Controller>) -> Box<dyn Controller>) -> Connection {
+        Connection {
+            controller: wrap(self.controller),
+            ..self
+        }
+    }
+
     pub fn window(&self, r: usize) -> f64 {
         self.paths[r].window
     }

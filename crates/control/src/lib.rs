@@ -25,6 +25,7 @@ mod ecn_choice;
 mod linux;
 mod load_response;
 pub mod loss;
+mod marks_as_losses;
 pub mod mlcp_coding;
 mod once_per_round;
 pub mod slow_start;
@@ -63,6 +64,7 @@ mod xcp;
 mod xmp;
 
 pub use feedback::{Feedback, Load, Scheme};
+pub use marks_as_losses::MarksAsLosses;
 pub use once_per_round::OncePerRound;
 pub use paths::{Path, Paths, SubflowId};
 pub use per_subflow::PerSubflow;

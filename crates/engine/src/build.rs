@@ -1,7 +1,7 @@
 //! From a plan to what a run works on.
 
 use crate::scheduler::Scheduler;
-use pathweave_control::{Ecn, Entry, Parameters, Scheme};
+use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, base_rtt};
 use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port, SharedBuffer};
@@ -155,6 +155,19 @@ pub(crate) fn programs(plan: &Plan, router: &Router) -> Result<Vec<Program>, Str
                 .map_err(|error| format!("traffic group \"{}\": {error}", group.name))
         })
         .collect()
+}
+
+/// A flow's controller. Where packets are ECN-capable though it has no answer to marks, a marked round is a loss to it.
+pub(crate) fn controller(
+    entry: &Entry,
+    parameters: &Parameters,
+    usage: EcnUse,
+) -> Box<dyn Controller> {
+    let controller = (entry.build)(parameters);
+    match (usage, (entry.ecn)(parameters)) {
+        (EcnUse::On, Ecn::Off) => Box::new(MarksAsLosses::new(controller)),
+        _ => controller,
+    }
 }
 
 /// Most marks that one acknowledgement echoes to this controller; `None` without ECN.

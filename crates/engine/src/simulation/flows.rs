@@ -54,9 +54,10 @@ impl<P: Port> Simulation<'_, P> {
         let ecn_echo = build::ecn_echo(entry, parameters, config.ecn);
         self.begin_capture(number, &config, entry.scheme, ecn_echo.is_some());
         let flow = &self.workload.flows[number as usize];
+        let controller = build::controller(entry, parameters, config.ecn);
         let connection = self.endpoints.add(Opening {
             config,
-            controller: (entry.build)(parameters),
+            controller,
             ecn_echo,
             subflows: flow.subflows,
             size: flow.size,

@@ -1,0 +1,121 @@
+//! Marks for a controller that has no answer of its own to them: RFC 3168's, by which a marked round is a loss.
+
+use crate::{Ack, Change, Controller, Feedback, Loss, Path, Paths, PerSubflow, Round, SubflowId};
+use alloc::boxed::Box;
+use pathweave_units::Time;
+
+/// A controller whose subflows lose something, as far as it knows, in each round that is marked.
+///
+/// One window is reduced once a round, whether marks or lost packets ask for it (RFC 3168, section 6.1.2); a
+/// timeout always counts.
+pub struct MarksAsLosses {
+    controller: Box<dyn Controller>,
+    /// The round of the last reduction.
+    reduced: PerSubflow<Option<Round>>,
+}
+
+impl MarksAsLosses {
+    /// The same controller, for packets that are ECN-capable.
+    pub fn new(controller: Box<dyn Controller>) -> MarksAsLosses {
+        MarksAsLosses {
+            controller,
+            reduced: PerSubflow::new(None),
+        }
+    }
+
+    fn may_reduce(&mut self, path: &Path, r: SubflowId) -> bool {
+        self.reduced.get(r).is_none_or(|round| round.is_over(path))
+    }
+
+    fn reduce(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
+        *self.reduced.get(r) = Some(Round::beginning(&paths[r]));
+        self.controller.on_loss(paths, r, loss, now);
+    }
+}
+
+impl Controller for MarksAsLosses {
+    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
+        let reduce = ack.ce > 0 && self.may_reduce(&paths[r], r);
+        if reduce {
+            self.reduce(paths, r, Loss::FastRetransmit, ack.now);
+        }
+        let unmarked = Ack {
+            ce: 0,
+            recovery: ack.recovery || reduce,
+            ..*ack
+        };
+        self.controller.on_ack(paths, r, &unmarked);
+    }
+
+    fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
+        if loss == Loss::Timeout || self.may_reduce(&paths[r], r) {
+            self.reduce(paths, r, loss, now);
+        }
+    }
+
+    fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
+        if change == Change::Opened {
+            self.reduced.restart(r);
+        }
+        self.controller.on_subflow(paths, r, change);
+    }
+
+    fn on_send(&mut self, paths: &Paths<'_>, r: SubflowId, now: Time) -> Feedback {
+        self.controller.on_send(paths, r, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MarksAsLosses;
+    use crate::Loss;
+    use crate::connection::Connection;
+
+    fn reno(window: f64) -> Connection {
+        Connection::new("reno", &[], &[(window, 100)])
+            .of(|controller| alloc::boxed::Box::new(MarksAsLosses::new(controller)))
+    }
+
+    #[test]
+    fn a_marked_round_halves_the_window_once() {
+        let mut connection = reno(20.0);
+        connection.ack(0, 1, 1);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (10.0, 10.0));
+        // 19 packets are still on their way; marks of their round cost nothing more.
+        for _ in 0..19 {
+            connection.ack(0, 1, 1);
+        }
+        assert!(connection.window(0) > 10.0, "{}", connection.window(0));
+        connection.ack(0, 1, 1);
+        assert!(connection.window(0) < 6.0, "{}", connection.window(0));
+    }
+
+    #[test]
+    fn without_marks_it_is_the_controller_itself() {
+        let mut connection = reno(10.0);
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 10.1);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 10.1 / 2.0);
+    }
+
+    #[test]
+    fn a_loss_in_a_marked_round_costs_nothing_more_but_a_timeout_does() {
+        let mut connection = reno(20.0);
+        connection.ack(0, 1, 1);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 10.0);
+        connection.loss(0, Loss::Timeout);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 5.0));
+    }
+
+    #[test]
+    fn a_mark_in_a_round_that_has_lost_costs_nothing_more() {
+        let mut connection = reno(20.0);
+        connection.ack(0, 1, 0);
+        connection.loss(0, Loss::FastRetransmit);
+        let window = connection.window(0);
+        connection.ack(0, 1, 1);
+        assert!(connection.window(0) >= window);
+    }
+}
