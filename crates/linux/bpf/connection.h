@@ -56,13 +56,34 @@ struct subflow {
 	struct state state;
 };
 
-_Static_assert(__builtin_offsetof(struct subflow, segment) == 128, "rows.rs knows where members are");
+#define AT(member, offset) \
+	_Static_assert(__builtin_offsetof(struct subflow, member) == (offset), "rows.rs knows where members are")
+AT(window, 8);
+AT(ssthresh, 16);
+AT(srtt, 40);
+AT(packets, 48);
+AT(marks, 56);
+AT(losses, 64);
+AT(timeouts, 68);
+AT(cuts, 72);
+AT(number, 80);
+AT(suppressed, 85);
+AT(family, 87);
+AT(local, 88);
+AT(remote, 104);
+AT(local_port, 120);
+AT(remote_port, 122);
+AT(netns, 124);
+AT(segment, 128);
+#undef AT
 
 struct connection {
 	/* Number of the next subflow. */
 	u32 opened;
 	/* Rows below this have been in use. */
 	u32 rows;
+	/* Subflows that have a row, or look for one: hooks.h. */
+	u32 members;
 	struct shared shared;
 	struct subflow subflows[SUBFLOWS];
 };

@@ -108,7 +108,24 @@ static __always_inline void refresh(struct subflow *row, struct sock *sk)
 	row->segment = tp->mss_cache;
 }
 
-/* Finds room for this socket. */
+/* In `members`: the last one has left, and the connection is about to be removed. */
+#define REMOVED 0x80000000U
+
+/* A connection stays for as long as it has members. Whether it can still be joined. */
+static __always_inline bool join(struct connection *connection)
+{
+	return !(__sync_fetch_and_add(&connection->members, 1) & REMOVED);
+}
+
+/* The last member removes it, unless another one has joined meanwhile. */
+static __always_inline void leave(struct connection *connection, u64 key)
+{
+	if (__sync_fetch_and_sub(&connection->members, 1) == 1 &&
+	    __sync_val_compare_and_swap(&connection->members, 0, REMOVED) == 0)
+		bpf_map_delete_elem(&connections, &key);
+}
+
+/* Finds room for this socket; if there is none, its next event tries again. */
 static __always_inline struct subflow *take_row(struct sock *sk, struct private *own,
 						struct connection **of)
 {
@@ -118,26 +135,20 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	u64 key = own->key, me = (u64)(unsigned long)sk;
 	u32 place;
 
-	own->has_row = false;
 	connection = bpf_map_lookup_elem(&connections, &key);
 	if (!connection) {
 		bpf_map_update_elem(&connections, &key, &fresh, BPF_NOEXIST);
 		connection = bpf_map_lookup_elem(&connections, &key);
-		if (!connection)
-			return NULL;
 	}
+	if (!connection || !join(connection))
+		return NULL;
 	for (place = 0; place < SUBFLOWS; place++) {
 		row = &connection->subflows[place];
 		if (row->owner == 0 && __sync_val_compare_and_swap(&row->owner, 0, me) == 0)
 			break;
 	}
-	if (place >= SUBFLOWS)
-		return NULL;
-	/* The last of the others may have removed the connection meanwhile: then the next event tries again. */
-	if (bpf_map_lookup_elem(&connections, &key) != connection) {
-		__sync_val_compare_and_swap(&row->owner, me, 0);
-		own->place = SUBFLOWS;
-		own->has_row = true;
+	if (place >= SUBFLOWS) {
+		leave(connection, key);
 		return NULL;
 	}
 	__builtin_memset((void *)row + sizeof(row->owner), 0, sizeof(*row) - sizeof(row->owner));
@@ -160,7 +171,7 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	return row;
 }
 
-/* This socket's row, or none. A connection that was removed while this subflow joined it is made anew. */
+/* This socket's row, or none. */
 static __always_inline struct subflow *row_of(struct sock *sk, struct private *own, struct connection **of)
 {
 	struct connection *connection;
@@ -169,13 +180,12 @@ static __always_inline struct subflow *row_of(struct sock *sk, struct private *o
 	u32 place = own->place;
 
 	if (!own->has_row)
-		return NULL;
+		return take_row(sk, own, of);
 	connection = bpf_map_lookup_elem(&connections, &key);
 	if (!connection || place >= SUBFLOWS)
-		return take_row(sk, own, of);
+		return NULL;
 	row = &connection->subflows[place];
-	if (row->owner != (u64)(unsigned long)sk)
-		return take_row(sk, own, of);
+	/* Two that joined at one time may have written the smaller number last. */
 	if (connection->rows <= place)
 		connection->rows = place + 1;
 	*of = connection;
@@ -202,6 +212,15 @@ static __always_inline void give(struct sock *sk, struct private *own, const str
 
 	tp->snd_cwnd = least(packets, tp->snd_cwnd_clamp);
 	tp->snd_ssthresh = least(row->ssthresh / PACKET, INFINITE_SSTHRESH);
+	own->given = tp->snd_cwnd;
+}
+
+/* The kernel has changed the window: after a time without data, or because paths take smaller packets. */
+static __always_inline void adopt(struct subflow *row, struct private *own, const struct tcp_sock *tp)
+{
+	if (tp->snd_cwnd == own->given)
+		return;
+	row->window = tp->snd_cwnd * PACKET;
 	own->given = tp->snd_cwnd;
 }
 
@@ -262,16 +281,10 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 	if (!connection)
 		return;
 	row = &connection->subflows[place];
-	if (row->owner != (u64)(unsigned long)sk)
-		return;
 	row->established = 0;
 	on_closed(connection, row);
-	/* An exchange, which is a barrier: of two that leave at one time the later one sees no other. */
 	__sync_val_compare_and_swap(&row->owner, (u64)(unsigned long)sk, 0);
-	for (place = 0; place < SUBFLOWS; place++)
-		if (connection->subflows[place].owner)
-			return;
-	bpf_map_delete_elem(&connections, &key);
+	leave(connection, key);
 }
 
 SEC("struct_ops")
@@ -295,8 +308,7 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	}
 	seen.marks = tp->delivered_ce - own->delivered_ce;
 	own->delivered_ce = tp->delivered_ce;
-	if (tp->snd_cwnd != own->given)
-		row->window = tp->snd_cwnd * PACKET;
+	adopt(row, own, tp);
 	refresh(row, sk);
 	row->in_recovery = seen.recovery;
 	row->packets += seen.packets;
@@ -333,8 +345,13 @@ SEC("struct_ops")
 u32 BPF_PROG(pathweave_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct private *own = private_of(sk);
+	struct connection *connection;
+	struct subflow *row = row_of(sk, own, &connection);
 
-	private_of(sk)->asked_for_ssthresh = true;
+	own->asked_for_ssthresh = true;
+	if (row)
+		adopt(row, own, tp);
 	return larger(tp->snd_cwnd / 2, 2);
 }
 

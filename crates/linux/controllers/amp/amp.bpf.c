@@ -79,6 +79,13 @@ static __always_inline bool is_clear(const struct connection *connection, const 
 	       !is_recovering(first);
 }
 
+static __always_inline void release(struct subflow *s)
+{
+	s->suppressed = false;
+	s->window = floor_of(s);
+	s->ssthresh = floor_of(s);
+}
+
 /* Suppresses all subflows but the first, or releases them. */
 static __always_inline void suppress(struct connection *connection, bool on)
 {
@@ -89,11 +96,10 @@ static __always_inline void suppress(struct connection *connection, bool on)
 	for_each_subflow(connection, s) {
 		if (is_first(s))
 			continue;
-		s->suppressed = on;
-		if (!on) {
-			s->window = floor_of(s);
-			s->ssthresh = floor_of(s);
-		}
+		if (on)
+			s->suppressed = true;
+		else
+			release(s);
 	}
 }
 
@@ -137,6 +143,9 @@ static __always_inline void respond(struct connection *connection, struct subflo
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
+	/* It opened while the others were released. */
+	if (r->suppressed && !connection->shared.is_on)
+		release(r);
 	respond(connection, r, ack);
 	if (!settings.suppression || !is_first(r))
 		return;
