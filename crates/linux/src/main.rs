@@ -23,8 +23,17 @@ enum Verb {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().verb {
-        Verb::Kernel(command) => command.run(),
+        Verb::Kernel(command) => {
+            end_quietly_with_the_reader();
+            command.run()
+        }
         Verb::Testbed(command) => command.run(),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
+
+/// As other programs do in a pipe such as `... | head`. Not for the testbed, whose sockets may lose their peers.
+fn end_quietly_with_the_reader() {
+    // SAFETY: the default action needs no handler; nothing else in this process has to do with the signal.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }

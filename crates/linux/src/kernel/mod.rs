@@ -17,7 +17,7 @@ pub use object::names;
 pub use requirements::check;
 pub use rows::{Connection, Row};
 pub use settings::{SUBFLOWS, Settings};
-pub use sockets::{Socket, Uses, find as find_sockets};
+pub use sockets::{Found, Socket, Uses, find as find_sockets};
 pub use unload::unload;
 
 use crate::Failure;

@@ -3,6 +3,7 @@
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -18,11 +19,16 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Moves the calling thread there. Returns whether that worked.
-    pub fn enter(&self) -> bool {
-        File::open(&self.file).is_ok_and(|file| {
-            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).is_ok()
-        })
+    /// Moves the calling thread there.
+    ///
+    /// # Errors
+    /// When it has ended, or without CAP_SYS_ADMIN.
+    pub fn enter(&self) -> io::Result<()> {
+        let file = File::open(&self.file)?;
+        Ok(move_into_link_name_space(
+            file.as_fd(),
+            Some(LinkNameSpaceType::Network),
+        )?)
     }
 }
 

@@ -81,12 +81,24 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     }
 }
 
+/// Whether what this process mounts is not there for the machine's first process.
+fn has_own_mounts() -> bool {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
+    matches!((of("self"), of("1")), (Ok(own), Ok(first)) if own != first)
+}
+
 /// Mounts the BPF file system where systems have it, if it is not there.
 fn mount_bpf_file_system() -> Result<(), Failure> {
     const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
     let is_there = |stat: StatFs| stat.f_type == BPF_FS_MAGIC;
     if statfs(BPF_FILE_SYSTEM).is_ok_and(is_there) {
         return Ok(());
+    }
+    if has_own_mounts() {
+        return Err(Failure::refused(format!(
+            "there is no BPF file system at {BPF_FILE_SYSTEM} in this mount namespace; in one of its own a controller would go when its last process ends"
+        ))
+        .hint("load it outside of `ip netns exec`: it serves all network namespaces"));
     }
     mount(c"bpf", BPF_FILE_SYSTEM, c"bpf", MountFlags::empty(), None).map_err(|error| {
         Failure::refused(format!(

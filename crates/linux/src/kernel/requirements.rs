@@ -49,7 +49,23 @@ pub fn check() -> Result<(), Failure> {
         )
         .hint("use Linux 6.10 or newer, with CONFIG_BPF_JIT=y"));
     }
-    Ok(())
+    check_release(&rustix::system::uname().release().to_string_lossy())
+}
+
+/// The first kernel whose `cong_control` may be eBPF with all that it is told.
+const OLDEST: (u32, u32) = (6, 10);
+
+/// Whether a release such as 6.18.44-amd64 is new enough.
+fn check_release(release: &str) -> Result<(), Failure> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
+    match (next(), next()) {
+        (Some(major), Some(minor)) if (major, minor) < OLDEST => Err(Failure::refused(format!(
+            "the kernel is {release}, and Linux 6.10 or newer is needed"
+        ))
+        .hint("before, a congestion control in eBPF is not told of every acknowledgement")),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that this process may do it at all.
@@ -91,7 +107,7 @@ pub fn hint_for(error: &libbpf_rs::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => "run it as root: sudo pathweave kernel ...".to_owned(),
         ErrorKind::AlreadyExists => {
-            "a congestion control of this name is registered; `pathweave kernel status` shows those of Pathweave"
+            "a congestion control of this name is registered: `pathweave kernel status` shows those that were loaded, and a testbed that is running has its own until it ends"
                 .to_owned()
         }
         _ => "Linux 6.10 or newer is needed; with PATHWEAVE_LIBBPF=1 the kernel's reasons are shown".to_owned(),
@@ -100,7 +116,21 @@ pub fn hint_for(error: &libbpf_rs::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::check_capabilities;
+    use super::{check_capabilities, check_release};
+
+    #[test]
+    fn an_old_kernel_is_refused() {
+        for release in ["6.10.0", "6.18.44-amd64", "7.0-rc1", "somebody's own"] {
+            assert!(check_release(release).is_ok(), "{release}");
+        }
+        for release in ["6.9.12-generic", "5.15.0", "4.19"] {
+            let failure = check_release(release).unwrap_err().to_string();
+            assert!(
+                failure.contains(&format!("the kernel is {release}, ")),
+                "{failure}"
+            );
+        }
+    }
 
     #[test]
     fn missing_capabilities_are_named() {

@@ -3,6 +3,7 @@
 use crate::Failure;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use pathweave_units::{Bytes, Time};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const PACKET: f64 = (1_u64 << 24) as f64;
@@ -78,12 +79,14 @@ impl About {
 
 /// All connections in the map, by token.
 pub fn connections(map: &MapHandle, about: &About) -> Vec<Connection> {
-    let mut all: Vec<Connection> = map
-        .keys()
+    // The kernel begins anew when the key that it is asked to go on from has gone: some may come twice.
+    let keys: BTreeSet<[u8; 8]> = map.keys().filter_map(|key| key.try_into().ok()).collect();
+    let mut all: Vec<Connection> = keys
+        .into_iter()
         .filter_map(|key| {
             // It may have gone meanwhile.
             let value = map.lookup(&key, MapFlags::ANY).ok().flatten()?;
-            let key = u64::from_ne_bytes(key.try_into().ok()?);
+            let key = u64::from_ne_bytes(key);
             let rows = value.get(about.first_row..)?.chunks_exact(about.row);
             let mut subflows: Vec<Row> = rows.filter_map(row).collect();
             subflows.sort_by_key(|row| row.number);

@@ -6,7 +6,7 @@ use crate::Failure;
 use libbpf_rs::{Iter, ObjectBuilder};
 use std::fmt;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
@@ -51,19 +51,28 @@ impl fmt::Display for Socket {
     }
 }
 
+/// Who uses a control.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// By network namespace.
+    pub uses: Vec<Uses>,
+    /// Network namespaces that this process may not look into (it takes CAP_SYS_ADMIN).
+    pub closed: usize,
+}
+
 /// Finds them. With `instead` all of them, and the namespaces' defaults, get that control; what could not be moved
 /// is what is returned.
 ///
 /// # Errors
 /// When the kernel does not let sockets be looked at.
-pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> {
+pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> {
     // The thread changes its namespace, and ends.
     let walk = || walk(kernel_name, instead);
     thread::scope(|scope| scope.spawn(walk).join())
         .unwrap_or_else(|_| Err(Failure::new("looking for sockets failed")))
 }
 
-fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> {
+fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> {
     let cannot =
         |error: libbpf_rs::Error| Failure::new(format!("sockets cannot be looked at: {error}"));
     super::quiet_libbpf();
@@ -85,10 +94,13 @@ fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> 
         .find(|program| program.name() == "find_sockets")
         .ok_or_else(|| Failure::new("the walker over sockets is not there"))?;
     let link = walker.attach().map_err(cannot)?;
-    let mut found = Vec::new();
+    let mut found = Found::default();
     for namespace in namespaces::all() {
-        // One that has ended since has no sockets.
-        if namespace.name.is_some() && !namespace.enter() {
+        if namespace.name.is_some()
+            && let Err(error) = namespace.enter()
+        {
+            // One that has ended since has no sockets.
+            found.closed += usize::from(error.kind() == io::ErrorKind::PermissionDenied);
             continue;
         }
         let mut bytes = Vec::new();
@@ -100,7 +112,7 @@ fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Vec<Uses>, Failure> 
         sockets.retain(|socket| !socket.moved);
         let is_default = is_default(kernel_name, instead);
         if is_default || !sockets.is_empty() {
-            found.push(Uses {
+            found.uses.push(Uses {
                 namespace: namespace.name,
                 is_default,
                 sockets,

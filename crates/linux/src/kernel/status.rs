@@ -33,15 +33,10 @@ impl Pinned {
         })
     }
 
-    /// All that are loaded, in the order of their names.
-    ///
-    /// # Errors
-    /// When the pins of one are not all there.
-    pub fn all() -> Result<Vec<Pinned>, Failure> {
-        pins::loaded()
-            .iter()
-            .map(|name| Pinned::open(name))
-            .collect()
+    /// All that are loaded, in the order of their names; a failure for one whose pins are not all there.
+    pub fn all() -> Vec<Result<Pinned, Failure>> {
+        let names = pins::loaded();
+        names.iter().map(|name| Pinned::open(name)).collect()
     }
 
     /// The connections that have rows now.
@@ -56,18 +51,19 @@ impl Pinned {
 /// When the machine does not let it be seen.
 pub fn print() -> Result<(), Failure> {
     requirements::check_rights()?;
-    let names = pins::loaded();
-    if names.is_empty() {
+    let all = Pinned::all();
+    if all.is_empty() {
         println!("no controller is loaded; `pathweave kernel load xmp` loads one");
     }
-    for name in names {
-        let pinned = match Pinned::open(&name) {
+    for pinned in all {
+        let pinned = match pinned {
             Ok(pinned) => pinned,
             Err(failure) => {
                 println!("{failure}");
                 continue;
             }
         };
+        let name = &pinned.kernel_name;
         println!("{name}  {}", pinned.about.text);
         let connections = pinned.connections();
         let subflows: usize = connections.iter().map(|c| c.subflows.len()).sum();
@@ -76,7 +72,14 @@ pub fn print() -> Result<(), Failure> {
             count(connections.len(), "connection"),
             count(subflows, "subflow")
         );
-        for uses in sockets::find(&name, None)? {
+        let found = sockets::find(name, None)?;
+        if found.closed > 0 {
+            println!(
+                "  {} that only CAP_SYS_ADMIN can look into",
+                count(found.closed, "network namespace")
+            );
+        }
+        for uses in found.uses {
             let place = uses.namespace.as_deref().unwrap_or("this one");
             println!("  network namespace: {place}");
             if uses.is_default {

@@ -24,13 +24,20 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), Failure> {
     if !pins::loaded().iter().any(|name| name == kernel_name) {
         return Err(not_loaded(kernel_name));
     }
-    let users = sockets::find(kernel_name, None)?;
-    if !users.is_empty() && !force {
-        return Err(in_use(kernel_name, &users));
+    let found = sockets::find(kernel_name, None)?;
+    if found.closed > 0 && !force {
+        return Err(Failure::refused(format!(
+            "whether {kernel_name} is in use cannot be seen: {} other network namespaces are closed to this process",
+            found.closed
+        ))
+        .hint("that takes CAP_SYS_ADMIN; --force unloads it as far as sockets can be seen"));
     }
-    if !users.is_empty() {
+    if !found.uses.is_empty() && !force {
+        return Err(in_use(kernel_name, &found.uses));
+    }
+    if !found.uses.is_empty() {
         sockets::find(kernel_name, Some(INSTEAD))?;
-        let left = sockets::find(kernel_name, None)?;
+        let left = sockets::find(kernel_name, None)?.uses;
         if !left.is_empty() {
             return Err(Failure::new(format!(
                 "some sockets do not let go of {kernel_name}: {}",
@@ -54,16 +61,21 @@ fn registered_map(kernel_name: &str) -> Option<u32> {
 
 fn wait_until_gone(kernel_name: &str, map: u32) -> Result<(), Failure> {
     let begin = Instant::now();
-    while MapHandle::from_map_id(map).is_ok_and(|map| MapInfo::new(map.as_fd()).is_ok()) {
+    while is_there(map) {
         if begin.elapsed() > PATIENCE {
             return Err(Failure::new(format!(
-                "{kernel_name} takes no new sockets, but a socket that is not connected yet still holds its program"
+                "{kernel_name} takes no new sockets, but something still holds its program: a socket that is not connected yet, or one that is closing"
             ))
-            .hint("it goes when the program that made that socket ends"));
+            .hint("it goes when that does"));
         }
         thread::sleep(BETWEEN_LOOKS);
     }
     Ok(())
+}
+
+/// Whether the kernel still has a map. (Without CAP_SYS_ADMIN it does not say, and nobody can wait for it.)
+fn is_there(map: u32) -> bool {
+    MapHandle::from_map_id(map).is_ok_and(|map| MapInfo::new(map.as_fd()).is_ok())
 }
 
 fn not_loaded(kernel_name: &str) -> Failure {

@@ -23,7 +23,7 @@ pub fn print(interval: Duration, count: Option<u32>) -> Result<(), Failure> {
     let mut before: HashMap<Place, u64> = HashMap::new();
     let mut last = Instant::now();
     for turn in 0.. {
-        let pinned = Pinned::all()?;
+        let pinned = Pinned::all();
         if pinned.is_empty() {
             return Err(Failure::refused("no controller is loaded")
                 .hint("`pathweave kernel load xmp` loads one"));
@@ -33,6 +33,13 @@ pub fn print(interval: Duration, count: Option<u32>) -> Result<(), Failure> {
         let mut text = String::new();
         let mut now = HashMap::new();
         for controller in &pinned {
+            let controller = match controller {
+                Ok(controller) => controller,
+                Err(failure) => {
+                    let _ = writeln!(text, "{failure}");
+                    continue;
+                }
+            };
             let _ = writeln!(text, "{}", controller.kernel_name);
             for connection in controller.connections() {
                 write_connection(&mut text, &connection, &before, &mut now, seconds);
