@@ -1,6 +1,7 @@
 //! What a run changes on the machine outside its namespaces, and how it is put back: at its end, or by
 //! the next start if it was killed.
 
+use super::interruption;
 use super::namespace::{is_alive, remove_orphans};
 use crate::Failure;
 use rustix::fs::{FlockOperation, flock};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where runs write down what they have changed.
 const FOLDER: &str = "/run/pathweave";
@@ -16,6 +18,8 @@ const FOLDER: &str = "/run/pathweave";
 /// a fabric that stands still for 50 ms.
 const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const OFF: &str = "-1";
+/// How often a run that waits looks whether it is its turn.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// What a run has changed: values to put back, by file.
 #[derive(Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
@@ -45,9 +49,16 @@ impl Machine {
             |error: std::io::Error| Failure::new(format!("cannot write to {FOLDER}: {error}"));
         fs::create_dir_all(folder).map_err(failed)?;
         let only = File::create(folder.join("lock")).map_err(failed)?;
-        if flock(&only, FlockOperation::NonBlockingLockExclusive).is_err() {
-            eprintln!("another testbed is running: waiting for its end");
-            flock(&only, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        let mut told = false;
+        while flock(&only, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if interruption::is_wanted() {
+                return Err(Failure::interrupted());
+            }
+            if !told {
+                eprintln!("another testbed is running: waiting for its end");
+                told = true;
+            }
+            interruption::pause(BETWEEN_LOOKS);
         }
         remove_leftovers();
         let process = std::process::id();
@@ -86,16 +97,21 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        put_back(&self.state);
-        let _ = fs::remove_file(&self.path); // there is none if nothing was changed
+        put_back(&self.state, &self.path);
     }
 }
 
-fn put_back(state: &State) {
+/// Puts everything back; what cannot be stays written down for the next start.
+fn put_back(state: &State, written: &Path) {
+    let mut all = true;
     for (file, value) in &state.files {
         if let Err(error) = fs::write(file, value) {
             eprintln!("cannot set {} back to {value}: {error}", file.display());
+            all = false;
         }
+    }
+    if all {
+        let _ = fs::remove_file(written); // there is none if nothing was changed, or somebody else has done it
     }
 }
 
@@ -108,8 +124,7 @@ pub fn remove_leftovers() -> Vec<String> {
             .ok()
             .and_then(|text| serde_json::from_str::<State>(&text).ok());
         if let Some(state) = state.filter(|state| !is_alive(state.process)) {
-            put_back(&state);
-            let _ = fs::remove_file(&path); // somebody else has done it
+            put_back(&state, &path);
             let files = state.files.keys().map(|file| file.display().to_string());
             removed.extend(files);
         }

@@ -65,8 +65,6 @@ const IDLE: Duration = Duration::from_millis(5);
 /// A busy one does so for a moment now and then, between packets: what the kernel has put off on this
 /// core would otherwise wait for the end of the run.
 const REST_EVERY: Duration = Duration::from_millis(20);
-/// However busy it is.
-const REST_AT_LAST: Duration = Duration::from_millis(40);
 /// So long before the next packet is due it is awake again.
 const AWAKE_BEFORE: Duration = Duration::from_micros(150);
 
@@ -205,7 +203,7 @@ impl<'a, P: Port> Player<'a, P> {
             let spare = clock.between(clock.now(), self.fabric.next_due());
             let awake = rested.elapsed();
             let overdue = awake > REST_EVERY && spare > Duration::from_micros(20);
-            if !read_any && (spare > IDLE || overdue) || awake > REST_AT_LAST {
+            if !read_any && (spare > IDLE || overdue) {
                 self.rest(spare);
                 rested = Instant::now();
             }

@@ -1,20 +1,36 @@
 //! The user's wish to end a run.
 
+use rustix::event::{PollFd, Timespec, poll};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn note(_signal: libc::c_int) {
-    WANTED.store(true, Relaxed);
+extern "C" fn note(signal: libc::c_int) {
+    let again = WANTED.swap(true, Relaxed);
+    if again && signal == libc::SIGTERM {
+        // SAFETY: both may be called in a signal handler. The signal is held back until this one returns.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+    }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process.
+/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process. A SIGTERM that comes after one of
+/// them ends it at once; the next start then removes what it left.
 pub fn listen() {
     let handler: extern "C" fn(libc::c_int) = note;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores to an atomic, which a signal handler may do.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
+}
+
+/// Waits so long, or until a signal comes.
+pub fn pause(longest: Duration) {
+    let nothing: &mut [PollFd<'_>] = &mut [];
+    let _ = poll(nothing, Timespec::try_from(longest).ok().as_ref());
 }
 
 /// Whether one has come.

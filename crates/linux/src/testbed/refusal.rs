@@ -5,7 +5,8 @@ use super::tun::MINIMUM_RTO;
 use crate::Failure;
 use crate::kernel::SUBFLOWS;
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
+use pathweave_transport::EcnUse;
 use std::path::Path;
 
 /// Most hosts of a testbed.
@@ -133,6 +134,13 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
         "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
             .to_owned(),
     );
+    let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;
+    if plan.groups.iter().any(ecn) && !plan.groups.iter().all(ecn) {
+        notes.push(
+            "`ecn = \"on\"` of one traffic group is that of all: it is a setting of hosts"
+                .to_owned(),
+        );
+    }
     let established = plan
         .groups
         .iter()
