@@ -81,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--controller", action="append", default=[])
     parser.add_argument("--variant", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--stretch", type=int, default=1)

@@ -81,6 +81,19 @@ def test_manifest_says_how_it_went(play: Command, tmp_path: Path) -> None:
     assert again["command"] == "pathweave testbed tab1.toml --stretch 10"
 
 
+def test_a_group_may_have_a_control_of_the_kernels_own(play: Command, tmp_path: Path) -> None:
+    write_testbed(tmp_path)
+    bbr = ("--controller", "flows=bbr", "--only", "scheme=XMP-4")
+    assert play("--only", "scheme=XMP-4").returncode == 0
+    assert play(*bbr).returncode == 0
+    first, second = calls(tmp_path)
+    assert "--controller" not in first
+    assert second[second.index("--controller") + 1] == "flows=bbr"
+    assert "there already" in play(*bbr).stderr
+    again = json.loads((tmp_path / FOLDER / "scenario.json").read_text())
+    assert again["command"] == "pathweave testbed tab1.toml --controller flows=bbr"
+
+
 def test_folders_and_hashes_are_the_backends_own(
     cli: Command, play: Command, tmp_path: Path
 ) -> None:

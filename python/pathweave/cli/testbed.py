@@ -42,6 +42,14 @@ def play_all(
             max=1000,
         ),
     ] = 1,
+    controllers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--controller",
+            help="Play a traffic group with a congestion control of the kernel's own, such as bbr.",
+            metavar="GROUP=NAME",
+        ),
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,
 ) -> None:
     """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
@@ -51,7 +59,7 @@ def play_all(
     DIR/<scenario>-testbed-stretch<N>/), in the form that `run` gives them. A run whose packets left
     too late is kept, marked as invalid, and left out of means.
 
-    Example: pathweave testbed papers/xmp/fig4.toml --stretch 10 --seeds 5
+    Example: pathweave testbed papers/xmp/fig4.toml --size linux --stretch 10 --seeds 5
     """
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish
@@ -72,6 +80,7 @@ def play_all(
             root=out,
             fresh=fresh,
             stretch=stretch,
+            controllers=tuple(controllers or ()),
             valid=valid,
         )
     )

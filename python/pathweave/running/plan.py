@@ -56,13 +56,14 @@ def make_plan(
     routing: bool = False,
     limit: int | None = None,
     stretch: int | None = None,
+    controllers: Sequence[str] = (),
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
     seed, and of the utility that it maximises when it is an optimum; one that ended after too many
     problems counts for a `limit` up to its own. So it is with the `stretch` of the testbed, which
-    is None for other backends. With `fresh` none is.
+    is None for other backends, and with the kernel's own `controllers` there. With `fresh` none is.
     """
     folder = layout.scenario_folder(root, scenario.name, scenario.size, utility, stretch)
     backend = "simulate" if utility is None else "solve"
@@ -71,6 +72,7 @@ def make_plan(
     present: list[Task] = []
     taken: dict[Path, str] = {}
     several = len(scenario.seeds) > 1
+    played = None if stretch is None else " ".join([str(stretch), *controllers])
     for variant in scenario.variants:
         for seed in scenario.seeds:
             target = layout.run_folder(folder, variant.slug, seed)
@@ -88,7 +90,7 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
-                hash=_hash(variant.hash(seed), utility, routing=routing, stretch=stretch),
+                hash=_hash(variant.hash(seed), utility, routing=routing, played=played),
                 backend=backend if stretch is None else "testbed",
             )
             name = variant.label or scenario.name
@@ -111,9 +113,9 @@ def _refuse_foreign(folder: Path, name: str) -> None:
         )
 
 
-def _hash(simulated: str, utility: str | None, *, routing: bool, stretch: int | None) -> str:
-    if stretch is not None:
-        words = f"{simulated} testbed stretch {stretch}"
+def _hash(simulated: str, utility: str | None, *, routing: bool, played: str | None) -> str:
+    if played is not None:
+        words = f"{simulated} testbed stretch {played}"
     elif utility is not None:
         words = f"{simulated} {utility}{' routing' if routing else ''}"
     else:

@@ -47,6 +47,8 @@ class Request:
     """What is maximised beside a simulation; None for nothing."""
     stretch: int | None = None
     """By how much the testbed slows time down; None for other backends."""
+    controllers: tuple[str, ...] = ()
+    """Traffic groups that the testbed plays with a control of the kernel's own: "group=name"."""
     valid: int | None = None
     """How many valid runs of each variant the testbed shall give, whatever the seeds."""
 
@@ -67,8 +69,9 @@ class Request:
         words += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
         words += ["--valid", str(self.valid)] if self.valid else []
         words += ["--stretch", str(self.stretch)] if self.stretch not in (None, 1) else []
-        for text in self.sets:
-            words += ["--set", text]
+        for option, texts in (("--controller", self.controllers), ("--set", self.sets)):
+            for text in texts:
+                words += [option, text]
         return shlex.join(words)
 
 
@@ -116,6 +119,7 @@ def open_session(request: Request) -> Session:
         routing=request.routing,
         limit=request.problems,
         stretch=request.stretch,
+        controllers=request.controllers,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)

@@ -164,7 +164,10 @@ def command(request: Request, program: Path, task: Task) -> list[str]:
     """The command line of one run, without the file for its results."""
     words = [str(program), "testbed", str(request.path)]
     words += ["--size", request.size] if request.size else []
-    for option, texts in (("--set", request.sets), ("--only", request.only)):
+    options = {
+        "--set": request.sets, "--only": request.only, "--controller": request.controllers
+    }  # fmt: skip
+    for option, texts in options.items():
         for text in texts:
             words += [option, text]
     words += ["--variant", task.identity.variant.slug, "--seed", str(task.identity.seed)]
