@@ -2,7 +2,7 @@
 # make linux     .venv/bin/pathweave-linux for `pathweave kernel` and `testbed`; needs clang, libelf and zlib
 # make demo      a first table and report
 # make test      every check: formatting, lints, types, tests
-# make validate  comparison with ns-3; make validate-ns2 with ns-2
+# make validate  comparison with ns-3; make validate-ns2 with ns-2; make validate-testbed with real hosts
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
 # make lock      pin the Python dependencies anew
@@ -28,7 +28,7 @@ CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
-.PHONY: setup linux demo test test-core test-linux validate validate-ns2 bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-linux validate validate-ns2 validate-testbed bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -73,6 +73,10 @@ validate: setup
 
 validate-ns2: setup
 	$(BIN)/python validation/ns2/compare.py
+
+# As root, and for an hour and a half nothing else should run.
+validate-testbed: linux
+	BIN=$(BIN) validation/testbed/measure.sh
 
 bench: setup
 	$(BIN)/pathweave bench
