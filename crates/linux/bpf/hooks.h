@@ -42,6 +42,7 @@ const struct connection fresh = {};
 
 /* What a socket keeps by itself, in icsk_ca_priv. */
 struct private {
+	/* Of its connection in the map; 0 before init(), when a handshake's events come already, and after release(). */
 	u64 key;
 	u32 place;
 	/* The window that was last given to the kernel: if it has another now, the kernel has changed it. */
@@ -180,7 +181,7 @@ static __always_inline struct subflow *row_of(struct sock *sk, struct private *o
 	u32 place = own->place;
 
 	if (!own->has_row)
-		return take_row(sk, own, of);
+		return key ? take_row(sk, own, of) : NULL;
 	connection = bpf_map_lookup_elem(&connections, &key);
 	if (!connection || place >= SUBFLOWS)
 		return NULL;
@@ -274,6 +275,7 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 	u64 key = own->key;
 	u32 place = own->place;
 
+	own->key = 0;
 	if (!own->has_row || place >= SUBFLOWS)
 		return;
 	own->has_row = false;
