@@ -10,6 +10,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 pathweave=${BIN:-.venv/bin}/pathweave
 results=${RESULTS:-results/testbed}
+trap 'exit 130' INT TERM
 failed=0 # where fewer runs were valid, what there is goes into the report
 
 # both FILE STRETCH [OPTION...]
@@ -18,7 +19,11 @@ both() {
     stretch=$2
     shift 2
     "$pathweave" run "$file" --seeds 5 --out "$results" "$@"
-    "$pathweave" testbed "$file" --valid 5 --stretch "$stretch" --out "$results" "$@" || failed=1
+    "$pathweave" testbed "$file" --valid 5 --stretch "$stretch" --out "$results" "$@" || {
+        code=$?
+        [ "$code" -eq 1 ] || exit "$code" # refused or interrupted
+        failed=1
+    }
 }
 
 # beside NAME: all of a scenario's folders in one report.

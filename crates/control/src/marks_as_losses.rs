@@ -4,14 +4,20 @@ use crate::{Ack, Change, Controller, Feedback, Loss, Path, Paths, PerSubflow, Ro
 use alloc::boxed::Box;
 use pathweave_units::Time;
 
+/// The last reduction of a window.
+#[derive(Clone, Copy, Debug)]
+struct Reduction {
+    round: Round,
+    by_mark: bool,
+}
+
 /// A controller whose subflows lose something, as far as it knows, in each round that is marked.
 ///
-/// One window is reduced once a round, whether marks or lost packets ask for it (RFC 3168, section 6.1.2); a
-/// timeout always counts.
+/// A window that was reduced, by a mark or by lost packets, is not reduced by a mark in the same round, and neither by
+/// lost packets if it was by a mark (RFC 3168, section 6.1.2). A timeout always counts.
 pub struct MarksAsLosses {
     controller: Box<dyn Controller>,
-    /// The round of the last reduction.
-    reduced: PerSubflow<Option<Round>>,
+    reduced: PerSubflow<Option<Reduction>>,
 }
 
 impl MarksAsLosses {
@@ -23,21 +29,32 @@ impl MarksAsLosses {
         }
     }
 
-    fn may_reduce(&mut self, path: &Path, r: SubflowId) -> bool {
-        self.reduced.get(r).is_none_or(|round| round.is_over(path))
+    /// The reduction whose round is under way.
+    fn recent(&mut self, path: &Path, r: SubflowId) -> Option<Reduction> {
+        self.reduced
+            .get(r)
+            .filter(|reduction| !reduction.round.is_over(path))
     }
 
-    fn reduce(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
-        *self.reduced.get(r) = Some(Round::beginning(&paths[r]));
+    fn reduce(
+        &mut self,
+        paths: &mut Paths<'_>,
+        r: SubflowId,
+        loss: Loss,
+        by_mark: bool,
+        now: Time,
+    ) {
+        let round = Round::beginning(&paths[r]);
+        *self.reduced.get(r) = Some(Reduction { round, by_mark });
         self.controller.on_loss(paths, r, loss, now);
     }
 }
 
 impl Controller for MarksAsLosses {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
-        let reduce = ack.ce > 0 && self.may_reduce(&paths[r], r);
+        let reduce = ack.ce > 0 && self.recent(&paths[r], r).is_none();
         if reduce {
-            self.reduce(paths, r, Loss::FastRetransmit, ack.now);
+            self.reduce(paths, r, Loss::FastRetransmit, true, ack.now);
         }
         let unmarked = Ack {
             ce: 0,
@@ -48,8 +65,9 @@ impl Controller for MarksAsLosses {
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
-        if loss == Loss::Timeout || self.may_reduce(&paths[r], r) {
-            self.reduce(paths, r, loss, now);
+        let marked = self.recent(&paths[r], r).is_some_and(|last| last.by_mark);
+        if loss == Loss::Timeout || !marked {
+            self.reduce(paths, r, loss, false, now);
         }
     }
 
@@ -95,8 +113,11 @@ mod tests {
         let mut connection = reno(10.0);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.1);
+        // One loss event after the other, as the transport tells of them.
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 10.1 / 2.0);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 10.1 / 4.0);
     }
 
     #[test]

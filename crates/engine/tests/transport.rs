@@ -491,6 +491,31 @@ fn packets_that_cannot_be_marked_are_dropped_only_when_asked() {
     assert!(retransmits[0] == 0 && retransmits[1] > 0, "{retransmits:?}");
 }
 
+/// RFC 3168: with ECN a marked round halves Reno's window, so the queue stays near where marks begin and nothing is lost.
+#[test]
+fn reno_answers_marks_only_where_packets_are_ecn_capable() {
+    let run = |ecn| {
+        let mut group = plans::group("reno", &[], plans::single(), Size::Unlimited);
+        group.transport.ecn = ecn;
+        let fabric = plans::dumbbell(1, Time::from_micros(100));
+        let queue = plans::queue(1000, Some(5));
+        let output = plans::run(&plans::plan(
+            fabric,
+            queue,
+            vec![group],
+            Some(Time::from_millis(200)),
+        ));
+        let counters = output.counters;
+        let rtt = plans::of_flows(&output, "rtt_mean_s")[0];
+        (counters.marked, counters.dropped, rtt)
+    };
+    let (marked, dropped, rtt) = run(EcnUse::On);
+    assert!(marked > 0 && dropped == 0, "{marked}, {dropped}");
+    let (marked, dropped, longer) = run(EcnUse::ByController);
+    assert!(marked == 0 && dropped > 0, "{marked}, {dropped}");
+    assert!(2.0 * rtt < longer, "{rtt} s, {longer} s without ECN");
+}
+
 /// Every mark that a port set is echoed once, however acknowledgements are delayed.
 #[test]
 fn every_mark_is_echoed_once() {

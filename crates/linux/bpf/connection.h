@@ -78,6 +78,8 @@ AT(segment, 128);
 #undef AT
 
 struct connection {
+	/* Its key in the map. */
+	u64 key;
 	/* Number of the next subflow. */
 	u32 opened;
 	/* Rows below this have been in use. */

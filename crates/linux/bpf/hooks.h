@@ -112,21 +112,43 @@ static __always_inline void refresh(struct subflow *row, struct sock *sk)
 /* In `members`: the last one has left, and the connection is about to be removed. */
 #define REMOVED 0x80000000U
 
-/* A connection stays for as long as it has members. Whether it can still be joined. */
-static __always_inline bool join(struct connection *connection)
+/* How often members that come and go at the same moment may get in each other's way. */
+#define TRIES 64
+
+/*
+ * The last member removes a connection. It is marked before its membership ends: from then on its place in memory may be
+ * another connection's.
+ */
+static __always_inline void leave(struct connection *connection)
 {
-	return !(__sync_fetch_and_add(&connection->members, 1) & REMOVED);
+	u64 key = connection->key;
+	u32 members, tries;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		members = *(volatile u32 *)&connection->members;
+		if (members == 1) {
+			if (__sync_val_compare_and_swap(&connection->members, 1, REMOVED) == 1) {
+				bpf_map_delete_elem(&connections, &key);
+				return;
+			}
+		} else if (__sync_val_compare_and_swap(&connection->members, members, members - 1) == members) {
+			return;
+		}
+	}
 }
 
-/* The last member removes it, unless another one has joined meanwhile. */
-static __always_inline void leave(struct connection *connection, u64 key)
+/* A connection stays for as long as it has members. Whether it could be joined, and is still that of the key. */
+static __always_inline bool join(struct connection *connection, u64 key)
 {
-	if (__sync_fetch_and_sub(&connection->members, 1) == 1 &&
-	    __sync_val_compare_and_swap(&connection->members, 0, REMOVED) == 0)
-		bpf_map_delete_elem(&connections, &key);
+	if (__sync_fetch_and_add(&connection->members, 1) & REMOVED)
+		return false;
+	if (bpf_map_lookup_elem(&connections, &key) == connection)
+		return true;
+	leave(connection);
+	return false;
 }
 
-/* Finds room for this socket; if there is none, its next event tries again. */
+/* Finds room for this socket; if there is none, its next acknowledgement tries again. */
 static __always_inline struct subflow *take_row(struct sock *sk, struct private *own,
 						struct connection **of)
 {
@@ -141,15 +163,16 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 		bpf_map_update_elem(&connections, &key, &fresh, BPF_NOEXIST);
 		connection = bpf_map_lookup_elem(&connections, &key);
 	}
-	if (!connection || !join(connection))
+	if (!connection || !join(connection, key))
 		return NULL;
+	connection->key = key;
 	for (place = 0; place < SUBFLOWS; place++) {
 		row = &connection->subflows[place];
 		if (row->owner == 0 && __sync_val_compare_and_swap(&row->owner, 0, me) == 0)
 			break;
 	}
 	if (place >= SUBFLOWS) {
-		leave(connection, key);
+		leave(connection);
 		return NULL;
 	}
 	__builtin_memset((void *)row + sizeof(row->owner), 0, sizeof(*row) - sizeof(row->owner));
@@ -172,7 +195,7 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	return row;
 }
 
-/* This socket's row, or none. */
+/* This socket's row, or none: its acknowledgements look for one. */
 static __always_inline struct subflow *row_of(struct sock *sk, struct private *own, struct connection **of)
 {
 	struct connection *connection;
@@ -181,7 +204,7 @@ static __always_inline struct subflow *row_of(struct sock *sk, struct private *o
 	u32 place = own->place;
 
 	if (!own->has_row)
-		return key ? take_row(sk, own, of) : NULL;
+		return NULL;
 	connection = bpf_map_lookup_elem(&connections, &key);
 	if (!connection || place >= SUBFLOWS)
 		return NULL;
@@ -286,7 +309,7 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 	row->established = 0;
 	on_closed(connection, row);
 	__sync_val_compare_and_swap(&row->owner, (u64)(unsigned long)sk, 0);
-	leave(connection, key);
+	leave(connection);
 }
 
 SEC("struct_ops")
@@ -296,7 +319,8 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	struct private *own = private_of(sk);
 	struct acknowledgement seen = {};
 	struct connection *connection = NULL;
-	struct subflow *row = row_of(sk, own, &connection);
+	struct subflow *row = own->has_row || !own->key ? row_of(sk, own, &connection) :
+							  take_row(sk, own, &connection);
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 
 	seen.packets = rs->acked_sacked;
@@ -363,6 +387,8 @@ void BPF_PROG(pathweave_set_state, struct sock *sk, u8 state)
 	u8 before = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	struct private *own = private_of(sk);
 	bool asked = own->asked_for_ssthresh;
+	/* Reno, which a subflow without a row is, does not. */
+	bool answers = own->has_row && responds_to_marks();
 
 	own->asked_for_ssthresh = false;
 	switch (state) {
@@ -372,12 +398,12 @@ void BPF_PROG(pathweave_set_state, struct sock *sk, u8 state)
 		 * Without new marks it is a loss that a probe of the tail has repaired.
 		 */
 		if (before < TCP_CA_CWR &&
-		    (!responds_to_marks() || ((struct tcp_sock *)sk)->delivered_ce == own->delivered_ce))
+		    (!answers || ((struct tcp_sock *)sk)->delivered_ce == own->delivered_ce))
 			lose(sk, FAST_RETRANSMIT, asked);
 		break;
 	case TCP_CA_Recovery:
 		/* After CWR the kernel does not ask again: one reduction a round is enough. */
-		if (before < TCP_CA_Recovery && (asked || responds_to_marks()))
+		if (before < TCP_CA_Recovery && (asked || answers))
 			lose(sk, FAST_RETRANSMIT, asked);
 		break;
 	case TCP_CA_Loss:

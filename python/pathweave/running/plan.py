@@ -72,7 +72,7 @@ def make_plan(
     present: list[Task] = []
     taken: dict[Path, str] = {}
     several = len(scenario.seeds) > 1
-    played = None if stretch is None else " ".join([str(stretch), *controllers])
+    played = None if stretch is None else " ".join([str(stretch), *sorted(controllers)])
     for variant in scenario.variants:
         for seed in scenario.seeds:
             target = layout.run_folder(folder, variant.slug, seed)

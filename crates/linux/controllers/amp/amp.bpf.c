@@ -143,9 +143,13 @@ static __always_inline void respond(struct connection *connection, struct subflo
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	/* It opened while the others were released. */
-	if (r->suppressed && !connection->shared.is_on)
-		release(r);
+	/* It opened while the others were suppressed, or released. */
+	if (!is_first(r) && r->suppressed != connection->shared.is_on) {
+		if (connection->shared.is_on)
+			r->suppressed = true;
+		else
+			release(r);
+	}
 	respond(connection, r, ack);
 	if (!settings.suppression || !is_first(r))
 		return;

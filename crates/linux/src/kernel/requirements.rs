@@ -63,7 +63,7 @@ fn check_release(release: &str) -> Result<(), Failure> {
         (Some(major), Some(minor)) if (major, minor) < OLDEST => Err(Failure::refused(format!(
             "the kernel is {release}, and Linux 6.10 or newer is needed"
         ))
-        .hint("before, a congestion control in eBPF is not told of every acknowledgement")),
+        .hint("before, cong_control had other arguments")),
         _ => Ok(()),
     }
 }

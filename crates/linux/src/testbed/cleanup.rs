@@ -5,6 +5,7 @@ use super::interruption;
 use super::namespace::{is_alive, remove_orphans};
 use crate::Failure;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -42,7 +43,7 @@ impl Machine {
     /// throttling off.
     ///
     /// # Errors
-    /// When nothing can be written down under /run.
+    /// When nothing can be written down under /run, and when the user ends the wait.
     pub fn take() -> Result<Machine, Failure> {
         let folder = Path::new(FOLDER);
         let failed =
@@ -50,7 +51,10 @@ impl Machine {
         fs::create_dir_all(folder).map_err(failed)?;
         let only = File::create(folder.join("lock")).map_err(failed)?;
         let mut told = false;
-        while flock(&only, FlockOperation::NonBlockingLockExclusive).is_err() {
+        while let Err(error) = flock(&only, FlockOperation::NonBlockingLockExclusive) {
+            if !matches!(error, Errno::WOULDBLOCK | Errno::INTR) {
+                return Err(failed(error.into()));
+            }
             if interruption::is_wanted() {
                 return Err(Failure::interrupted());
             }
@@ -87,6 +91,8 @@ impl Machine {
         self.state.files.insert(file.to_owned(), before);
         fs::write(&self.path, serde_json::to_string(&self.state)?)?;
         if let Err(error) = fs::write(file, value) {
+            self.state.files.remove(file);
+            let _ = fs::remove_file(&self.path); // nothing else has been changed
             self.notes.push(format!(
                 "real-time throttling stayed on ({error}): the fabric may stand still for 50 ms a second"
             ));
@@ -101,8 +107,8 @@ impl Drop for Machine {
     }
 }
 
-/// Puts everything back; what cannot be stays written down for the next start.
-fn put_back(state: &State, written: &Path) {
+/// Puts everything back; what cannot be stays written down for the next start. Whether all could.
+fn put_back(state: &State, written: &Path) -> bool {
     let mut all = true;
     for (file, value) in &state.files {
         if let Err(error) = fs::write(file, value) {
@@ -113,6 +119,7 @@ fn put_back(state: &State, written: &Path) {
     if all {
         let _ = fs::remove_file(written); // there is none if nothing was changed, or somebody else has done it
     }
+    all
 }
 
 /// Removes what killed runs left behind, and says what that was.
@@ -123,8 +130,9 @@ pub fn remove_leftovers() -> Vec<String> {
         let state = fs::read_to_string(&path)
             .ok()
             .and_then(|text| serde_json::from_str::<State>(&text).ok());
-        if let Some(state) = state.filter(|state| !is_alive(state.process)) {
-            put_back(&state, &path);
+        if let Some(state) = state.filter(|state| !is_alive(state.process))
+            && put_back(&state, &path)
+        {
             let files = state.files.keys().map(|file| file.display().to_string());
             removed.extend(files);
         }

@@ -63,7 +63,8 @@ const BATCH: u32 = 16;
 /// A fabric with nothing to do for so long lets others have its core.
 const IDLE: Duration = Duration::from_millis(5);
 /// A busy one does so for a moment now and then, between packets: what the kernel has put off on this
-/// core would otherwise wait for the end of the run.
+/// core would otherwise wait for the end of the run. (One that is never between packets keeps its core: it is late
+/// already, the run is invalid, and others have the other cores.)
 const REST_EVERY: Duration = Duration::from_millis(20);
 /// So long before the next packet is due it is awake again.
 const AWAKE_BEFORE: Duration = Duration::from_micros(150);

@@ -22,7 +22,7 @@ extern "C" fn note(signal: libc::c_int) {
 pub fn listen() {
     let handler: extern "C" fn(libc::c_int) = note;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only stores to an atomic, which a signal handler may do.
+        // SAFETY: the handler does what a signal handler may: it stores to an atomic and calls signal() and raise().
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
 }

@@ -106,18 +106,24 @@ impl Played {
 
     /// The mean of what the flows of this name delivered, with a number behind it or without, in Mbps.
     pub fn mean_goodput(&self, name: &str) -> f64 {
+        let flows = self.subflows_of(name);
+        flows.iter().flatten().sum::<f64>() / flows.len() as f64
+    }
+
+    /// What each subflow of these flows delivered, in Mbps.
+    pub fn subflows_of(&self, name: &str) -> Vec<Vec<f64>> {
         let names = self.0["tables"]["flows"]["name"].as_array();
         let of_name = |flow: &&str| {
             let rest = flow.strip_prefix(name).map(str::trim_start);
             rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
         };
         let flows = names.into_iter().flatten().filter_map(Value::as_str);
-        let rates: Vec<f64> = flows
+        let found: Vec<Vec<f64>> = flows
             .filter(of_name)
-            .map(|flow| self.goodput(flow))
+            .map(|flow| self.subflows(flow))
             .collect();
-        assert!(!rates.is_empty(), "no flow {name}");
-        rates.iter().sum::<f64>() / rates.len() as f64
+        assert!(!found.is_empty(), "no flow {name}");
+        found
     }
 
     /// The share of a flow's packets that was marked.

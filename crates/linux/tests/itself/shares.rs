@@ -19,6 +19,13 @@ fn takes(
     (least, most): (f64, f64),
 ) -> Result<(), String> {
     controllers.iter().try_for_each(|controller| {
+        for subflows in played.subflows_of(controller) {
+            let total: f64 = subflows.iter().sum();
+            let all = subflows.len() == 2 && subflows.iter().all(|rate| *rate > total / 20.0);
+            check(all, || {
+                format!("{controller} has subflows of {subflows:?} Mbps")
+            })?;
+        }
         let ratio = ratio(played, controller, &single(controller));
         check((least..=most).contains(&ratio), || {
             format!("{controller} takes {ratio:.2} of one TCP")
@@ -52,6 +59,9 @@ fn own_tcp(controller: &str) -> String {
 #[test]
 fn two_subflows_take_one_share_where_marks_come_once_a_round() {
     holds("step-marks", |played| {
+        check(played.marked("xmp 1") > 0.0, || {
+            "nothing was marked".to_owned()
+        })?;
         takes(played, &["dctcp"], own_tcp, (1.4, 2.4))?;
         takes(played, &["xmp", "amp"], own_tcp, ONE_SHARE)?;
         takes(played, &["dcm"], own_tcp, (0.4, 1.0))
@@ -61,6 +71,9 @@ fn two_subflows_take_one_share_where_marks_come_once_a_round() {
 #[test]
 fn two_subflows_take_one_share_where_marks_halve_windows() {
     holds("halving", |played| {
+        check(played.marked("eutcp 1") > 0.0, || {
+            "nothing was marked".to_owned()
+        })?;
         takes(played, &["reno"], own_tcp, TWO_SHARES)?;
         takes(
             played,
