@@ -62,7 +62,7 @@ fn two_subflows_take_one_share_where_marks_come_once_a_round() {
         check(played.marked("xmp 1") > 0.0, || {
             "nothing was marked".to_owned()
         })?;
-        takes(played, &["dctcp"], own_tcp, (1.4, 2.4))?;
+        takes(played, &["dctcp"], own_tcp, (1.25, 2.4))?;
         takes(played, &["xmp", "amp"], own_tcp, ONE_SHARE)?;
         takes(played, &["dcm"], own_tcp, (0.4, 1.0))
     });
