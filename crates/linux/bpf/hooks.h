@@ -117,16 +117,17 @@ static __always_inline void refresh(struct subflow *row, struct sock *sk)
 
 /*
  * The last member removes a connection. It is marked before its membership ends: from then on its place in memory may be
- * another connection's.
+ * another connection's. One that has no key yet is left alone: who made it is about to join.
  */
 static __always_inline void leave(struct connection *connection)
 {
-	u64 key = connection->key;
 	u32 members, tries;
+	u64 key;
 
 	for (tries = 0; tries < TRIES; tries++) {
 		members = *(volatile u32 *)&connection->members;
-		if (members == 1) {
+		key = *(volatile u64 *)&connection->key;
+		if (members == 1 && key) {
 			if (__sync_val_compare_and_swap(&connection->members, 1, REMOVED) == 1) {
 				bpf_map_delete_elem(&connections, &key);
 				return;
@@ -196,7 +197,7 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 }
 
 /* This socket's row, or none: its acknowledgements look for one. */
-static __always_inline struct subflow *row_of(struct sock *sk, struct private *own, struct connection **of)
+static __always_inline struct subflow *row_of(const struct private *own, struct connection **of)
 {
 	struct connection *connection;
 	struct subflow *row;
@@ -293,21 +294,16 @@ SEC("struct_ops")
 void BPF_PROG(pathweave_release, struct sock *sk)
 {
 	struct private *own = private_of(sk);
-	struct connection *connection;
-	struct subflow *row;
-	u64 key = own->key;
-	u32 place = own->place;
+	struct connection *connection = NULL;
+	struct subflow *row = row_of(own, &connection);
 
 	own->key = 0;
-	if (!own->has_row || place >= SUBFLOWS)
-		return;
 	own->has_row = false;
-	connection = bpf_map_lookup_elem(&connections, &key);
-	if (!connection)
+	if (!row || !connection)
 		return;
-	row = &connection->subflows[place];
 	row->established = 0;
 	on_closed(connection, row);
+	/* An exchange, which is a barrier: whoever takes the row next finds all of this done. */
 	__sync_val_compare_and_swap(&row->owner, (u64)(unsigned long)sk, 0);
 	leave(connection);
 }
@@ -319,10 +315,11 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	struct private *own = private_of(sk);
 	struct acknowledgement seen = {};
 	struct connection *connection = NULL;
-	struct subflow *row = own->has_row || !own->key ? row_of(sk, own, &connection) :
-							  take_row(sk, own, &connection);
+	struct subflow *row = row_of(own, &connection);
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 
+	if (!own->has_row && own->key)
+		row = take_row(sk, own, &connection);
 	seen.packets = rs->acked_sacked;
 	seen.window_limited = is_window_limited(tp);
 	seen.recovery = state == TCP_CA_Recovery;
@@ -349,7 +346,7 @@ static __always_inline void lose(struct sock *sk, enum loss loss, bool first)
 {
 	struct private *own = private_of(sk);
 	struct connection *connection = NULL;
-	struct subflow *row = row_of(sk, own, &connection);
+	struct subflow *row = row_of(own, &connection);
 
 	if (!row || !connection) {
 		reno_on_loss((struct tcp_sock *)sk, loss);
@@ -373,7 +370,7 @@ u32 BPF_PROG(pathweave_ssthresh, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct private *own = private_of(sk);
 	struct connection *connection;
-	struct subflow *row = row_of(sk, own, &connection);
+	struct subflow *row = row_of(own, &connection);
 
 	own->asked_for_ssthresh = true;
 	if (row)
@@ -421,7 +418,7 @@ u32 BPF_PROG(pathweave_undo_cwnd, struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct private *own = private_of(sk);
 	struct connection *connection = NULL;
-	struct subflow *row = row_of(sk, own, &connection);
+	struct subflow *row = row_of(own, &connection);
 	u32 window = larger(tp->snd_cwnd, tp->prior_cwnd);
 
 	if (row) {

@@ -33,7 +33,6 @@ struct shared {};
 
 SETTINGS = { .minimum_window = 2, .beta = 4 };
 
-
 static __always_inline bool responds_to_marks(void)
 {
 	return true;

@@ -96,6 +96,7 @@ pub fn print() -> Result<(), Failure> {
     Ok(())
 }
 
-fn count(number: usize, of: &str) -> String {
+/// "1 subflow", "2 subflows".
+pub fn count(number: usize, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }

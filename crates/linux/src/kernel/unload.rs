@@ -1,6 +1,7 @@
 //! Removing a controller, and everything of it.
 
 use super::sockets::{self, Uses};
+use super::status::count;
 use super::{pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapHandle, MapInfo};
@@ -27,8 +28,8 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), Failure> {
     let found = sockets::find(kernel_name, None)?;
     if found.closed > 0 && !force {
         return Err(Failure::refused(format!(
-            "whether {kernel_name} is in use cannot be seen: {} other network namespaces are closed to this process",
-            found.closed
+            "whether {kernel_name} is in use cannot be seen: this process may not look into {}",
+            count(found.closed, "other network namespace")
         ))
         .hint("that takes CAP_SYS_ADMIN; --force unloads it as far as sockets can be seen"));
     }

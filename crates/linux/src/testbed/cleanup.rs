@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// Where runs write down what they have changed.
@@ -19,7 +20,7 @@ const FOLDER: &str = "/run/pathweave";
 /// a fabric that stands still for 50 ms.
 const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const OFF: &str = "-1";
-/// How often a run that waits looks whether it is its turn.
+/// How often a run that waits looks whether it is its turn, or no longer wanted.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// What a run has changed: values to put back, by file.
@@ -62,7 +63,7 @@ impl Machine {
                 eprintln!("another testbed is running: waiting for its end");
                 told = true;
             }
-            interruption::pause(BETWEEN_LOOKS);
+            thread::sleep(BETWEEN_LOOKS);
         }
         remove_leftovers();
         let process = std::process::id();

@@ -1,8 +1,6 @@
 //! The user's wish to end a run.
 
-use rustix::event::{PollFd, Timespec, poll};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
@@ -25,12 +23,6 @@ pub fn listen() {
         // SAFETY: the handler does what a signal handler may: it stores to an atomic and calls signal() and raise().
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
-}
-
-/// Waits so long, or until a signal comes.
-pub fn pause(longest: Duration) {
-    let nothing: &mut [PollFd<'_>] = &mut [];
-    let _ = poll(nothing, Timespec::try_from(longest).ok().as_ref());
 }
 
 /// Whether one has come.

@@ -1,6 +1,6 @@
 //! What a flow of two subflows takes of a link that it shares with flows of one.
 //!
-//! Uncoupled it takes two shares. `validation/testbed` has means over several runs of these scenarios.
+//! Uncoupled it takes two shares. `validation/testbed/measure.sh shares` takes means over several runs of these scenarios.
 
 use crate::played::{Played, check, holds};
 
