@@ -13,7 +13,7 @@ results=${RESULTS:-results/testbed}
 trap 'exit 130' INT TERM
 failed=0 # where fewer runs were valid, what there is goes into the report
 
-# both FILE STRETCH [OPTION...]
+# both FILE STRETCH [OPTION...]: into the folder $results.
 both() {
     file=$1
     stretch=$2
@@ -37,6 +37,10 @@ for name in "${@:-all}"; do
     fig4 | fig6)
         both "papers/xmp/$name.toml" 10 --size linux --only "beta=beta 4"
         beside "$name-linux"
+        ;;
+    fig6-every-packet) # acknowledged
+        both papers/xmp/fig6.toml 10 --size linux --only "beta=beta 4" --set transport.ack_every=1
+        beside fig6-linux
         ;;
     star)
         both validation/testbed/star.toml 10

@@ -350,6 +350,33 @@ fn clean_does_the_same_without_a_run() {
 }
 
 #[test]
+fn settings_of_hosts_that_groups_do_not_share_are_named() {
+    let Some(_only) = machine() else { return };
+    let second = r#"
+        size = "10 KB"
+        [[traffic]]
+        name = "second"
+        pattern = "flows"
+        size = "10 KB"
+        controller = "reno"
+        flows = [{ from = "S1", to = "D1" }]
+        transport = { ack_every = 1, initial_window = 4, maximum_segment = "948 B", data_packet = "1000 B" }
+        [stop]
+        at = "100 ms"
+    "#;
+    let results = Scenario::new("settings", &one_flow(second)).run(&[]);
+    let notes = results["notes"].to_string();
+    for named in [
+        "`ack_every` is not",
+        "`initial_window` is not",
+        "largest `data_packet`",
+    ] {
+        assert!(notes.contains(named), "{named} in {notes}");
+    }
+    assert!(!notes.contains("`minimum_rto` is not"), "{notes}");
+}
+
+#[test]
 fn what_it_cannot_do_it_refuses() {
     let Some(_only) = machine() else { return };
     let with = |key: &str| {

@@ -135,11 +135,35 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
             .to_owned(),
     );
     let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;
-    if plan.groups.iter().any(ecn) && !plan.groups.iter().all(ecn) {
+    if differ(plan, ecn) {
         notes.push(
             "`ecn = \"on\"` of one traffic group is that of all: it is a setting of hosts"
                 .to_owned(),
         );
+    }
+    if differ(plan, |group| group.transport.data_packet) {
+        notes.push("the largest `data_packet` of the traffic groups is that of all".to_owned());
+    }
+    let of_the_kernel = [
+        (
+            "ack_every",
+            differ(plan, |group| group.transport.ack.every == 1),
+        ),
+        (
+            "initial_window",
+            differ(plan, |group| group.transport.initial_window),
+        ),
+        (
+            "minimum_rto",
+            has_timeout && differ(plan, |group| group.transport.minimum_rto),
+        ),
+    ];
+    for (key, differs) in of_the_kernel {
+        if differs {
+            notes.push(format!(
+                "`{key}` is not the same in all traffic groups and is a setting of hosts: they have the kernel's own"
+            ));
+        }
     }
     let established = plan
         .groups
@@ -152,4 +176,12 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
         notes.push("packets are not captured on the testbed".to_owned());
     }
     notes
+}
+
+/// Whether the traffic groups of a plan have different values.
+fn differ<T: PartialEq>(plan: &Plan, value: impl Fn(&GroupPlan) -> T) -> bool {
+    let mut values = plan.groups.iter().map(value);
+    values
+        .next()
+        .is_some_and(|first| values.any(|other| other != first))
 }
