@@ -74,7 +74,7 @@ validate: setup
 validate-ns2: setup
 	$(BIN)/python validation/ns2/compare.py
 
-# As root, and for an hour and a half nothing else should run.
+# As root, and for two hours nothing else should run.
 validate-testbed: linux
 	BIN=$(BIN) validation/testbed/measure.sh
 

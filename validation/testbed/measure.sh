@@ -2,7 +2,7 @@
 # The measurements of README.md: simulation and testbed of each scenario, five valid runs of each variant, and a report
 # that lays them side by side. As root, after `make linux`, on a machine that does nothing else.
 #
-#     validation/testbed/measure.sh                      all, an hour and a half
+#     validation/testbed/measure.sh                      all, two hours
 #     validation/testbed/measure.sh fig4 two-links       some
 #
 # What is there already is kept. RESULTS names another folder than results/testbed, BIN another than .venv/bin.
@@ -33,14 +33,17 @@ beside() {
 
 for name in "${@:-all}"; do
     case $name in
-    all) validation/testbed/measure.sh fig4 fig6 star two-links responsiveness shares ;;
+    all) validation/testbed/measure.sh fig4 fig6 fig6-every-packet star two-links responsiveness shares ;;
     fig4 | fig6)
         both "papers/xmp/$name.toml" 10 --size linux --only "beta=beta 4"
         beside "$name-linux"
         ;;
-    fig6-every-packet) # acknowledged
+    fig6-every-packet) # is acknowledged; in a folder of its own, for --set does not change names
+        all=$results
+        results=$all/every-packet
         both papers/xmp/fig6.toml 10 --size linux --only "beta=beta 4" --set transport.ack_every=1
         beside fig6-linux
+        results=$all
         ;;
     star)
         both validation/testbed/star.toml 10

@@ -109,6 +109,12 @@ fn throttling() -> String {
     fs::read_to_string(THROTTLING).unwrap_or_default()
 }
 
+/// How long waking a core may take, in us, if the system knows of such a thing.
+fn wake_up() -> Option<i32> {
+    let bytes = fs::read("/dev/cpu_dma_latency").ok()?;
+    Some(i32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
 fn numbers<'a>(results: &'a Value, table: &str, column: &str) -> Vec<f64> {
     let column = results["tables"][table][column]
         .as_array()
@@ -288,7 +294,7 @@ fn flows_that_react_to_completions_and_links_that_fail_are_played() {
 #[test]
 fn nothing_is_left_when_the_user_ends_it() {
     let Some(_only) = machine() else { return };
-    let before = throttling();
+    let before = (throttling(), wake_up());
     let scenario = Scenario::new(
         "interrupted",
         &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
@@ -296,12 +302,13 @@ fn nothing_is_left_when_the_user_ends_it() {
     let mut child = scenario.start();
     assert_eq!(namespaces(child.id()), 2);
     assert_eq!(throttling().trim(), "-1");
+    assert!(wake_up().is_none_or(|time| time == 0));
     // SAFETY: the call takes two numbers; the process is our child, which has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(130));
     assert_eq!(namespaces(child.id()), 0);
-    assert_eq!(throttling(), before);
+    assert_eq!((throttling(), wake_up()), before);
     assert!(!scenario.results_file().exists());
 }
 

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,10 @@ const FOLDER: &str = "/run/pathweave";
 /// a fabric that stands still for 50 ms.
 const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const OFF: &str = "-1";
+/// A core that sleeps takes long to wake: a virtual machine's has been given away meanwhile, and with it,
+/// as measured, goes time of those that did not sleep. This file says how long waking may take, in us, for as
+/// long as it is open; with none of it an idle core keeps polling.
+const LATENCY: &str = "/dev/cpu_dma_latency";
 /// How often a run that waits looks whether it is its turn, or no longer wanted.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
@@ -37,11 +42,13 @@ pub struct Machine {
     /// Remarks on what could not be changed.
     pub notes: Vec<String>,
     _only: File,
+    /// Nothing where the system does not know of sleep: then packets may be late, which is measured.
+    _awake: Option<File>,
 }
 
 impl Machine {
-    /// Waits until no other run is under way, removes what killed ones left, and turns real-time
-    /// throttling off.
+    /// Waits until no other run is under way, removes what killed ones left, turns real-time throttling
+    /// off, and keeps the cores awake.
     ///
     /// # Errors
     /// When nothing can be written down under /run, and when the user ends the wait.
@@ -75,6 +82,7 @@ impl Machine {
             path: folder.join(format!("{process}.json")),
             notes: Vec::new(),
             _only: only,
+            _awake: stay_awake().ok(),
         };
         machine.change(Path::new(THROTTLING), OFF).map_err(failed)?;
         Ok(machine)
@@ -100,6 +108,12 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+fn stay_awake() -> std::io::Result<File> {
+    let mut file = File::options().write(true).open(LATENCY)?;
+    file.write_all(&0i32.to_ne_bytes())?;
+    Ok(file)
 }
 
 impl Drop for Machine {
