@@ -45,7 +45,9 @@ def test_help_has_an_example_and_needs_no_binary(cli: Command, verb: str) -> Non
 
 
 def test_missing_binary_says_what_to_install(cli: Command) -> None:
-    done = cli("kernel", "status", PATHWEAVE_LINUX="", PATH="/nowhere")
+    done = cli(
+        "kernel", "status", PATHWEAVE_LINUX="", PATH="/nowhere", INTERPRETER="/nowhere/python"
+    )
     said = " ".join(done.stderr.split())
     assert done.returncode == 1
     assert "`make linux` builds it" in said

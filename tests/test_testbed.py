@@ -189,7 +189,7 @@ def test_unusable_results_are_a_failure(
 
 def test_missing_binary_and_wrong_options(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path)
-    done = play(PATHWEAVE_LINUX="", PATH="/nowhere")
+    done = play(PATHWEAVE_LINUX="", PATH="/nowhere", INTERPRETER="/nowhere/python")
     assert done.returncode == 1
     assert "`make linux` builds it" in words(done.stderr)
     broken = tmp_path / "broken"

@@ -230,6 +230,26 @@ static __always_inline void set_pacing_rate(struct sock *sk)
 	sk->sk_pacing_rate = least(rate, sk->sk_max_pacing_rate);
 }
 
+#define SOL_TCP 6
+#define TCP_NOTSENT_LOWAT 25
+
+/* A subflow takes no more data while it has two of MPTCP's pieces of 64 KB unsent. */
+#define MOST_UNSENT (2U << 16)
+
+/*
+ * MPTCP's scheduler gives a subflow data for as long as its send buffer takes some, and what it has nobody else
+ * sends: when it slows down, the receiver waits for it, and the other subflows, once the connection's buffer is full,
+ * with the receiver. So a subflow takes little ahead, however large buffers are.
+ */
+static __always_inline void take_little_ahead(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u32 bytes = MOST_UNSENT;
+
+	if (tp->is_mptcp && tp->notsent_lowat != MOST_UNSENT)
+		bpf_setsockopt(sk, SOL_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+}
+
 static __always_inline void give(struct sock *sk, struct private *own, const struct subflow *row)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -320,6 +340,7 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 
 	if (!own->has_row && own->key)
 		row = take_row(sk, own, &connection);
+	take_little_ahead(sk);
 	seen.packets = rs->acked_sacked;
 	seen.window_limited = is_window_limited(tp);
 	seen.recovery = state == TCP_CA_Recovery;

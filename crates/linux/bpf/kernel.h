@@ -126,6 +126,7 @@ struct tcp_sock {
 	u32 delivered;
 	u32 delivered_ce;
 	struct minmax rtt_min;
+	u32 notsent_lowat;
 	u8 ecn_flags;
 	u8 is_cwnd_limited : 1;
 	bool is_mptcp;
