@@ -68,9 +68,12 @@ impl Request {
     pub const CONNECTIONS: u32 = 4096;
 }
 
+/// What the kernel's names of these controllers begin with.
+pub const PREFIX: &str = "pw_";
+
 /// The kernel's name for a controller.
 pub fn kernel_name(controller: &str) -> String {
-    format!("pw_{controller}")
+    format!("{PREFIX}{controller}")
 }
 
 /// Whether the controller has a variant in Linux's arithmetic, which is what the kernel runs.
@@ -226,7 +229,7 @@ fn write_control(map: &mut OpenMapMut<'_>, request: &Request) {
     let Some(control) = map.initial_value_mut() else {
         return;
     };
-    debug_assert!(control[NAME_AT..].starts_with(b"pw_"));
+    debug_assert!(control[NAME_AT..].starts_with(PREFIX.as_bytes()));
     let name = &mut control[NAME_AT..=NAME_AT + LONGEST_NAME];
     name.fill(0);
     name[..request.kernel_name.len()].copy_from_slice(request.kernel_name.as_bytes());

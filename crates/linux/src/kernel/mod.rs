@@ -12,7 +12,7 @@ mod status;
 mod unload;
 mod watch;
 
-pub use instance::{Loaded, Request, kernel_name, load};
+pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
 pub use object::names;
 pub use requirements::check;
 pub use rows::{Connection, Row};
@@ -116,7 +116,7 @@ impl Command {
 /// # Errors
 /// When the kernel has no counterpart of it.
 pub fn entry(name: &str) -> Result<&'static Entry, Failure> {
-    let name = name.strip_prefix("pw_").unwrap_or(name);
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let there = names().any(|known| known == name);
     find(name).filter(|_| there).ok_or_else(|| {
         Failure::refused(format!("there is no controller \"{name}\" for the kernel")).hint(format!(
@@ -127,7 +127,7 @@ pub fn entry(name: &str) -> Result<&'static Entry, Failure> {
 }
 
 fn full_name(name: &str) -> String {
-    if name.starts_with("pw_") {
+    if name.starts_with(PREFIX) {
         name.to_owned()
     } else {
         kernel_name(name)

@@ -5,6 +5,7 @@ use super::namespace::{Home, Namespace};
 use super::statistics::{self, TcpInfo};
 use super::stream::Stream;
 use crate::Failure;
+use crate::kernel::PREFIX;
 use pathweave_engine::live::SubflowView;
 use pathweave_units::Time;
 use rustix::fd::OwnedFd;
@@ -23,7 +24,6 @@ pub const PIECE: usize = 1 << 16;
 /// subflow carries while a piece of 64 KB leaves a slow one, half a second at two packets in 20 ms. Those of the
 /// kernel's own would fill it at once.
 const SEND_BUFFER: u32 = 32 << 20;
-const PREFIX: &str = "pw_";
 
 /// What a flow is, before it has sockets.
 pub struct Setup<'a> {
