@@ -13,6 +13,8 @@
 #ifndef PATHWEAVE_HOOKS_H
 #define PATHWEAVE_HOOKS_H
 
+#include "unsent.h"
+
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
 
 /* `load` sets them: all are u64, in the order of `struct parameters`. */
@@ -228,26 +230,6 @@ static __always_inline void set_pacing_rate(struct sock *sk)
 	if (tp->srtt_us)
 		rate /= tp->srtt_us;
 	sk->sk_pacing_rate = least(rate, sk->sk_max_pacing_rate);
-}
-
-#define SOL_TCP 6
-#define TCP_NOTSENT_LOWAT 25
-
-/* A subflow takes no more data while it has two of MPTCP's pieces of 64 KB unsent. */
-#define MOST_UNSENT (2U << 16)
-
-/*
- * MPTCP's scheduler gives a subflow data for as long as its send buffer takes some, and what it has nobody else
- * sends: when it slows down, the receiver waits for it, and the other subflows, once the connection's buffer is full,
- * with the receiver. So a subflow takes little ahead, however large buffers are.
- */
-static __always_inline void take_little_ahead(struct sock *sk)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 bytes = MOST_UNSENT;
-
-	if (tp->is_mptcp && tp->notsent_lowat != MOST_UNSENT)
-		bpf_setsockopt(sk, SOL_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
 }
 
 static __always_inline void give(struct sock *sk, struct private *own, const struct subflow *row)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Walks the TCP sockets of a network namespace for those that use a congestion control. */
-#include "kernel.h"
+#include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
 
-#define SOL_TCP 6
 #define TCP_CONGESTION 13
 #define NAME 16
 
@@ -72,6 +71,7 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
+		take_as_before(tp);
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

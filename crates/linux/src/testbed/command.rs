@@ -262,16 +262,7 @@ fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
     let fastest = plan.fabric.links.iter().map(|link| link.rate).max();
     let rate = fastest.unwrap_or(Rate::ZERO).as_bps() / u64::from(stretch);
     let unsent = rate as f64 / 8.0 * UNSENT.as_secs_f64();
-    let windows: Vec<u32> = transports()
-        .map(|config| config.initial_window as u32)
-        .collect();
-    let window = windows
-        .first()
-        .copied()
-        .filter(|first| windows.iter().all(|other| other == first));
-    let timeouts: Vec<Time> = transports().map(|config| config.minimum_rto).collect();
-    let timeout = timeouts.first().copied();
-    let timeout = timeout.filter(|first| timeouts.iter().all(|other| other == first));
+    let timeout = refusal::shared(plan, |group| group.transport.minimum_rto);
     tun::Settings {
         minimum_rto: timeout
             .map(|time| Clock::new(Instant::now(), stretch).between(Time::ZERO, time)),
@@ -280,7 +271,7 @@ fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
             .max()
             .unwrap_or(1500),
         addresses: refusal::most_subflows(plan),
-        initial_window: window,
+        initial_window: refusal::shared(plan, |group| group.transport.initial_window as u32),
         quick_acks: transports().all(|config| config.ack.every == 1),
         ecn: transports().any(|config| config.ecn == EcnUse::On),
         unsent: (unsent as u32).clamp(64 << 10, 4 << 20),

@@ -135,27 +135,24 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
             .to_owned(),
     );
     let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;
-    if differ(plan, ecn) {
+    if shared(plan, ecn).is_none() {
         notes.push(
             "`ecn = \"on\"` of one traffic group is that of all: it is a setting of hosts"
                 .to_owned(),
         );
     }
-    if differ(plan, |group| group.transport.data_packet) {
+    if shared(plan, |group| group.transport.data_packet).is_none() {
         notes.push("the largest `data_packet` of the traffic groups is that of all".to_owned());
     }
+    let every = |group: &GroupPlan| group.transport.ack.every == 1;
+    let window = |group: &GroupPlan| group.transport.initial_window;
+    let timeout = |group: &GroupPlan| group.transport.minimum_rto;
     let of_the_kernel = [
-        (
-            "ack_every",
-            differ(plan, |group| group.transport.ack.every == 1),
-        ),
-        (
-            "initial_window",
-            differ(plan, |group| group.transport.initial_window),
-        ),
+        ("ack_every", shared(plan, every).is_none()),
+        ("initial_window", shared(plan, window).is_none()),
         (
             "minimum_rto",
-            has_timeout && differ(plan, |group| group.transport.minimum_rto),
+            has_timeout && shared(plan, timeout).is_none(),
         ),
     ];
     for (key, differs) in of_the_kernel {
@@ -178,10 +175,9 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
     notes
 }
 
-/// Whether the traffic groups of a plan have different values.
-fn differ<T: PartialEq>(plan: &Plan, value: impl Fn(&GroupPlan) -> T) -> bool {
+/// The value that all traffic groups of a plan have; none when they differ.
+pub fn shared<T: PartialEq>(plan: &Plan, value: impl Fn(&GroupPlan) -> T) -> Option<T> {
     let mut values = plan.groups.iter().map(value);
-    values
-        .next()
-        .is_some_and(|first| values.any(|other| other != first))
+    let first = values.next()?;
+    values.all(|other| other == first).then_some(first)
 }

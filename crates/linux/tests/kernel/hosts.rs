@@ -24,7 +24,8 @@ fn ip(arguments: &str) {
     run("ip", arguments);
 }
 
-fn run(program: &str, arguments: &str) {
+/// Runs it, and gives what it prints.
+fn run(program: &str, arguments: &str) -> String {
     let words = arguments.split_whitespace();
     let output = Command::new(program).args(words).output();
     let output = output.expect("iproute2 is installed");
@@ -33,6 +34,7 @@ fn run(program: &str, arguments: &str) {
         "{program} {arguments}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 impl Hosts {
@@ -71,14 +73,25 @@ impl Hosts {
     }
 
     /// Slows the client's cables down, so that one alone cannot carry what is sent.
-    pub fn slow_down(&self) {
+    pub fn slow_down(&self, rate: &str) {
         for cable in 1..=2 {
-            let queue = "root tbf rate 200mbit burst 30kb latency 20ms";
+            let queue = format!("root tbf rate {rate} burst 30kb latency 20ms");
             run(
                 "tc",
                 &format!("-n {} qdisc add dev c{cable} {queue}", self.client),
             );
         }
+    }
+
+    /// Bytes that the client's fullest subflow has taken and not sent.
+    pub fn most_unsent(&self) -> usize {
+        let sockets = run("ip", &format!("netns exec {} ss -tinH", self.client));
+        let words = sockets.split_whitespace();
+        let unsent = words.filter_map(|word| word.strip_prefix("notsent:"));
+        unsent
+            .map(|bytes| bytes.parse().expect("a number of bytes"))
+            .max()
+            .unwrap_or(0)
     }
 
     /// A listener of the server with this control.

@@ -65,7 +65,7 @@ fn all_carry_over_two_subflows_with_ecn_and_without() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     let hosts = Hosts::new();
-    hosts.slow_down();
+    hosts.slow_down("200mbit");
     for ecn in ["0", "1"] {
         hosts.set(&hosts.client, "net/ipv4/tcp_ecn", ecn);
         hosts.set(&hosts.server, "net/ipv4/tcp_ecn", ecn);

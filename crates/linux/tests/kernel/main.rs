@@ -4,6 +4,7 @@ mod hosts;
 mod inventory;
 mod lifecycle;
 mod traffic;
+mod unsent;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
