@@ -50,7 +50,9 @@ def plain(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, list[A
     }
 
 
-def output(tables: dict[str, Any], *, valid: bool = True, stretch: int = 1) -> dict[str, Any]:
+def output(
+    tables: dict[str, Any], *, valid: bool = True, stretch: int = 1, gso: bool = True
+) -> dict[str, Any]:
     """What the binary writes about one run."""
     return {
         "verdict": "stopped",
@@ -65,6 +67,7 @@ def output(tables: dict[str, Any], *, valid: bool = True, stretch: int = 1) -> d
             "valid": valid,
             "reason": None if valid else "departures were too late",
             "stretch": stretch,
+            "gso": gso,
             "base_rtt_s": 0.018,
             "lateness_s": {"p50": 1e-6, "p90": 3e-5, "p99": 9e-4, "p999": 4e-3, "max": 8e-3},
             "packets": 54_321,
@@ -85,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--variant", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--stretch", type=int, default=1)
+    parser.add_argument("--no-gso", action="store_true")
     parser.add_argument("--output", type=Path, required=True)
     return parser
 
@@ -162,7 +166,9 @@ def _testbed(arguments: list[str]) -> None:
         _wait(deaf=told.get("deaf", False))
     _progress(0.5)
     valid = f"{asked.variant}-s{asked.seed}" not in told.get("invalid", [])
-    result = output(_tables(asked, content), valid=valid, stretch=asked.stretch)
+    result = output(
+        _tables(asked, content), valid=valid, stretch=asked.stretch, gso=not asked.no_gso
+    )
     result["notes"] = told.get("notes", [])
     asked.output.write_text(json.dumps(result, allow_nan=False))
     _progress(1.0)

@@ -17,6 +17,7 @@ import pathweave
 from conftest import Command, environment, fake_command, write_scenario
 from pathweave.report.build import build_report
 from pathweave.results import layout
+from pathweave.results.read import find_runs
 from test_kernel import calls
 
 AXES = 'scheme = ["DCTCP", "XMP-4"]'
@@ -92,6 +93,24 @@ def test_a_group_may_have_a_control_of_the_kernels_own(play: Command, tmp_path: 
     assert "there already" in play(*bbr).stderr
     again = json.loads((tmp_path / FOLDER / "scenario.json").read_text())
     assert again["command"] == "pathweave testbed tab1.toml --controller flows=bbr"
+
+
+def test_hosts_may_send_packet_by_packet(play: Command, tmp_path: Path) -> None:
+    write_testbed(tmp_path)
+    options = ("--stretch", "10", "--no-gso", "--only", "scheme=XMP-4")
+    assert play(*options).returncode == 0
+    assert "--no-gso" in calls(tmp_path)[0]
+    folder = tmp_path / "results/tab1-testbed-stretch10-no-gso"
+    assert manifest(folder / "xmp-4-s1")["testbed"]["gso"] is False
+    again = json.loads((folder / "scenario.json").read_text())
+    assert again["command"] == "pathweave testbed tab1.toml --stretch 10 --no-gso"
+    [found] = find_runs([folder])
+    assert found.backend == "testbed, stretch 10, no GSO"
+    # One with bundles that stands where this one's belongs is not taken for it.
+    assert play("--stretch", "10", "--only", "scheme=XMP-4").returncode == 0
+    (folder / "xmp-4-s1").rename(tmp_path / "other")
+    (tmp_path / "results/tab1-testbed-stretch10/xmp-4-s1").rename(folder / "xmp-4-s1")
+    assert "there already" not in play(*options).stderr
 
 
 def test_folders_and_hashes_are_the_backends_own(

@@ -13,13 +13,14 @@ results=${RESULTS:-results/testbed}
 trap 'exit 130' INT TERM
 failed=0 # where fewer runs were valid, what there is goes into the report
 
-# both FILE STRETCH [OPTION...]: into the folder $results.
-both() {
-    file=$1
-    stretch=$2
-    shift 2
-    "$pathweave" run "$file" --seeds 5 --out "$results" "$@"
-    "$pathweave" testbed "$file" --valid 5 --stretch "$stretch" --out "$results" "$@" || {
+# simulate FILE [OPTION...]: into the folder $results.
+simulate() {
+    "$pathweave" run "$@" --seeds 5 --out "$results"
+}
+
+# play FILE [OPTION...]
+play() {
+    "$pathweave" testbed "$@" --valid 5 --out "$results" || {
         code=$?
         [ "$code" -eq 1 ] || exit "$code" # refused or interrupted
         failed=1
@@ -33,30 +34,30 @@ beside() {
 
 for name in "${@:-all}"; do
     case $name in
-    all) validation/testbed/measure.sh fig4 fig6 fig6-every-packet star two-links responsiveness shares ;;
+    all) validation/testbed/measure.sh fig4 fig6 star two-links responsiveness shares ;;
     fig4 | fig6)
-        both "papers/xmp/$name.toml" 10 --size linux --only "beta=beta 4"
+        set -- "papers/xmp/$name.toml" --size linux --only "beta=beta 4"
+        simulate "$@"
+        play "$@" --stretch 10
+        [ "$name" = fig4 ] || play "$@" --stretch 10 --no-gso
         beside "$name-linux"
         ;;
-    fig6-every-packet) # is acknowledged; in a folder of its own, for --set does not change names
-        all=$results
-        results=$all/every-packet
-        both papers/xmp/fig6.toml 10 --size linux --only "beta=beta 4" --set transport.ack_every=1
-        beside fig6-linux
-        results=$all
-        ;;
     star)
-        both validation/testbed/star.toml 10
+        simulate validation/testbed/star.toml
+        play validation/testbed/star.toml --stretch 10
         beside star
         ;;
     two-links | responsiveness)
-        both "validation/testbed/$name.toml" 1
+        simulate "validation/testbed/$name.toml"
+        play "validation/testbed/$name.toml"
+        [ "$name" = two-links ] || play "validation/testbed/$name.toml" --no-gso
         "$pathweave" solve "validation/testbed/$name.toml" --out "$results"
         beside "$name"
         ;;
     shares)
         for scenario in random-losses step-marks halving; do
-            both "crates/linux/tests/itself/$scenario.toml" 1
+            simulate "crates/linux/tests/itself/$scenario.toml"
+            play "crates/linux/tests/itself/$scenario.toml"
             beside "$scenario"
         done
         ;;

@@ -195,6 +195,30 @@ fn a_stretched_run_gives_the_rates_and_times_of_the_plan() {
 }
 
 #[test]
+fn without_segmentation_offload_packets_come_one_by_one() {
+    let Some(_only) = machine() else { return };
+    let text = one_flow("size = \"unlimited\"\n[stop]\nat = \"2 s\"\n[measure]\nfrom = \"0.5 s\"");
+    let text = text.replace("50 Mbps\"", "200 Mbps\"\nhost_rate = \"1 Gbps\"");
+    let scenario = Scenario::new("bundles", &text);
+    // The sender's own port, which is faster than what follows: only bundles wait there.
+    let waiting = |results: &Value| {
+        let names = results["tables"]["links"]["link"].as_array();
+        let mut names = names.into_iter().flatten().filter_map(Value::as_str);
+        let at = names.position(|name| name.starts_with("S1->"));
+        numbers(results, "links", "queue_mean")[at.expect("the sender's port")]
+    };
+    let bundles = scenario.run(&[]);
+    let packets = scenario.run(&["--no-gso"]);
+    assert_eq!(bundles["testbed"]["gso"], true);
+    assert_eq!(packets["testbed"]["gso"], false);
+    let (bundles, packets) = (waiting(&bundles), waiting(&packets));
+    assert!(
+        packets < 0.3 * bundles,
+        "{bundles} packets wait with it and {packets} without"
+    );
+}
+
+#[test]
 fn a_multipath_flow_takes_both_of_its_paths() {
     let Some(_only) = machine() else { return };
     let text = r#"

@@ -42,6 +42,14 @@ def play_all(
             max=1000,
         ),
     ] = 1,
+    gso: Annotated[
+        bool,
+        typer.Option(
+            "--gso/--no-gso",
+            help="Let hosts send bundles of packets (generic segmentation offload), or packet by"
+            " packet, as the simulation's do.",
+        ),
+    ] = True,
     controllers: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,9 +63,9 @@ def play_all(
     """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
 
     All variants and seeds, one after the other, in network namespaces of this machine's kernel.
-    Needs root, and `make linux`. Results go to DIR/<scenario>-testbed/ (with a stretch, to
-    DIR/<scenario>-testbed-stretch<N>/), in the form that `run` gives them. A run whose packets left
-    too late is kept, marked as invalid, and left out of means.
+    Needs root, and `make linux`. Results go to DIR/<scenario>-testbed/ (with a stretch and without
+    bundles, to DIR/<scenario>-testbed-stretch<N>-no-gso/), in the form that `run` gives them. A run
+    whose packets left too late is kept, marked as invalid, and left out of means.
 
     Example: pathweave testbed papers/xmp/fig4.toml --size linux --stretch 10 --seeds 5
     """
@@ -65,6 +73,7 @@ def play_all(
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
     from pathweave.linux import binary
+    from pathweave.running.playing import Playing
     from pathweave.running.session import Request, open_session
     from pathweave.running.testbed import TRIES, play
 
@@ -79,8 +88,7 @@ def play_all(
             only=tuple(only or ()),
             root=out,
             fresh=fresh,
-            stretch=stretch,
-            controllers=tuple(controllers or ()),
+            playing=Playing(stretch, gso=gso, controllers=tuple(controllers or ())),
             valid=valid,
         )
     )

@@ -37,11 +37,18 @@ OPTIMUM_TABLES = ("optimum", "optimum_subflows")
 
 
 def scenario_folder(
-    root: Path, name: str, size: str, utility: str | None = None, stretch: int | None = None
+    root: Path,
+    name: str,
+    size: str,
+    utility: str | None = None,
+    stretch: int | None = None,
+    *,
+    gso: bool = True,
 ) -> Path:
     """Folder of one scenario; sizes other than the default keep their results apart.
 
-    So do optima, those for each utility, and runs on the testbed, those for each stretch.
+    So do optima, those for each utility, and runs on the testbed, those for each stretch, with
+    segmentation offload (GSO) and without.
     """
     parts = [name]
     if size not in ("", DEFAULT_SIZE):
@@ -54,6 +61,8 @@ def scenario_folder(
         parts.append("testbed")
         if stretch != 1:
             parts.append(f"stretch{stretch}")
+        if not gso:
+            parts.append("no-gso")
     return root / "-".join(parts)
 
 

@@ -104,7 +104,10 @@ class StoredScenario:
         run = self.runs[0]
         if run.testbed is not None:
             stretch = run.testbed["stretch"]
-            return "testbed" if stretch == 1 else f"testbed, stretch {stretch:g}"
+            parts = ["testbed"]
+            parts += [f"stretch {stretch:g}"] if stretch != 1 else []
+            parts += [] if run.testbed.get("gso", True) else ["no GSO"]
+            return ", ".join(parts)
         if run.backend == "solve":
             utility = run.manifest.get("optimum", {}).get("utility", layout.DEFAULT_UTILITY)
             return "optimum" if utility == layout.DEFAULT_UTILITY else f"optimum, {utility}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pathweave._core import Scenario
+    from pathweave.running.playing import Playing
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,24 +56,25 @@ def make_plan(
     utility: str | None = None,
     routing: bool = False,
     limit: int | None = None,
-    stretch: int | None = None,
-    controllers: Sequence[str] = (),
+    playing: Playing | None = None,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
     seed, and of the utility that it maximises when it is an optimum; one that ended after too many
-    problems counts for a `limit` up to its own. So it is with the `stretch` of the testbed, which
-    is None for other backends, and with the kernel's own `controllers` there. With `fresh` none is.
+    problems counts for a `limit` up to its own. So it is with how the testbed plays it, which is
+    None for other backends. With `fresh` none is.
     """
-    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility, stretch)
+    stretch = None if playing is None else playing.stretch
+    gso = playing is None or playing.gso
+    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility, stretch, gso=gso)
     backend = "simulate" if utility is None else "solve"
     _refuse_foreign(folder, scenario.name)
     missing: list[Task] = []
     present: list[Task] = []
     taken: dict[Path, str] = {}
     several = len(scenario.seeds) > 1
-    played = None if stretch is None else " ".join([str(stretch), *sorted(controllers)])
+    played = None if playing is None else playing.key
     for variant in scenario.variants:
         for seed in scenario.seeds:
             target = layout.run_folder(folder, variant.slug, seed)
@@ -91,7 +93,7 @@ def make_plan(
                 seed=seed,
                 version=version,
                 hash=_hash(variant.hash(seed), utility, routing=routing, played=played),
-                backend=backend if stretch is None else "testbed",
+                backend=backend if playing is None else "testbed",
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from pathweave.running.playing import Playing
+
 
 @dataclass(frozen=True)
 class Request:
@@ -45,17 +47,15 @@ class Request:
     """How many problems are solved for a run at most; None leaves it to the default."""
     beside: str | None = None
     """What is maximised beside a simulation; None for nothing."""
-    stretch: int | None = None
-    """By how much the testbed slows time down; None for other backends."""
-    controllers: tuple[str, ...] = ()
-    """Traffic groups that the testbed plays with a control of the kernel's own: "group=name"."""
+    playing: Playing | None = None
+    """How the testbed plays it; None for other backends."""
     valid: int | None = None
     """How many valid runs of each variant the testbed shall give, whatever the seeds."""
 
     @property
     def command(self) -> str:
         """The command line that asks for all variants with these settings."""
-        verb = "run" if self.stretch is None else "testbed"
+        verb = "run" if self.playing is None else "testbed"
         words = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
             words += ["--utility", self.utility]
@@ -68,10 +68,9 @@ class Request:
         # As many seeds as it takes are not what was asked for.
         words += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
         words += ["--valid", str(self.valid)] if self.valid else []
-        words += ["--stretch", str(self.stretch)] if self.stretch not in (None, 1) else []
-        for option, texts in (("--controller", self.controllers), ("--set", self.sets)):
-            for text in texts:
-                words += [option, text]
+        words += self.playing.options if self.playing else []
+        for text in self.sets:
+            words += ["--set", text]
         return shlex.join(words)
 
 
@@ -105,7 +104,7 @@ def open_session(request: Request) -> Session:
     except _core.ScenarioError as error:
         raise ScenarioError(str(error)) from error
     # What was published is of controllers, not of optima.
-    backend = "simulate" if request.stretch is None else "testbed"
+    backend = "simulate" if request.playing is None else "testbed"
     expected = ()
     if request.utility is None:
         expected = read_expected(request.path.parent, scenario.name, whole.axes, backend)
@@ -118,8 +117,7 @@ def open_session(request: Request) -> Session:
         utility=request.utility,
         routing=request.routing,
         limit=request.problems,
-        stretch=request.stretch,
-        controllers=request.controllers,
+        playing=request.playing,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)

@@ -164,14 +164,11 @@ def command(request: Request, program: Path, task: Task) -> list[str]:
     """The command line of one run, without the file for its results."""
     words = [str(program), "testbed", str(request.path)]
     words += ["--size", request.size] if request.size else []
-    options = {
-        "--set": request.sets, "--only": request.only, "--controller": request.controllers
-    }  # fmt: skip
-    for option, texts in options.items():
+    for option, texts in (("--set", request.sets), ("--only", request.only)):
         for text in texts:
             words += [option, text]
-    words += ["--variant", task.identity.variant.slug, "--seed", str(task.identity.seed)]
-    return [*words, "--stretch", str(request.stretch or 1)]
+    words += request.playing.options if request.playing else []
+    return [*words, "--variant", task.identity.variant.slug, "--seed", str(task.identity.seed)]
 
 
 def play(

@@ -48,6 +48,9 @@ pub struct Command {
     /// Divides rates and multiplies delays; results are converted back.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     stretch: u32,
+    /// Hosts send packet by packet, not in the kernel's bundles (generic segmentation offload).
+    #[arg(long)]
+    no_gso: bool,
     /// Runs a traffic group with a congestion control that the kernel has.
     #[arg(long = "controller", value_name = "GROUP=NAME")]
     controllers: Vec<String>,
@@ -80,7 +83,7 @@ impl Command {
         let plan = self.plan(path, slug)?;
         refusal::check_plan(&plan)?;
         refusal::check_machine(&plan)?;
-        let results = run(&plan, self.stretch, &self.controllers)?;
+        let results = run(&plan, self.stretch, !self.no_gso, &self.controllers)?;
         output::write(output, &results)
     }
 
@@ -113,13 +116,18 @@ const UNSENT: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// What did not work.
-fn run(plan: &Plan, stretch: u32, overrides: &[String]) -> Result<serde_json::Value, Failure> {
+fn run(
+    plan: &Plan,
+    stretch: u32,
+    gso: bool,
+    overrides: &[String],
+) -> Result<serde_json::Value, Failure> {
     interruption::listen();
     let cores = Cores::divide()?;
     let machine = Machine::take()?;
     let controllers = Controllers::of(plan, overrides)?;
     let home = Home::new()?;
-    let settings = settings(plan, stretch);
+    let settings = settings(plan, stretch, gso);
     let hosts = 0..plan.fabric.hosts.len() as u32;
     let namespaces = hosts.map(Namespace::new).collect::<Result<Vec<_>, _>>()?;
     let devices = (0..)
@@ -166,6 +174,7 @@ fn run(plan: &Plan, stretch: u32, overrides: &[String]) -> Result<serde_json::Va
             &About {
                 clock,
                 stretch,
+                gso,
                 base_rtt,
                 controllers: controllers.pairs(),
                 wall: begun.elapsed(),
@@ -257,7 +266,7 @@ impl Course<'_, '_> {
 }
 
 /// What the hosts of a plan are like.
-fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
+fn settings(plan: &Plan, stretch: u32, gso: bool) -> tun::Settings {
     let transports = || plan.groups.iter().map(|group| &group.transport);
     let fastest = plan.fabric.links.iter().map(|link| link.rate).max();
     let rate = fastest.unwrap_or(Rate::ZERO).as_bps() / u64::from(stretch);
@@ -273,6 +282,7 @@ fn settings(plan: &Plan, stretch: u32) -> tun::Settings {
         addresses: refusal::most_subflows(plan),
         initial_window: refusal::shared(plan, |group| group.transport.initial_window as u32),
         quick_acks: transports().all(|config| config.ack.every == 1),
+        gso,
         ecn: transports().any(|config| config.ecn == EcnUse::On),
         unsent: (unsent as u32).clamp(64 << 10, 4 << 20),
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 pub struct About<'a> {
     pub clock: Clock,
     pub stretch: u32,
+    pub gso: bool,
     pub base_rtt: Option<Time>,
     pub controllers: BTreeMap<String, String>,
     pub wall: Duration,
@@ -112,6 +113,7 @@ pub fn json(output: &Output, about: &About<'_>) -> Value {
             "valid": reason.is_none(),
             "reason": reason,
             "stretch": about.stretch,
+            "gso": about.gso,
             "base_rtt_s": about.base_rtt.map(Time::as_secs_f64),
             "lateness_s": {
                 "p50": late(0.5).as_secs_f64(),

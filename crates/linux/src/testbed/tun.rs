@@ -30,6 +30,7 @@ const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const RTA_DST: u16 = 1;
@@ -52,6 +53,8 @@ pub struct Settings {
     pub minimum_rto: Option<Duration>,
     /// Whether every packet is acknowledged at once.
     pub quick_acks: bool,
+    /// Whether the host may send bundles of packets, or sends packet by packet.
+    pub gso: bool,
     /// Whether every connection asks for ECN, or only those whose congestion control does.
     pub ecn: bool,
     /// Unsent bytes that a connection's sender may leave with the kernel.
@@ -113,7 +116,11 @@ fn configure(host: u32, settings: &Settings) -> io::Result<()> {
     let up = Message::new(RTM_NEWLINK, &link)
         .with(IFLA_MTU, &u32::from(settings.mtu).to_ne_bytes())
         .with(IFLA_TXQLEN, &QUEUE.to_ne_bytes());
-    netlink.ask(up)?;
+    netlink.ask(if settings.gso {
+        up
+    } else {
+        up.with(IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes())
+    })?;
     let loopback = {
         let mut link = link;
         link[4..8].copy_from_slice(&1u32.to_ne_bytes());
@@ -149,7 +156,8 @@ fn configure(host: u32, settings: &Settings) -> io::Result<()> {
     Ok(())
 }
 
-/// Turns a device's feature off: packets are as large as the simulation's, not bundles of them.
+/// Turns a device's feature off: it gets packets as large as the simulation's, not bundles of them, which the kernel
+/// cuts before the device if it has made some.
 fn turn_off(any: &OwnedFd, feature: u32) -> io::Result<()> {
     let value = [feature, 0u32];
     let mut request = request();

@@ -1,0 +1,32 @@
+"""How the testbed plays a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Playing:
+    """What a user asked of the testbed."""
+
+    stretch: int = 1
+    """By how much it slows time down."""
+    gso: bool = True
+    """Whether hosts send bundles of packets, by segmentation offload, or packet by packet."""
+    controllers: tuple[str, ...] = ()
+    """Traffic groups that play with a control of the kernel's own: "group=name"."""
+
+    @property
+    def options(self) -> list[str]:
+        """The words of a command line that ask for it."""
+        words = ["--stretch", str(self.stretch)] if self.stretch != 1 else []
+        words += [] if self.gso else ["--no-gso"]
+        for text in self.controllers:
+            words += ["--controller", text]
+        return words
+
+    @property
+    def key(self) -> str:
+        """What tells it from others, whatever the order of the groups."""
+        words = [str(self.stretch), *sorted(self.controllers), *([] if self.gso else ["no-gso"])]
+        return " ".join(words)
