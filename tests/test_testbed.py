@@ -18,6 +18,7 @@ from conftest import Command, environment, fake_command, write_scenario
 from pathweave.report.build import build_report
 from pathweave.results import layout
 from pathweave.results.read import find_runs
+from pathweave.running.playing import Playing
 from test_kernel import calls
 
 AXES = 'scheme = ["DCTCP", "XMP-4"]'
@@ -98,7 +99,9 @@ def test_a_group_may_have_a_control_of_the_kernels_own(play: Command, tmp_path: 
 def test_hosts_may_send_packet_by_packet(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path)
     options = ("--stretch", "10", "--no-gso", "--only", "scheme=XMP-4")
-    assert play(*options).returncode == 0
+    done = play(*options)
+    assert done.returncode == 0
+    assert "Segmentation offload: off" in done.stdout
     assert "--no-gso" in calls(tmp_path)[0]
     folder = tmp_path / "results/tab1-testbed-stretch10-no-gso"
     assert manifest(folder / "xmp-4-s1")["testbed"]["gso"] is False
@@ -142,15 +145,23 @@ def test_folders_and_hashes_are_the_backends_own(
 
 
 @pytest.mark.parametrize(
-    ("size", "stretch", "name"),
+    ("size", "stretch", "gso", "name"),
     [
-        ("quick", 1, "fig4-testbed"),
-        ("", 10, "fig4-testbed-stretch10"),
-        ("paper", 10, "fig4-paper-testbed-stretch10"),
+        ("quick", 1, True, "fig4-testbed"),
+        ("quick", 1, False, "fig4-testbed-no-gso"),
+        ("", 10, True, "fig4-testbed-stretch10"),
+        ("paper", 10, False, "fig4-paper-testbed-stretch10-no-gso"),
     ],
 )
-def test_name_of_the_folder(size: str, stretch: int, name: str) -> None:
-    assert layout.scenario_folder(Path("r"), "fig4", size, stretch=stretch) == Path("r") / name
+def test_name_of_the_folder(size: str, stretch: int, name: str, *, gso: bool) -> None:
+    folder = layout.scenario_folder(Path("r"), "fig4", size, stretch=stretch, gso=gso)
+    assert folder == Path("r") / name
+
+
+def test_the_order_of_groups_does_not_matter() -> None:
+    groups = ("a=bbr", "b=cubic")
+    assert Playing(controllers=groups).key == Playing(controllers=groups[::-1]).key
+    assert Playing(controllers=groups).key != Playing(controllers=groups, gso=False).key
 
 
 def test_published_values_are_left_to_the_simulation(play: Command, tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 #!/bin/sh
 # The measurements of README.md: simulation and testbed of each scenario, five valid runs of each variant, and a report
-# that lays them side by side. As root, after `make linux`, on a machine that does nothing else.
+# that lays them side by side; some are also played packet by packet. As root, after `make linux`, on a machine that
+# does nothing else.
 #
 #     validation/testbed/measure.sh                      all, two hours
 #     validation/testbed/measure.sh fig4 two-links       some
 #
-# What is there already is kept. RESULTS names another folder than results/testbed, BIN another than .venv/bin.
+# What is there already is kept: after a change of the controllers take another folder. RESULTS names another folder than results/testbed, BIN another than .venv/bin.
 set -eu
 cd "$(dirname "$0")/../.."
 pathweave=${BIN:-.venv/bin}/pathweave
@@ -22,7 +23,7 @@ simulate() {
 play() {
     "$pathweave" testbed "$@" --valid 5 --out "$results" || {
         code=$?
-        [ "$code" -eq 1 ] || exit "$code" # refused or interrupted
+        [ "$code" -eq 1 ] || exit "$code" # refused, or ended by a signal
         failed=1
     }
 }
@@ -58,6 +59,7 @@ for name in "${@:-all}"; do
         for scenario in random-losses step-marks halving; do
             simulate "crates/linux/tests/itself/$scenario.toml"
             play "crates/linux/tests/itself/$scenario.toml"
+            [ "$scenario" != halving ] || play "crates/linux/tests/itself/$scenario.toml" --no-gso
             beside "$scenario"
         done
         ;;

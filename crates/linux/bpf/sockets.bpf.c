@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Walks the TCP sockets of a network namespace for those that use a congestion control. */
+#include "kernel.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -71,7 +72,8 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
-		take_as_before(tp);
+		if (found.moved)
+			take_any_amount(tp);
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

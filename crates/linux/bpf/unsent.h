@@ -14,7 +14,7 @@
 
 /* A subflow takes no more data while it has two of MPTCP's pieces of 64 KB unsent. */
 #define MOST_UNSENT (2U << 16)
-/* As MPTCP gives it to subflows. */
+/* What MPTCP sets for subflows: no limit. */
 #define ANY_UNSENT (~0U)
 
 static __always_inline void take_little_ahead(struct sock *sk)
@@ -27,7 +27,7 @@ static __always_inline void take_little_ahead(struct sock *sk)
 }
 
 /* For a subflow that gets a control of the kernel's own. */
-static __always_inline void take_as_before(struct tcp_sock *tp)
+static __always_inline void take_any_amount(struct tcp_sock *tp)
 {
 	u32 bytes = ANY_UNSENT;
 

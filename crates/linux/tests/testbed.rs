@@ -214,7 +214,7 @@ fn without_segmentation_offload_packets_come_one_by_one() {
     let (bundles, packets) = (waiting(&bundles), waiting(&packets));
     assert!(
         packets < 0.3 * bundles,
-        "{bundles} packets wait with it and {packets} without"
+        "{bundles} packets wait with bundles and {packets} without"
     );
 }
 

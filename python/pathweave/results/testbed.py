@@ -29,7 +29,7 @@ class PlayedOutput:
     verdict: str
     notes: Sequence[str]
     testbed: Mapping[str, Any]
-    """Validity, lateness, stretch, kernel, controllers: as the manifest has them."""
+    """Validity, lateness, stretch, bundles, kernel, controllers: as the manifest has them."""
     captures: Sequence[Capture] = field(default=())
 
     @property
@@ -132,10 +132,12 @@ def facts(scenario: StoredScenario) -> list[tuple[str, str]]:
         for each in about
         for name, module in each["controllers"].items()
     }
+    single = any(not each.get("gso", True) for each in about)
     return [
         ("Kernel", ", ".join(sorted({str(each["kernel"]) for each in about}))),
         ("Controllers", ", ".join(sorted(modules))),
         ("Stretch", ", ".join(f"{each:g}" for each in sorted({one["stretch"] for one in about}))),
+        *([("Segmentation offload", "off: packet by packet")] if single else []),
         ("Runs", f"{len(about) - bad} valid, {bad} invalid"),
         ("Lateness p99", lateness(worst)),
     ]

@@ -116,11 +116,13 @@ fn configure(host: u32, settings: &Settings) -> io::Result<()> {
     let up = Message::new(RTM_NEWLINK, &link)
         .with(IFLA_MTU, &u32::from(settings.mtu).to_ne_bytes())
         .with(IFLA_TXQLEN, &QUEUE.to_ne_bytes());
-    netlink.ask(if settings.gso {
+    // TCP makes bundles for devices that take none, too; they are cut just before the device.
+    let up = if settings.gso {
         up
     } else {
         up.with(IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes())
-    })?;
+    };
+    netlink.ask(up)?;
     let loopback = {
         let mut link = link;
         link[4..8].copy_from_slice(&1u32.to_ne_bytes());
