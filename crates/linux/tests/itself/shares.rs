@@ -68,7 +68,7 @@ fn two_subflows_take_one_share_where_marks_come_once_a_round() {
     });
 }
 
-/// MPTCP's own Reno takes 1.5 to 1.75 shares here: marks hit bundles of packets. Packet by packet it takes 1.86.
+/// MPTCP's own Reno takes 1.5 to 1.75 shares here: marks hit bundles of packets. Packet by packet it takes 1.97.
 #[test]
 fn two_subflows_take_one_share_where_marks_halve_windows() {
     holds("halving", |played| {
