@@ -6,7 +6,8 @@
 #     validation/testbed/measure.sh                      all, two hours
 #     validation/testbed/measure.sh fig4 two-links       some
 #
-# What is there already is kept: after a change of the controllers take another folder. RESULTS names another folder than results/testbed, BIN another than .venv/bin.
+# What is there already is kept: after a change of the controllers take another folder. RESULTS names one in place of
+# results/testbed, BIN one in place of .venv/bin.
 set -eu
 cd "$(dirname "$0")/../.."
 pathweave=${BIN:-.venv/bin}/pathweave

@@ -22,6 +22,11 @@ pub struct Played(Value);
 /// When the claim holds in none of them, when the scenario cannot be played, and when `PATHWEAVE_REQUIRE_KERNEL`
 /// is set and the machine may not be used.
 pub fn holds(scenario: &str, claim: impl Fn(&Played) -> Result<(), String>) {
+    holds_with(scenario, &[], claim);
+}
+
+/// The same with further options of the testbed.
+pub fn holds_with(scenario: &str, options: &[&str], claim: impl Fn(&Played) -> Result<(), String>) {
     if let Err(failure) = kernel::check() {
         let required =
             env::var_os("PATHWEAVE_REQUIRE_KERNEL").is_some_and(|value| !value.is_empty());
@@ -32,7 +37,7 @@ pub fn holds(scenario: &str, claim: impl Fn(&Played) -> Result<(), String>) {
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut reasons = Vec::new();
     for seed in 1..=TRIES {
-        match claim(&play(scenario, seed)) {
+        match claim(&play(scenario, options, seed)) {
             Ok(()) => return,
             Err(reason) => reasons.push(reason),
         }
@@ -40,12 +45,13 @@ pub fn holds(scenario: &str, claim: impl Fn(&Played) -> Result<(), String>) {
     panic!("{scenario}: {}", reasons.join("; "));
 }
 
-fn play(scenario: &str, seed: u64) -> Played {
+fn play(scenario: &str, options: &[&str], seed: u64) -> Played {
     let output = env::temp_dir().join(format!("pathweave-{scenario}-{}.json", std::process::id()));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/itself");
     let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
         .arg("testbed")
         .arg(folder.join(format!("{scenario}.toml")))
+        .args(options)
         .args(["--variant", "base", "--seed", &seed.to_string(), "--output"])
         .arg(&output)
         .output()
