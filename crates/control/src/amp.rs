@@ -2,7 +2,8 @@
 //! are stuck at the minimum window (AMP paper, section 4, algorithm 1).
 //!
 //! With w_r the window of subflow r in packets, cwnd_min the transport's minimum window (2 in the
-//! paper, 1 in the published code), and w_total the sum of the windows of the active subflows:
+//! paper, 1 in the published code), and w_total the sum of the windows of the active subflows that are
+//! not suppressed:
 //!
 //! - slow start: +1 for each acknowledged packet;
 //! - congestion avoidance: +1 / w_total for each acknowledged packet;
@@ -14,14 +15,13 @@
 //! - release: when the first subflow has seen no mark in `tau` rounds in a row, all send again.
 //!
 //! The paper has beta = 4, gamma = 2, tau = 8, and advises to choose beta for a fabric by
-//! (BDP + K) / beta <= K with K the marking threshold in packets. A subflow is active when it is
-//! established and not suppressed. With one established subflow AMP is Reno's increase with a cut by
+//! (BDP + K) / beta <= K with K the marking threshold in packets. With one active subflow AMP is Reno's increase with a cut by
 //! 1 / beta on marks; with equal RTTs the increase is that of Semicoupled and XMP.
 //!
 //! Ruling: rounds are those of the first subflow, for both counters. Its windows and marks are looked at
 //! when its round ends, after the acknowledgement that ends it has had its effect.
 //!
-//! Ruling: a round counts towards suppression only if two or more subflows are established, the first
+//! Ruling: a round counts towards suppression only if two or more subflows are active, the first
 //! among them, and none of those is in recovery; a round that does not count starts the counter anew.
 //! After a timeout recovery lasts until what was in flight has been acknowledged.
 //!
@@ -32,18 +32,17 @@
 //! itself if lost. Its window does not grow. On release it resumes in congestion avoidance with
 //! w = cwnd_min.
 //!
-//! Ruling: a subflow that opens while others are suppressed is suppressed too, and all are released when
-//! the first one closes. While suppressed the connection depends on the first subflow: nothing is
-//! released while that one's path has failed.
+//! Ruling: a subflow that opens while others are suppressed is suppressed too. All are released when the
+//! first one closes or fails: the connection would depend on a path that carries nothing.
 //!
-//! Ruling: windows count in w_total from the moment that a subflow is established: no RTT is needed.
+//! Ruling: windows count in w_total from the moment that a subflow is active: no RTT is needed.
 //!
 //! Ruling: marks are ignored until the packets in flight at the last cut (mark or loss) have been
 //! acknowledged, and a loss in a round that a mark has cut halves the window from before that cut.
 
 use crate::suppression::{self, Suppression};
 use crate::{
-    Ack, Change, Controller, Ecn, Entry, Loss, OncePerRound, Parameter, ParameterKind, Path, Paths,
+    Ack, Change, Controller, Ecn, Entry, Loss, OncePerRound, Parameter, ParameterKind, Paths,
     PerSubflow, SubflowId, slow_start,
 };
 use alloc::boxed::Box;
@@ -114,11 +113,6 @@ struct Amp {
     suppression: Option<Suppression>,
 }
 
-#[inline]
-fn is_active(path: &Path) -> bool {
-    path.established && path.may_send
-}
-
 impl Amp {
     #[inline]
     fn respond(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
@@ -126,11 +120,10 @@ impl Amp {
         if ack.ce > 0 && self.cuts.get(r).on_mark(path, self.cut) {
             return;
         }
-        if ack.lets_window_grow() && is_active(path) {
+        if ack.lets_window_grow() && path.is_active() && path.may_send {
             let packets = slow_start::grow(path, ack.packets);
             if packets > 0 {
-                let active = paths.iter().filter(|path| is_active(path));
-                let total: f64 = active.map(|path| path.window).sum();
+                let total: f64 = paths.sending().map(|path| path.window).sum();
                 paths[r].window += f64::from(packets) / total;
             }
         }

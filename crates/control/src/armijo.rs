@@ -45,7 +45,7 @@ mod tests {
     use super::kappa;
     use crate::connection::{Connection, near, text};
     use crate::fcc::Totals;
-    use crate::{Path, Paths};
+    use crate::{Path, PathState, Paths};
     use pathweave_units::Time;
     use std::vec::Vec;
 
@@ -85,7 +85,7 @@ mod tests {
     fn paths(subflows: &[(f64, f64, f64)]) -> Vec<Path> {
         let path = |&(window, tau, _): &(f64, f64, f64)| {
             let mut path = Path::new(window, 2.0, 1.0);
-            path.established = true;
+            path.state = PathState::Active;
             path.smoothed_rtt = Time::from_secs_f64(tau);
             path
         };
@@ -133,7 +133,7 @@ mod tests {
         let alone = expected(&subflows[..1], 1e4).0;
         assert_ne!(alone, expected(&subflows, 1e4).0);
         let mut paths = paths(&subflows);
-        paths[1].established = false;
+        paths[1].state = PathState::Closed;
         let totals = Totals::of(&Paths::new(&mut paths), Some(1e-8));
         assert_eq!(kappa(&totals, paths.iter().zip([0.9, 0.6])), alone);
     }

@@ -1,6 +1,6 @@
 //! A connection for tests: a controller, its paths, and a sender that always fills the window.
 
-use crate::{Ack, Change, Controller, Loss, Path, Paths, Round, SubflowId, Value, find};
+use crate::{Ack, Change, Controller, Loss, Path, PathState, Paths, Round, SubflowId, Value, find};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ impl Connection {
         };
         for (i, &(window, micros)) in subflows.iter().enumerate() {
             let mut path = Path::new(window, 2.0, 1.0);
-            path.established = true;
+            path.state = PathState::Active;
             path.smoothed_rtt = Time::from_micros(micros);
             connection.paths.push(path);
             let mut paths = Paths::new(&mut connection.paths);
@@ -160,7 +160,7 @@ impl Connection {
 
     /// Closes a subflow, or opens it again.
     pub fn change(&mut self, r: usize, change: Change) {
-        self.paths[r].established = change == Change::Opened;
+        self.paths[r].state = change.state();
         let mut paths = Paths::new(&mut self.paths);
         self.controller
             .on_subflow(&mut paths, SubflowId(r as u32), change);

@@ -1,7 +1,7 @@
 //! DCM: LIA's increase with DCTCP's cut on every subflow (AMP paper, section 2).
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds, w_total the sum of
-//! the windows, and s over the established subflows:
+//! the windows, and s over the active subflows:
 //!
 //! - slow start: +1 for each acknowledged packet;
 //! - congestion avoidance: +min(a / w_total, 1 / w_r) for each acknowledged packet, with
@@ -11,7 +11,7 @@
 //! - on the first mark of a round of r, in slow start too: w_r <- w_r (1 - alpha_r / 2), ssthresh = w_r;
 //! - loss halves; a timeout starts again from one packet.
 //!
-//! With one established subflow DCM is DCTCP, and without marks it is LIA. What `lia` and `dctcp` say
+//! With one active subflow DCM is DCTCP, and without marks it is LIA. What `lia` and `dctcp` say
 //! about subflows without an RTT sample and about the one cut of a round holds here.
 //!
 //! Ruling: alpha_r starts at 1 as in RFC 8257; in the published code it starts at 0 (`alpha = 0`).

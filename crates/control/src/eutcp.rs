@@ -2,7 +2,7 @@
 //! Protocols" (Singhal et al., IEEE 2022), equations 20 and 21.
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds, gamma_r a number
-//! slightly above 1, and sums over the established subflows s:
+//! slightly above 1, and sums over the active subflows s:
 //!
 //! - slow start: +gamma_r for each acknowledged packet;
 //! - congestion avoidance: +1 / (tau_r sum_s(w_s / tau_s)) for each acknowledged packet;
@@ -104,12 +104,12 @@ impl Eutcp {
 #[inline]
 fn packets_per_increment(paths: &Paths<'_>, r: SubflowId) -> f64 {
     let own = &paths[r];
-    if !own.established || !own.has_rtt() {
+    if !own.is_active() || !own.has_rtt() {
         return own.window;
     }
     let tau = own.smoothed_rtt.as_picos() as f64;
     let mut total = 0.0;
-    for path in paths.established() {
+    for path in paths.active() {
         if path.has_rtt() {
             // The ratio of equal RTTs is exactly 1: one subflow is Reno to the last bit.
             total += path.window * (tau / path.smoothed_rtt.as_picos() as f64);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         let mut connection = eutcp(&[], &[(10.0, 100), (10.0, 100), (10.0, 0)]);
         assert!(near(gain(&mut connection, 0), 1.0 / 20.0, 1e-12));
         connection.change(1, Change::Closed);

@@ -1,6 +1,6 @@
 //! EWTCP (Honda et al., PFLDNeT 2009): each subflow is a TCP of weight 1/m^2, WUTCP(1/m^2).
 //!
-//! With w_r the window of subflow r in packets and m the number of established subflows:
+//! With w_r the window of subflow r in packets and m the number of active subflows:
 //!
 //! - slow start: +(3/2) (1 - 3^(-1/m^2)) for each acknowledged packet; congestion there:
 //!   w_r <- (1 - 3^(1 - 1/m^2) / 2) w_r, at least the minimum window, and ssthresh = w_r;
@@ -8,7 +8,7 @@
 //! - loss: w_r is halved, with `ecn = "on"` once in a marked round too; a timeout starts again from one
 //!   packet.
 //!
-//! With one established subflow EWTCP is Reno. m subflows through one queue together take what one TCP
+//! With one active subflow EWTCP is Reno. m subflows through one queue together take what one TCP
 //! takes if each packet is lost by itself with the same probability, which is how the weight was
 //! chosen; they take about 1/m of it if congestion comes once a round: see `wutcp`.
 //!

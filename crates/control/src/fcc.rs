@@ -3,7 +3,7 @@
 //! share of marked packets.
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds, T the smallest tau,
-//! wbar the mean window, and sums and means over the established subflows s:
+//! wbar the mean window, and sums and means over the active subflows s:
 //!
 //! - once a round of r: beta_r <- (1 - eta) beta_r + eta F, with F the share of marked packets among the last
 //!   max(w_min, w_r); beta_r starts at 0;
@@ -27,7 +27,7 @@
 //! else the last w_min packets, of which those that have not come yet count as unmarked. Marks and
 //! packets are counted, not acknowledgements: a delayed one counts for all its packets.
 //!
-//! Ruling: the base RTT is the smallest RTT sample of the established subflows.
+//! Ruling: the base RTT is the smallest RTT sample of the active subflows.
 //!
 //! Ruling: subflows without an RTT sample are left out of sums and means, and move in slow start only. In
 //! recovery no window moves, and one that is not used does not grow, but may fall.
@@ -136,7 +136,7 @@ struct Fcc {
     subflows: PerSubflow<Subflow>,
 }
 
-/// What the windows' changes take from all subflows that are established and have an RTT. Times are
+/// What the windows' changes take from all subflows that are active and have an RTT. Times are
 /// in picoseconds.
 pub struct Totals {
     /// In 1/ps.
@@ -149,9 +149,9 @@ pub struct Totals {
     pub per_shortest_rtt: f64,
 }
 
-/// Whether a subflow counts: it is established and has an RTT.
+/// Whether a subflow counts: it is active and has an RTT.
 pub fn takes_part(path: &Path) -> bool {
-    path.established && path.has_rtt()
+    path.is_active() && path.has_rtt()
 }
 
 /// A time in picoseconds.
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         for other in 0..2 {
             let mut connection = fcc(&[], &[(10.0, 100), (40.0, 10 * other)]);
             connection.change(1, Change::Opened);

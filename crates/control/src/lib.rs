@@ -66,7 +66,7 @@ mod xmp;
 pub use feedback::{Feedback, Load, Scheme};
 pub use marks_as_losses::MarksAsLosses;
 pub use once_per_round::OncePerRound;
-pub use paths::{Path, Paths, SubflowId};
+pub use paths::{Path, PathState, Paths, SubflowId};
 pub use per_subflow::PerSubflow;
 pub use registry::{
     Ecn, Entry, Parameter, ParameterError, ParameterKind, Parameters, Value, find, registry,
@@ -122,13 +122,35 @@ pub enum Loss {
     Timeout,
 }
 
-/// A subflow came or went.
+/// What has become of a subflow. The transport has already put its path into [`Change::state`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change {
-    /// Its handshake is done; its path is `established` from now on.
+    /// Its handshake is done.
     Opened,
-    /// It carries nothing any more; its path is no longer `established`.
+    /// It was put on standby.
+    StoodBy,
+    /// It timed out several times in a row without progress. A lone timeout is a [`Loss`] and no
+    /// failure.
+    Failed,
+    /// New data was acknowledged on it after it had failed, or it was taken back from standby. Its
+    /// windows are those that the losses left.
+    Recovered,
+    /// It carries nothing any more.
     Closed,
+}
+
+impl Change {
+    /// The state of the path after it.
+    #[inline]
+    pub fn state(self) -> PathState {
+        match self {
+            Change::Opened | Change::Recovered => PathState::Active,
+            Change::StoodBy => PathState::Standby,
+            Change::Failed => PathState::Failed,
+            Change::Closed => PathState::Closed,
+        }
+    }
 }
 
 /// A congestion controller for one connection.
@@ -140,7 +162,7 @@ pub trait Controller: Send {
     /// Subflow `r` lost packets. Must set the subflow's window and ssthresh.
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time);
 
-    /// Subflow `r` opened or closed. Subflows are numbered from zero in the order in which they
+    /// Subflow `r` opened, failed, recovered or closed. Subflows are numbered from zero in the order in which they
     /// open for the first time, and keep their number.
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change);
 

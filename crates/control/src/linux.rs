@@ -30,10 +30,10 @@ pub fn srtt(path: &Path) -> u64 {
     (path.smoothed_rtt.as_picos() / 125_000).clamp(1, u64::from(u32::MAX))
 }
 
-/// Whether at most one subflow is established.
+/// Whether at most one subflow is active.
 #[inline]
 pub fn alone(paths: &Paths<'_>) -> bool {
-    paths.established().nth(1).is_none()
+    paths.active().nth(1).is_none()
 }
 
 /// In slow start adds `packets` up to ssthresh and returns true.
@@ -94,7 +94,7 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::{Counter, alone, cut_to, cwnd, half, slow_start, srtt};
-    use crate::{Loss, Path, Paths};
+    use crate::{Loss, Path, PathState, Paths};
     use pathweave_units::Time;
 
     fn path(window: f64, ssthresh: f64) -> Path {
@@ -118,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn one_established_subflow_is_alone() {
+    fn one_active_subflow_is_alone() {
         let mut list = [path(10.0, 1.0), path(10.0, 1.0), path(10.0, 1.0)];
         assert!(alone(&Paths::new(&mut list)));
-        list[2].established = true;
+        list[2].state = PathState::Active;
         assert!(alone(&Paths::new(&mut list)));
-        list[0].established = true;
+        list[0].state = PathState::Active;
         assert!(!alone(&Paths::new(&mut list)));
     }
 

@@ -1,6 +1,6 @@
 //! A flow for the tests of controllers that hear from ports how loaded they are.
 
-use crate::{Ack, Controller, Feedback, Path, Paths, SubflowId, Value, find};
+use crate::{Ack, Controller, Feedback, Path, PathState, Paths, SubflowId, Value, find};
 use alloc::boxed::Box;
 use alloc::string::String;
 use pathweave_units::Time;
@@ -23,7 +23,7 @@ impl<L> LoadedFlow<L> {
         let mut path = Path::new(window, 2.0, f64::INFINITY);
         path.smoothed_rtt = Time::from_micros(200);
         path.minimum_rtt = Time::from_micros(200);
-        path.established = true;
+        path.state = PathState::Active;
         let parameters = entry.parameters(given).expect("accepted");
         LoadedFlow {
             controller: (entry.build)(&parameters),

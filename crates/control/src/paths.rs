@@ -7,6 +7,39 @@ use pathweave_units::{Bytes, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubflowId(pub u32);
 
+/// Where a subflow's path is between opening and closing.
+///
+/// Only active paths are coupled: sums, minima and counts over a connection's subflows leave all
+/// others out. [`Change`](crate::Change) tells a controller of each transition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathState {
+    /// Its handshake is not done.
+    #[default]
+    Opening,
+    /// It carries data.
+    Active,
+    /// It is open and takes data only when no active path can. The simulator's transport has no such
+    /// paths; those of multipath QUIC are this after PATH_STATUS_BACKUP.
+    Standby,
+    /// Retransmission timeouts in a row without progress: it takes no new data, and the transport
+    /// probes it by sending the oldest packet again.
+    Failed,
+    /// It carries nothing any more.
+    Closed,
+}
+
+impl PathState {
+    /// Whether the handshake is done and the path has not closed: packets may still be on it.
+    #[inline]
+    pub fn is_open(self) -> bool {
+        matches!(
+            self,
+            PathState::Active | PathState::Standby | PathState::Failed
+        )
+    }
+}
+
 /// The congestion state of one subflow, shared by the transport and the controller.
 ///
 /// The controller writes `window`, `ssthresh`, `pacing_rate` and `may_send`; the transport writes
@@ -37,8 +70,8 @@ pub struct Path {
     pub packet: Bytes,
     /// Rate at which packets leave at most; `None` sends as the window opens.
     pub pacing_rate: Option<Rate>,
-    /// Whether its handshake is done and it has not closed.
-    pub established: bool,
+    /// Where it is between opening and closing.
+    pub state: PathState,
     /// Cleared by a controller that suspends the subflow: no new data, retransmissions go on.
     pub may_send: bool,
 }
@@ -62,9 +95,15 @@ impl Path {
             in_recovery: false,
             packet: Bytes::new(1500),
             pacing_rate: None,
-            established: false,
+            state: PathState::Opening,
             may_send: true,
         }
+    }
+
+    /// Whether it carries data: it is open, has not failed and is not on standby.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.state == PathState::Active
     }
 
     /// Whether there has been an RTT sample.
@@ -128,16 +167,16 @@ impl<'a> Paths<'a> {
         self.0.iter()
     }
 
-    /// The subflows whose handshake is done and that have not closed.
-    #[inline]
-    pub fn established(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter(|path| path.established)
-    }
-
-    /// Of these, the subflows that may take new data: what is suspended is not coupled.
+    /// The subflows that are coupled: open, not failed and not on standby.
     #[inline]
     pub fn active(&self) -> impl Iterator<Item = &Path> {
-        self.established().filter(|path| path.may_send)
+        self.0.iter().filter(|path| path.is_active())
+    }
+
+    /// Of these, the subflows that may take new data: a controller has not suspended them.
+    #[inline]
+    pub fn sending(&self) -> impl Iterator<Item = &Path> {
+        self.active().filter(|path| path.may_send)
     }
 }
 
@@ -158,13 +197,33 @@ impl IndexMut<SubflowId> for Paths<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, Paths, SubflowId};
+    use super::{Path, PathState, Paths, SubflowId};
     use pathweave_units::Time;
+
+    #[test]
+    fn a_path_is_open_from_its_handshake_until_it_closes() {
+        let states = [
+            (PathState::Opening, false, false),
+            (PathState::Active, true, true),
+            (PathState::Standby, true, false),
+            (PathState::Failed, true, false),
+            (PathState::Closed, false, false),
+        ];
+        for (state, open, active) in states {
+            let mut path = Path::new(10.0, 2.0, f64::INFINITY);
+            path.state = state;
+            assert_eq!(
+                (state.is_open(), path.is_active()),
+                (open, active),
+                "{state:?}"
+            );
+        }
+    }
 
     #[test]
     fn a_new_path_knows_no_rtt() {
         let path = Path::new(10.0, 2.0, f64::INFINITY);
-        assert!(!path.has_rtt() && !path.established && path.may_send && path.in_slow_start());
+        assert!(!path.has_rtt() && !path.is_active() && path.may_send && path.in_slow_start());
         assert_eq!((path.rtt_seconds(), path.packets_per_second()), (0.0, 0.0));
         assert_eq!((path.window, path.minimum_window), (10.0, 2.0));
         assert_eq!(path.minimum_rtt, Time::MAX);
@@ -194,16 +253,16 @@ mod tests {
             Path::new(2.0, 1.0, 9.0),
             Path::new(3.0, 1.0, 9.0),
         ];
-        list[0].established = true;
-        list[2].established = true;
+        list[0].state = PathState::Active;
+        list[2].state = PathState::Active;
         let mut paths = Paths::new(&mut list);
         assert_eq!((paths.len(), paths.is_empty()), (3, false));
         paths[SubflowId(1)].window += 0.5;
         assert_eq!(paths[SubflowId(1)].window, 2.5);
         assert!(paths.iter().map(|path| path.window).eq([1.0, 2.5, 3.0]));
-        assert!(paths.established().map(|path| path.window).eq([1.0, 3.0]));
+        assert!(paths.active().map(|path| path.window).eq([1.0, 3.0]));
         paths[SubflowId(1)].may_send = false;
         paths[SubflowId(2)].may_send = false;
-        assert!(paths.active().map(|path| path.window).eq([1.0]));
+        assert!(paths.sending().map(|path| path.window).eq([1.0]));
     }
 }

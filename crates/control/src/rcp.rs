@@ -77,12 +77,12 @@ impl Controller for Rcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find;
+    use crate::{PathState, find};
 
     fn path() -> Path {
         let mut path = Path::new(10.0, 2.0, f64::INFINITY);
         path.smoothed_rtt = Time::from_micros(120);
-        path.established = true;
+        path.state = PathState::Active;
         path
     }
 

@@ -1,7 +1,7 @@
 //! Semicoupled, in its RTT-weighted form: EUTCP(1).
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds, and the sum over the
-//! established subflows s:
+//! active subflows s:
 //!
 //! - slow start: +1 for each acknowledged packet;
 //! - congestion avoidance: +1 / (tau_r sum_s(w_s / tau_s)) for each acknowledged packet;
@@ -11,7 +11,7 @@
 //! The EUTCP paper shows that this maximises U_tcp(sum_s x_s), the utility of one TCP for the whole
 //! connection. With equal RTTs the increase is 1 / sum_s(w_s), as AMP's and XMP's, and the connection
 //! settles where a round meets congestion with probability 1 / (1 + W / 2), W the sum of the windows.
-//! With one established subflow Semicoupled is Reno.
+//! With one active subflow Semicoupled is Reno.
 //!
 //! It is the code of `eutcp` with gamma = 1, and follows the rulings given there.
 

@@ -54,15 +54,17 @@ impl Suppression {
         }
     }
 
-    /// Subflow `r` opened or closed.
+    /// Subflow `r` came, went, failed or recovered.
     pub fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
         match change {
             Change::Opened => {
                 paths[r].may_send = r == FIRST || !self.is_on;
                 self.timeouts.restart(r);
             }
-            Change::Closed if r == FIRST && self.is_on => self.switch(paths, false),
-            Change::Closed => {}
+            Change::Closed | Change::Failed | Change::StoodBy if r == FIRST && self.is_on => {
+                self.switch(paths, false);
+            }
+            Change::Closed | Change::Failed | Change::StoodBy | Change::Recovered => {}
         }
         if r == FIRST {
             self.rounds = 0;
@@ -85,10 +87,10 @@ impl Suppression {
 
     /// Whether all windows are at the minimum though nothing is being recovered.
     fn is_stuck(&self, paths: &Paths<'_>) -> bool {
-        let mut established = 0;
+        let mut active = 0;
         for (path, timeout) in paths.iter().zip(self.timeouts.iter()) {
-            if path.established {
-                established += 1;
+            if path.is_active() {
+                active += 1;
                 // floor(w) is the minimum window.
                 let at_minimum = path.minimum_window..path.minimum_window + 1.0;
                 if !at_minimum.contains(&path.window) || is_in_recovery(path, timeout) {
@@ -96,7 +98,7 @@ impl Suppression {
                 }
             }
         }
-        established >= 2 && paths[FIRST].established
+        active >= 2 && paths[FIRST].is_active()
     }
 
     /// Whether the first subflow's round was free of congestion.
@@ -114,9 +116,10 @@ impl Suppression {
         self.rounds = 0;
         for r in (1..paths.len() as u32).map(SubflowId) {
             let path = &mut paths[r];
-            if path.established {
+            if path.state.is_open() {
                 path.may_send = !on;
-                if !on {
+                // A window of one packet after timeouts stays: slow start is to begin there.
+                if !on && path.is_active() {
                     path.window = path.minimum_window;
                     path.ssthresh = path.minimum_window;
                 }
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn one_established_subflow_is_never_suppressed() {
+    fn one_active_subflow_is_never_suppressed() {
         let mut connection = stuck(&[]);
         connection.change(1, Change::Closed);
         connection.change(2, Change::Closed);

@@ -1,7 +1,7 @@
 //! WUTCP(omega), the weighted family of "Two Families of Optimal Multipath Congestion Control Protocols"
 //! (Singhal et al., IEEE 2022), equations 27 and 28.
 //!
-//! With w_r the window of subflow r in packets and m the number of established subflows, each subflow
+//! With w_r the window of subflow r in packets and m the number of active subflows, each subflow
 //! is a TCP of weight omega, whatever the others do:
 //!
 //! - slow start: +(3/2) (1 - 3^-omega) for each acknowledged packet; congestion there:
@@ -55,7 +55,7 @@ pub const ENTRY: Entry = Entry {
                 minimum: 0.00001,
                 maximum: 1.0,
             },
-            help: "Weight of a subflow, in packets that a round adds; m is the number of established subflows.",
+            help: "Weight of a subflow, in packets that a round adds; m is the number of active subflows.",
         },
         ecn_choice::PARAMETER,
     ],
@@ -169,7 +169,7 @@ impl Controller for Wutcp {
         if change == Change::Opened {
             self.cuts.restart(r);
         }
-        let subflows = paths.established().count().max(1);
+        let subflows = paths.active().count().max(1);
         self.weight = Weight::new(self.omega.of(subflows as f64));
     }
 }

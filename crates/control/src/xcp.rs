@@ -125,6 +125,7 @@ impl Controller for Xcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PathState;
     use crate::connection::text;
     use crate::{Path, find};
     use proptest::prelude::*;
@@ -134,7 +135,7 @@ mod tests {
     fn path() -> Path {
         let mut path = Path::new(10.0, 2.0, f64::INFINITY);
         path.smoothed_rtt = Time::from_micros(100);
-        path.established = true;
+        path.state = PathState::Active;
         path
     }
 

@@ -4,16 +4,18 @@
 //! subflow r, with w_r its window in packets and tau_r its smoothed RTT in seconds:
 //!
 //! - rate_r <- w_r / tau_r;
-//! - y = the sum of the latest rates of all established subflows, T = the smallest of their RTTs;
+//! - y = the sum of the latest rates of all active subflows, T = the smallest of their RTTs;
 //! - delta_r = w_r / (y T), the packets that a round adds in congestion avoidance.
 //!
 //! The deltas of a connection's subflows sum to about one packet (more on longer paths), so it grows
 //! as fast as one BOS flow, and more where the rate is higher. In equilibrium a round is marked
 //! with probability 1 / (1 + w_r / (delta_r beta)).
 //!
-//! Ruling: the rate of a subflow before the end of its first round is w / tau with what is known.
+//! Ruling: the rate of a subflow before the end of its first round is w / tau with what is known. A loss
+//! brings it up to date: the window that it leaves is what siblings couple to.
+//!
 //! Subflows without an RTT sample have no rate; when there is no sample at all, delta is 1. With one
-//! established subflow XMP is BOS: delta is computed as (rate_r / y) (tau_r / T), which is then
+//! active subflow XMP is BOS: delta is computed as (rate_r / y) (tau_r / T), which is then
 //! exactly 1.
 //!
 //! A guideline, not checked: a marking threshold of at least BDP / (beta - 1) packets keeps the link
@@ -65,7 +67,7 @@ impl Xmp {
     fn delta(&self, paths: &Paths<'_>, r: SubflowId) -> f64 {
         let (mut total_rate, mut shortest) = (0.0, Time::MAX);
         for (path, subflow) in paths.iter().zip(self.subflows.iter()) {
-            if path.established && path.has_rtt() {
+            if path.is_active() && path.has_rtt() {
                 total_rate += subflow.rate.unwrap_or_else(|| path.packets_per_second());
                 shortest = shortest.min(path.smoothed_rtt);
             }
@@ -94,6 +96,8 @@ impl Controller for Xmp {
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
         let subflow = self.subflows.get(r);
         subflow.bos.on_loss(&mut paths[r], loss, &self.rules);
+        // No round may end soon: until then its siblings would count what the path no longer carries.
+        subflow.rate = known_rate(&paths[r]);
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         let mut connection = xmp(&[(10.0, 100), (10.0, 50)]);
         connection.change(1, Change::Closed);
         assert_eq!(gain(&mut connection, 0, 4), 4.0);

@@ -3,7 +3,7 @@
 mod driver;
 
 use driver::{Connection, Event, build, event, side_by_side, step_by_step};
-use pathweave_control::{Change, Value};
+use pathweave_control::{PathState, Value};
 use pathweave_units::Time;
 use proptest::prelude::*;
 
@@ -162,8 +162,10 @@ proptest! {
         let amp = [number("beta", 2.0), text("suppression", "off")];
         let amp = equal_rtts("amp", &amp, &windows);
         let semicoupled = equal_rtts("semicoupled", &[text("ecn", "on")], &windows);
-        let stay = |(_, event): &(usize, Event)| !matches!(event, Event::Change(Change::Closed));
-        let events = events.into_iter().filter(stay);
+        let leaves = |event: &Event| {
+            matches!(event, Event::Change(change) if change.state() != PathState::Active)
+        };
+        let events = events.into_iter().filter(|(_, event)| !leaves(event));
         side_by_side(amp, semicoupled, events.map(|(r, event)| (r, unsampled(event))))?;
     }
 

@@ -39,8 +39,8 @@ pub(crate) enum Notice {
     /// The source of a captured flow sent a packet.
     Sent(Segment, PacketShape),
     Finished(ConnectionId),
-    /// A subflow counts as dead.
-    Dead,
+    /// A subflow has failed, or timed out again since.
+    Failed,
     Gone(ConnectionId),
 }
 
@@ -104,8 +104,8 @@ impl<P: Port> Output for Outlet<'_, P> {
         self.notices.push(Notice::Finished(connection));
     }
 
-    fn dead(&mut self, _connection: ConnectionId, _subflow: SubflowIndex) {
-        self.notices.push(Notice::Dead);
+    fn failed(&mut self, _connection: ConnectionId, _subflow: SubflowIndex) {
+        self.notices.push(Notice::Failed);
     }
 
     fn gone(&mut self, connection: ConnectionId) {

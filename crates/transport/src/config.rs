@@ -122,8 +122,11 @@ pub struct Config {
     pub scheduler: SegmentScheduler,
     /// ECN.
     pub ecn: EcnUse,
-    /// After so many timeouts in a row a subflow counts as dead, and what it had in flight is sent
-    /// again on the others; `None` never does so.
+    /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
+    /// controllers leave it out, until new data is acknowledged on it. At least 1.
+    pub failed_after: u32,
+    /// After this many timeouts in a row what a subflow had in flight is sent again on the others; `None`
+    /// never does so.
     pub reinject_after: Option<u32>,
     /// Whether windows grow per acknowledgement, as some published code does, instead of per
     /// acknowledged packet.
@@ -194,6 +197,7 @@ impl Default for Config {
             joins: Joins::AfterHandshake,
             scheduler: SegmentScheduler::LowestRtt,
             ecn: EcnUse::ByController,
+            failed_after: 2,
             reinject_after: Some(2),
             count_acks: false,
         }

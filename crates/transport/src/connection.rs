@@ -4,7 +4,7 @@ use crate::reassembly::Reassembly;
 use crate::scoreboard::Scoreboard;
 use crate::segmentation::Segmentation;
 use crate::{Config, PacketKey, ReceiveWindow};
-use pathweave_control::{Controller, Path, Scheme};
+use pathweave_control::{Change, Controller, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ pub(crate) struct Connection {
     pub joins_from: u32,
     /// Everything below this has been delivered in order, as far as the sender knows.
     pub data_acked: u32,
-    /// Data of dead subflows, to be sent again on others.
+    /// Data of failed subflows, to be sent again on others.
     pub reinject: VecDeque<u32>,
     /// The subflow whose turn it is.
     pub turn: u32,
@@ -169,6 +169,15 @@ impl Connection {
             closed: false,
             config,
         }
+    }
+
+    /// Puts a subflow's path into another state, and tells the controller.
+    #[cold]
+    #[inline(never)]
+    pub fn change(&mut self, number: SubflowId, change: Change) {
+        self.paths[number.0 as usize].state = change.state();
+        let paths = &mut Paths::new(&mut self.paths);
+        self.controller.on_subflow(paths, number, change);
     }
 
     /// Index of a subflow of this connection.

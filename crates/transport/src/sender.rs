@@ -60,8 +60,7 @@ pub(crate) struct Sender {
     duplicates: u32,
     /// So many make a segment lost.
     pub duplicate_threshold: u32,
-    /// Timed out so often in a row that its data was given to others.
-    pub dead: bool,
+    /// Timeouts since the last progress.
     pub timeouts_in_row: u32,
     /// The lowest number for which a timeout has been reported to the controller.
     timed_out: Option<u32>,
@@ -97,7 +96,6 @@ impl Sender {
             board: Scoreboard::new(),
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
-            dead: false,
             timeouts_in_row: 0,
             timed_out: None,
             timeout: RetransmissionTimeout::new(config),
@@ -126,7 +124,6 @@ impl Sender {
         self.recovery = RecoveryState::None;
         self.duplicates = 0;
         self.duplicate_threshold = DUPLICATE_THRESHOLD;
-        self.dead = false;
         self.timeouts_in_row = 0;
         self.timed_out = None;
         self.timeout = RetransmissionTimeout::new(config);

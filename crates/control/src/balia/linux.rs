@@ -58,7 +58,7 @@ impl Response {
                 md: half,
             };
         }
-        let rates = || paths.established().filter(|p| p.has_rtt()).map(rate);
+        let rates = || paths.active().filter(|p| p.has_rtt()).map(rate);
         let own = rate(&paths[r]);
         let largest = rates().fold(own, u64::max);
         let ratio = largest / own;
@@ -127,7 +127,7 @@ impl Controller for Balia {
 mod tests {
     use super::{Response, rate};
     use crate::connection::{Connection, text};
-    use crate::{Change, Loss, Path, Paths, SubflowId, balia};
+    use crate::{Change, Loss, Path, PathState, Paths, SubflowId, balia};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -159,7 +159,7 @@ mod tests {
     fn paths(subflows: &[(f64, u64)]) -> Vec<Path> {
         let path = |&(window, micros): &(f64, u64)| {
             let mut path = Path::new(window, 2.0, 1.0);
-            path.established = true;
+            path.state = PathState::Active;
             path.smoothed_rtt = Time::from_micros(micros);
             path
         };
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn one_established_subflow_responds_like_reno() {
+    fn one_active_subflow_responds_like_reno() {
         assert_eq!(response(&[(11.0, 100)], 0), (11, 5));
         assert_eq!(response(&[(11.0, 0), (3000.0, 1)], 0), (11, 5));
         let mut connection = linux(&[(11.0, 100), (10.0, 100)]);
@@ -355,7 +355,7 @@ mod tests {
     fn a_subflow_that_opens_again_has_counted_nothing() {
         let mut connection = ten_counted();
         connection.change(0, Change::Closed);
-        connection.paths[0].established = true;
+        connection.paths[0].state = PathState::Active;
         assert_eq!(acks_to_grow(&mut connection, 0), 31);
         let mut connection = ten_counted();
         connection.change(0, Change::Opened);

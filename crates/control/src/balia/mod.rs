@@ -2,7 +2,7 @@
 //! Networking 2016; draft-walid-mptcp-congestion-control).
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds, x_r = w_r / tau_r its
-//! rate, y the sum of the rates of the established subflows and a_r = max_s(x_s) / x_r:
+//! rate, y the sum of the rates of the active subflows and a_r = max_s(x_s) / x_r:
 //!
 //! - for each packet acknowledged on r in congestion avoidance
 //!
@@ -13,7 +13,7 @@
 //! Multiplied out, with X the largest rate, the increase is (x_r + X)(4 x_r + X) / (10 w_r y^2), which is
 //! what this file computes, afresh for every acknowledgement. The fastest subflow halves, one with two
 //! thirds of its rate or less loses three quarters. Slow start and timeouts are Reno's. With one
-//! established subflow Balia is Reno. Its packets are not ECN-capable.
+//! active subflow Balia is Reno. Its packets are not ECN-capable.
 //!
 //! Ruling: subflows without an RTT sample have no rate and are left out; such a subflow itself grows and
 //! halves like Reno. A subflow in recovery counts with the window it has.
@@ -21,7 +21,7 @@
 //! `variant = "linux"` is the module of the out-of-tree Linux MPTCP (net/mptcp/mptcp_balia.c, version
 //! 0.9x) in its unsigned 64-bit arithmetic; every division drops its remainder, and products keep their
 //! lowest 64 bits. cwnd_s are the windows in whole packets, srtt_s is 8 times the smoothed RTT in whole
-//! microseconds, at least 1, and s runs over the established subflows with an RTT sample:
+//! microseconds, at least 1, and s runs over the active subflows with an RTT sample:
 //!
 //! - x_s = 1448 cwnd_s 8,000,000 / srtt_s, bytes per second with segments of 1448 bytes; X = the largest;
 //! - a = X / x_r, a whole number;
@@ -36,7 +36,7 @@
 //! leaves ssthresh = max(cwnd_r - md, 1), after a timeout too. ai and md are kept for each subflow and
 //! worked out again after its acknowledgements in slow start, after its window has grown by a packet,
 //! and after a loss: before its next acknowledgement outside recovery, or its next loss. With one
-//! established subflow the bound is cwnd_r and a loss leaves max(cwnd_r >> 1, 2).
+//! active subflow the bound is cwnd_r and a loss leaves max(cwnd_r >> 1, 2).
 //!
 //! Deviation: a minimum window above 1 packet raises ssthresh after a fast retransmit. The module starts
 //! with ai = md = 0 where this one works them out, and after a timeout once more with the window from
@@ -90,14 +90,14 @@ impl Rates {
     #[inline]
     fn of(paths: &Paths<'_>, r: SubflowId) -> Option<Rates> {
         let (mut subflows, mut largest, mut total) = (0, 0.0, 0.0);
-        for path in paths.established().filter(|path| path.has_rtt()) {
+        for path in paths.active().filter(|path| path.has_rtt()) {
             let rate = path.window / path.smoothed_rtt.as_picos() as f64;
             subflows += 1;
             largest = f64::max(largest, rate);
             total += rate;
         }
         let path = &paths[r];
-        (subflows > 1 && path.established && path.has_rtt()).then(|| Rates {
+        (subflows > 1 && path.is_active() && path.has_rtt()).then(|| Rates {
             own: path.window / path.smoothed_rtt.as_picos() as f64,
             largest,
             total,
@@ -149,7 +149,7 @@ impl Controller for Balia {
 mod tests {
     use super::Rates;
     use crate::connection::{Connection, near};
-    use crate::{Change, Ecn, Loss, Path, Paths, SubflowId, find};
+    use crate::{Change, Ecn, Loss, Path, PathState, Paths, SubflowId, find};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         let closed = |r| {
             let mut connection = balia(&[(10.0, 100), (8.0, 100)]);
             connection.change(r, Change::Closed);
@@ -292,7 +292,7 @@ mod tests {
                 .iter()
                 .map(|&(window, micros)| {
                     let mut path = Path::new(window, 2.0, 1.0);
-                    path.established = true;
+                    path.state = PathState::Active;
                     path.smoothed_rtt = Time::from_micros(micros);
                     path
                 })

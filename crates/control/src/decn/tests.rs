@@ -1,6 +1,6 @@
 use super::*;
-use crate::find;
 use crate::registry::Value;
+use crate::{PathState, find};
 use proptest::prelude::*;
 use std::string::ToString;
 use std::vec::Vec;
@@ -24,7 +24,7 @@ impl Flow {
         let mut path = Path::new(10.0, 2.0, f64::INFINITY);
         path.smoothed_rtt = Time::from_micros(120);
         path.minimum_rtt = path.smoothed_rtt;
-        path.established = true;
+        path.state = PathState::Active;
         let mut controller = (entry.build)(&parameters);
         let mut paths = [path];
         controller.on_subflow(&mut Paths::new(&mut paths), R, Change::Opened);

@@ -51,7 +51,7 @@ impl Lia {
 }
 
 fn measured<'a>(paths: &'a Paths<'_>) -> impl Iterator<Item = &'a Path> {
-    paths.established().filter(|path| path.has_rtt())
+    paths.active().filter(|path| path.has_rtt())
 }
 
 fn alpha(paths: &Paths<'_>) -> u64 {
@@ -133,7 +133,7 @@ impl Controller for Lia {
 mod tests {
     use super::alpha;
     use crate::connection::{Connection, number, text};
-    use crate::{Change, Loss, Path, Paths, lia};
+    use crate::{Change, Loss, Path, PathState, Paths, lia};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -158,7 +158,7 @@ mod tests {
     fn paths(subflows: &[(f64, u64)]) -> Vec<Path> {
         let path = |&(window, micros): &(f64, u64)| {
             let mut path = Path::new(window, 2.0, 1.0);
-            path.established = true;
+            path.state = PathState::Active;
             path.smoothed_rtt = Time::from_micros(micros);
             path
         };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn one_established_subflow_counts_to_its_window() {
+    fn one_active_subflow_counts_to_its_window() {
         let mut connection = linux(&[(10.0, 100), (10.0, 100)]);
         connection.change(1, Change::Closed);
         assert_eq!(acks_to_grow(&mut connection, 0), 11);

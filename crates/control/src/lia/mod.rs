@@ -4,10 +4,10 @@
 //!
 //! > w_r <- w_r + min(a / w_total, 1 / w_r), a = w_total max_s(w_s / tau_s^2) / (sum_s w_s / tau_s)^2
 //!
-//! with w_s the windows in packets, tau_s the smoothed RTTs in seconds, and s over the established
+//! with w_s the windows in packets, tau_s the smoothed RTTs in seconds, and s over the active
 //! subflows. w_total cancels: with B = (sum_s w_s / tau_s)^2 / max_s(w_s / tau_s^2) the increase is
 //! 1 / max(B, w_r), which is what this file computes, afresh for every acknowledgement. Slow start
-//! and losses are Reno's. With one established subflow LIA is Reno.
+//! and losses are Reno's. With one active subflow LIA is Reno.
 //!
 //! Subflows without an RTT sample are left out of the sums, as in Linux. A subflow in recovery
 //! counts with the window it has.
@@ -21,16 +21,16 @@
 //! `variant = "linux"` is the module of the out-of-tree Linux MPTCP (net/mptcp/mptcp_coupled.c, version
 //! 0.9x) in its unsigned 64-bit arithmetic; every division drops its remainder, and products keep
 //! their lowest 64 bits. cwnd_s are the windows in whole packets, srtt_s is 8 times the smoothed RTT in
-//! whole microseconds, at least 1, and s runs over the established subflows with an RTT sample:
+//! whole microseconds, at least 1, and s runs over the active subflows with an RTT sample:
 //!
 //! - best = the s with the largest (cwnd_s << 32) / srtt_s^2, of equal ones the one with the largest
 //!   number;
 //! - d = sum_s ((cwnd_s << 10) srtt_best / srtt_s);
-//! - alpha = max((cwnd_best << 32) / d^2, 1), which is 2^12 / B; with one established subflow, 1.
+//! - alpha = max((cwnd_best << 32) / d^2, 1), which is 2^12 / B; with one active subflow, 1.
 //!
 //! Each subflow has a counter `cnt`. An acknowledgement in congestion avoidance, however many packets
 //! it acknowledges, adds a packet to the window and clears `cnt` if cnt >= max(2^12 / alpha, cwnd_r);
-//! else it adds 1 to `cnt`. With one established subflow the bound is cwnd_r. Slow start adds a packet
+//! else it adds 1 to `cnt`. With one active subflow the bound is cwnd_r. Slow start adds a packet
 //! for each acknowledged one and stops at ssthresh. alpha is kept for the connection and worked out
 //! again after an acknowledgement in slow start, after a window has grown by a packet, and before the
 //! next acknowledgement in congestion avoidance when a subflow has lost something, has entered or left
@@ -110,7 +110,7 @@ impl Lia {
 #[inline]
 pub fn packets_per_increment(paths: &Paths<'_>, r: SubflowId) -> f64 {
     let (mut subflows, mut total_rate, mut best) = (0, 0.0, 0.0);
-    for path in paths.active() {
+    for path in paths.sending() {
         subflows += 1;
         if path.has_rtt() {
             // B does not depend on the unit of time: picoseconds save a division.
@@ -160,7 +160,7 @@ impl Controller for Lia {
 mod tests {
     use super::packets_per_increment;
     use crate::connection::{Connection, near, number};
-    use crate::{Change, Ecn, Loss, Path, Paths, SubflowId, find};
+    use crate::{Change, Ecn, Loss, Path, PathState, Paths, SubflowId, find};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         let mut connection = lia(&[(10.0, 100), (10.0, 100)]);
         connection.change(1, Change::Closed);
         connection.ack(0, 1, 0);
@@ -307,7 +307,7 @@ mod tests {
                 .iter()
                 .map(|&(window, micros)| {
                     let mut path = Path::new(window, 2.0, 1.0);
-                    path.established = true;
+                    path.state = PathState::Active;
                     path.smoothed_rtt = Time::from_micros(micros);
                     path
                 })

@@ -17,7 +17,7 @@ pub struct Olia {
 
 #[derive(Clone)]
 struct Subflow {
-    /// Growth with one established subflow.
+    /// Growth with one active subflow.
     reno: Counter,
     /// Growth with several, in 1024ths of a packet.
     steps: i32,
@@ -43,7 +43,7 @@ impl Olia {
         let measured = || {
             let both = paths.iter().zip(self.subflows.iter());
             let numbered = both.enumerate();
-            numbered.filter(|(_, (path, _))| path.established && path.has_rtt())
+            numbered.filter(|(_, (path, _))| path.is_active() && path.has_rtt())
         };
         let own_srtt = srtt(&paths[r]);
 
@@ -64,7 +64,7 @@ impl Olia {
         let shared_by = if sign == 0 {
             1
         } else {
-            share * paths.established().count() as u32
+            share * paths.active().count() as u32
         };
         step(cwnd(&paths[r]), root.wrapping_mul(root), sign, shared_by)
     }

@@ -2,11 +2,11 @@
 //! draft-khalili-mptcp-congestion-control).
 //!
 //! With w_r the window of subflow r in packets, tau_r its smoothed RTT in seconds and m the number of
-//! established subflows, for each packet acknowledged on r in congestion avoidance
+//! active subflows, for each packet acknowledged on r in congestion avoidance
 //!
 //! > w_r <- w_r + (w_r / tau_r^2) / (sum_s w_s / tau_s)^2 + delta_r / w_r
 //!
-//! with s over the established subflows. The first term is Kelly and Voice's; delta moves traffic to the
+//! with s over the active subflows. The first term is Kelly and Voice's; delta moves traffic to the
 //! best paths. l_r is the larger of two numbers of packets: those acknowledged on r between its last two
 //! losses and those since its last. B is the set of paths with the largest l_r / tau_r^2 (about the
 //! square of the rate of a TCP there), M that of the paths with the largest window, and
@@ -14,7 +14,7 @@
 //! - if B has paths that are not in M: delta_r = (1/m) / |B \ M| for these, -(1/m) / |M| for r in M;
 //! - for all other r, and if B has none: delta_r = 0.
 //!
-//! The deltas of a connection sum to zero. Slow start and losses are Reno's. With one established
+//! The deltas of a connection sum to zero. Slow start and losses are Reno's. With one active
 //! subflow OLIA is Reno. Its packets are not ECN-capable.
 //!
 //! Ruling: B is what the Linux code and the theory have; `best = "l2-over-tau"` is the other published
@@ -32,12 +32,12 @@
 //! `variant = "linux"` is the module of the out-of-tree Linux MPTCP (net/mptcp/mptcp_olia.c, version
 //! 0.9x) in its unsigned 64-bit arithmetic; every division drops its remainder, and products keep
 //! their lowest 64 bits. cwnd_s are the windows in whole packets, ssthresh_s for a subflow in recovery,
-//! srtt_s is 8 times the smoothed RTT in whole microseconds, at least 1, and s runs over the established
+//! srtt_s is 8 times the smoothed RTT in whole microseconds, at least 1, and s runs over the active
 //! subflows with an RTT sample:
 //!
 //! - R = (1 + sum_s ((cwnd_s << 10) srtt_r / srtt_s))^2;
 //! - e = the sign of delta_r, n = m |B \ M| or m |M| as it asks for, 1 if delta_r is 0; m counts all
-//!   established subflows, and paths compare by products: l_s srtt_best^2 with l_best srtt_s^2;
+//!   active subflows, and paths compare by products: l_s srtt_best^2 with l_best srtt_s^2;
 //! - step = ((n (cwnd_r << 10)^2 + e R) << 10) / (n cwnd_r R), in 1024ths of a packet; where the numerator
 //!   is negative its amount is divided and the step is negative, a divisor of 0 is 1.
 //!
@@ -50,7 +50,7 @@
 //! With this many bits the window stops growing where step is 0: m equal subflows with more than
 //! 1024 / m^2 packets each grow by delta alone.
 //!
-//! Deviation: with one established subflow the module goes on like this, slightly slower than Reno and
+//! Deviation: with one active subflow the module goes on like this, slightly slower than Reno and
 //! up to 1024 packets; here it counts like the modules of LIA and Balia, cnt >= cwnd adding a packet and
 //! clearing cnt, which a loss clears too. The window shrinks down to the minimum window, in the module
 //! down to 1 packet; a minimum window above 2 raises ssthresh after a fast retransmit.
@@ -127,7 +127,7 @@ impl Olia {
         let measured = || {
             let both = paths.iter().zip(self.losses.iter());
             let numbered = both.enumerate();
-            numbered.filter(|(_, (path, _))| path.established && path.has_rtt())
+            numbered.filter(|(_, (path, _))| path.is_active() && path.has_rtt())
         };
 
         let (mut sets, mut total_rate, mut own) = (Sets::new(), 0.0, None);
@@ -189,7 +189,7 @@ impl Controller for Olia {
 #[cfg(test)]
 mod tests {
     use crate::connection::{Connection, near, text};
-    use crate::{Change, Ecn, Loss, find};
+    use crate::{Change, Ecn, Loss, PathState, find};
     use proptest::prelude::*;
     use std::vec::Vec;
 
@@ -307,7 +307,7 @@ mod tests {
         let mut connection = olia(&[(20.0, 100), (10.0, 100)]);
         carried(&mut connection, 1, 1000);
         connection.change(1, Change::Closed);
-        connection.paths[1].established = true;
+        connection.paths[1].state = PathState::Active;
         assert!(
             gain(&mut connection, 0) < 0.0,
             "closing alone forgets nothing"
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_subflows_with_an_rtt_count() {
+    fn only_active_subflows_with_an_rtt_count() {
         let closed = |r| {
             let mut connection = olia(&[(10.0, 100), (8.0, 100)]);
             connection.change(r, Change::Closed);

@@ -8,7 +8,7 @@
 //! - rate_r <- w_r / rtt_r;
 //! - slow start: if diff_r > `gamma`: w_r <- min(w_r, w_r base_r / rtt_r + 1), and slow start ends;
 //! - congestion avoidance: if diff_r >= alpha_r, the packets that the subflow aims at:
-//!   alpha_r <- max(2, `total_alpha` rate_r / sum_s rate_s), s over the established subflows. Then if
+//!   alpha_r <- max(2, `total_alpha` rate_r / sum_s rate_s), s over the active subflows. Then if
 //!   diff_r > alpha_r: w_r <- w_r - 1; if diff_r < alpha_r: w_r <- w_r + 1;
 //! - then, to let base_r be measured anew: q_r is the smallest queueing delay rtt_r - base_r seen; if the
 //!   present one is 2 q_r or more: w_r <- w_r base_r / (2 rtt_r), and q_r starts anew.
@@ -181,7 +181,7 @@ impl WVegas {
         let total: f64 = paths
             .iter()
             .zip(self.subflows.iter())
-            .filter(|(path, _)| path.established && path.has_rtt())
+            .filter(|(path, _)| path.is_active() && path.has_rtt())
             .map(|(path, subflow)| subflow.rate.unwrap_or_else(|| path.packets_per_second()))
             .sum();
         // A subflow that has closed is not in the total.

@@ -74,7 +74,7 @@ fn alpha_is_a_share_of_the_total() {
 }
 
 #[test]
-fn only_established_subflows_with_an_rtt_share() {
+fn only_active_subflows_with_an_rtt_share() {
     // Alone it aims at 10 packets, beside the other at 7.
     let aims = |connection: &mut Connection| round(connection, 0, 9.0) - 30.0;
     assert_eq!(aims(&mut wvegas(&[30.0, 10.0])), -1.0);

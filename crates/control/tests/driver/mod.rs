@@ -23,7 +23,13 @@ pub enum Event {
 
 pub fn event() -> impl Strategy<Value = Event> {
     let loss = prop_oneof![Just(Loss::FastRetransmit), Just(Loss::Timeout)];
-    let change = prop_oneof![Just(Change::Opened), Just(Change::Closed)];
+    let change = prop_oneof![
+        Just(Change::Opened),
+        Just(Change::StoodBy),
+        Just(Change::Failed),
+        Just(Change::Recovered),
+        Just(Change::Closed)
+    ];
     let ack = (
         prop_oneof![3 => Just(1_u32), 2 => 0..40_u32],
         prop_oneof![3 => Just(0_u32), 1 => 1..4_u32],
@@ -107,7 +113,7 @@ impl Connection {
                     .on_loss(&mut Paths::new(&mut self.paths), id, loss, self.now);
             }
             Event::Change(change) => {
-                path.established = change == Change::Opened;
+                path.state = change.state();
                 self.controller
                     .on_subflow(&mut Paths::new(&mut self.paths), id, change);
             }

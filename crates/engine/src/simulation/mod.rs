@@ -324,7 +324,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 Notice::Arrived(subflow) => self.record_changes(subflow, now),
                 Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
                 Notice::Finished(connection) => self.on_finished(connection),
-                Notice::Dead => self.end_if_nothing_can_happen(),
+                Notice::Failed => self.end_if_nothing_can_happen(),
                 Notice::Gone(connection) => self.on_gone(connection),
             }
         }

@@ -58,7 +58,7 @@ impl<P: Port> Simulation<'_, P> {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                if self.endpoints.subflow(index).path.established {
+                if self.endpoints.subflow(index).path.state.is_open() {
                     let row = self.window_row(index, number, subflow as u32, now);
                     self.series.windows.push(row);
                 }
@@ -73,7 +73,7 @@ impl<P: Port> Simulation<'_, P> {
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
                 let path = self.endpoints.subflow(index).path;
-                if path.established && path.has_rtt() {
+                if path.state.is_open() && path.has_rtt() {
                     self.series.rtts.push(RttRow {
                         at: now,
                         flow: number,
@@ -122,7 +122,7 @@ impl<P: Port> Simulation<'_, P> {
     fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {
         let place = index.0 as usize;
         let path = self.endpoints.subflow(index).path;
-        if path.established && path.window != self.series.window_before[place] {
+        if path.state.is_open() && path.window != self.series.window_before[place] {
             self.series.window_before[place] = path.window;
             let (flow, subflow) = self.owner(index);
             let row = self.window_row(index, flow, subflow, now);

@@ -73,6 +73,7 @@ impl Controller for Recorder {
         let event = match change {
             Change::Opened => Event::Open { window, ssthresh },
             Change::Closed => Event::Close,
+            other => panic!("the traces have no event for {other:?}"),
         };
         self.write(r, &paths[r], event);
         self.controller.on_subflow(paths, r, change);
@@ -155,7 +156,7 @@ impl Output for Network<'_> {
     }
 
     fn finished(&mut self, _: ConnectionId) {}
-    fn dead(&mut self, _: ConnectionId, _: SubflowIndex) {}
+    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
     fn gone(&mut self, _: ConnectionId) {}
 }
 

@@ -46,21 +46,21 @@ impl Side for Simulator {
             }
         }
         self.learn(r, facts);
-        let established = match event {
-            Event::Open { .. } => true,
-            Event::Close => false,
-            Event::Acknowledge(_) | Event::Lose(_) => self.paths[r].established,
+        let change = match event {
+            Event::Open { .. } => Some(Change::Opened),
+            Event::Close => Some(Change::Closed),
+            Event::Acknowledge(_) | Event::Lose(_) => None,
         };
-        self.paths[r].established = established;
+        if let Some(change) = change {
+            self.paths[r].state = change.state();
+        }
         let mut paths = Paths::new(&mut self.paths);
         let number = SubflowId(r as u32);
         match *event {
-            Event::Open { .. } => self
-                .controller
-                .on_subflow(&mut paths, number, Change::Opened),
-            Event::Close => self
-                .controller
-                .on_subflow(&mut paths, number, Change::Closed),
+            Event::Open { .. } | Event::Close => {
+                let change = change.expect("the event is a change");
+                self.controller.on_subflow(&mut paths, number, change);
+            }
             Event::Lose(loss) => self
                 .controller
                 .on_loss(&mut paths, number, loss, Time::ZERO),

@@ -76,7 +76,11 @@ pub(crate) struct TransportTable {
     /// Whether data packets are ECN-capable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnName>,
-    /// After so many timeouts in a row what a subflow had in flight is sent again on the others;
+    /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
+    /// controllers leave it out, until new data is acknowledged on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_after: Option<u32>,
+    /// After this many timeouts in a row what a subflow had in flight is sent again on the others;
     /// "never" keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reinject_after: Option<CountOrNever>,
@@ -220,6 +224,7 @@ impl TransportTable {
                 EcnName::Off => EcnUse::Off,
             };
         }
+        config.failed_after = self.failed_after.unwrap_or(config.failed_after);
         if let Some(count) = self.reinject_after {
             config.reinject_after = count.0;
         }
@@ -297,6 +302,9 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
         );
         return refuse("receive_window", text);
     }
+    if config.failed_after == 0 {
+        return refuse("failed_after", "is 0; expected at least 1".to_owned());
+    }
     if config.reinject_after == Some(0) {
         return refuse(
             "reinject_after",
@@ -361,6 +369,7 @@ impl From<&Config> for TransportTable {
                 EcnUse::On => EcnName::On,
                 EcnUse::Off => EcnName::Off,
             }),
+            failed_after: Some(config.failed_after),
             reinject_after: Some(CountOrNever(config.reinject_after)),
             count: Some(if config.count_acks {
                 CountName::Acks

@@ -3,7 +3,7 @@
 use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
 use crate::segment::Segment;
 use crate::sender::{Phase, RecoveryState};
-use pathweave_control::{Ack, Feedback, Paths};
+use pathweave_control::{Ack, Change, Feedback, PathState, Paths};
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -50,7 +50,6 @@ impl Endpoints {
         if progress.advanced {
             sender.timeout.reset_backoff();
             sender.timeouts_in_row = 0;
-            sender.dead = false;
             if sender.board.outstanding() == 0 {
                 sender.deadline = Time::MAX;
             } else {
@@ -63,6 +62,9 @@ impl Endpoints {
             }
         }
         sender.marks += u64::from(segment.ce_echo);
+        if progress.advanced && connection.paths[number.0 as usize].state == PathState::Failed {
+            connection.change(number, Change::Recovered);
+        }
         let paths = &mut Paths::new(&mut connection.paths);
         if progress.loss {
             let loss = pathweave_control::Loss::FastRetransmit;
@@ -109,8 +111,7 @@ impl Endpoints {
         for index in first..first + count {
             let sender = &mut self.senders[index as usize];
             if sender.phase == Phase::Open {
-                let connection = &mut self.connections[place as usize];
-                connection.paths[sender.number.0 as usize].established = false;
+                self.connections[place as usize].change(sender.number, Change::Closed);
             }
             sender.phase = Phase::Closed;
             sender.deadline = Time::MAX;

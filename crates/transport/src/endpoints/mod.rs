@@ -91,8 +91,8 @@ pub trait Output {
     fn wake(&mut self, timer: Timer, at: Time);
     /// A connection's last byte has been delivered in order.
     fn finished(&mut self, connection: ConnectionId);
-    /// A subflow has timed out so often that it counts as dead, or has timed out again since.
-    fn dead(&mut self, connection: ConnectionId, subflow: SubflowIndex);
+    /// A subflow has failed, or has timed out again since.
+    fn failed(&mut self, connection: ConnectionId, subflow: SubflowIndex);
     /// Nothing of a finished connection is left in hosts or network: its place may be used again
     /// once [`Endpoints::release`] has been called.
     fn gone(&mut self, connection: ConnectionId);

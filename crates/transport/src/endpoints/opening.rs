@@ -4,7 +4,7 @@ use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
 use crate::sender::Phase;
 use crate::{Handshake, Joins};
-use pathweave_control::{Change, Feedback, Paths};
+use pathweave_control::{Change, Feedback};
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -82,7 +82,6 @@ impl Endpoints {
         }
         sender.timeout.reset_backoff();
         sender.timeouts_in_row = 0;
-        sender.dead = false;
         sender.deadline = Time::MAX;
         self.take_rtt(index, now - segment.sent);
         self.establish(index, now, out);
@@ -94,12 +93,7 @@ impl Endpoints {
         let number = sender.number;
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
-        connection.paths[number.0 as usize].established = true;
-        connection.controller.on_subflow(
-            &mut Paths::new(&mut connection.paths),
-            number,
-            Change::Opened,
-        );
+        connection.change(number, Change::Opened);
         if number.0 == 0 && connection.joins_from == 0 {
             self.open_joins(place, now, out);
         }

@@ -84,7 +84,7 @@ impl Output for Network {
     fn finished(&mut self, _: ConnectionId) {
         self.finished = true;
     }
-    fn dead(&mut self, _: ConnectionId, _: SubflowIndex) {}
+    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
     fn gone(&mut self, _: ConnectionId) {}
 }
 

@@ -1,9 +1,10 @@
 //! The retransmission timer, and subflows that are given up.
 
 use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
+use crate::Config;
 use crate::segment::Kind;
-use crate::sender::Phase;
-use pathweave_control::Paths;
+use crate::sender::{Phase, Sender};
+use pathweave_control::{Change, Paths};
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -42,7 +43,7 @@ impl Endpoints {
             sender.timeout.back_off();
             self.send_syn(index, Kind::Syn, now, out);
             self.start_retransmission_timer(index, now, out);
-            self.declare_dead_if_hopeless(index, now, out);
+            self.give_up_if_hopeless(index, now, out);
             return;
         }
         let place = sender.connection;
@@ -58,32 +59,25 @@ impl Endpoints {
         }
         self.start_retransmission_timer(index, now, out);
         self.send_lost(index, now, out);
-        self.declare_dead_if_hopeless(index, now, out);
+        self.give_up_if_hopeless(index, now, out);
         self.send_what_may_be_sent(place, now, out);
     }
 
-    /// After so many timeouts in a row, what the subflow had in flight goes to its siblings.
-    pub(super) fn declare_dead_if_hopeless(
-        &mut self,
-        index: u32,
-        now: Time,
-        out: &mut impl Output,
-    ) {
+    /// After timeouts in a row the subflow fails, and what it had in flight goes to its siblings.
+    fn give_up_if_hopeless(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
-        // Without a limit for reinjection a subflow still counts as dead in the end, so that a
-        // connection without a live path is noticed.
-        let limit = connection.config.reinject_after;
-        if sender.timeouts_in_row < limit.unwrap_or(3) {
-            return;
+        if has_failed(sender, &connection.config) {
+            if connection.paths[sender.number.0 as usize].is_active() {
+                connection.change(sender.number, Change::Failed);
+            }
+            // Said again at every further timeout: meanwhile its siblings may have run out of data.
+            out.failed(ConnectionId(place), SubflowIndex(index));
         }
-        // Said again at every further timeout: meanwhile its siblings may have run out of data.
-        out.dead(ConnectionId(place), SubflowIndex(index));
-        if std::mem::replace(&mut sender.dead, true) {
-            return;
-        }
-        if limit.is_some() && connection.paths.len() > 1 {
+        if connection.config.reinject_after == Some(sender.timeouts_in_row)
+            && connection.paths.len() > 1
+        {
             let before = connection.reinject.len();
             let data_acked = connection.data_acked;
             let undelivered = sender
@@ -95,4 +89,9 @@ impl Endpoints {
             self.send_what_may_be_sent(place, now, out);
         }
     }
+}
+
+/// Whether a subflow, opening ones included, has timed out often enough to count as failed.
+pub(super) fn has_failed(sender: &Sender, config: &Config) -> bool {
+    sender.timeouts_in_row >= config.failed_after
 }

@@ -60,7 +60,7 @@ impl Endpoints {
     pub(super) fn has_room(&self, place: u32, index: u32) -> bool {
         let connection = &self.connections[place as usize];
         let path = &connection.paths[(index - connection.first) as usize];
-        path.established && f64::from(path.in_flight + 1) <= path.window
+        path.is_active() && f64::from(path.in_flight + 1) <= path.window
     }
 
     /// Wakes the subflows that only their pace holds back.
@@ -71,7 +71,7 @@ impl Endpoints {
         for (index, path) in (connection.first..).zip(&connection.paths) {
             let sender = &mut self.senders[index as usize];
             let held = path.pacing_rate.is_some() && sender.pace_from > now;
-            if held && path.established && sender.pace_timer_at != sender.pace_from {
+            if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
                 sender.pace_timer_at = sender.pace_from;
                 out.wake(Timer::Pace(SubflowIndex(index)), sender.pace_from);
             }
@@ -205,9 +205,8 @@ fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 #[inline(always)]
 fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
     f64::from(path.in_flight + 1) <= path.window
-        && path.established
+        && path.is_active()
         && path.may_send
-        && !sender.dead
         && (sender.board.outstanding() < connection.subflow_window
             || connection.fits_subflow_window(&sender.board))
         && is_its_time(path, sender, now)

@@ -26,7 +26,7 @@ impl Output for Wishes {
     fn finished(&mut self, _: ConnectionId) {
         self.finished += 1;
     }
-    fn dead(&mut self, _: ConnectionId, _: SubflowIndex) {}
+    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
     fn gone(&mut self, _: ConnectionId) {
         self.gone += 1;
     }
