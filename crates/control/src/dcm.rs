@@ -12,7 +12,8 @@
 //! - loss halves; a timeout starts again from one packet.
 //!
 //! With one active subflow DCM is DCTCP, and without marks it is LIA. What `lia` and `dctcp` say
-//! about subflows without an RTT sample and about the one cut of a round holds here.
+//! about subflows without an RTT sample, about the one cut of a round and about marked acknowledgements
+//! holds here.
 //!
 //! Ruling: alpha_r starts at 1 as in RFC 8257; in the published code it starts at 0 (`alpha = 0`).
 
@@ -62,10 +63,9 @@ impl Controller for Dcm {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
         subflow.share.on_ack(path, ack);
-        if ack.ce > 0 && subflow.cuts.on_mark(path, subflow.share.alpha / 2.0) {
-            return;
-        }
-        if ack.lets_window_grow() {
+        if ack.ce > 0 {
+            subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
+        } else if ack.lets_window_grow() {
             let packets = slow_start::grow(path, ack.packets);
             if packets > 0 {
                 paths[r].window += f64::from(packets) / packets_per_increment(paths, r);
@@ -116,7 +116,9 @@ mod tests {
         assert_eq!((connection.window(0), connection.ssthresh(0)), (12.0, 12.0));
         assert_eq!((connection.window(1), connection.ssthresh(1)), (16.0, 1.0));
         connection.ack(0, 1, 1);
-        assert!(connection.window(0) > 12.0, "the round has been cut");
+        assert_eq!(connection.window(0), 12.0, "the round has been cut");
+        connection.ack(0, 1, 0);
+        assert!(connection.window(0) > 12.0, "and goes on growing");
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 8.0, "half of 16");
         connection.change(0, Change::Opened);

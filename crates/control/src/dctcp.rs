@@ -5,8 +5,8 @@
 //! - once a round: alpha <- (1 - g) alpha + g F, with F the share of the round's acknowledged packets
 //!   that were marked;
 //! - on the first mark of a round: w <- w (1 - alpha/2), ssthresh = w, in slow start too;
-//! - for any other acknowledgement, marked or not, Reno's increase: +1 for each acknowledged packet in
-//!   slow start, then +1/w;
+//! - for an acknowledgement without marks, Reno's increase: +1 for each acknowledged packet in slow start,
+//!   then +1/w; one with marks never grows the window (RFC 3168, section 6.1.2);
 //! - loss halves.
 //!
 //! When an acknowledgement both ends a round and carries a mark, alpha is brought up to date first.
@@ -121,8 +121,10 @@ impl Controller for Dctcp {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
         subflow.share.on_ack(path, ack);
-        let cut = ack.ce > 0 && subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
-        if !cut && ack.lets_window_grow() {
+        if ack.ce > 0 {
+            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
+            subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
+        } else if ack.lets_window_grow() {
             reno::grow(path, ack.packets);
         }
     }
@@ -243,9 +245,11 @@ mod tests {
         connection.ack(0, 1, 1);
         assert_eq!(
             connection.window(0),
-            15.0 + 1.0 / 15.0,
-            "the second mark does not"
+            15.0,
+            "the second mark neither cuts nor grows"
         );
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 15.0 + 1.0 / 15.0);
     }
 
     #[test]
@@ -292,7 +296,7 @@ mod tests {
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 10.0);
         connection.ack(0, 1, 1);
-        assert_eq!(connection.window(0), 10.1);
+        assert_eq!(connection.window(0), 10.0);
     }
 
     #[test]
@@ -301,11 +305,7 @@ mod tests {
         connection.ack(0, 1, 1);
         connection.change(0, Change::Closed);
         connection.ack(0, 1, 1);
-        assert_eq!(
-            connection.window(0),
-            12.0 + 1.0 / 12.0,
-            "the round has been cut"
-        );
+        assert_eq!(connection.window(0), 12.0, "the round has been cut");
         connection.change(0, Change::Opened);
         connection.paths[0].window = 16.0;
         connection.ack(0, 1, 1);

@@ -26,7 +26,7 @@
 //!
 //! Ruling: a round is cut once by marks, which are ignored until the packets in flight at the last cut
 //! (mark or loss) have been acknowledged; a loss in a round that a mark has cut costs nothing more.
-//! Every other loss event cuts.
+//! Every other loss event cuts. A marked acknowledgement grows no window (RFC 3168, section 6.1.2).
 //!
 //! Ruling: subflows without an RTT sample are left out of the sum; as long as subflow r has none itself,
 //! or is not established, it grows like Reno.
@@ -122,10 +122,9 @@ impl Controller for Eutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let gamma = self.gamma(r);
         if ack.ce > 0 && self.marks_count {
-            let cuts = self.cuts.get(r);
-            if cuts.on_mark(&mut paths[r], gamma / 2.0) {
-                return;
-            }
+            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
+            self.cuts.get(r).on_mark(&mut paths[r], gamma / 2.0);
+            return;
         }
         if ack.lets_window_grow() {
             let packets = slow_start::grow_by(&mut paths[r], ack.packets, gamma);
@@ -278,8 +277,9 @@ mod tests {
         assert_eq!((connection.window(1), connection.ssthresh(1)), (6.0, 6.0));
         assert_eq!(connection.window(0), 16.0);
         connection.ack(1, 1, 1);
-        let grown = 6.0 + 1.0 / 22.0;
-        assert_eq!(connection.window(1), grown, "the round has been cut");
+        assert_eq!(connection.window(1), 6.0, "the round has been cut");
+        connection.ack(1, 1, 0);
+        assert_eq!(connection.window(1), 6.0 + 1.0 / 22.0);
         connection.loss(1, Loss::FastRetransmit);
         assert_eq!(connection.window(1), 6.0, "a loss costs nothing more");
         connection.change(1, Change::Opened);

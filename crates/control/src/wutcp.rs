@@ -26,7 +26,8 @@
 //!
 //! Ruling: a round is cut once by marks, which are ignored until the packets in flight at the last cut
 //! (mark or loss) have been acknowledged. A loss in a round that a mark has cut halves the window from
-//! before that cut; where the mark cut deeper, that stands.
+//! before that cut; where the mark cut deeper, that stands. A marked acknowledgement grows no window
+//! (RFC 3168, section 6.1.2).
 //!
 //! Ruling: m is counted whenever a subflow opens or closes.
 
@@ -146,10 +147,10 @@ impl Controller for Wutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
         if ack.ce > 0 && self.marks_count {
+            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
             let cut = self.weight.cut(path);
-            if self.cuts.get(r).on_mark(path, cut) {
-                return;
-            }
+            self.cuts.get(r).on_mark(path, cut);
+            return;
         }
         if ack.lets_window_grow() {
             let packets = slow_start::grow_by(path, ack.packets, self.weight.step);
@@ -297,7 +298,9 @@ mod tests {
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (5.0, 5.0));
         connection.ack(0, 1, 1);
-        assert_eq!(connection.window(0), 5.1, "the round has been cut");
+        assert_eq!(connection.window(0), 5.0, "the round has been cut");
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 5.1);
         connection.change(0, Change::Opened);
         connection.ack(0, 1, 1);
         assert_eq!(connection.window(0), 2.55, "a new subflow has cut nothing");

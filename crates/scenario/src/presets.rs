@@ -2,7 +2,8 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    AckPolicy, Config, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+    AckPolicy, Config, Handshake, Joins, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
+    SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -43,7 +44,10 @@ pub fn presets() -> &'static [Preset] {
             help: "A current Linux host: SACK, initial window 10, delayed ACKs, lowest-RTT scheduler.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
-            values: |_| Config::default(),
+            values: |context| match context.controller {
+                "reno" | "cubic" | "dctcp" => linux_own(),
+                _ => Config::default(),
+            },
         },
         Preset {
             name: "xmp-2013",
@@ -53,6 +57,7 @@ pub fn presets() -> &'static [Preset] {
             values: |_| Config {
                 recovery: Recovery::NewReno,
                 limited_transmit: false,
+                ssthresh_from: SsthreshFrom::Flight,
                 initial_window: 1.0,
                 // With an initial window of 1 each flow would else begin with 40 ms of waiting,
                 // which the published completion times exclude; ns-3 does the same.
@@ -126,7 +131,7 @@ pub fn presets() -> &'static [Preset] {
                     "olia" | "balia" => 1.0,
                     _ => 2.0,
                 },
-                ..Config::default()
+                ..linux_own()
             },
         },
         Preset {
@@ -149,6 +154,16 @@ pub(crate) fn find(name: &str) -> Option<&'static Preset> {
     presets().iter().find(|preset| preset.name == name)
 }
 
+/// What Linux does for the controllers that do not control their window themselves (`cong_control`): its own,
+/// and the modules of the out-of-tree MPTCP. tcp_cwnd_reduction acts in CWR and in Recovery.
+fn linux_own() -> Config {
+    Config {
+        reduction: Reduction::Proportional,
+        growth_in_cut_round: false,
+        ..Config::default()
+    }
+}
+
 /// An acknowledgement for every data packet; the timeout never acts.
 fn every_packet() -> AckPolicy {
     AckPolicy {
@@ -162,6 +177,7 @@ fn ns3() -> Config {
     Config {
         recovery: Recovery::NewReno,
         limited_transmit: false,
+        ssthresh_from: SsthreshFrom::Flight,
         initial_window: 1.0,
         initial_ssthresh: 65_535.0 / 1400.0,
         minimum_window: 2.0,

@@ -3,7 +3,8 @@
 use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
-    Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+    Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
+    SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -26,6 +27,14 @@ fn sizes(config: &Config) -> (u16, u16, u16) {
         config.maximum_segment,
         config.data_packet,
         config.ack_packet,
+    )
+}
+
+fn cuts(config: &Config) -> (Reduction, bool, SsthreshFrom) {
+    (
+        config.reduction,
+        config.growth_in_cut_round,
+        config.ssthresh_from,
     )
 }
 
@@ -55,8 +64,20 @@ fn there_are_seven_and_linux_comes_first() {
 
 #[test]
 fn linux() {
-    let config = preset("linux", "cubic", GIGABIT);
+    let config = preset("linux", "xmp", GIGABIT);
     assert_eq!(config, Config::default());
+    // Linux brings cuts into force itself for the controllers that leave it to it.
+    for own in ["reno", "cubic", "dctcp"] {
+        let config = preset("linux", own, GIGABIT);
+        assert_eq!(
+            cuts(&config),
+            (Reduction::Proportional, false, SsthreshFrom::Window)
+        );
+    }
+    assert_eq!(
+        cuts(&config),
+        (Reduction::AtOnce, true, SsthreshFrom::Window)
+    );
     assert_eq!(config.recovery, Recovery::Sack);
     assert_eq!((config.initial_window, config.minimum_window), (10.0, 2.0));
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
@@ -77,6 +98,10 @@ fn linux() {
 #[test]
 fn xmp_2013() {
     let config = preset("xmp-2013", "xmp", GIGABIT);
+    assert_eq!(
+        cuts(&config),
+        (Reduction::AtOnce, true, SsthreshFrom::Flight)
+    );
     assert_eq!(config.recovery, Recovery::NewReno);
     assert_eq!((config.initial_window, config.minimum_window), (1.0, 2.0));
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
@@ -97,6 +122,10 @@ fn xmp_2013() {
 #[test]
 fn amp_2019() {
     let config = preset("amp-2019", "amp", GIGABIT);
+    assert_eq!(
+        cuts(&config),
+        (Reduction::AtOnce, true, SsthreshFrom::Flight)
+    );
     assert_eq!(config.recovery, Recovery::NewReno);
     assert_eq!((config.initial_window, config.minimum_window), (1.0, 2.0));
     assert!((config.initial_ssthresh * 1400.0 - 65_535.0).abs() < 1e-9);
@@ -151,7 +180,8 @@ fn decn() {
 #[test]
 fn eutcp_2022() {
     let config = preset("eutcp-2022", "eutcp", GIGABIT);
-    assert_eq!(config, Config::default());
+    // The out-of-tree kernel's modules leave cuts to the kernel, all of them.
+    assert_eq!(config, preset("linux", "reno", GIGABIT));
     for (controller, minimum) in [("lia", 2.0), ("olia", 1.0), ("balia", 1.0)] {
         assert_eq!(
             preset("eutcp-2022", controller, GIGABIT).minimum_window,

@@ -16,6 +16,25 @@ pub enum Recovery {
     Reno,
 }
 
+/// How a window that congestion has cut comes into force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Nothing leaves until the flight is below the new window (RFC 5681, RFC 8257).
+    AtOnce,
+    /// Over the round of the cut packets leave in proportion to those that arrive (proportional rate
+    /// reduction, RFC 6937 and RFC 9937).
+    Proportional,
+}
+
+/// What a loss takes its share from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SsthreshFrom {
+    /// From what was in flight, where that is less than the window (RFC 5681, section 3.1).
+    Flight,
+    /// From the window, as Linux does.
+    Window,
+}
+
 /// How a connection's first subflow opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
@@ -89,6 +108,12 @@ pub struct Config {
     pub recovery: Recovery,
     /// Whether the first two duplicate acknowledgements release a new packet each (RFC 3042).
     pub limited_transmit: bool,
+    /// How a window that was cut comes into force.
+    pub reduction: Reduction,
+    /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
+    pub growth_in_cut_round: bool,
+    /// What a loss takes its share from.
+    pub ssthresh_from: SsthreshFrom,
     /// Initial window, in packets.
     pub initial_window: f64,
     /// Initial ssthresh, in packets; infinite for none.
@@ -147,6 +172,12 @@ impl Config {
         }
     }
 
+    /// Whether the round of a cut differs from others.
+    #[inline]
+    pub(crate) fn has_cut_rounds(&self) -> bool {
+        self.reduction == Reduction::Proportional || !self.growth_in_cut_round
+    }
+
     /// Payload of a connection's segment that is not its last.
     #[inline]
     pub(crate) fn full_payload(&self, key: PacketKey, segment: u32) -> u16 {
@@ -176,6 +207,9 @@ impl Default for Config {
         Config {
             recovery: Recovery::Sack,
             limited_transmit: true,
+            reduction: Reduction::AtOnce,
+            growth_in_cut_round: true,
+            ssthresh_from: SsthreshFrom::Window,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             minimum_window: 2.0,

@@ -3,8 +3,8 @@
 use crate::reassembly::Reassembly;
 use crate::scoreboard::Scoreboard;
 use crate::segmentation::Segmentation;
-use crate::{Config, PacketKey, ReceiveWindow};
-use pathweave_control::{Change, Controller, Path, Paths, Scheme, SubflowId};
+use crate::{Config, PacketKey, ReceiveWindow, SsthreshFrom};
+use pathweave_control::{Change, Controller, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -171,6 +171,18 @@ impl Connection {
         }
     }
 
+    /// A subflow lost packets, of `flight` packets sent and not acknowledged cumulatively: tells the controller.
+    #[cold]
+    #[inline(never)]
+    pub fn lose(&mut self, number: SubflowId, loss: Loss, flight: u32, now: Time) {
+        let path = &mut self.paths[number.0 as usize];
+        if self.config.ssthresh_from == SsthreshFrom::Flight {
+            path.window = path.window.min(f64::from(flight.max(1)));
+        }
+        let paths = &mut Paths::new(&mut self.paths);
+        self.controller.on_loss(paths, number, loss, now);
+    }
+
     /// Puts a subflow's path into another state, and tells the controller.
     #[cold]
     #[inline(never)]
@@ -261,6 +273,16 @@ impl Connection {
         let next = self.reinject.front().copied().unwrap_or(self.next_data);
         let all = board.outstanding_data().chain([next]);
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
+    }
+
+    /// Whether a subflow's receive window, and not its congestion window, is what limits it.
+    #[inline]
+    pub fn receiver_limits(&self, path: &Path, board: &Scoreboard) -> bool {
+        if self.segmentation.is_none() {
+            path.window > f64::from(self.subflow_window)
+        } else {
+            self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
+        }
     }
 
     /// Whether there is data that the receive window lets go.

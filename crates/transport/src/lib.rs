@@ -8,6 +8,7 @@
 
 mod config;
 mod connection;
+mod cut_round;
 mod endpoints;
 mod packets;
 mod reassembly;
@@ -20,7 +21,8 @@ mod sender;
 mod timeout;
 
 pub use config::{
-    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
+    SegmentScheduler, SsthreshFrom,
 };
 pub use connection::{Opening, Scatter};
 pub use endpoints::{

@@ -12,9 +12,11 @@ pub(crate) struct Acknowledgement {
     pub ce_echo: u8,
     pub sack_count: u8,
     pub sack: [SackBlock; SACK_BLOCKS],
-    /// When the packet that it answers was sent.
+    /// When the packet that it answers was sent, the last that it covers.
     pub sent: Time,
-    /// Whether `sent` gives a fair RTT sample: not when the timer sent the acknowledgement.
+    /// When the first packet that it covers was sent.
+    pub first_sent: Time,
+    /// Whether these give fair RTT samples: not when the timer sent the acknowledgement.
     pub rtt_sample: bool,
     /// The congestion field of the packet that it answers.
     pub feedback: Feedback,
@@ -56,6 +58,8 @@ pub(crate) struct Receiver {
     last_ce: bool,
     /// Data packets that are still acknowledged at once, as the subflow is young.
     at_first: u32,
+    /// When the first and the last packet that are not yet acknowledged were sent.
+    first_sent: Time,
     last_sent: Time,
     /// The latest packet's.
     feedback: Feedback,
@@ -93,6 +97,9 @@ impl Receiver {
             if self.unacknowledged > 0 {
                 reaction.before = Some(self.acknowledge(echo_limit, config));
             }
+        }
+        if self.unacknowledged == 0 {
+            self.first_sent = arrival.sent;
         }
         self.last_sent = arrival.sent;
         self.feedback = arrival.feedback;
@@ -135,6 +142,7 @@ impl Receiver {
             sack_count: 0,
             sack: [SackBlock::default(); SACK_BLOCKS],
             sent: self.last_sent,
+            first_sent: self.first_sent,
             rtt_sample: true,
             feedback: std::mem::take(&mut self.feedback),
         };

@@ -94,9 +94,15 @@ impl Scoreboard {
     pub fn lost(&self) -> u32 {
         self.lost
     }
-    #[cfg(test)]
+    /// Segments that are known to have arrived beyond the lowest unacknowledged one.
+    #[inline]
     pub fn sacked(&self) -> u32 {
         self.sacked
+    }
+    /// Segments that have arrived as far as the sender knows, since the first.
+    #[inline]
+    pub fn delivered(&self) -> u32 {
+        self.una + self.sacked
     }
     #[inline]
     pub fn outstanding(&self) -> u32 {
@@ -161,8 +167,9 @@ impl Scoreboard {
     }
 
     /// A cumulative acknowledgement. Returns how many of the segments had not been selectively
-    /// acknowledged before. Under NewReno `sacked` is only a number, which the caller corrects.
-    pub fn acknowledge(&mut self, to: u32, selective: bool) -> u32 {
+    /// acknowledged before. Under NewReno `sacked` is only a number: the caller goes on to
+    /// [`Scoreboard::deflate`] or [`Scoreboard::forget_duplicates`].
+    pub fn acknowledge(&mut self, to: u32) -> u32 {
         let mut fresh = 0;
         for number in self.una..to {
             match self.at(number).state {
@@ -177,9 +184,6 @@ impl Scoreboard {
         self.una = to;
         self.lost_from = self.lost_from.max(to);
         self.judged_to = self.judged_to.max(to);
-        if !selective {
-            self.sacked = self.sacked.min(self.outstanding() - self.lost);
-        }
         fresh
     }
 
@@ -272,10 +276,11 @@ impl Scoreboard {
         self.sacked = (self.sacked + duplicates).min(self.outstanding() - self.lost);
     }
 
-    /// NewReno: a partial acknowledgement of so many segments; all but the one that was sent again
-    /// had been counted as gone.
+    /// NewReno: a partial acknowledgement of this many segments; all but the one that was sent again
+    /// had been counted as gone. What is left counted cannot exceed what is outstanding.
     pub fn deflate(&mut self, acknowledged: u32) {
-        self.sacked = self.sacked.saturating_sub(acknowledged.saturating_sub(1));
+        let gone = self.sacked.saturating_sub(acknowledged.saturating_sub(1));
+        self.sacked = gone.min(self.outstanding() - self.lost);
     }
 
     /// NewReno: recovery is over, duplicates count no more.
@@ -353,7 +358,7 @@ mod tests {
         assert_eq!(board.send_again(), Some((2, 102)));
         assert_eq!(board.send_again(), Some((5, 105)));
         assert_eq!(board.send_again(), None);
-        assert_eq!(board.acknowledge(9, true), 4);
+        assert_eq!(board.acknowledge(9), 4);
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (0, 0, 1));
     }
 
@@ -381,9 +386,24 @@ mod tests {
         assert_eq!(board.send_again(), Some((0, 100)));
         assert_eq!(board.in_flight(), 7);
         // A partial acknowledgement of 4: the first was sent again, 3 had been counted as gone.
-        assert_eq!(board.acknowledge(4, false), 4);
+        assert_eq!(board.acknowledge(4), 4);
         board.deflate(4);
         assert_eq!((board.sacked(), board.in_flight()), (0, 6));
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_keeps_what_later_duplicates_counted() {
+        // The first and the seventh of ten are lost: eight duplicates, then everything below the seventh.
+        let mut board = sent(10);
+        board.count_duplicate(3);
+        board.judge_first();
+        board.send_again();
+        board.count_duplicate(5);
+        assert_eq!(board.in_flight(), 2);
+        assert_eq!(board.acknowledge(6), 6);
+        board.deflate(6);
+        // The duplicates of the three behind the seventh still count: it alone is in the network.
+        assert_eq!((board.sacked(), board.in_flight()), (3, 1));
     }
 
     #[derive(Clone, Debug)]
@@ -423,7 +443,7 @@ mod tests {
                     Step::Acknowledge(count) => {
                         let to = (una + count as usize).min(list.len());
                         let fresh = list[una..to].iter().filter(|s| **s != State::Sacked).count();
-                        prop_assert_eq!(board.acknowledge(to as u32, true), fresh as u32);
+                        prop_assert_eq!(board.acknowledge(to as u32), fresh as u32);
                         una = to;
                     }
                     Step::Block(start, count) => {

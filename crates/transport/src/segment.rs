@@ -48,8 +48,11 @@ pub struct Segment {
     pub(crate) number: u32,
     /// Data: its number on the connection. Acknowledgement: the lowest not yet delivered in order.
     pub(crate) data_number: u32,
-    /// When the data packet, or the SYN, was sent; an acknowledgement returns it.
+    /// When the data packet, or the SYN, was sent; an acknowledgement returns it, of the last packet that
+    /// it covers.
     pub(crate) sent: Time,
+    /// Acknowledgement: when the first packet that it covers was sent.
+    pub(crate) first_sent: Time,
     pub(crate) sack: [SackBlock; SACK_BLOCKS],
 }
 

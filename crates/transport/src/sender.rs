@@ -1,10 +1,11 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
+use crate::cut_round::CutRound;
 use crate::scoreboard::Scoreboard;
 use crate::segment::Segment;
 use crate::timeout::RetransmissionTimeout;
 use crate::{Config, Recovery, RttHistogram};
-use pathweave_control::{Loss, SubflowId};
+use pathweave_control::{Loss, Path, SubflowId};
 use pathweave_units::Time;
 
 /// Duplicate acknowledgements, or selectively acknowledged segments above, that make one lost.
@@ -43,6 +44,8 @@ pub(crate) struct Progress {
     pub advanced: bool,
     /// A new loss event began.
     pub loss: bool,
+    /// It showed that more segments are lost.
+    pub found_lost: bool,
     /// Fast recovery was under way when the acknowledgement came.
     pub in_recovery: bool,
     /// The lowest lost segment is to be sent again whatever the window says.
@@ -57,6 +60,8 @@ pub(crate) struct Sender {
     pub phase: Phase,
     pub recovery: RecoveryState,
     pub board: Scoreboard,
+    /// The round in which its window was cut, where the configuration makes a difference of it.
+    pub cut_round: Option<CutRound>,
     duplicates: u32,
     /// So many make a segment lost.
     pub duplicate_threshold: u32,
@@ -94,6 +99,7 @@ impl Sender {
             phase: Phase::Unopened,
             recovery: RecoveryState::None,
             board: Scoreboard::new(),
+            cut_round: None,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
             timeouts_in_row: 0,
@@ -122,6 +128,7 @@ impl Sender {
         self.number = number;
         self.phase = Phase::Unopened;
         self.recovery = RecoveryState::None;
+        self.cut_round = None;
         self.duplicates = 0;
         self.duplicate_threshold = DUPLICATE_THRESHOLD;
         self.timeouts_in_row = 0;
@@ -184,12 +191,13 @@ impl Sender {
     /// RFC 6675.
     fn selective(&mut self, ack: &Segment, progress: &mut Progress) {
         if progress.advanced {
-            progress.packets = self.board.acknowledge(ack.number, true);
+            progress.packets = self.board.acknowledge(ack.number);
             self.leave_recovery(ack.number);
         }
         let blocks = &ack.sack[..usize::from(ack.sack_count)];
         progress.packets += self.board.acknowledge_blocks(blocks);
         let found = self.board.judge_by_blocks(self.duplicate_threshold);
+        progress.found_lost = found;
         if found && self.recovery == RecoveryState::None {
             self.recovery = RecoveryState::Fast(self.board.next());
             progress.loss = true;
@@ -202,7 +210,7 @@ impl Sender {
     fn cumulative(&mut self, ack: &Segment, config: &Config, progress: &mut Progress) {
         if progress.advanced {
             let before = self.board.una();
-            progress.packets = self.board.acknowledge(ack.number, false);
+            progress.packets = self.board.acknowledge(ack.number);
             self.duplicates = 0;
             self.leave_recovery(ack.number);
             match self.recovery {
@@ -215,8 +223,7 @@ impl Sender {
                     self.board.judge_first();
                     progress.send_first = true;
                 }
-                RecoveryState::None => self.board.forget_duplicates(),
-                RecoveryState::Timeout(_) => {}
+                RecoveryState::None | RecoveryState::Timeout(_) => self.board.forget_duplicates(),
             }
         } else if self.board.outstanding() > 0 {
             self.duplicates += 1;
@@ -231,6 +238,7 @@ impl Sender {
                     self.board.count_duplicate(counted);
                     self.board.judge_first();
                     self.recovery = RecoveryState::Fast(self.board.next());
+                    progress.found_lost = true;
                     progress.loss = true;
                     progress.send_first = true;
                 }
@@ -249,6 +257,42 @@ impl Sender {
         }
     }
 
+    /// Notices that what was in flight at the last cut has been acknowledged.
+    #[inline]
+    pub fn end_cut_round_if_over(&mut self) {
+        if let Some(round) = self.cut_round
+            && self.recovery == RecoveryState::None
+            && (round.is_over(self.board.una()) || self.board.outstanding() == 0)
+        {
+            self.cut_round = None;
+        }
+    }
+
+    /// Packets in the network as far as the sender counts them. Without limited transmit duplicate
+    /// acknowledgements before recovery release nothing: what they report still counts.
+    #[inline]
+    pub fn in_flight(&self, config: &Config) -> u32 {
+        let in_flight = self.board.in_flight();
+        if !config.limited_transmit
+            && self.recovery == RecoveryState::None
+            && config.recovery == Recovery::Sack
+        {
+            in_flight + self.board.sacked()
+        } else {
+            in_flight
+        }
+    }
+
+    /// Packets that may be in flight: the window, or during proportional rate reduction what that allows.
+    #[inline(always)]
+    pub fn has_room(&self, path: &Path) -> bool {
+        let next = path.in_flight + 1;
+        match self.cut_round.and_then(|round| round.proportional) {
+            None => f64::from(next) <= path.window,
+            Some(reduction) => next <= reduction.window,
+        }
+    }
+
     /// The retransmission timer expired on outstanding data. Returns the loss to report, if it is a
     /// new one: repeated expiries for the same data are not.
     pub fn on_timeout(&mut self, config: &Config) -> Option<Loss> {
@@ -258,6 +302,7 @@ impl Sender {
         self.timed_out = Some(una);
         self.recovery = RecoveryState::Timeout(self.board.next());
         self.board.judge_all(config.recovery == Recovery::Sack);
+        self.cut_round = None;
         self.duplicates = 0;
         self.timeouts += 1;
         self.timeouts_in_row += 1;

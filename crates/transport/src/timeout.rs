@@ -22,6 +22,12 @@ impl RetransmissionTimeout {
         }
     }
 
+    /// The handshake, which was not simulated, has measured the RTT: with those of data centres its timeout is
+    /// the minimum. The smoothed RTT stays unknown.
+    pub fn assume_handshake(&mut self, config: &Config) {
+        self.timeout = config.minimum_rto.as_picos();
+    }
+
     /// Takes an RTT sample and returns the smoothed RTT. Gains are 1/8 and 1/4 (section 2.3).
     #[inline]
     pub fn sample(&mut self, rtt: Time, config: &Config) -> Time {

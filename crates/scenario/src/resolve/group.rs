@@ -85,7 +85,7 @@ pub(super) fn group(
             pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report)
         }
     };
-    let name = control.as_ref().map_or("", |(entry, _)| entry.name);
+    let name = control.as_ref().map_or("", on_each_subflow);
     let mut config = transport(&mut keys.transport, base, name, steps, scene, report);
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
@@ -241,6 +241,14 @@ pub(super) fn controller(
             }
             None
         }
+    }
+}
+
+/// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
+fn on_each_subflow((entry, parameters): &Control) -> &str {
+    match parameters.value("of") {
+        Some(Value::Text(of)) => of,
+        _ => entry.name,
     }
 }
 

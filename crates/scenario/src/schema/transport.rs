@@ -3,7 +3,8 @@
 use crate::text::{BytesText, PacketsOrBytes, TimeText};
 use crate::words::{CountOrNever, SsthreshText, WindowText};
 use pathweave_transport::{
-    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, SegmentScheduler,
+    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
+    SegmentScheduler, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Time};
 use schemars::JsonSchema;
@@ -22,6 +23,15 @@ pub(crate) struct TransportTable {
     /// Whether the first two duplicate acknowledgements release a new packet each (RFC 3042).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// How a window that congestion has cut comes into force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<ReductionName>,
+    /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_in_cut_round: Option<bool>,
+    /// What a loss takes its share from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssthresh_from: Option<SsthreshFromName>,
     /// Initial window, in packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<f64>,
@@ -101,6 +111,26 @@ pub(crate) enum RecoveryName {
     Reno,
 }
 
+/// How a window that congestion has cut comes into force.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReductionName {
+    /// Nothing leaves until the flight is below the new window.
+    AtOnce,
+    /// Packets leave in proportion to those that arrive, over a round (RFC 6937, RFC 9937).
+    Prr,
+}
+
+/// What a loss takes its share from.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SsthreshFromName {
+    /// From what was in flight (RFC 5681).
+    Flight,
+    /// From the window, as Linux does.
+    Window,
+}
+
 /// How connections open.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -171,6 +201,20 @@ impl TransportTable {
                 RecoveryName::Sack => Recovery::Sack,
                 RecoveryName::NewReno => Recovery::NewReno,
                 RecoveryName::Reno => Recovery::Reno,
+            };
+        }
+        if let Some(reduction) = self.reduction {
+            config.reduction = match reduction {
+                ReductionName::AtOnce => Reduction::AtOnce,
+                ReductionName::Prr => Reduction::Proportional,
+            };
+        }
+        let growth = self.growth_in_cut_round;
+        config.growth_in_cut_round = growth.unwrap_or(config.growth_in_cut_round);
+        if let Some(from) = self.ssthresh_from {
+            config.ssthresh_from = match from {
+                SsthreshFromName::Flight => SsthreshFrom::Flight,
+                SsthreshFromName::Window => SsthreshFrom::Window,
             };
         }
         if let Some(ssthresh) = self.initial_ssthresh {
@@ -332,6 +376,15 @@ impl From<&Config> for TransportTable {
                 Recovery::Reno => RecoveryName::Reno,
             }),
             limited_transmit: Some(config.limited_transmit),
+            reduction: Some(match config.reduction {
+                Reduction::AtOnce => ReductionName::AtOnce,
+                Reduction::Proportional => ReductionName::Prr,
+            }),
+            growth_in_cut_round: Some(config.growth_in_cut_round),
+            ssthresh_from: Some(match config.ssthresh_from {
+                SsthreshFrom::Flight => SsthreshFromName::Flight,
+                SsthreshFrom::Window => SsthreshFromName::Window,
+            }),
             initial_window: Some(config.initial_window),
             initial_ssthresh: Some(SsthreshText(
                 config

@@ -1,20 +1,33 @@
 //! Acknowledgements arrive: the controller hears of them, and a connection that has everything acknowledged closes.
 
 use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
+use crate::Reduction;
+use crate::cut_round::{CutRound, Proportional};
 use crate::segment::Segment;
-use crate::sender::{Phase, RecoveryState};
-use pathweave_control::{Ack, Change, Feedback, PathState, Paths};
+use crate::sender::{Phase, Progress, RecoveryState};
+use pathweave_control::{Ack, Change, Feedback, Loss, PathState, Paths};
 use pathweave_units::Time;
 
+/// A subflow before an acknowledgement was looked at.
+#[derive(Clone, Copy)]
+struct Before {
+    window: f64,
+    in_flight: u32,
+    delivered: u32,
+}
+
 impl Endpoints {
+    /// Takes RTT samples: since the first packet that an acknowledgement covers was sent, for the smoothed
+    /// RTT and the timeout (RFC 7323, section 4), and since the last one, which knows of no delayed
+    /// acknowledgement.
     #[inline]
-    pub(super) fn take_rtt(&mut self, index: u32, rtt: Time) {
+    pub(super) fn take_rtt(&mut self, index: u32, of_first: Time, of_last: Time) {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
         let path = &mut connection.paths[sender.number.0 as usize];
-        path.smoothed_rtt = sender.timeout.sample(rtt, &connection.config);
-        path.latest_rtt = rtt;
-        path.minimum_rtt = path.minimum_rtt.min(rtt);
+        path.smoothed_rtt = sender.timeout.sample(of_first, &connection.config);
+        path.latest_rtt = of_last;
+        path.minimum_rtt = path.minimum_rtt.min(of_last);
     }
 
     #[inline]
@@ -30,6 +43,13 @@ impl Endpoints {
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
         let number = sender.number;
+        let path = &connection.paths[number.0 as usize];
+        let before = Before {
+            window: path.window,
+            in_flight: sender.board.in_flight(),
+            delivered: sender.board.delivered(),
+        };
+        let receiver_limits = connection.receiver_limits(path, &sender.board);
         let progress = sender.on_ack(segment, &connection.config);
         connection.acknowledge(segment.data_number);
         let mut rtt = None;
@@ -37,15 +57,13 @@ impl Endpoints {
             let sample = now - segment.sent;
             sender.rtts.add(sample);
             rtt = Some(sample);
-        }
-        if let Some(sample) = rtt {
-            self.take_rtt(index, sample);
+            self.take_rtt(index, now - segment.first_sent, sample);
         }
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[place as usize];
         let path = &mut connection.paths[number.0 as usize];
         path.acked = u64::from(sender.board.una());
-        path.in_flight = sender.board.in_flight();
+        path.in_flight = sender.in_flight(&connection.config);
         path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
         if progress.advanced {
             sender.timeout.reset_backoff();
@@ -61,14 +79,14 @@ impl Endpoints {
                 }
             }
         }
+        sender.end_cut_round_if_over();
         sender.marks += u64::from(segment.ce_echo);
-        if progress.advanced && connection.paths[number.0 as usize].state == PathState::Failed {
+        if progress.advanced && path.state == PathState::Failed {
             connection.change(number, Change::Recovered);
         }
-        let paths = &mut Paths::new(&mut connection.paths);
         if progress.loss {
-            let loss = pathweave_control::Loss::FastRetransmit;
-            connection.controller.on_loss(paths, number, loss, now);
+            let flight = sender.board.outstanding();
+            connection.lose(number, Loss::FastRetransmit, flight, now);
         }
         let packets = match sender.recovery {
             // What a retransmission after a timeout fills may be a whole window: RFC 3465 lets
@@ -78,6 +96,7 @@ impl Endpoints {
             _ => progress.packets,
         };
         if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
+            let growth_waits = !connection.config.growth_in_cut_round && sender.cut_round.is_some();
             let ack = Ack {
                 now,
                 packets,
@@ -85,12 +104,20 @@ impl Endpoints {
                 rtt,
                 // Before recovery a duplicate acknowledgement lets a packet go but not the window
                 // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
-                recovery: progress.in_recovery || progress.loss || !progress.advanced,
-                window_limited: connection.window_limited,
+                recovery: progress.in_recovery
+                    || progress.loss
+                    || !progress.advanced
+                    || growth_waits,
+                window_limited: connection.window_limited && !receiver_limits,
                 feedback,
             };
+            let paths = &mut Paths::new(&mut connection.paths);
             connection.controller.on_ack(paths, number, &ack);
         }
+        if connection.config.has_cut_rounds() {
+            self.follow_cut(index, before, segment.ce_echo > 0, &progress);
+        }
+        let connection = &self.connections[place as usize];
         if connection.data_acked == connection.total {
             self.close_if_acknowledged(place, out);
             return;
@@ -99,6 +126,42 @@ impl Endpoints {
             self.send_lost(index, now, out);
         }
         self.send_what_may_be_sent(place, now, out);
+    }
+
+    /// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate
+    /// reduction up to date.
+    #[cold]
+    #[inline(never)]
+    fn follow_cut(&mut self, index: u32, before: Before, marked: bool, progress: &Progress) {
+        let sender = &mut self.senders[index as usize];
+        let connection = &self.connections[sender.connection as usize];
+        let path = &connection.paths[sender.number.0 as usize];
+        // A window at its minimum cannot shrink: a mark begins a round all the same.
+        let cut_by_mark =
+            marked && (path.window < before.window || path.window <= path.minimum_window);
+        let ends_at = if progress.loss {
+            Some(sender.board.next())
+        } else if cut_by_mark && sender.recovery == RecoveryState::None {
+            // The round of a mark ends with the first packet that was sent after the cut, as CWR does.
+            Some(sender.board.next() + 1)
+        } else {
+            None
+        };
+        if let Some(ends_at) = ends_at {
+            let under_way = sender.cut_round.and_then(|round| round.proportional);
+            let proportional = (connection.config.reduction == Reduction::Proportional)
+                .then(|| under_way.unwrap_or_else(|| Proportional::new(before.in_flight)));
+            sender.cut_round = Some(CutRound::new(ends_at, proportional));
+        }
+        if let Some(CutRound {
+            proportional: Some(reduction),
+            ..
+        }) = &mut sender.cut_round
+        {
+            let delivered = sender.board.delivered().saturating_sub(before.delivered);
+            let in_good_order = progress.advanced && !progress.found_lost;
+            reduction.on_ack(delivered, path.in_flight, path.window, in_good_order);
+        }
     }
 
     pub(super) fn close_if_acknowledged(&mut self, place: u32, out: &mut impl Output) {

@@ -89,6 +89,7 @@ impl Endpoints {
             number: ack.next,
             data_number: delivered,
             sent: ack.sent,
+            first_sent: ack.first_sent,
             sack: ack.sack,
         };
         out.send(segment.subflow, Direction::Back, shape, segment);

@@ -8,6 +8,8 @@ mod sending;
 mod view;
 
 #[cfg(test)]
+mod cut_tests;
+#[cfg(test)]
 mod packet_tests;
 #[cfg(test)]
 mod tests;

@@ -54,6 +54,7 @@ impl Endpoints {
             number: 0,
             data_number: 0,
             sent,
+            first_sent: sent,
             sack: [SackBlock::default(); SACK_BLOCKS],
         };
         sender.in_network += 1;
@@ -83,7 +84,8 @@ impl Endpoints {
         sender.timeout.reset_backoff();
         sender.timeouts_in_row = 0;
         sender.deadline = Time::MAX;
-        self.take_rtt(index, now - segment.sent);
+        let rtt = now - segment.sent;
+        self.take_rtt(index, rtt, rtt);
         self.establish(index, now, out);
     }
 
@@ -93,6 +95,9 @@ impl Endpoints {
         let number = sender.number;
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
+        if connection.established {
+            sender.timeout.assume_handshake(&connection.config);
+        }
         connection.change(number, Change::Opened);
         if number.0 == 0 && connection.joins_from == 0 {
             self.open_joins(place, now, out);

@@ -4,7 +4,7 @@ use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
 use crate::Config;
 use crate::segment::Kind;
 use crate::sender::{Phase, Sender};
-use pathweave_control::{Change, Paths};
+use pathweave_control::Change;
 use pathweave_units::Time;
 
 impl Endpoints {
@@ -50,12 +50,11 @@ impl Endpoints {
         let connection = &mut self.connections[place as usize];
         let loss = sender.on_timeout(&connection.config);
         let path = &mut connection.paths[sender.number.0 as usize];
-        path.in_flight = sender.board.in_flight();
+        path.in_flight = sender.in_flight(&connection.config);
         path.in_recovery = false;
         let number = sender.number;
         if let Some(loss) = loss {
-            let paths = &mut Paths::new(&mut connection.paths);
-            connection.controller.on_loss(paths, number, loss, now);
+            connection.lose(number, loss, sender.board.outstanding(), now);
         }
         self.start_retransmission_timer(index, now, out);
         self.send_lost(index, now, out);

@@ -3,6 +3,7 @@
 use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
 use crate::SegmentScheduler;
 use crate::connection::Connection;
+use crate::cut_round::CutRound;
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
 use crate::sender::Sender;
 use pathweave_control::{Feedback, Path, Paths};
@@ -60,7 +61,7 @@ impl Endpoints {
     pub(super) fn has_room(&self, place: u32, index: u32) -> bool {
         let connection = &self.connections[place as usize];
         let path = &connection.paths[(index - connection.first) as usize];
-        path.is_active() && f64::from(path.in_flight + 1) <= path.window
+        path.is_active() && self.senders[index as usize].has_room(path)
     }
 
     /// Wakes the subflows that only their pace holds back.
@@ -155,7 +156,14 @@ impl Endpoints {
         let connection = &mut self.connections[sender.connection as usize];
         let path = &mut connection.paths[sender.number.0 as usize];
         path.sent = u64::from(sender.board.next());
-        path.in_flight = sender.board.in_flight();
+        path.in_flight = sender.in_flight(&connection.config);
+        if let Some(CutRound {
+            proportional: Some(reduction),
+            ..
+        }) = &mut sender.cut_round
+        {
+            reduction.sent += 1;
+        }
         sender.sent_packets += 1;
         sender.in_network += 1;
         let size =
@@ -186,6 +194,7 @@ impl Endpoints {
             number,
             data_number: data,
             sent: now,
+            first_sent: now,
             sack: [SackBlock::default(); SACK_BLOCKS],
         };
         if sender.deadline == Time::MAX {
@@ -204,7 +213,7 @@ fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 /// Whether a subflow may take new data.
 #[inline(always)]
 fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
-    f64::from(path.in_flight + 1) <= path.window
+    sender.has_room(path)
         && path.is_active()
         && path.may_send
         && (sender.board.outstanding() < connection.subflow_window

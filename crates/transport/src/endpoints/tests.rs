@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// Keeps what the endpoints want done.
 #[derive(Default)]
-struct Wishes {
-    packets: Vec<(PacketShape, Segment)>,
-    timers: Vec<(Timer, Time)>,
+pub(super) struct Wishes {
+    pub packets: Vec<(PacketShape, Segment)>,
+    pub timers: Vec<(Timer, Time)>,
     finished: u32,
     gone: u32,
 }
@@ -32,7 +32,22 @@ impl Output for Wishes {
     }
 }
 
-fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, ConnectionId, Wishes) {
+/// Starts a flow of this many full packets, without a handshake.
+pub(super) fn started(
+    controller: &str,
+    packets: u64,
+    config: Config,
+) -> (Endpoints, ConnectionId, Wishes) {
+    started_established(controller, packets, config, false)
+}
+
+/// [`started`], on a connection that may be open already.
+pub(super) fn started_established(
+    controller: &str,
+    packets: u64,
+    config: Config,
+    established: bool,
+) -> (Endpoints, ConnectionId, Wishes) {
     let entry = pathweave_control::find(controller).expect("a controller");
     let mut endpoints = Endpoints::default();
     let payload = u64::from(config.maximum_segment);
@@ -48,7 +63,7 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
         packet_key: PacketKey::default(),
         subflow_starts: Vec::new(),
         join_delays: Vec::new(),
-        established: false,
+        established,
         scatter: None,
         scheme: None,
     });
@@ -58,7 +73,7 @@ fn started(controller: &str, packets: u64, config: Config) -> (Endpoints, Connec
 }
 
 /// Carries all packets that wait to their hosts, those with these data numbers marked.
-fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes: &mut Wishes) {
+pub(super) fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes: &mut Wishes) {
     for (shape, segment) in std::mem::take(&mut wishes.packets) {
         let ce = segment.kind == Kind::Data && marked.contains(&segment.data_number);
         let arrived = Arrived {
@@ -68,6 +83,12 @@ fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes: &mut Wish
         };
         endpoints.on_packet(&segment, arrived, now, wishes);
     }
+}
+
+/// Data numbers of the packets that wait.
+pub(super) fn numbers_sent(wishes: &Wishes) -> Vec<u32> {
+    let packets = wishes.packets.iter();
+    packets.map(|(_, data)| data.data_number).collect()
 }
 
 #[test]
@@ -109,12 +130,7 @@ fn duplicate_acknowledgements_let_packets_go_but_not_the_window_grow() {
         carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
         assert_eq!(wishes.packets.len(), 2, "both are acknowledged at once");
         carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
-        let sent: Vec<u32> = wishes
-            .packets
-            .iter()
-            .map(|(_, data)| data.data_number)
-            .collect();
-        assert_eq!(sent, [10, 11], "limited transmit");
+        assert_eq!(numbers_sent(&wishes), [10, 11], "limited transmit");
         let subflow = endpoints.subflows(id).next().expect("a subflow");
         assert_eq!(endpoints.subflow(subflow).path.window, 10.0, "{recovery:?}");
     }
