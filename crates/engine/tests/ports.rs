@@ -259,7 +259,7 @@ fn the_schedules_disturb_loaded_links() {
         drop_ecn_blind: false,
         changes: Vec::new(),
     });
-    for (number, event) in events(&mut plan).into_iter().step_by(40).enumerate() {
+    for (number, event) in events(&mut plan).into_iter().step_by(30).enumerate() {
         let link = LinkId(number as u32 * 7 % LINKS);
         let at = Time::from_picos(event);
         plan.events.push(LinkChange {
