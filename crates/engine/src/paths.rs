@@ -30,30 +30,37 @@ impl SubflowPaths {
         subflow: u32,
     ) -> SubflowPaths {
         let group = &plan.groups[flow.group as usize];
-        let pinned = flow
-            .listed
-            .map_or(&[][..], |entry| &group.listed[entry as usize].paths[..]);
+        let listed = flow.listed.map(|entry| &group.listed[entry as usize]);
+        let pinned = listed.and_then(|listed| given(&listed.paths, subflow));
+        let pinned_back = listed.and_then(|listed| given(&listed.ack_paths, subflow));
         let request = PathRequest {
             source: flow.source,
             destination: flow.destination,
             connection: u64::from(number),
             subflow,
-            pinned: pinned
-                .get(subflow as usize % pinned.len().max(1))
-                .map(Vec::as_slice),
+            pinned,
         };
         let mut paths = SubflowPaths::default();
         router.data_path(&request, &mut paths.forward);
-        router.ack_path(&request, &paths.forward, &mut paths.back);
+        match pinned_back {
+            Some(links) => paths.back.extend_from_slice(links),
+            None => router.ack_path(&request, &paths.forward, &mut paths.back),
+        }
         let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
-        if (spray && pinned.is_empty()) || scattered {
+        if (spray && pinned.is_none()) || scattered {
             paths.spread = Some(router.spread(flow.source, flow.destination));
-        } else if matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_empty() {
+        } else if matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none() {
             paths.by_switches = true;
         }
         paths
     }
+}
+
+/// The path that a list from the scenario has for a subflow: one serves all.
+fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
+    let place = (subflow as usize).checked_rem(paths.len())?;
+    Some(&paths[place])
 }
 
 /// The data paths that tables name, each once.

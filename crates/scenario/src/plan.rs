@@ -81,8 +81,11 @@ pub struct ListedFlow {
     pub subflows: Option<u32>,
     /// When each subflow opens, from the start of the run; empty: as the transport says.
     pub subflow_starts: Vec<Time>,
-    /// Each subflow's path, for pinned routing.
+    /// Each subflow's path; empty: as the routing says.
     pub paths: Vec<Vec<LinkId>>,
+    /// Each subflow's path of acknowledgements, from the destination to the source; empty: the reverse
+    /// of `paths`.
+    pub ack_paths: Vec<Vec<LinkId>>,
     /// Its controller, if not the group's.
     pub controller: Option<(&'static Entry, Parameters)>,
 }

@@ -109,8 +109,8 @@ pub struct PathRequest<'a> {
     pub connection: u64,
     /// The subflow's number within its connection.
     pub subflow: u32,
-    /// The path that the scenario gives. It is taken under every kind of routing, and its ACKs come
-    /// back on the same cables.
+    /// The path that the scenario gives. It is taken under every kind of routing. [`Router::ack_path`]
+    /// takes its ACKs back on the same cables; who has a path of their own for them does not ask.
     pub pinned: Option<&'a [LinkId]>,
 }
 

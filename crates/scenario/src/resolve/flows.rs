@@ -143,7 +143,23 @@ fn one(
         );
         return None;
     }
-    let paths = paths(flow, subflows, (source, destination), steps, scene, report);
+    let there = Direction {
+        key: "paths",
+        names: &flow.paths,
+        from: (&flow.from, source),
+        to: (&flow.to, destination),
+    };
+    let back = Direction {
+        key: "ack_paths",
+        names: &flow.ack_paths,
+        from: there.to,
+        to: there.from,
+    };
+    let paths = explicit_paths(&there, subflows, steps, scene, report);
+    let ack_paths = explicit_paths(&back, subflows, steps, scene, report);
+    if flow.paths.is_empty() {
+        check_routed(flow, subflows, (source, destination), steps, scene, report);
+    }
     if report.problems.len() > before {
         return None;
     }
@@ -161,6 +177,7 @@ fn one(
         subflows: Some(subflows),
         subflow_starts,
         paths,
+        ack_paths,
         controller,
     };
     Some((program, settings))
@@ -194,30 +211,54 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
             ),
         );
     }
-    if flow.paths.len() > 1 && !fits(flow.paths.len()) {
-        report.wrong(
-            &at("paths"),
-            format!(
-                "{} paths are given for {subflows} subflows; give one for each, or a single one for all",
-                flow.paths.len()
-            ),
+    for (key, what, paths) in [
+        ("paths", "paths", &flow.paths),
+        ("ack_paths", "paths of acknowledgements", &flow.ack_paths),
+    ] {
+        if paths.len() > 1 && !fits(paths.len()) {
+            report.wrong(
+                &at(key),
+                format!(
+                    "{} {what} are given for {subflows} subflows; give one for each, or a single one for all",
+                    paths.len()
+                ),
+            );
+        }
+    }
+    if flow.paths.is_empty() && !flow.ack_paths.is_empty() {
+        report.wrong_key(
+            &at("ack_paths"),
+            "ack_paths are given without paths; add paths, or remove ack_paths",
         );
     }
     subflows
 }
 
-fn paths(
-    flow: &FlowTable,
+/// What a flow's table says of the paths of its data or of its acknowledgements.
+struct Direction<'a> {
+    /// The key that lists them.
+    key: &'static str,
+    /// The nodes of each path.
+    names: &'a [Vec<String>],
+    /// The host where they begin, by name and number.
+    from: (&'a str, u32),
+    /// The host where they end.
+    to: (&'a str, u32),
+}
+
+/// The links of a flow's explicit paths, one path a subflow; none when none is given.
+fn explicit_paths(
+    direction: &Direction<'_>,
     subflows: u32,
-    (source, destination): (u32, u32),
     steps: &[&str],
     scene: &Scene<'_>,
     report: &mut Report<'_>,
 ) -> Vec<Vec<LinkId>> {
+    let (from, to) = (direction.from, direction.to);
     let mut paths = Vec::new();
-    for (index, names) in flow.paths.iter().enumerate() {
+    for (index, names) in direction.names.iter().enumerate() {
         let index = index.to_string();
-        let at = [steps, &["paths", &index]].concat();
+        let at = [steps, &[direction.key, &index]].concat();
         if let Some((position, name)) = names
             .iter()
             .enumerate()
@@ -230,13 +271,13 @@ fn paths(
             );
             continue;
         }
-        match pinned_path(scene.fabric, source, destination, names) {
+        match pinned_path(scene.fabric, from.1, to.1, names) {
             Ok(path) => paths.push(path),
             Err(error) => report.wrong(
                 &at,
                 format!(
                     "{error}; a path lists the switches from \"{}\" to \"{}\" in order",
-                    flow.from, flow.to
+                    from.0, to.0
                 ),
             ),
         }
@@ -244,31 +285,40 @@ fn paths(
     if paths.len() == 1 && subflows <= MOST_SUBFLOWS {
         paths = vec![paths[0].clone(); subflows as usize];
     }
-    if flow.paths.is_empty() {
-        let available = || scene.reach.path_count(source, destination);
-        match scene.routing {
-            RoutingKind::Pinned if available() != 1 => report.wrong(
-                steps,
-                format!(
-                    "there are several paths from \"{}\" to \"{}\", and routing is pinned; add paths = [[\"A\", \"B\"]] with the nodes of each subflow's path",
-                    flow.from, flow.to
-                ),
-            ),
-            RoutingKind::Ecmp { distinct: true, .. }
-                if subflows > 1 && u64::from(subflows) > available() =>
-            {
-                report.wrong(
-                    &[steps, &["subflows"]].concat(),
-                    format!(
-                        "{subflows} subflows cannot take different paths; there are {} shortest paths from \"{}\" to \"{}\": give fewer subflows, or routing.distinct = false",
-                        available(),
-                        flow.from,
-                        flow.to
-                    ),
-                );
-            }
-            _ => {}
-        }
-    }
     paths
+}
+
+/// Refuses a flow without explicit paths that the routing has none, or too few, for.
+fn check_routed(
+    flow: &FlowTable,
+    subflows: u32,
+    (source, destination): (u32, u32),
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) {
+    let available = || scene.reach.path_count(source, destination);
+    match scene.routing {
+        RoutingKind::Pinned if available() != 1 => report.wrong(
+            steps,
+            format!(
+                "there are several paths from \"{}\" to \"{}\", and routing is pinned; add paths = [[\"A\", \"B\"]] with the nodes of each subflow's path",
+                flow.from, flow.to
+            ),
+        ),
+        RoutingKind::Ecmp { distinct: true, .. }
+            if subflows > 1 && u64::from(subflows) > available() =>
+        {
+            report.wrong(
+                &[steps, &["subflows"]].concat(),
+                format!(
+                    "{subflows} subflows cannot take different paths; there are {} shortest paths from \"{}\" to \"{}\": give fewer subflows, or routing.distinct = false",
+                    available(),
+                    flow.from,
+                    flow.to
+                ),
+            );
+        }
+        _ => {}
+    }
 }

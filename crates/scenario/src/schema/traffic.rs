@@ -252,6 +252,10 @@ pub(crate) struct FlowTable {
     /// serves all subflows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Vec<String>>,
+    /// The path of each subflow's acknowledgements, from the receiving host to the sending one, written
+    /// as `paths` are. One path serves all subflows. Default: the reverse of `paths`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ack_paths: Vec<Vec<String>>,
     /// Its controller. Default: the group's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<ControllerTable>,
