@@ -61,95 +61,159 @@ def test_never(rates: list[float]) -> None:
     assert time_to_fair_share(rates) is None
 
 
-def reference(seed: int, second_start: float) -> dict[str, Any]:
+def reference(seed: int, second_start: float, network: str = "dumbbell") -> dict[str, Any]:
     shares = [0.52, 0.48] if second_start == 0.0 else [0.5, 0.5]
     return {
         "case": "example",
         "seed": seed,
+        "settings": {"network": network},
         "wire_ceiling_mbps": 964.0,
         "flows": [
-            {"start_s": 0.0, "goodput_share": shares[0]},
-            {"start_s": second_start, "goodput_share": shares[1]},
+            {"start_s": 0.0, "goodput_share": shares[0], "smoothed_rtt_us": 400.0, "marks": 500},
+            {
+                "start_s": second_start,
+                "goodput_share": shares[1],
+                "smoothed_rtt_us": 420.0,
+                "marks": 500,
+            },
         ],
         "ports": {
-            "bottleneck": {
-                "packets": {"waiting": {"mean": 19.0}, "waiting_seen_by_arrivals": {"p99": 23}}
-            }
+            name: {"packets": {"waiting": {"mean": mean}, "waiting_seen_by_arrivals": {"p99": 23}}}
+            for name, mean in (("A->B", 19.0), ("S1->A", 0.9))
         },
         "series": {"bin_s": BIN, "goodput_mbps": [[0.0] * 40 + [482.0] * 200] * 2},
     }
 
 
 def pathweave(
-    share: float | list[float] = 0.5, queue: float = 19.0, time: float | None = 0.018
-) -> Any:
-    shares = share if isinstance(share, list) else [share] * 2
+    *,
+    shares: tuple[float, float] = (0.5, 0.5),
+    rtts: tuple[float, float] = (400.0, 420.0),
+    queue: float = 19.0,
+    sender_queue: float = 0.9,
+    marks: int = 1000,
+    fair_from_bin: int = 40,
+) -> dict[str, Any]:
     return {
-        "goodput_mbps": [965.0 * one for one in shares],
-        "goodput_share": shares,
-        "queue_mean_packets": queue,
-        "queue_p99_packets": 23,
-        "time_to_fair_share_s": time,
+        "goodput_mbps": [965.0 * share for share in shares],
+        "goodput_share": list(shares),
+        "smoothed_rtt_us": list(rtts),
+        "marks": marks,
+        "ports": {
+            "A->B": {"queue_mean_packets": queue, "queue_p99_packets": 23},
+            "S1->A": {"queue_mean_packets": sender_queue, "queue_p99_packets": 3},
+        },
+        "series": {
+            "bin_s": BIN,
+            "goodput_mbps": [[0.0] * fair_from_bin + [482.5] * 200] * 2,
+            "last_start_s": 0.020,
+        },
     }
 
 
-def with_series(fair_from_bin: int) -> Any:
-    result = pathweave()
-    del result["time_to_fair_share_s"]
-    rates = [[0.0] * fair_from_bin + [482.5] * 200] * 2
-    result["series"] = {"bin_s": BIN, "goodput_mbps": rates, "last_start_s": 0.020}
-    return result
-
-
-def exit_code(folder: Path, cases: Any, second_start: float = 0.020) -> int:
+def exit_code(folder: Path, cases: Any, references: list[dict[str, Any]] | None = None) -> int:
     results = folder / "ns3"
     results.mkdir()
-    for seed in (1, 2):
-        text = json.dumps(reference(seed, second_start))
-        (results / f"example-seed{seed}.json").write_text(text, encoding="utf-8")
+    for result in references or [reference(seed, 0.020) for seed in (1, 2)]:
+        path = results / f"{result['case']}-seed{result['seed']}.json"
+        path.write_text(json.dumps(result), encoding="utf-8")
     other = folder / "pathweave.json"
     other.write_text(json.dumps(cases), encoding="utf-8")
     return compare.main([str(results), str(other)])
 
 
 @pytest.mark.parametrize(
-    ("result", "expected"),
+    ("runs", "expected"),
     [
-        (pathweave(), 0),
+        ([pathweave()], 0),
         ([pathweave(), pathweave(queue=19.5)], 0),
-        (pathweave(share=0.491), 0),
-        (pathweave(share=0.489), 1),
-        (pathweave(queue=20.8), 0),
-        (pathweave(queue=21.0), 1),
-        (pathweave(time=0.026), 0),
-        (pathweave(time=0.028), 1),
-        (pathweave(time=None), 1),
-        (with_series(fair_from_bin=40), 0),
-        (with_series(fair_from_bin=90), 1),
+        ([pathweave(shares=(0.491, 0.491))], 0),
+        ([pathweave(shares=(0.489, 0.5))], 1),
+        ([pathweave(rtts=(411.0, 420.0))], 0),
+        ([pathweave(rtts=(400.0, 433.0))], 1),
+        ([pathweave(queue=19.9)], 0),
+        ([pathweave(queue=20.0)], 1),
+        # A port at which little waits is compared as soon as it is busy on one side.
+        ([pathweave(sender_queue=0.2)], 0),
+        ([pathweave(sender_queue=1.3)], 0),
+        ([pathweave(sender_queue=1.5)], 1),
+        ([pathweave(marks=1049)], 0),
+        ([pathweave(marks=949)], 1),
+        ([pathweave(fair_from_bin=45)], 0),
+        ([pathweave(fair_from_bin=47)], 1),
+        ([pathweave(fair_from_bin=47), pathweave(fair_from_bin=38)], 0),
+        # A run that never comes to the fair share.
+        ([pathweave(), pathweave(fair_from_bin=10_000)], 1),
     ],
 )
 def test_exit_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], result: Any, expected: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], runs: Any, expected: int
 ) -> None:
-    assert exit_code(tmp_path, {"example": result}) == expected
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    assert exit_code(tmp_path, {"example": runs}) == expected
+    output = capsys.readouterr().out
+    assert ("DIFFERS" in output) == (expected == 1)
+    assert max(map(len, output.splitlines())) <= 100
 
 
 @pytest.mark.parametrize(
-    ("shares", "expected"), [([0.52, 0.48], 0), ([0.48, 0.52], 0), ([0.5, 0.5], 1)]
+    ("shares", "expected"), [((0.52, 0.48), 0), ((0.48, 0.52), 0), ((0.5, 0.5), 1)]
 )
 def test_flows_that_start_together_have_neither_number_nor_time_to_fair_share(
-    tmp_path: Path, shares: list[float], expected: int
+    tmp_path: Path, shares: tuple[float, float], expected: int
 ) -> None:
-    cases = {"example": pathweave(shares, time=None)}
-    assert exit_code(tmp_path, cases, second_start=0.0) == expected
+    cases = {"example": [pathweave(shares=shares, fair_from_bin=10_000)]}
+    together = [reference(seed, 0.0) for seed in (1, 2)]
+    assert exit_code(tmp_path, cases, together) == expected
+
+
+def test_flows_with_paths_of_their_own_have_numbers(tmp_path: Path) -> None:
+    routed = [reference(seed, 0.0, network="routed") for seed in (1, 2)]
+    assert exit_code(tmp_path, {"example": [pathweave(shares=(0.48, 0.52))]}, routed) == 1
+
+
+def test_scatter_of_seeds_is_allowed_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    references = [reference(seed, 0.020) for seed in (1, 2)]
+    references[0]["flows"][0]["goodput_share"] = 0.45
+    references[1]["flows"][0]["goodput_share"] = 0.55
+    cases = {"example": [pathweave(shares=(0.47, 0.5))]}
+    assert exit_code(tmp_path, cases, references) == 1
+    output = capsys.readouterr().out
+    assert "ok (scatter)" in output
+    # The total has no such excuse.
+    assert [line.split()[0] for line in output.splitlines() if "DIFFERS" in line] == ["goodput"]
+
+
+def row(quantity: str, difference: float, allowed: float = 1.0) -> Any:
+    return compare.Row(quantity, 10.0, 10.0 + difference, allowed, 2)
+
+
+def test_many_rows_are_summarised_by_those_that_differ_or_the_worst() -> None:
+    few = [row("a", 0.1), row("b", 2.0)]
+    assert compare.summarise(few) == few
+    worst = compare.summarise([row("a", 0.1), row("b", -0.5), row("c", 0.6, allowed=3.0)])
+    assert [(one.quantity, one.verdict) for one in worst] == [("b (worst of 3)", "ok")]
+    differing = compare.summarise([row("a", 1.1), row("b", 0.5), row("c", -1.1)])
+    assert [one.quantity for one in differing] == ["a", "c"]
+
+
+def test_cases_come_in_the_order_of_their_numbers() -> None:
+    names = ["k10-seed1", "k5-seed10", "k5-seed9"]
+    paths = sorted((Path(f"{name}.json") for name in names), key=compare.natural_order)
+    assert [path.stem for path in paths] == ["k5-seed9", "k5-seed10", "k10-seed1"]
+
+
+def test_a_case_on_one_side_only_differs(tmp_path: Path) -> None:
+    assert exit_code(tmp_path, {"example": [pathweave()], "another": [pathweave()]}) == 1
 
 
 def test_nothing_to_compare(tmp_path: Path) -> None:
-    assert exit_code(tmp_path, {"another": pathweave()}) == 2
+    assert exit_code(tmp_path, {"another": [pathweave()]}) == 2
 
 
-def test_an_incomplete_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["marks", "smoothed_rtt_us", "ports"])
+def test_an_incomplete_result(tmp_path: Path, key: str) -> None:
     result = pathweave()
-    del result["queue_mean_packets"]
-    assert exit_code(tmp_path, {"example": result}) == 2
+    del result[key]
+    assert exit_code(tmp_path, {"example": [result]}) == 2

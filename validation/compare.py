@@ -4,25 +4,26 @@
     compare.py NS3_RESULTS PATHWEAVE_JSON
 
 NS3_RESULTS is the folder that `make -C validation/ns3 results` fills: one file for each case
-and seed. PATHWEAVE_JSON maps each case to what Pathweave measured, either one object or a list
-with one object for each seed:
+and seed or phase. PATHWEAVE_JSON maps each case to a list with what Pathweave measured in each
+of its runs:
 
-    {"dctcp-together": {
+    {"dctcp-together-k20-ack2": [{
         "goodput_mbps": [482.0, 482.1],     # one number a flow, over the measurement window
         "goodput_share": [0.4995, 0.4996],  # the same, over payload / wire size x link rate
-        "queue_mean_packets": 18.7,         # packets waiting, not the one in service, over time
-        "queue_p99_packets": 23,            # packets waiting as arriving packets find them
-        "time_to_fair_share_s": 0.004}}     # null when it is never reached
+        "smoothed_rtt_us": [475.1, 474.9],  # one number a flow, mean over the window's time
+        "marks": 17600,                     # data packets marked in the window, at all ports
+        "ports": {"A->B": {                 # by link
+            "queue_mean_packets": 18.7,     # packets waiting, not the one in service, over time
+            "queue_p99_packets": 23}},      # packets waiting as arriving packets find them
+        "series": {                         # goodput in bins, from time zero on
+            "bin_s": 0.001, "goodput_mbps": [[...], [...]], "last_start_s": 2.0}}]}
 
-Instead of `time_to_fair_share_s` an object may give the goodput in bins, from time zero on, and
-when the last flow started; the time is then found by the same function as for ns-3:
-
-        "series": {"bin_s": 0.001, "goodput_mbps": [[...], [...]], "last_start_s": 2.0}
-
-Goodput is compared as a share of what the wire can carry, because the simulators' packets differ
-by the link header. Flows that start together are compared from the slowest to the fastest of each
-run, so that such cases need an object for each seed. Exits with 1 when a difference is larger
-than allowed, with 2 when there is nothing to compare.
+Goodput is compared as a share of what the wire can carry. Flows of a dumbbell that start together
+are compared from the smallest to the largest value of each run: nothing but an order of
+simultaneous events, which is each simulator's own, tells them apart. Queues are compared at every
+port where at least one packet waits on average. Of more than two flows or ports the table shows
+those that differ, or else the one that is closest to the limit. Exits with 1 when a difference is
+larger than allowed or a case is missing on one side, with 2 when there is nothing to compare.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # Three standard deviations of the difference of two means, in standard errors of one of them.
 SCATTER_FACTOR = 3 * math.sqrt(2)
@@ -65,9 +67,19 @@ class Tolerances:
     """Largest accepted differences, relative to ns-3 unless a unit is named."""
 
     goodput: float = 0.02
-    queue: float = 0.10
-    queue_packets: float = 1.0
-    time: float = 0.50
+    queue: float = 0.05
+    queue_packets: float = 0.5
+    rtt: float = 0.03
+    marks: float = 0.05
+    time: float = 0.30
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Waiting packets at one port."""
+
+    mean: float
+    p99: float
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,9 @@ class Measurement:
     """One run of one case."""
 
     goodput_share: list[float]
-    queue_mean: float
-    queue_p99: float
+    smoothed_rtt_us: list[float]
+    marks: float
+    ports: dict[str, Queue]
     time_to_fair_share: float | None
 
 
@@ -89,6 +102,8 @@ class Row:
     pathweave: float | None
     allowed: float | None
     decimals: int
+    by_scatter: bool = False
+    """Whether `allowed` is how much the runs of ns-3 scatter, which is more than the tolerance."""
 
     @property
     def difference(self) -> float | None:
@@ -104,7 +119,16 @@ class Row:
             return ""
         if self.difference is None:
             return "DIFFERS"
-        return "ok" if abs(self.difference) <= self.allowed else "DIFFERS"
+        if abs(self.difference) > self.allowed:
+            return "DIFFERS"
+        return "ok (scatter)" if self.by_scatter else "ok"
+
+    @property
+    def closeness(self) -> float:
+        """How much of what is allowed the difference takes."""
+        if self.difference is None or not self.allowed:
+            return math.inf
+        return abs(self.difference) / self.allowed
 
 
 def time_to_fair_share(
@@ -159,11 +183,17 @@ def time_from_series(
 def read_reference(result: dict[str, Any], rule: FairShareRule) -> Measurement:
     """Take what is compared from one result of ns-3."""
     flows = result["flows"]
-    packets = result["ports"]["bottleneck"]["packets"]
     return Measurement(
         goodput_share=[flow["goodput_share"] for flow in flows],
-        queue_mean=packets["waiting"]["mean"],
-        queue_p99=packets["waiting_seen_by_arrivals"]["p99"],
+        smoothed_rtt_us=[flow["smoothed_rtt_us"] for flow in flows],
+        marks=sum(flow["marks"] for flow in flows),
+        ports={
+            name: Queue(
+                port["packets"]["waiting"]["mean"],
+                port["packets"]["waiting_seen_by_arrivals"]["p99"],
+            )
+            for name, port in result["ports"].items()
+        },
         time_to_fair_share=time_from_series(
             result["series"],
             result["wire_ceiling_mbps"],
@@ -176,26 +206,32 @@ def read_reference(result: dict[str, Any], rule: FairShareRule) -> Measurement:
 def flows_start_apart(result: dict[str, Any], rule: FairShareRule) -> bool:
     """Tell whether a flow meets one that is under way.
 
-    Only then is the time to fair share one of convergence: flows that start together share fairly
-    at once, or wander by chance.
+    Only then is there a time to fair share that tells of convergence: flows that start together
+    share fairly at once, or wander by chance.
     """
     starts = [flow["start_s"] for flow in result["flows"]]
     return max(starts) - min(starts) > rule.smoothing
 
 
+def flows_are_alike(result: dict[str, Any], rule: FairShareRule) -> bool:
+    """Tell whether nothing but chance distinguishes the flows of a case."""
+    is_dumbbell = result["settings"]["network"] == "dumbbell"
+    return is_dumbbell and not flows_start_apart(result, rule)
+
+
 def read_pathweave(result: dict[str, Any], rule: FairShareRule) -> Measurement:
     """Take what is compared from one object in Pathweave's file."""
-    if "series" in result:
-        series = result["series"]
-        ceiling = sum(result["goodput_mbps"]) / sum(result["goodput_share"])
-        time = time_from_series(series, ceiling, series["last_start_s"], rule)
-    else:
-        time = result["time_to_fair_share_s"]
+    series = result["series"]
+    ceiling = sum(result["goodput_mbps"]) / sum(result["goodput_share"])
     return Measurement(
         goodput_share=result["goodput_share"],
-        queue_mean=result["queue_mean_packets"],
-        queue_p99=result["queue_p99_packets"],
-        time_to_fair_share=time,
+        smoothed_rtt_us=result["smoothed_rtt_us"],
+        marks=result["marks"],
+        ports={
+            name: Queue(port["queue_mean_packets"], port["queue_p99_packets"])
+            for name, port in result["ports"].items()
+        },
+        time_to_fair_share=time_from_series(series, ceiling, series["last_start_s"], rule),
     )
 
 
@@ -212,82 +248,167 @@ def scatter(values: Sequence[float]) -> float:
     return SCATTER_FACTOR * statistics.stdev(values) / math.sqrt(len(values))
 
 
-def compare_case(
-    reference: Sequence[Measurement],
-    pathweave: Sequence[Measurement],
-    tolerances: Tolerances,
-    starts_apart: bool,
-) -> list[Row]:
-    """Compare the runs of one case on both sides."""
-    flows = len(reference[0].goodput_share)
-    if starts_apart:
-        names = [f"goodput of flow {flow + 1}, %" for flow in range(flows)]
-        reference_shares = [run.goodput_share for run in reference]
-        pathweave_shares = [run.goodput_share for run in pathweave]
-    else:
-        # Nothing but an order of simultaneous events, which is each simulator's own, tells such
-        # flows apart. Ranks compare, numbers do not.
-        names = [f"goodput, {rank + 1} from below, %" for rank in range(flows)]
-        reference_shares = [sorted(run.goodput_share) for run in reference]
-        pathweave_shares = [sorted(run.goodput_share) for run in pathweave]
+@dataclass(frozen=True)
+class Comparison:
+    """The runs of one case on both sides."""
 
-    total = statistics.fmean(sum(run.goodput_share) for run in reference)
-    rows = [
-        Row(
+    reference: Sequence[Measurement]
+    pathweave: Sequence[Measurement]
+    tolerances: Tolerances
+    alike: bool
+    """Whether nothing but chance distinguishes the flows."""
+    starts_apart: bool
+    """Whether a flow meets one that is under way."""
+
+    def rows(self) -> list[Row]:
+        """All lines of the case's table."""
+        rows = [self.total_goodput(), *summarise(self.goodput()), *summarise(self.smoothed_rtt())]
+        rows += summarise(self.queue_means())
+        rows += self.queue_p99s()
+        rows += self.marks()
+        if self.starts_apart:
+            rows.append(self.time_to_fair_share())
+        return rows
+
+    def total_goodput(self) -> Row:
+        """The goodput of all flows together."""
+        total = statistics.fmean(sum(run.goodput_share) for run in self.reference)
+        return Row(
             "goodput of all, % of wire",
             100 * total,
-            100 * statistics.fmean(sum(run.goodput_share) for run in pathweave),
-            100 * tolerances.goodput * total,
+            100 * statistics.fmean(sum(run.goodput_share) for run in self.pathweave),
+            100 * self.tolerances.goodput * total,
             2,
         )
-    ]
-    for flow, name in enumerate(names):
-        shares = [run_shares[flow] for run_shares in reference_shares]
-        mean = statistics.fmean(shares)
-        # Where losses decide, one flow's goodput scatters more between seeds than two
-        # simulators may differ.
-        allowed = max(tolerances.goodput * mean, scatter(shares))
-        rows.append(
-            Row(
-                name,
-                100 * mean,
-                100 * statistics.fmean(run_shares[flow] for run_shares in pathweave_shares),
-                100 * allowed,
-                2,
+
+    def by_flow(
+        self, runs: Sequence[Measurement], values: Callable[[Measurement], list[float]]
+    ) -> list[list[float]]:
+        """Take a value of each flow, or of each rank among flows that are alike, from all runs."""
+        of_runs = [sorted(values(run)) if self.alike else values(run) for run in runs]
+        return [list(of_flow) for of_flow in zip(*of_runs, strict=True)]
+
+    def flow_name(self, quantity: str, flow: int, unit: str) -> str:
+        """Name a flow's value in the table."""
+        if len(self.reference[0].goodput_share) == 1:
+            return f"{quantity}, {unit}"
+        if self.alike:
+            return f"{quantity}, {flow + 1} from below, {unit}"
+        return f"{quantity} of flow {flow + 1}, {unit}"
+
+    def goodput(self) -> list[Row]:
+        """The goodput of each flow; of a single one it is that of all."""
+        reference = self.by_flow(self.reference, lambda run: run.goodput_share)
+        pathweave = self.by_flow(self.pathweave, lambda run: run.goodput_share)
+        if len(reference) == 1:
+            return []
+        rows: list[Row] = []
+        for flow, (shares, other_shares) in enumerate(zip(reference, pathweave, strict=True)):
+            mean = statistics.fmean(shares)
+            # Where losses decide, one flow's goodput scatters more between seeds than two
+            # simulators may differ.
+            limit = self.tolerances.goodput * mean
+            by_chance = scatter(shares)
+            rows.append(
+                Row(
+                    self.flow_name("goodput", flow, "%"),
+                    100 * mean,
+                    100 * statistics.fmean(other_shares),
+                    100 * max(limit, by_chance),
+                    2,
+                    by_scatter=by_chance > limit,
+                )
             )
-        )
-    queue_mean = statistics.fmean(run.queue_mean for run in reference)
-    rows.append(
-        Row(
-            "queue mean, packets",
-            queue_mean,
-            statistics.fmean(run.queue_mean for run in pathweave),
-            max(tolerances.queue * queue_mean, tolerances.queue_packets),
-            2,
-        )
-    )
-    rows.append(
-        Row(
-            "queue p99, packets",
-            statistics.fmean(run.queue_p99 for run in reference),
-            statistics.fmean(run.queue_p99 for run in pathweave),
-            None,
-            1,
-        )
-    )
-    time = mean_time(reference)
-    other_time = mean_time(pathweave)
-    rows.append(
-        Row(
+        return rows
+
+    def smoothed_rtt(self) -> list[Row]:
+        """The mean of each sender's smoothed round-trip time."""
+        reference = self.by_flow(self.reference, lambda run: run.smoothed_rtt_us)
+        pathweave = self.by_flow(self.pathweave, lambda run: run.smoothed_rtt_us)
+        rows: list[Row] = []
+        for flow, (times, other_times) in enumerate(zip(reference, pathweave, strict=True)):
+            mean = statistics.fmean(times)
+            rows.append(
+                Row(
+                    self.flow_name("smoothed RTT", flow, "us"),
+                    mean,
+                    statistics.fmean(other_times),
+                    self.tolerances.rtt * mean,
+                    1,
+                )
+            )
+        return rows
+
+    def busy_ports(self) -> list[str]:
+        """The ports where at least one packet waits on average, on either side."""
+        names = {name: None for run in (*self.reference, *self.pathweave) for name in run.ports}
+        return [
+            name
+            for name in names
+            if max(mean_queue(self.reference, name), mean_queue(self.pathweave, name)) >= 1
+        ]
+
+    def queue_means(self) -> list[Row]:
+        """The mean queue at each busy port."""
+        rows: list[Row] = []
+        for port in self.busy_ports():
+            mean = mean_queue(self.reference, port)
+            limit = max(self.tolerances.queue * mean, self.tolerances.queue_packets)
+            other = mean_queue(self.pathweave, port)
+            rows.append(Row(f"queue {port}, packets", mean, other, limit, 2))
+        return rows
+
+    def queue_p99s(self) -> list[Row]:
+        """The 99th percentile of the queue where few ports are busy, for information."""
+        ports = self.busy_ports()
+        if len(ports) > 2:
+            return []
+        return [
+            Row(
+                f"queue {port}, p99",
+                statistics.fmean(run.ports[port].p99 for run in self.reference),
+                statistics.fmean(run.ports[port].p99 for run in self.pathweave),
+                None,
+                1,
+            )
+            for port in ports
+        ]
+
+    def marks(self) -> list[Row]:
+        """The number of marked packets, where ns-3 marks any."""
+        mean = statistics.fmean(run.marks for run in self.reference)
+        if mean == 0:
+            return []
+        other = statistics.fmean(run.marks for run in self.pathweave)
+        return [Row("marks", mean, other, self.tolerances.marks * mean, 0)]
+
+    def time_to_fair_share(self) -> Row:
+        """The time to fair share; it differs when one side does not always get there."""
+        time = mean_time(self.reference)
+        other = mean_time(self.pathweave)
+        return Row(
             "time to fair share, ms",
             None if time is None else 1e3 * time,
-            None if other_time is None else 1e3 * other_time,
-            # Where ns-3 does not always get to the fair share, no time is there to compare with.
-            None if time is None or not starts_apart else 1e3 * tolerances.time * time,
+            None if other is None else 1e3 * other,
+            0.0 if time is None else 1e3 * self.tolerances.time * time,
             1,
         )
-    )
-    return rows
+
+
+def mean_queue(runs: Sequence[Measurement], port: str) -> float:
+    """Average the mean queue at a port; a port that a run does not know has none."""
+    return statistics.fmean(run.ports[port].mean if port in run.ports else 0.0 for run in runs)
+
+
+def summarise(rows: list[Row]) -> list[Row]:
+    """Of more than two rows keep those that differ, or else the one closest to its limit."""
+    if len(rows) <= 2:
+        return rows
+    differing = [row for row in rows if row.verdict == "DIFFERS"]
+    if differing:
+        return differing
+    worst = max(rows, key=lambda row: row.closeness)
+    return [replace(worst, quantity=f"{worst.quantity} (worst of {len(rows)})")]
 
 
 def format_number(value: float | None, decimals: int, sign: str = "") -> str:
@@ -298,7 +419,7 @@ def format_number(value: float | None, decimals: int, sign: str = "") -> str:
 def format_row(row: Row) -> str:
     """Format one line of the table."""
     return (
-        f"  {row.quantity:<26}"
+        f"  {row.quantity:<44}"
         f"{format_number(row.reference, row.decimals):>10}"
         f"{format_number(row.pathweave, row.decimals):>11}"
         f"{format_number(row.difference, row.decimals, '+'):>12}"
@@ -307,10 +428,16 @@ def format_row(row: Row) -> str:
     ).rstrip()
 
 
+def natural_order(path: Path) -> list[tuple[int, str]]:
+    """Put k5 before k10."""
+    parts = re.split(r"(\d+)", path.stem)
+    return [(int(part), "") if part.isdigit() else (0, part) for part in parts]
+
+
 def load_reference(folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Read the results of ns-3 by case."""
     cases: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("*.json"), key=natural_order):
         result = json.loads(path.read_text(encoding="utf-8"))
         cases.setdefault(result["case"], []).append(result)
     return cases
@@ -318,8 +445,8 @@ def load_reference(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 def load_pathweave(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read Pathweave's results by case."""
-    cases = json.loads(path.read_text(encoding="utf-8"))
-    return {case: runs if isinstance(runs, list) else [runs] for case, runs in cases.items()}
+    cases: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
+    return cases
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -338,6 +465,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("--goodput-tolerance", limits.goodput, "PART", "difference of goodput, of ns-3's"),
         ("--queue-tolerance", limits.queue, "PART", "difference of the mean queue, of ns-3's"),
         ("--queue-packets", limits.queue_packets, "PACKETS", "the same, accepted in any case"),
+        ("--rtt-tolerance", limits.rtt, "PART", "difference of smoothed RTTs, of ns-3's"),
+        ("--marks-tolerance", limits.marks, "PART", "difference of marks, of ns-3's"),
         ("--time-tolerance", limits.time, "PART", "difference of time to fair share, of ns-3's"),
     ):
         parser.add_argument(
@@ -354,6 +483,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.goodput_tolerance,
         options.queue_tolerance,
         options.queue_packets,
+        options.rtt_tolerance,
+        options.marks_tolerance,
         options.time_tolerance,
     )
     try:
@@ -369,18 +500,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
     print(
-        f"{'':<28}{'ns-3':>10}{'Pathweave':>11}{'difference':>12}{'allowed':>9}",
+        f"{'':<46}{'ns-3':>10}{'Pathweave':>11}{'difference':>12}{'allowed':>9}",
     )
     differs = False
     for case in shared:
         results = reference_cases[case]
         try:
-            rows = compare_case(
+            rows = Comparison(
                 [read_reference(result, rule) for result in results],
                 [read_pathweave(result, rule) for result in pathweave_cases[case]],
                 tolerances,
+                flows_are_alike(results[0], rule),
                 flows_start_apart(results[0], rule),
-            )
+            ).rows()
         except KeyError as error:
             print(f"compare.py: {case}: {error} is missing", file=sys.stderr)
             return 2
@@ -390,7 +522,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             differs = differs or row.verdict == "DIFFERS"
     for case in sorted(set(reference_cases) ^ set(pathweave_cases)):
         side = "ns-3" if case in reference_cases else "Pathweave"
-        print(f"{case}: only in the results of {side}")
+        print(f"{case}: only in the results of {side}  DIFFERS")
+        differs = True
     return 1 if differs else 0
 
 

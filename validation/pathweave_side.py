@@ -2,9 +2,10 @@
 
     pathweave_side.py NS3_RESULTS FOLDER [--seeds N] [--set KEY=VALUE]...
 
-For each case that the folder of ns-3's results holds, runs the scenario of that name, keeps its
-results under FOLDER and writes FOLDER/pathweave.json. Results that stand there with the same
-settings are not run again. A case `NAME-overshoot` is the size `overshoot` of the scenario NAME.
+A case is a scenario and, behind hyphens, the names of a variant: `dctcp-alone-k5-ack2`. The axis
+`phase` does not belong to the name: its variants are the samples of one case. Runs the scenarios
+of the cases that the folder of ns-3's results holds, keeps their results under FOLDER and writes
+FOLDER/pathweave.json. Results that stand there with the same settings are not run again.
 It needs Pathweave's own environment: `.venv/bin/python validation/pathweave_side.py ...`.
 """
 
@@ -27,52 +28,74 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredRun
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-OVERSHOOT = "overshoot"
-BOTTLENECK = "A->B"
+PHASE = "phase"
 
 
-def cases_in(folder: Path) -> list[str]:
+def cases_in(folder: Path) -> set[str]:
     """Cases that a folder of ns-3's results holds."""
     results = (json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json"))
-    return sorted({result["case"] for result in results})
+    return {result["case"] for result in results}
 
 
-def run_case(
-    case: str, folder: Path, seeds: int | None, changes: dict[str, str]
-) -> list[dict[str, Any]]:
-    """Run a case, and return one object for each seed."""
-    name = case.removesuffix(f"-{OVERSHOOT}")
-    scenario = SCENARIOS / f"{name}.toml"
-    size = None if name == case else OVERSHOOT
-    results = pathweave.run(
-        scenario, size=size, seeds=seeds, set=changes, out=folder, progress=False
-    )
-    return [measurement(run) for run in results.stored]
+def run_cases(
+    scenario: Path, wanted: set[str], folder: Path, seeds: int | None, changes: dict[str, str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Run a scenario, and return one object for each run of the cases that are wanted."""
+    if not any(f"{case}-".startswith(f"{scenario.stem}-") for case in wanted):
+        return {}
+    results = pathweave.run(scenario, seeds=seeds, set=changes, out=folder, progress=False)
+    cases: dict[str, list[dict[str, Any]]] = {}
+    for run in results.stored:
+        names = [name for axis, name in run.axes.items() if axis != PHASE]
+        case = "-".join([scenario.stem, *names])
+        if case in wanted:
+            cases.setdefault(case, []).append(measurement(run))
+    return cases
 
 
 def measurement(run: StoredRun) -> dict[str, Any]:
     """What `compare.py` reads of one run."""
     flows = pl.read_parquet(run.path("flows")).sort("id")
-    queue = pl.read_parquet(run.path("links")).row(
-        by_predicate=pl.col("link") == BOTTLENECK, named=True
-    )
+    links = pl.read_parquet(run.path("links"))
     transport = run.manifest["resolved"]["traffic"][0]["transport"]
     payload_share = in_bytes(transport["maximum_segment"]) / in_bytes(transport["data_packet"])
-    ceiling_mbps = 1e-6 * queue["capacity_bps"] * payload_share
+    # All links of these scenarios are equally fast.
+    ceiling_mbps = 1e-6 * links["capacity_bps"][0] * payload_share
     goodput_mbps = [1e-6 * rate for rate in flows["goodput_bps"]]
     return {
         "seed": run.seed,
         "goodput_mbps": goodput_mbps,
         "goodput_share": [rate / ceiling_mbps for rate in goodput_mbps],
-        "queue_mean_packets": queue["queue_mean"],
-        # From 64 packets on in steps of four: 96 stands for 96 to 99.
-        "queue_p99_packets": queue["queue_p99"],
+        "smoothed_rtt_us": smoothed_rtt_us(run, flows),
+        # Acknowledgements are not ECN-capable: only data are marked.
+        "marks": links["marks"].sum(),
+        "ports": {
+            link["link"]: {
+                "queue_mean_packets": link["queue_mean"],
+                # From 64 packets on in steps of four: 96 stands for 96 to 99.
+                "queue_p99_packets": link["queue_p99"],
+            }
+            for link in links.iter_rows(named=True)
+        },
         "series": series(run, flows),
         # Not compared, but telling where something differs; over the whole run.
-        "marks_in_run": flows["marks"].to_list(),
         "retransmissions_in_run": flows["retransmits"].to_list(),
         "timeouts_in_run": flows["timeouts"].to_list(),
     }
+
+
+def smoothed_rtt_us(run: StoredRun, flows: pl.DataFrame) -> list[float]:
+    """Each flow's smoothed round-trip time, averaged over the measurement window."""
+    begin = in_seconds(run.manifest["resolved"]["measure"]["from"])
+    rtts = pl.read_parquet(run.path("rtts")).filter(pl.col("time_s") > begin)
+    means = dict(rtts.group_by("flow").agg(pl.col("smoothed_rtt_s").mean()).iter_rows())
+    return [1e6 * means[flow] for flow in flows["id"]]
+
+
+def in_seconds(time: str) -> float:
+    """Read a time as the resolved scenario writes it: "100 ms"."""
+    number, unit = time.split()
+    return float(number) * {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[unit]
 
 
 def in_bytes(size: str) -> int:
@@ -116,7 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         changes = dict(change.split("=", 1) for change in options.set)
-        results = {case: run_case(case, options.folder, options.seeds, changes) for case in cases}
+        results: dict[str, list[dict[str, Any]]] = {}
+        for scenario in sorted(SCENARIOS.glob("*.toml")):
+            results |= run_cases(scenario, cases, options.folder, options.seeds, changes)
     except PathweaveError as error:
         print(f"pathweave_side.py: {error}", file=sys.stderr)
         return 2

@@ -17,29 +17,25 @@ constexpr uint16_t kReceiverPort = 5001;
 
 Flow::Flow(const Settings& settings,
            MeasurementWindow window,
-           ns3::Ptr<ns3::Node> sender,
-           ns3::Ipv4Address senderAddress,
-           ns3::Ptr<ns3::Node> receiver,
-           ns3::Ipv4Address receiverAddress,
+           const FlowEnds& ends,
            ns3::Time start)
     : m_segmentBytes(settings.segmentBytes),
       m_seriesBin(settings.seriesBin),
       m_window(window),
-      m_sender(sender),
-      m_senderAddress(senderAddress),
-      m_receiverAddress(receiverAddress),
-      m_start(start)
+      m_ends(ends),
+      m_start(start),
+      m_smoothedRoundTripTime(window)
 {
     const ns3::InetSocketAddress listening(ns3::Ipv4Address::GetAny(), kReceiverPort);
     ns3::PacketSinkHelper sinkHelper("ns3::TcpSocketFactory", listening);
-    const ns3::ApplicationContainer sinks = sinkHelper.Install(receiver);
+    const ns3::ApplicationContainer sinks = sinkHelper.Install(ends.receiver);
     sinks.Get(0)->TraceConnectWithoutContext("Rx", ns3::MakeCallback(&Flow::OnDelivered, this));
 
     // Whole bins only: the series ends with the last complete one.
     const int64_t bins = settings.stopAt.GetNanoSeconds() / m_seriesBin.GetNanoSeconds();
     m_deliveredBytesByBin.resize(static_cast<size_t>(bins), 0);
 
-    ns3::Simulator::ScheduleWithContext(sender->GetId(), start, &Flow::Connect, this);
+    ns3::Simulator::ScheduleWithContext(ends.sender->GetId(), start, &Flow::Connect, this);
 }
 
 ns3::Time
@@ -51,7 +47,7 @@ Flow::Start() const
 ns3::Ipv4Address
 Flow::SenderAddress() const
 {
-    return m_senderAddress;
+    return m_ends.senderAddress;
 }
 
 const EventCount&
@@ -72,6 +68,18 @@ Flow::Timeouts() const
     return m_timeouts;
 }
 
+void
+Flow::Finish()
+{
+    m_smoothedRoundTripTime.Finish();
+}
+
+double
+Flow::MeanSmoothedRoundTripTime() const
+{
+    return m_smoothedRoundTripTime.Mean();
+}
+
 uint64_t
 Flow::DeliveredBytesInWindow() const
 {
@@ -87,15 +95,17 @@ Flow::DeliveredBytesByBin() const
 void
 Flow::Connect()
 {
-    m_socket = ns3::Socket::CreateSocket(m_sender, ns3::TcpSocketFactory::GetTypeId());
+    m_socket = ns3::Socket::CreateSocket(m_ends.sender, ns3::TcpSocketFactory::GetTypeId());
     m_socket->TraceConnectWithoutContext("Tx", ns3::MakeCallback(&Flow::OnSegmentSent, this));
     m_socket->TraceConnectWithoutContext("RTO",
                                          ns3::MakeCallback(&Flow::OnRetransmissionTimer, this));
     m_socket->SetConnectCallback(ns3::MakeCallback(&Flow::OnConnected, this),
                                  ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
     m_socket->SetSendCallback(ns3::MakeCallback(&Flow::OnSendSpace, this));
+    m_socket->TraceConnectWithoutContext("RTT",
+                                         ns3::MakeCallback(&Flow::OnSmoothedRoundTripTime, this));
     m_socket->Bind();
-    m_socket->Connect(ns3::InetSocketAddress(m_receiverAddress, kReceiverPort));
+    m_socket->Connect(ns3::InetSocketAddress(m_ends.receiverAddress, kReceiverPort));
 }
 
 void
@@ -151,6 +161,13 @@ Flow::OnRetransmissionTimer(ns3::Time before, ns3::Time after)
     {
         m_timeouts.Add(m_window);
     }
+}
+
+void
+Flow::OnSmoothedRoundTripTime(ns3::Time, ns3::Time after)
+{
+    // What ns-3 3.37 traces as "RTT" is the estimator's smoothed value, not its last sample.
+    m_smoothedRoundTripTime.Set(after.GetSeconds());
 }
 
 void

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "measurement.h"
+#include "network.h"
 #include "settings.h"
 
 #include "ns3/address.h"
-#include "ns3/ipv4-address.h"
-#include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/socket.h"
 #include "ns3/tcp-header.h"
@@ -23,10 +22,7 @@ class Flow
   public:
     Flow(const Settings& settings,
          MeasurementWindow window,
-         ns3::Ptr<ns3::Node> sender,
-         ns3::Ipv4Address senderAddress,
-         ns3::Ptr<ns3::Node> receiver,
-         ns3::Ipv4Address receiverAddress,
+         const FlowEnds& ends,
          ns3::Time start);
     Flow(const Flow&) = delete;
     Flow& operator=(const Flow&) = delete;
@@ -38,6 +34,12 @@ class Flow
     const EventCount& DataPackets() const;
     const EventCount& Retransmissions() const;
     const EventCount& Timeouts() const;
+
+    // Accounts for the time since the last round-trip sample; call it when the run has ended.
+    void Finish();
+
+    // Mean over the measurement window of the sender's smoothed round-trip time, in seconds.
+    double MeanSmoothedRoundTripTime() const;
 
     // Bytes that reached the receiving application, in order, within the measurement window.
     uint64_t DeliveredBytesInWindow() const;
@@ -54,20 +56,20 @@ class Flow
                        const ns3::TcpHeader& header,
                        ns3::Ptr<const ns3::TcpSocketBase> socket);
     void OnRetransmissionTimer(ns3::Time before, ns3::Time after);
+    void OnSmoothedRoundTripTime(ns3::Time before, ns3::Time after);
     void OnDelivered(ns3::Ptr<const ns3::Packet> payload, const ns3::Address& source);
 
     uint32_t m_segmentBytes;
     ns3::Time m_seriesBin;
     MeasurementWindow m_window;
-    ns3::Ptr<ns3::Node> m_sender;
-    ns3::Ipv4Address m_senderAddress;
-    ns3::Ipv4Address m_receiverAddress;
+    FlowEnds m_ends;
     ns3::Time m_start;
     ns3::Ptr<ns3::Socket> m_socket;
     std::optional<ns3::SequenceNumber32> m_nextNewSequence;
     EventCount m_dataPackets;
     EventCount m_retransmissions;
     EventCount m_timeouts;
+    MeanOverTime m_smoothedRoundTripTime;
     uint64_t m_deliveredBytesInWindow{0};
     std::vector<uint64_t> m_deliveredBytesByBin;
 };

@@ -1,10 +1,12 @@
-// Two TCP flows over a dumbbell, measured: the ns-3 side of the comparison.
+// TCP flows over a network, measured: the ns-3 side of the comparison.
 
 #include "dumbbell.h"
 #include "flow.h"
 #include "port_monitor.h"
 #include "report.h"
+#include "routed.h"
 #include "settings.h"
+#include "transport.h"
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
@@ -22,39 +24,37 @@ main(int argumentCount, char** arguments)
     const Settings settings = ParseCommandLine(argumentCount, arguments);
     ns3::RngSeedManager::SetRun(settings.seed);
     ConfigureTransport(settings);
-    const Dumbbell dumbbell = BuildDumbbell(settings);
+    const Network network =
+        settings.network == "routed" ? BuildRouted(settings) : BuildDumbbell(settings);
     const MeasurementWindow window{settings.measureFrom, settings.stopAt};
 
     const auto startOffset = ns3::CreateObject<ns3::UniformRandomVariable>();
     startOffset->SetStream(0);
     std::vector<std::unique_ptr<Flow>> flows;
-    std::vector<std::unique_ptr<PortMonitor>> ports;
-    ports.push_back(std::make_unique<PortMonitor>("bottleneck",
-                                                  dumbbell.bottleneck.device,
-                                                  dumbbell.bottleneck.discipline,
-                                                  window));
-    for (size_t index = 0; index < kFlows; ++index)
+    for (const FlowEnds& ends : network.flows)
     {
-        const ns3::Time planned = index == 0 ? ns3::Seconds(0) : settings.secondFlowStart;
+        const bool isSecond = flows.size() == 1 && settings.network == "dumbbell";
+        const ns3::Time planned = isSecond ? settings.secondFlowStart : ns3::Seconds(0);
         const auto offset = static_cast<int64_t>(startOffset->GetValue() *
                                                  settings.startJitter.GetNanoSeconds());
-        const Host& sender = dumbbell.senders[index];
-        const Host& receiver = dumbbell.receivers[index];
         flows.push_back(std::make_unique<Flow>(settings,
                                                window,
-                                               sender.node,
-                                               sender.address,
-                                               receiver.node,
-                                               receiver.address,
+                                               ends,
                                                planned + ns3::NanoSeconds(offset)));
-        ports.push_back(std::make_unique<PortMonitor>("sender_" + std::to_string(index + 1),
-                                                      sender.port.device,
-                                                      sender.port.discipline,
-                                                      window));
+    }
+    std::vector<std::unique_ptr<PortMonitor>> ports;
+    for (const Port& port : network.ports)
+    {
+        ports.push_back(
+            std::make_unique<PortMonitor>(port.name, port.device, port.discipline, window));
     }
 
     ns3::Simulator::Stop(settings.stopAt);
     ns3::Simulator::Run();
+    for (const auto& flow : flows)
+    {
+        flow->Finish();
+    }
     for (const auto& port : ports)
     {
         port->Finish();

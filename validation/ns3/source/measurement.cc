@@ -1,9 +1,43 @@
 #include "measurement.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace validation
 {
+
+MeanOverTime::MeanOverTime(const MeasurementWindow& window)
+    : m_window(window)
+{
+}
+
+void
+MeanOverTime::Set(double value)
+{
+    Finish();
+    m_value = value;
+}
+
+void
+MeanOverTime::Finish()
+{
+    const ns3::Time now = ns3::Simulator::Now();
+    const ns3::Time begin = std::max(m_lastChange, m_window.from);
+    const ns3::Time end = std::min(now, m_window.to);
+    m_lastChange = now;
+    if (m_value && begin < end)
+    {
+        const double seconds = (end - begin).GetSeconds();
+        m_integral += *m_value * seconds;
+        m_seconds += seconds;
+    }
+}
+
+double
+MeanOverTime::Mean() const
+{
+    return m_seconds > 0 ? m_integral / m_seconds : 0;
+}
 
 void
 PacketDistribution::Add(uint32_t packets, int64_t weight)

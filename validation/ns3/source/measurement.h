@@ -1,10 +1,11 @@
-// The measurement window, and the two kinds of numbers that are taken over it.
+// The measurement window, and the kinds of numbers that are taken over it.
 #pragma once
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace validation
@@ -33,6 +34,28 @@ struct EventCount
         ++inRun;
         inWindow += window.ContainsNow() ? 1 : 0;
     }
+};
+
+// The mean over the measurement window of a value that changes in steps, weighted by time. What
+// comes before the first value does not count.
+class MeanOverTime
+{
+  public:
+    explicit MeanOverTime(const MeasurementWindow& window);
+    void Set(double value);
+
+    // Accounts for the time since the last change; call it when the run has ended.
+    void Finish();
+
+    // Zero when there was no value in the window.
+    double Mean() const;
+
+  private:
+    MeasurementWindow m_window;
+    ns3::Time m_lastChange{0};
+    std::optional<double> m_value;
+    double m_integral{0};
+    double m_seconds{0};
 };
 
 // How often, or how long, each number of packets was seen.

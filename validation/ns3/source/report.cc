@@ -14,6 +14,7 @@ namespace
 
 constexpr double kBitsPerByte = 8;
 constexpr double kMega = 1e6;
+constexpr uint32_t kDumbbellLinks = 3;
 
 double
 Microseconds(ns3::Time time)
@@ -25,6 +26,7 @@ void
 WriteSettings(JsonWriter& json, const Settings& settings)
 {
     json.BeginObject("settings");
+    json.Text("network", settings.network);
     json.Number("start_jitter_us", Microseconds(settings.startJitter));
     json.Number("second_flow_start_s", settings.secondFlowStart.GetSeconds());
     json.Number("stop_at_s", settings.stopAt.GetSeconds());
@@ -88,6 +90,7 @@ WriteFlow(JsonWriter& json,
     json.BeginObject();
     json.Number("start_s", flow.Start().GetSeconds());
     json.Number("goodput_mbps", goodput / kMega);
+    json.Number("smoothed_rtt_us", flow.MeanSmoothedRoundTripTime() * 1e6);
     json.Number("goodput_share", goodput / settings.WireCeilingBitsPerSecond());
     WriteCount(json, "data_packets", flow.DataPackets());
     WriteCount(json, "marks", counts.marks);
@@ -161,7 +164,10 @@ WriteReport(std::ostream& output,
     json.Text("simulator", "ns-" + std::to_string(ns3::Version::Major()) + "." +
                                std::to_string(ns3::Version::Minor()));
     json.Number("seed", settings.seed);
-    json.Number("base_rtt_us", Microseconds(settings.BaseRoundTripTime()));
+    if (settings.network == "dumbbell")
+    {
+        json.Number("base_rtt_us", Microseconds(settings.BaseRoundTripTime(kDumbbellLinks)));
+    }
     json.Number("wire_ceiling_mbps", settings.WireCeilingBitsPerSecond() / kMega);
     json.Number("measured_from_s", window.from.GetSeconds());
     json.Number("measured_to_s", window.to.GetSeconds());

@@ -17,7 +17,6 @@ constexpr uint32_t kTransportHeaderBytes = 20;
 constexpr uint32_t kTimestampOptionBytes = 12; // 10, padded to whole words
 constexpr uint32_t kPointToPointHeaderBytes = 2;
 constexpr uint32_t kLargestInternetPacketBytes = 1500;
-constexpr uint32_t kLinksPerPath = 3;
 
 uint32_t
 HeaderWireBytes(const Settings& settings)
@@ -31,7 +30,7 @@ Require(bool condition, const std::string& message)
 {
     if (!condition)
     {
-        std::cerr << "dumbbell: " << message << '\n';
+        std::cerr << "comparison: " << message << '\n';
         std::exit(2);
     }
 }
@@ -74,12 +73,12 @@ Settings::WireCeilingBitsPerSecond() const
 }
 
 ns3::Time
-Settings::BaseRoundTripTime() const
+Settings::BaseRoundTripTime(uint32_t links) const
 {
     const ns3::Time oneLinkBothWays =
         linkDelay + linkRate.CalculateBytesTxTime(DataPacketWireBytes()) + linkDelay +
         linkRate.CalculateBytesTxTime(AcknowledgementWireBytes());
-    return oneLinkBothWays * static_cast<int64_t>(kLinksPerPath);
+    return oneLinkBothWays * static_cast<int64_t>(links);
 }
 
 Settings
@@ -87,8 +86,13 @@ ParseCommandLine(int argumentCount, char** arguments)
 {
     Settings settings;
     ns3::CommandLine commandLine;
-    commandLine.Usage("Two flows over a dumbbell; prints what was measured as JSON.");
+    commandLine.Usage("TCP flows over a network; prints what was measured as JSON.");
     commandLine.AddValue("case", "name of the case, copied to the result", settings.caseName);
+    commandLine.AddValue("network", "dumbbell or routed", settings.network);
+    commandLine.AddValue("flows", "number of flows on the dumbbell, 1 or 2", settings.flows);
+    commandLine.AddValue("paths",
+                         "file with the paths of a routed network: two lines for each flow",
+                         settings.paths);
     commandLine.AddValue("seed", "seed of the start offsets", settings.seed);
     commandLine.AddValue("start-jitter", "upper end of the start offsets", settings.startJitter);
     commandLine.AddValue("second-flow-start",
@@ -135,6 +139,10 @@ ParseCommandLine(int argumentCount, char** arguments)
                          settings.socketBufferBytes);
     commandLine.Parse(argumentCount, arguments);
 
+    RequireOneOf("network", settings.network, {"dumbbell", "routed"});
+    Require(settings.flows == 1 || settings.flows == 2, "--flows: expected 1 or 2");
+    Require((settings.network == "routed") == !settings.paths.empty(),
+            "--network=routed and --paths go together");
     RequireOneOf("queue", settings.queue, {"step-marking", "drop-tail"});
     RequireOneOf("controller", settings.controller, {"dctcp", "linux-reno", "new-reno"});
     RequireOneOf("recovery", settings.recovery, {"prr", "classic"});

@@ -1,4 +1,4 @@
-// Everything that a run of the dumbbell depends on, with the defaults that the README states.
+// Everything that a run depends on, with the defaults that the README states.
 #pragma once
 
 #include "ns3/data-rate.h"
@@ -14,6 +14,13 @@ struct Settings
 {
     // Names the case in the result; it changes nothing in the run.
     std::string caseName{"unnamed"};
+
+    // "dumbbell" or "routed".
+    std::string network{"dumbbell"};
+    // The number of flows on the dumbbell, 1 or 2.
+    uint32_t flows{2};
+    // The file with the paths of a routed network.
+    std::string paths;
 
     // Each seed gives the flows other start offsets, drawn uniformly from [0, startJitter).
     uint32_t seed{1};
@@ -40,9 +47,11 @@ struct Settings
     // "prr" (RFC 6937) or "classic" (the inflated window of RFC 6582).
     std::string recovery{"prr"};
     bool selectiveAcknowledgements{true};
-    bool timestamps{true};
+    // ns-3's timestamps count milliseconds, and so would the round-trip times that it takes from
+    // them.
+    bool timestamps{false};
 
-    uint32_t segmentBytes{1448};
+    uint32_t segmentBytes{1460};
     uint32_t initialWindowPackets{10};
     // Zero for none: slow start then ends with the first loss or mark.
     uint32_t initialSlowStartThresholdBytes{0};
@@ -62,8 +71,9 @@ struct Settings
     // Goodput, in bit/s, of a link that carries full data packets back to back.
     double WireCeilingBitsPerSecond() const;
 
-    // Round trip of one full data packet and its acknowledgement through empty queues.
-    ns3::Time BaseRoundTripTime() const;
+    // Round trip of one full data packet and its acknowledgement through empty queues, over so
+    // many links each way.
+    ns3::Time BaseRoundTripTime(uint32_t links) const;
 };
 
 // Ends the program with a message when a value makes no sense.
