@@ -47,7 +47,7 @@ def tables(rates: dict[str, float], queue: float | None) -> dict[str, Any]:
             "flows",
             {
                 "id": [0, 1], "name": list(NAMES), "group": ["large"] * 2, "subflows": list(PATHS),
-                "goodput_bps": mbps, "finished": [False] * 2,
+                "goodput_bps": mbps, "end": ["unfinished"] * 2,
             },
         ),
         "subflows": blank(

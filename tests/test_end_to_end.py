@@ -58,7 +58,7 @@ rates = "1 ms"
 RUNS = {"dctcp-s1", "dctcp-s2", "xmp-2-s1", "xmp-2-s2"}
 FLOW_COLUMNS = {
     "id", "name", "group", "job", "controller", "subflows", "source", "destination", "location",
-    "start_s", "end_s", "size_bytes", "delivered_bytes", "finished", "in_window", "fct_s",
+    "start_s", "end_s", "size_bytes", "delivered_bytes", "end", "in_window", "fct_s",
     "fct_ideal_s", "goodput_bps", "retransmits", "timeouts", "marks", "rtt_mean_s", "rtt_p99_s",
 }  # fmt: skip
 LINK_COLUMNS = {
@@ -123,7 +123,7 @@ def test_tables_have_the_columns_that_are_promised(scenario: Path, tmp_path: Pat
     assert set(results.links.columns) >= LINK_COLUMNS
     assert set(results.subflows.columns) >= {"flow", "subflow", "goodput_bps"}
     assert results.where(scheme="XMP-2").flows["subflows"].unique().to_list() == [2]
-    done = results.flows.filter(pl.col("finished"))
+    done = results.flows.filter(pl.col("end") == "finished")
     assert done.height > 0
     assert (done["delivered_bytes"] == done["size_bytes"]).all()
     assert (done["fct_s"] >= done["fct_ideal_s"] * 0.999).all()

@@ -137,7 +137,9 @@ def test_ours_is_beside_the_published_value(fake: None, tmp_path: Path) -> None:
     results = pathweave.run(path, seeds=2, out=tmp_path / "out", progress=False)
     rows = results.published()
     assert rows["published"].to_list() == [735.6, 535.7, 513.6, 0.1]
-    flows = results.where(scheme="XMP-4", pattern="Incast").flows.filter(pl.col("finished"))
+    flows = results.where(scheme="XMP-4", pattern="Incast").flows.filter(
+        pl.col("end") == "finished"
+    )
     ours = flows.group_by("seed").agg(pl.col("goodput_bps").mean())["goodput_bps"].mean()
     assert isinstance(ours, float)
     assert rows["ours"][1] == pytest.approx(ours / 1e6)
@@ -163,7 +165,7 @@ values.Incast = { DCTCP = 100, XMP-4 = 126 }
     assert rows["ours"][0] == pytest.approx(100)
     means = (
         results.where(pattern="Incast")
-        .flows.filter(pl.col("finished"))
+        .flows.filter(pl.col("end") == "finished")
         .group_by("seed", "scheme")
         .agg(pl.col("goodput_bps").mean())
         .pivot(on="scheme", index="seed", values="goodput_bps")

@@ -67,6 +67,6 @@ def test_the_report_tells_how_long_flows_took_to_recover(tmp_path: Path) -> None
     # The switches of fmp turn elsewhere at once; static paths cost two timeouts and a reinjection.
     assert took["fmp"] < took["two-level"]
     flows = pathweave.load(folder).flows
-    assert flows["finished"].all()
+    assert (flows["end"] == "finished").all()
     page = build_report([folder], pictures=False).read_text()
     assert "Failures: time until all that had been sent was delivered" in page

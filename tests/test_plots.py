@@ -136,7 +136,7 @@ def test_slowdown_by_bucket() -> None:
             "scheme": ["a"] * 5,
             "panel": [""] * 5,
             "size_bytes": [2_000, 9_999, 10_000, 100_000_000, 5_000],
-            "finished": [True, True, True, True, False],
+            "end": ["finished"] * 4 + ["stopped"],
             "fct_s": [2.0, 4.0, 3.0, 5.0, None],
             "fct_ideal_s": [1.0] * 5,
         }

@@ -211,13 +211,37 @@ def test_summary_counts_what_did_not_finish(fake: None, tmp_path: Path) -> None:
     results = pathweave.run(path, out=tmp_path / "out", progress=False)
     flows = results.flows
     row = results.summary().row(0, named=True)
-    left = flows.filter(~pl.col("finished"))
+    left = flows.filter(pl.col("end") == "unfinished")
     assert row["unfinished"] == left.height > 0
     assert row["unfinished_bytes"] == left["delivered_bytes"].sum()
-    done = flows.filter(pl.col("finished"))
+    done = flows.filter(pl.col("end") == "finished")
     assert row["goodput_mean_bps"] == pytest.approx(done["goodput_bps"].mean())
     assert row["fct_p99_s"] == pytest.approx(done["fct_s"].quantile(0.99, "linear"))
     assert row["goodput_ci_bps"] is None
+
+
+def test_folders_with_a_column_finished_still_load(fake: None, tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, axes="", fake="flows = 500")
+    results = pathweave.run(path, out=tmp_path / "out", progress=False)
+    today = results.flows
+    assert set(today["end"]) == {"finished", "unfinished"}
+    (run,) = results.stored
+    # As it was written before: a flow that was stopped had finished, and had a completion time.
+    flows = pl.read_parquet(run.path("flows"))
+    cut = flows["end"] == "unfinished"
+    earlier = flows.with_columns(
+        pl.when(cut).then(0.25).otherwise(pl.col("fct_s")).alias("fct_s"),
+        pl.lit(value=True).alias("end"),
+    ).rename({"end": "finished"})
+    earlier.write_parquet(run.path("flows"))
+    loaded = pathweave.load(run.folder)
+    assert loaded.flows.columns == today.columns
+    assert set(loaded.flows["end"]) == {"finished", "stopped"}
+    assert loaded.flows["fct_s"].to_list() == today["fct_s"].to_list()
+    row = loaded.summary().row(0, named=True)
+    assert (row["stopped"], row["unfinished"]) == (int(cut.sum()), 0)
+    assert row["stopped_bytes"] == flows.filter(cut)["delivered_bytes"].sum()
+    assert row["fct_p99_s"] == results.summary()["fct_p99_s"][0]
 
 
 def test_confidence_interval() -> None:

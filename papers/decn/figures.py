@@ -26,6 +26,8 @@ import polars as pl
 
 from pathweave.results.convergence import convergence, seconds
 from pathweave.results.read import find_runs
+from pathweave.results.stored import read_table
+from pathweave.results.summary import has_finished
 
 if TYPE_CHECKING:
     from pathweave.results.read import StoredRun
@@ -50,7 +52,7 @@ def shares(run: StoredRun) -> str:
 
 def completion(run: StoredRun) -> str:
     """Completion times and goodput of short and long flows."""
-    flows = pl.read_parquet(run.path("flows")).filter(pl.col("finished"))
+    flows = read_table(run.path("flows"), "flows").filter(has_finished())
     drops = pl.read_parquet(run.path("links"))["drops"].sum()
     fct, short = pl.col("fct_s"), pl.col("group") == "short"
     row = flows.select(

@@ -6,6 +6,31 @@ use pathweave_traffic::FlowStart;
 use pathweave_transport::{ConnectionId, Endpoints, RttHistogram, SubflowView};
 use pathweave_units::{Bytes, Time};
 
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All of its size was delivered.
+    Finished,
+    /// Its own `stop` or that of its group came before.
+    Stopped,
+    /// The run ended before.
+    Unfinished,
+}
+
+impl Ending {
+    /// All of them, in the order of the words that tables carry.
+    pub const ALL: [Ending; 3] = [Ending::Finished, Ending::Stopped, Ending::Unfinished];
+
+    /// The word that tables carry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Ending::Finished => "finished",
+            Ending::Stopped => "stopped",
+            Ending::Unfinished => "unfinished",
+        }
+    }
+}
+
 /// A flow, from the moment that a traffic group asked for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -22,7 +47,9 @@ pub(crate) struct Flow {
     pub established: bool,
     pub start: Time,
     pub stop: Option<Time>,
-    /// When its last byte was delivered.
+    /// Its own `stop` or that of its group has come.
+    pub stopped: bool,
+    /// When the last byte that it sent was delivered.
     pub end: Option<Time>,
     /// When it would have been alone in the fabric.
     pub ideal: Option<Time>,
@@ -47,6 +74,7 @@ impl Flow {
             established: start.established,
             start: start.at,
             stop: start.stop,
+            stopped: false,
             end: None,
             ideal: None,
             connection: None,
@@ -54,6 +82,22 @@ impl Flow {
             totals: FlowTotals::default(),
             stalled: false,
         }
+    }
+
+    /// How it has ended. A flow of unlimited size never finishes.
+    pub fn ending(&self) -> Ending {
+        let is_whole = self.size.is_some_and(|size| self.delivered >= size);
+        match (self.end, self.stopped) {
+            (Some(_), _) if is_whole => Ending::Finished,
+            (_, true) => Ending::Stopped,
+            (_, false) => Ending::Unfinished,
+        }
+    }
+
+    /// Its completion time, if it has finished.
+    pub fn completion_time(&self) -> Option<Time> {
+        let finished = self.ending() == Ending::Finished;
+        self.end.filter(|_| finished).map(|end| end - self.start)
     }
 }
 

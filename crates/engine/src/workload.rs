@@ -4,7 +4,7 @@
 //! that are set here go off, and says which have finished.
 
 use crate::build;
-use crate::flows::Flow;
+use crate::flows::{Ending, Flow};
 use crate::results::Verdict;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_control::{Entry, Parameters};
@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 pub(crate) struct GroupCount {
     pub started: u64,
     pub finished: u64,
+    /// Flows that were stopped before they had finished, and of which nothing is under way.
+    pub stopped: u64,
     pub started_bytes: u64,
     pub finished_bytes: u64,
     pub finished_jobs: u64,
@@ -31,7 +33,7 @@ pub(crate) struct Workload<'p> {
     wakes: Vec<Time>,
     pub counts: Vec<GroupCount>,
     pub flows: Vec<Flow>,
-    /// Flows that have started and not finished.
+    /// Flows that have started and of which something is under way.
     pub active: BTreeSet<u32>,
     /// Flows that were asked for and have not started.
     pub pending: u32,
@@ -116,22 +118,36 @@ impl<'p> Workload<'p> {
     /// A flow's time has come. False when its group has ended since it was asked for.
     pub fn start(&mut self, number: u32, now: Time) -> bool {
         self.pending -= 1;
-        let group = &self.plan.groups[self.flows[number as usize].group as usize];
-        if group.stop.is_some_and(|stop| stop <= now) {
+        let flow = &mut self.flows[number as usize];
+        let group = flow.group as usize;
+        if self.plan.groups[group].stop.is_some_and(|stop| stop <= now) {
+            flow.stopped = true;
+            self.counts[group].stopped += 1;
             return false;
         }
         self.active.insert(number);
         true
     }
 
+    /// A flow's own `stop` has come. False when nothing of it is under way.
+    pub fn stop(&mut self, number: u32) -> bool {
+        self.flows[number as usize].stopped = true;
+        self.active.contains(&number)
+    }
+
     /// A group starts nothing new. Gives its flows that are under way.
     pub fn stop_group(&mut self, group: u32) -> Vec<u32> {
         self.programs[group as usize].drain();
         let own = |number: &u32| self.flows[*number as usize].group == group;
-        self.active.iter().copied().filter(own).collect()
+        let own: Vec<u32> = self.active.iter().copied().filter(own).collect();
+        for &number in &own {
+            self.flows[number as usize].stopped = true;
+        }
+        own
     }
 
-    /// A flow's last byte, of so many, was delivered.
+    /// The last byte that a flow sent, of so many, was delivered. Its group hears of it only if the flow
+    /// has finished: what was stopped completes no job and makes no room for another flow.
     pub fn finished(&mut self, number: u32, delivered: Bytes, scheduler: &mut Scheduler) {
         let now = scheduler.now();
         self.active.remove(&number);
@@ -140,6 +156,11 @@ impl<'p> Workload<'p> {
         flow.delivered = delivered;
         let (group, tag) = (flow.group as usize, flow.tag);
         let count = &mut self.counts[group];
+        if flow.ending() == Ending::Stopped {
+            count.stopped += 1;
+            self.check_amounts_finished(group);
+            return;
+        }
         count.finished += 1;
         count.finished_bytes += delivered.get();
         let in_job = flow.job;
@@ -186,6 +207,11 @@ impl<'p> Workload<'p> {
             })
     }
 
+    /// Flows that were stopped before they had finished.
+    pub fn stopped(&self) -> u64 {
+        self.counts.iter().map(|count| count.stopped).sum()
+    }
+
     /// How far the run is, from 0 to 1, by what is known of its end.
     pub fn fraction(&self, now: Time) -> f64 {
         let stop = &self.plan.stop;
@@ -194,7 +220,7 @@ impl<'p> Workload<'p> {
         });
         let by_flows = if stop.at.is_none() && stop.traffic.is_none() {
             let (started, finished) = self.started_and_finished();
-            finished as f64 / started.max(1) as f64
+            (finished + self.stopped()) as f64 / started.max(1) as f64
         } else {
             0.0
         };
@@ -229,9 +255,10 @@ impl<'p> Workload<'p> {
         if !stop.drain && self.amount_done() >= 1.0 {
             self.ended = Some(Verdict::Stopped);
         }
+        let count = self.counts[group];
         let others_only = |flow: &u32| self.flows[*flow as usize].group as usize != group;
         if stop.drain
-            && self.counts[group].started == self.counts[group].finished
+            && self.counts[group].started == count.finished + count.stopped
             && self.programs[group].next_wake().is_none()
             && self.active.iter().all(others_only)
         {

@@ -40,7 +40,7 @@ fn without_reinjection_a_dead_path_keeps_what_it_held() {
     plans::down_between(&mut plan, ["A1", "B1"], Time::from_millis(4), None);
     plan.stop.at = Some(Time::from_secs(2));
     let output = plans::run(&plan);
-    assert_eq!(flags(&output, "finished"), [false]);
+    assert_eq!(plans::finished(&output), [false]);
     assert!(counted(&output, "delivered_bytes")[0] < 2_000_000);
     assert_eq!(counted(&output, "reinjected"), [0]);
     // When the path returns, so does the data.
@@ -62,7 +62,7 @@ fn a_flow_whose_only_path_dies_is_stalled_and_the_run_ends() {
     let output = plans::run(&plan);
     assert_eq!(output.verdict, Verdict::Stalled);
     assert_eq!(flags(&output, "stalled"), [true]);
-    assert_eq!(flags(&output, "finished"), [false]);
+    assert_eq!(plans::finished(&output), [false]);
     let delivered = counted(&output, "delivered_bytes")[0];
     assert!(delivered > 100_000 && delivered < 2_000_000, "{delivered}");
     assert!(output.counters.ended >= died && output.counters.ended < Time::from_secs(10));
@@ -84,7 +84,7 @@ fn the_others_go_on_when_one_flow_stalls() {
     let output = plans::run(&plan);
     assert_eq!(output.verdict, Verdict::Stalled);
     assert_eq!(flags(&output, "stalled"), [true, false]);
-    assert_eq!(flags(&output, "finished"), [false, true]);
+    assert_eq!(plans::finished(&output), [false, true]);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn siblings_carry_what_a_failure_for_good_leaves() {
             // Under two-level data and acknowledgements choose their aggregation switches apart: with one of
             // the two gone, each of four subflows may miss it on one way or the other.
             let mut left = 0;
-            for (flow, &finished) in (0u32..).zip(flags(&output, "finished")) {
+            for (flow, finished) in (0u32..).zip(plans::finished(&output)) {
                 let remains = path_remains(&plan, &down, flow, flow, (flow + 5) % 16);
                 assert!(finished || !remains, "{name} {flow}");
                 left += u32::from(remains);
@@ -174,7 +174,7 @@ fn siblings_carry_what_a_failure_for_good_leaves() {
             assert!(left >= 12, "{name}: {left}");
             let is_static = routing == RoutingKind::TwoLevel;
             assert!(left == 16 || is_static, "{name}: {left}");
-            let verdict = if flags(&output, "finished").contains(&false) {
+            let verdict = if plans::finished(&output).contains(&false) {
                 Verdict::Stalled
             } else {
                 Verdict::Finished
@@ -199,7 +199,7 @@ fn without_reinjection_static_paths_keep_what_they_hold() {
                     .iter()
                     .all(|&packets| packets == 0)
             );
-            assert!(flags(&output, "finished").contains(&false), "{name}");
+            assert!(plans::finished(&output).contains(&false), "{name}");
         }
     }
 }
@@ -213,7 +213,7 @@ fn hosts_that_are_cut_off_stall_by_name_and_the_others_finish() {
         let output = plans::run(&plan);
         assert_eq!(output.verdict, Verdict::Stalled, "{}", routing.name());
         let cut_off = [4, 5];
-        for (number, &finished) in flags(&output, "finished").iter().enumerate() {
+        for (number, &finished) in plans::finished(&output).iter().enumerate() {
             let touched = cut_off.contains(&number) || cut_off.contains(&((number + 5) % 16));
             assert_eq!(finished, !touched, "{} {number}", routing.name());
             assert_eq!(flags(&output, "stalled")[number], touched);
@@ -445,7 +445,7 @@ proptest! {
         plan.groups[0].transport.recovery = schedule.recovery;
         let down = add_outages(&mut plan, &schedule);
         let output = plans::run(&plan);
-        let finished = flags(&output, "finished");
+        let finished = plans::finished(&output);
         let stalled = flags(&output, "stalled");
         let mut cut_off = 0;
         for flow in 0..8u32 {

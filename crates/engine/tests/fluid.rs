@@ -10,7 +10,7 @@ use pathweave_scenario::{Phase, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::Permutation;
 use pathweave_units::Time;
-use plans::{dumbbell, flags, group, of_flows, queue, table, within};
+use plans::{dumbbell, group, of_flows, queue, table, within};
 
 /// Every path has the smallest of its links' capacities over the number of paths on them: max-min
 /// fair where all paths share one bottleneck.
@@ -181,7 +181,7 @@ fn enough_ends_the_run_with_what_there_is() {
     };
     let output = flow(&plan, &mut allocator).expect("a fluid run");
     assert_eq!(output.verdict, Verdict::Stopped);
-    assert_eq!(flags(&output, "finished"), [true, false]);
+    assert_eq!(plans::finished(&output), [true, false]);
 }
 
 /// Lives of flows from the i-th sender to the i-th receiver, in milliseconds.

@@ -185,7 +185,7 @@ proptest! {
         let output = plans::run(&plan);
         let sizes: Vec<u64> = hardship.flows.iter().map(|(_, size)| *size).collect();
         prop_assert_eq!(counted(&output, "delivered_bytes"), &sizes[..]);
-        prop_assert!(flags(&output, "finished").iter().all(|finished| *finished));
+        prop_assert!(plans::finished(&output).iter().all(|finished| *finished));
         prop_assert!(flags(&output, "stalled").iter().all(|stalled| !*stalled));
         // What arrived on subflows covers the flow; more only if data was sent on two of them.
         let subflows = plans::table(&output, "subflows");

@@ -213,3 +213,31 @@ fn windows_count_what_came_within_them() {
     assert_eq!(numbers(&output, "phases", "goodput_bps"), [4e6, 4e6]);
     assert_eq!(output.verdict, Verdict::Stopped);
 }
+
+#[test]
+fn a_flow_that_is_stopped_has_no_completion_time() {
+    let flow = FLOW.replace("start = \"10 ms\"", "start = \"10 ms\", stop = \"1 s\"");
+    let plan = plan(&flow);
+    let (mut hosts, millis) = (Puppets::default(), Time::from_millis);
+    let mut run = Run::new(&plan, millis(5)).expect("a run");
+    run.advance(millis(1000), &mut hosts);
+    run.finished(0, Bytes::new(600_000), millis(1010), &mut hosts);
+    run.finished(1, Bytes::new(1_000_000), millis(2020), &mut hosts);
+    let fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let record = fabric.finish(millis(2020));
+    let output = run
+        .finish(millis(2020), record, &mut hosts)
+        .expect("it has ended");
+    let times = numbers(&output, "flows", "fct_s");
+    assert!(times[0].is_nan() && times[1] == 2.0, "{times:?}");
+    assert_eq!(numbers(&output, "flows", "end_s"), [1.01, 2.02]);
+    let Some(Column::Labels { names, codes }) = output.tables[0].column("end") else {
+        panic!("no column end");
+    };
+    let words: Vec<&str> = codes
+        .iter()
+        .map(|&code| &names[code as usize][..])
+        .collect();
+    assert_eq!(words, ["stopped", "finished"]);
+    assert_eq!(output.counters.flows_finished, 1);
+}

@@ -82,11 +82,7 @@ fn a_failure_frees_the_memory() {
     let (from, to) = (Time::from_micros(200), Time::from_millis(2));
     plans::down_between(&mut plan, ["A", "D1"], from, Some(to));
     let output = plans::run(&plan);
-    assert!(
-        plans::flags(&output, "finished")
-            .iter()
-            .all(|finished| *finished)
-    );
+    assert!(plans::finished(&output).iter().all(|finished| *finished));
     assert!(output.counters.lost_to_failures >= 15);
 }
 

@@ -25,7 +25,7 @@ fn lossy(probability: f64, until: Option<Time>) -> Plan {
 #[test]
 fn a_link_loses_as_many_as_it_should_and_the_flow_completes() {
     let output = plans::run(&lossy(0.02, None));
-    assert_eq!(flags(&output, "finished"), [true]);
+    assert_eq!(plans::finished(&output), [true]);
     let links = table(&output, "links");
     let (lost, sent) = (
         links.integers("lost_silently")[0] as f64,

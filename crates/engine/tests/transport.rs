@@ -558,7 +558,7 @@ fn a_stop_before_the_jittered_start_holds() {
         if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
             list.flows[0].stop = Some(Time::from_nanos(1));
         }
-        assert_eq!(flags(&plans::run(&plan), "finished"), [true], "seed {seed}");
+        assert_eq!(plans::finished(&plans::run(&plan)), [true], "seed {seed}");
     }
 }
 
@@ -581,5 +581,5 @@ fn data_under_way_arrives_though_the_way_back_is_down() {
         link,
         change: Change::Down,
     }];
-    assert_eq!(flags(&plans::run(&plan), "finished"), [true]);
+    assert_eq!(plans::finished(&plans::run(&plan)), [true]);
 }

@@ -197,6 +197,7 @@ impl Output {
         result.set_item("marked", counters.marked)?;
         result.set_item("flows_started", counters.flows_started)?;
         result.set_item("flows_finished", counters.flows_finished)?;
+        result.set_item("flows_stopped", counters.flows_stopped)?;
         result.set_item("delivered_bytes", counters.delivered_bytes)?;
         result.set_item("goodput_share", self.0.output.goodput_share)?;
         Ok(result)

@@ -92,20 +92,21 @@ def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tu
     rate = rate_unit(_largest(rows, "goodput_p50_bps"))
     time = time_unit(_largest(rows, "fct_p50_s"))
     has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
-    sized = bool((rows["finished"] + rows["unfinished"] > 0).any())
+    cut_off = ["unfinished"] if bool((rows["finished"] + rows["unfinished"] > 0).any()) else []
+    cut_off += ["stopped"] if bool((rows["stopped"] > 0).any()) else []
     interval = not rows["goodput_ci_bps"].drop_nulls().is_empty()
     heads = ["flows", "mean", *(["95 %\n±"] if interval else []), "p50", "p99"]
     heads += ["FCT\np50", "FCT\np99"] if has_times else []
-    heads += ["unfinished"] if sized else []
+    heads += cut_off
 
     def cells(row: dict[str, Any]) -> list[str]:
         found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
         found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
         found += [_in(row["goodput_p50_bps"], rate), _in(row["goodput_p99_bps"], rate)]
         found += [_in(row["fct_p50_s"], time), _in(row["fct_p99_s"], time)] if has_times else []
-        if sized:
-            left = row["unfinished"]
-            found.append(f"{left:,}, {size_text(row['unfinished_bytes'])}" if left else "0")
+        for end in cut_off:
+            left = row[end]
+            found.append(f"{left:,}, {size_text(row[f'{end}_bytes'])}" if left else "0")
         return [*found, number(row["timeouts"] / row["flows"], 2) if row["timeouts"] else "0"]
 
     table = plain_table(*heads, "time-\nouts\na flow")

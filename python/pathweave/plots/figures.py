@@ -10,7 +10,7 @@ from pathweave.plots.cdf import FEWEST, cdf_figure
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
 from pathweave.plots.spread import bars_figure, spread_figure
-from pathweave.results.summary import counted, has_size
+from pathweave.results.summary import counted, has_finished, has_size
 from pathweave.results.units import rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathweave.plots.frames import Source
 
 _FLOWS = (
-    "id", "group", "size_bytes", "finished", "in_window", "fct_s", "fct_ideal_s", "goodput_bps",
+    "id", "group", "size_bytes", "end", "in_window", "fct_s", "fct_ideal_s", "goodput_bps",
     "location", "rtt_mean_s",
 )  # fmt: skip
 _LARGE = 1_000_000
@@ -96,7 +96,7 @@ def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Fi
 
 
 def _completion(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    done = flows.filter(pl.col("finished") & has_size())
+    done = flows.filter(has_finished() & has_size())
     if done.is_empty():
         return None
     frame, unit = _in_unit(done, "fct_s", rate=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
+from pathweave.results.stored import scan_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,13 +72,15 @@ class Source:
             if name not in run.tables or (first_seed and run.label in seen):
                 continue
             seen.add(run.label)
-            here = pl.read_parquet_schema(run.path(name))
+            stored = scan_table(run.path(name), name)
+            here = stored.collect_schema()
             if any(column not in here for column in columns):
                 return None
             wanted = [*columns, *(column for column in optional if column in here)]
-            part = pl.read_parquet(run.path(name), columns=wanted)
             parts.append(
-                part.select(
+                stored.select(wanted)
+                .collect()
+                .select(
                     pl.lit(self.scheme(run)).alias("scheme"),
                     pl.lit(self.panel(run)).alias("panel"),
                     pl.lit(run.label).alias("variant"),

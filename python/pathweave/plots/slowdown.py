@@ -17,6 +17,7 @@ from pathweave.plots.figure import (
     scheme_colour,
     scheme_dash,
 )
+from pathweave.results.summary import has_finished
 
 if TYPE_CHECKING:
     from pathweave.plots.frames import Source
@@ -36,7 +37,7 @@ def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
     ratio = pl.col("fct_s") / pl.col("fct_ideal_s")
     return (
         flows.filter(
-            pl.col("finished")
+            has_finished()
             & (pl.col("size_bytes") > 0)
             & (pl.col("fct_ideal_s") > 0)
             & pl.col("fct_s").is_not_null()

@@ -176,7 +176,9 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
     heads += [f"p50 ({rate})", f"p99 ({rate})"]
     if has_times:
         heads += [f"mean FCT ({time})", f"FCT p50 ({time})", f"FCT p99 ({time})"]
-    heads += ["unfinished (delivered)", "timeouts per flow", "retransmits per flow"]
+    some_stopped = bool((rows["stopped"] > 0).any())
+    heads += ["unfinished (delivered)", *(["stopped (delivered)"] if some_stopped else [])]
+    heads += ["timeouts per flow", "retransmits per flow"]
 
     def cells(row: dict[str, Any]) -> list[str]:
         found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
@@ -184,8 +186,9 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
         found += [_in(row[name], rate) for name in ("goodput_p50_bps", "goodput_p99_bps")]
         if has_times:
             found += [_in(row[name], time) for name in ("fct_mean_s", "fct_p50_s", "fct_p99_s")]
-        left = row["unfinished"]
-        found.append(f"{left:,} ({size_text(row['unfinished_bytes'])})" if left else "0")
+        for end in ("unfinished", *(["stopped"] if some_stopped else [])):
+            left = row[end]
+            found.append(f"{left:,} ({size_text(row[f'{end}_bytes'])})" if left else "0")
         found += [number(row[name] / row["flows"], 3) for name in ("timeouts", "retransmits")]
         return found
 

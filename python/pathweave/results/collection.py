@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
 from pathweave.results.read import StoredRun, StoredScenario, find_runs
+from pathweave.results.stored import scan_table
 
 if TYPE_CHECKING:
     import os
@@ -55,7 +56,7 @@ class Results:
         for scenario, run in self._counted():
             if name not in run.tables:
                 continue
-            part = pl.scan_parquet(run.path(name))
+            part = scan_table(run.path(name), name)
             own = part.collect_schema().names()
             parts.append(part.select(*_tags(scenario, run, own), pl.all()))
         if not parts:

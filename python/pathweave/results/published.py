@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.results.interval import half_width
 from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
+from pathweave.results.stored import read_table
 from pathweave.results.units import scale
 
 if TYPE_CHECKING:
@@ -102,8 +103,6 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
 
     What is not stored is worked out.
     """
-    import polars as pl
-
     from pathweave.results.convergence import convergence
     from pathweave.results.summary import counted
 
@@ -111,16 +110,16 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
         return convergence(run)
     if name not in run.tables:
         return None
-    table = pl.read_parquet(run.path(name))
+    table = read_table(run.path(name), name)
     if name == "flows":
         return counted(table)
     if name == "jobs":
-        return table.filter(pl.col("finished"))
+        return table.filter("finished")
     key = "link" if name == "phase_links" else "flow"
     other = {"phase_links": "links", "phases": "flows", "phase_subflows": "flows"}.get(name)
     if other is None:
         return table
-    about = pl.read_parquet(run.path(other))
+    about = read_table(run.path(other), other)
     identity = key if key in about.columns else "id"
     new = [column for column in about.columns if column not in (*table.columns, identity)]
     return table.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")

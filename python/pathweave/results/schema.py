@@ -22,7 +22,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 _FLAGS = _names("finished in_window stalled")
 _TEXTS = _names(
-    "name group controller source destination location path link layer phase failed switch"
+    "name group controller source destination location end path link layer phase failed switch"
 )
 _WHOLE = _names(
     "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"
@@ -36,7 +36,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     name: _names(columns)
     for name, columns in {
         "flows": "id name group controller subflows source destination location job start_s end_s"
-        " size_bytes delivered_bytes finished in_window stalled fct_s fct_ideal_s goodput_bps"
+        " size_bytes delivered_bytes end in_window stalled fct_s fct_ideal_s goodput_bps"
         f" {_COUNTED}",
         "subflows": "flow subflow path opened_s received_bytes goodput_bps sent_packets"
         f" {_COUNTED}",

@@ -2,8 +2,8 @@
 
 The table is over flows that started in the measurement window, and flows without a size that were
 under way in it. Means, percentiles and completion times are over those that finished and those
-without a size; flows that had a size and did not finish are counted beside them, with the bytes
-they delivered.
+without a size; flows that had a size and did not finish are counted beside them, those that were
+stopped and those that the end of the run cut off, with the bytes they delivered.
 The mean is the mean of the runs' means, its interval is over seeds; percentiles are over the flows
 of all seeds. Runs on the testbed that are invalid are left out.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.interval import half_width
+from pathweave.results.stored import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = (
-    "group", "size_bytes", "delivered_bytes", "finished", "in_window", "fct_s", "goodput_bps",
+    "group", "size_bytes", "delivered_bytes", "end", "in_window", "fct_s", "goodput_bps",
     "retransmits", "timeouts",
 )  # fmt: skip
 
@@ -31,8 +32,9 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
     """One row per traffic group and variant, groups and variants in the file's order.
 
     Columns: scenario, group, variant, the axes, seeds, flows, finished, unfinished,
-    unfinished_bytes; goodput_mean_bps, goodput_ci_bps (half the 95 % interval, null for one seed),
-    goodput_p50_bps, goodput_p99_bps; fct_mean_s, fct_p50_s, fct_p99_s; timeouts, retransmits
+    unfinished_bytes, stopped, stopped_bytes (of flows with a size); goodput_mean_bps,
+    goodput_ci_bps (half the 95 % interval, null for one seed), goodput_p50_bps, goodput_p99_bps;
+    fct_mean_s, fct_p50_s, fct_p99_s; timeouts, retransmits
     (totals).
     """
     import polars as pl
@@ -91,7 +93,14 @@ def counted(flows: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    return flows.filter(pl.col("in_window") & (pl.col("finished") | ~has_size()))
+    return flows.filter(pl.col("in_window") & (has_finished() | ~has_size()))
+
+
+def has_finished() -> pl.Expr:
+    """Whether all of a flow's size was delivered: neither a stop nor the run's end cut it off."""
+    import polars as pl
+
+    return pl.col("end") == "finished"
 
 
 def has_size() -> pl.Expr:
@@ -105,7 +114,7 @@ def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.D
     import polars as pl
 
     parts = [
-        pl.read_parquet(run.path(table), columns=list(columns)).with_columns(
+        read_table(run.path(table), table, columns).with_columns(
             seed=pl.lit(run.seed, dtype=pl.Int64)
         )
         for run in runs
@@ -118,15 +127,18 @@ def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
     import polars as pl
 
     basis = counted(flows)
-    left = flows.filter(~pl.col("finished") & has_size())
-    # A flow without a size ends when it is told to: its time says nothing.
-    done = flows.filter(pl.col("finished") & has_size())
+    sized = flows.filter(has_size())
+    done, left, cut = (
+        sized.filter(pl.col("end") == end) for end in ("finished", "unfinished", "stopped")
+    )
     return (
         {
             "flows": flows.height,
             "finished": done.height,
             "unfinished": left.height,
             "unfinished_bytes": int(left["delivered_bytes"].sum() or 0),
+            "stopped": cut.height,
+            "stopped_bytes": int(cut["delivered_bytes"].sum() or 0),
         }
         | _mean_and_interval(basis, "goodput_bps", "goodput_mean_bps", "goodput_ci_bps")
         | _percentiles(basis, "goodput_bps", "goodput", "bps")

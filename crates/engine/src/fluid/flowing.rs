@@ -304,6 +304,7 @@ impl<'p> Flowing<'p> {
     }
 
     fn stop(&mut self, number: u32) {
+        self.workload.stop(number);
         if let Some(active) = self.active.get(&number) {
             let delivered = active.delivered();
             self.finish(number, delivered);

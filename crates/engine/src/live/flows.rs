@@ -58,7 +58,7 @@ impl Run<'_> {
         self.live.insert(number, live);
         self.workload.flows[number as usize].ideal = ideal;
         if stopped {
-            hosts.stop(number); // jitter put the start off to its end
+            self.stop(number, hosts); // jitter put the start off to its end
         }
     }
 
@@ -85,7 +85,7 @@ impl Run<'_> {
     }
 
     pub(super) fn stop(&mut self, number: u32, hosts: &mut impl Hosts) {
-        if self.workload.active.contains(&number) {
+        if self.workload.stop(number) {
             hosts.stop(number);
         }
     }

@@ -63,7 +63,7 @@ pub trait Hosts {
     fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]);
     /// A flow starts.
     fn start(&mut self, order: &FlowOrder<'_>);
-    /// A flow sends nothing new; it has finished once what it has sent is delivered.
+    /// A flow sends nothing new; it has ended once what it has sent is delivered.
     fn stop(&mut self, flow: u32);
     /// A flow's counters; the sums of what closed subflows counted stay in them.
     fn look(&mut self, flow: u32) -> FlowView;

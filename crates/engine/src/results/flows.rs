@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::labels::host_labels;
 use super::seconds;
-use crate::flows::Flow;
+use crate::flows::{Ending, Flow};
 use crate::table::{Column, Table};
 use pathweave_units::Time;
 
@@ -38,7 +38,6 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
         names,
         codes: flows.iter().map(of).collect(),
     };
-    let fct = |flow: &Flow| flow.end.map(|end| end - flow.start);
     let controller_of = |flow: &Flow| -> &'static str {
         let group = &groups[flow.group as usize];
         let own = flow
@@ -106,15 +105,18 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
         ),
         ("delivered_bytes", integers(&|flow| flow.delivered.get())),
         (
-            "finished",
-            Column::Flags(flows.iter().map(|flow| flow.end.is_some()).collect()),
+            "end",
+            labels(
+                Ending::ALL.map(|end| end.as_str().to_owned()).to_vec(),
+                &|flow| flow.ending() as u32,
+            ),
         ),
         ("in_window", in_window),
         (
             "stalled",
             Column::Flags(flows.iter().map(|flow| flow.stalled).collect()),
         ),
-        ("fct_s", numbers(&|flow| seconds(fct(flow)))),
+        ("fct_s", numbers(&|flow| seconds(flow.completion_time()))),
         ("fct_ideal_s", numbers(&|flow| seconds(flow.ideal))),
         (
             "goodput_bps",

@@ -60,8 +60,10 @@ pub struct Counters {
     pub marked: u64,
     /// Flows that were asked for.
     pub flows_started: u64,
-    /// Flows whose last byte was delivered.
+    /// Flows of which everything was delivered.
     pub flows_finished: u64,
+    /// Flows that were stopped before that, and that are not under way.
+    pub flows_stopped: u64,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
 }
@@ -223,6 +225,7 @@ fn counters(account: &Account<'_>, ended: Time) -> Counters {
         ended,
         flows_started,
         flows_finished,
+        flows_stopped: workload.stopped(),
         delivered_bytes: workload.flows.iter().map(|flow| flow.delivered.get()).sum(),
         ..Counters::default()
     }

@@ -24,14 +24,13 @@ impl<P: Port> Simulation<'_, P> {
             ))
         })?;
         for (number, flow) in self.workload.flows.iter().enumerate() {
-            let wrong = flow.end.is_some()
-                && flow.stop.is_none()
-                && flow
-                    .size
-                    .is_some_and(|size| size.get().max(1) != flow.delivered.get());
-            if wrong {
+            let size = flow.size.map_or(u64::MAX, |size| size.get().max(1));
+            let delivered = flow.delivered.get();
+            // Only a stop ends a flow of which not all was delivered.
+            let wrong = flow.end.is_some() && !flow.stopped && delivered != size;
+            if wrong || delivered > size {
                 return Err(RunError::Check(format!(
-                    "flow {number} finished with {} delivered",
+                    "flow {number} ended with {} delivered",
                     flow.delivered
                 )));
             }

@@ -82,6 +82,7 @@ impl<P: Port> Simulation<'_, P> {
         endpoints.start(connection, now, &mut out);
         if stop.is_some_and(|stop| stop <= now) {
             endpoints.stop(connection, &mut out); // jitter put the start off to its end
+            self.workload.stop(number);
         }
     }
 

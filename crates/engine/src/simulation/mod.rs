@@ -295,7 +295,9 @@ impl<'p, P: Port> Simulation<'p, P> {
         match alarm {
             Alarm::StartFlow(flow) => self.start_flow(flow, now),
             Alarm::StopFlow(flow) => {
-                if let Some(connection) = self.workload.flows[flow as usize].connection {
+                if self.workload.stop(flow)
+                    && let Some(connection) = self.workload.flows[flow as usize].connection
+                {
                     let (endpoints, mut out) = self.outlet(now);
                     endpoints.stop(connection, &mut out);
                 }

@@ -242,6 +242,23 @@ pub fn flags<'a>(output: &'a Output, column: &str) -> &'a [bool] {
     }
 }
 
+/// How each flow ended: a text column of the flows table.
+pub fn endings(output: &Output) -> Vec<&str> {
+    match table(output, "flows").column("end") {
+        Some(Column::Labels { names, codes }) => {
+            let name = |&code: &u32| names[code as usize].as_str();
+            codes.iter().map(name).collect()
+        }
+        _ => panic!("no column end"),
+    }
+}
+
+/// Whether each flow has finished.
+pub fn finished(output: &Output) -> Vec<bool> {
+    let endings = endings(output).into_iter();
+    endings.map(|end| end == "finished").collect()
+}
+
 /// Mean over values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64

@@ -102,6 +102,7 @@ pub fn json(output: &Output, about: &About<'_>) -> Value {
             "marked": counters.marked,
             "flows_started": counters.flows_started,
             "flows_finished": counters.flows_finished,
+            "flows_stopped": counters.flows_stopped,
             "delivered_bytes": counters.delivered_bytes,
             "goodput_share": number(output.goodput_share),
         },

@@ -87,15 +87,25 @@ pub(super) fn stop(
     };
     if report.problems.len() == before
         && at.is_none()
-        && traffic.is_none()
         && let Some(groups) = groups
     {
+        // What a group does before it stops may be less than the condition asks for.
+        let counted = traffic.as_ref().map(|stop| &groups[stop.group]);
         for group in groups {
+            if counted.is_some_and(|counted| counted.stop.is_none()) {
+                break;
+            }
             if let Some(why) = ending::endless(group) {
-                let text = format!(
-                    "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
-                    group.name
-                );
+                let text = match counted {
+                    None => format!(
+                        "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
+                        group.name
+                    ),
+                    Some(counted) => format!(
+                        "the run may never end: group \"{}\" may stop before this has happened, and group \"{}\" goes on for ever ({why}); give stop.at, or an end to the group",
+                        counted.name, group.name
+                    ),
+                };
                 if report.tree.child("stop").is_some() {
                     report.wrong(&["stop"], text);
                 } else {

@@ -1,0 +1,198 @@
+//! How flows end: they finish, they are stopped, or the run ends before.
+
+mod plans;
+
+use pathweave_engine::{Allocation, Allocator, Answer, Column, Output, Problem, flow};
+use pathweave_scenario::Plan;
+use plans::{counted, endings, of_flows};
+
+fn plan(traffic: &str) -> Plan {
+    let text = format!(
+        r#"
+        jitter = "none"
+        [fabric]
+        kind = "dumbbell"
+        left = 4
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "50 us"
+        host_rate = "10 Gbps"
+        host_delay = "1 us"
+        queue = {{ limit = 50 }}
+        [transport]
+        minimum_rto = "5 ms"
+        {traffic}
+        "#
+    );
+    let scenario = pathweave_scenario::check(&text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    scenario.variants()[0].plan(1)
+}
+
+const PAIRS: &str = r#"
+    pattern = "flows"
+    controller = "reno"
+    flows = [{ from = "S1", to = "D1" }, { from = "S2", to = "D2", size = "100 KB" }]
+"#;
+
+fn flags<'a>(output: &'a Output, table: &str, column: &str) -> &'a [bool] {
+    match plans::table(output, table).column(column) {
+        Some(Column::Flags(values)) => values,
+        _ => panic!("no flags {column}"),
+    }
+}
+
+#[test]
+fn a_group_that_stops_cuts_off_what_has_not_finished() {
+    let group = |stop| format!("[[traffic]]\nname = \"a\"\nsize = \"10 MB\"\n{stop}\n{PAIRS}");
+    let output = plans::run(&plan(&group("stop = \"20 ms\"")));
+    assert_eq!(endings(&output), ["stopped", "finished"]);
+    let times = of_flows(&output, "fct_s");
+    assert!(times[0].is_nan() && times[1] > 0.0, "{times:?}");
+    // What it had sent by then arrives all the same, and that is when it ends.
+    let delivered = counted(&output, "delivered_bytes");
+    assert!(
+        (1_000_000..4_000_000).contains(&delivered[0]),
+        "{delivered:?}"
+    );
+    assert_eq!(delivered[1], 100_000);
+    let end = of_flows(&output, "end_s")[0];
+    assert!((0.02..0.03).contains(&end), "{end}");
+    let counters = output.counters;
+    assert_eq!((counters.flows_finished, counters.flows_stopped), (1, 1));
+    // Without the stop both finish; with an end of the run the first does not.
+    assert_eq!(endings(&plans::run(&plan(&group("")))), ["finished"; 2]);
+    let early = plan(&format!("{}\n[stop]\nat = \"20 ms\"", group("")));
+    assert_eq!(endings(&plans::run(&early)), ["unfinished", "finished"]);
+}
+
+#[test]
+fn a_flow_without_a_size_is_stopped_and_has_a_goodput() {
+    let text = PAIRS.replace("to = \"D1\" }", "to = \"D1\", stop = \"20 ms\" }");
+    let output = plans::run(&plan(&format!(
+        "[[traffic]]\nname = \"a\"\nsize = \"unlimited\"\n{text}"
+    )));
+    assert_eq!(endings(&output), ["stopped", "finished"]);
+    assert!(of_flows(&output, "fct_s")[0].is_nan());
+    let goodput = of_flows(&output, "goodput_bps")[0];
+    assert!(goodput > 0.5e9, "{goodput}");
+}
+
+/// Stops at every moment of several patterns' lives: the run's self-checks hold.
+#[test]
+fn any_group_may_stop_at_any_time() {
+    let patterns = [
+        r#"pattern = "permutation"
+           size = "300 KB""#,
+        r#"pattern = "incast"
+           servers = 3
+           jobs = 2"#,
+        r#"pattern = "poisson"
+           size = { kind = "uniform", min = "1 B", max = "200 KB" }
+           flows_per_second = 20000"#,
+        r#"pattern = "many-to-one"
+           destination = "D1"
+           concurrency = 3
+           size = "50 KB""#,
+    ];
+    let mut found = std::collections::BTreeMap::new();
+    for (pattern, subflows) in patterns.iter().flat_map(|p| [(p, 1), (p, 2)]) {
+        for stop in (100..4000).step_by(300) {
+            let plan = plan(&format!(
+                r#"
+                [[traffic]]
+                name = "background"
+                pattern = "flows"
+                controller = "dctcp"
+                size = "2 MB"
+                flows = [{{ from = "S4", to = "D4" }}]
+                [[traffic]]
+                name = "stopped"
+                controller = "xmp"
+                subflows = {subflows}
+                stop = "{stop} us"
+                {pattern}
+                "#
+            ));
+            let output = plans::run(&plan);
+            let sizes = of_flows(&output, "size_bytes").iter();
+            let delivered = counted(&output, "delivered_bytes").iter();
+            for ((end, size), bytes) in endings(&output).into_iter().zip(sizes).zip(delivered) {
+                assert_eq!(
+                    end == "finished",
+                    *bytes as f64 == *size,
+                    "{pattern} {stop}"
+                );
+                assert_ne!(end, "unfinished", "{pattern} {stop}");
+                *found.entry(end.to_owned()).or_insert(0) += 1;
+            }
+            let finished = endings(&output)
+                .iter()
+                .filter(|end| **end == "finished")
+                .count();
+            assert_eq!(output.counters.flows_finished, finished as u64);
+            let ended = output.counters.flows_finished + output.counters.flows_stopped;
+            assert_eq!(ended, output.counters.flows_started, "{pattern} {stop}");
+        }
+    }
+    assert!(
+        found["stopped"] > 100 && found["finished"] > 1000,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_job_that_is_cut_off_has_no_completion_time() {
+    let incast = |stop: &str| {
+        plan(&format!(
+            r#"
+            [[traffic]]
+            name = "jobs"
+            pattern = "incast"
+            servers = 3
+            jobs = 1
+            response = "1 MB"
+            controller = "reno"
+            stop = "{stop}"
+            "#
+        ))
+    };
+    // 3 MB take 24 ms at 1 Gbps: one job is done by 60 ms, and another is under way.
+    let output = plans::run(&incast("60 ms"));
+    let jobs = flags(&output, "jobs", "finished");
+    assert!(
+        jobs.len() >= 2 && jobs[..jobs.len() - 1].iter().all(|done| *done),
+        "{jobs:?}"
+    );
+    assert!(!jobs[jobs.len() - 1], "{jobs:?}");
+    assert!(plans::table(&output, "jobs").numbers("jct_s")[jobs.len() - 1].is_nan());
+    // Requests that were sent before the stop are delivered after it: their answers never start.
+    let output = plans::run(&incast("120 us"));
+    assert_eq!(flags(&output, "jobs", "finished"), [false]);
+    let answers = endings(&output).into_iter().skip(3);
+    let answers: Vec<(&str, u64)> = answers
+        .zip(counted(&output, "delivered_bytes")[3..].iter().copied())
+        .collect();
+    assert!(answers.contains(&("stopped", 0)), "{answers:?}");
+}
+
+/// Every flow has a tenth of the bottleneck.
+struct Tenth;
+
+impl Allocator for Tenth {
+    fn allocate(&mut self, problem: &Problem<'_>) -> Result<Answer, String> {
+        let paths = problem.flows.iter().map(|flow| flow.paths.len()).sum();
+        Ok(Answer::Rates(Allocation {
+            rates: vec![1e8; paths],
+            split_unique: vec![true; problem.flows.len()],
+        }))
+    }
+}
+
+#[test]
+fn flows_of_an_optimum_end_in_the_same_ways() {
+    let text = format!("[[traffic]]\nname = \"a\"\nsize = \"1 MB\"\nstop = \"20 ms\"\n{PAIRS}");
+    let output = flow(&plan(&text), &mut Tenth).expect("a fluid run");
+    assert_eq!(endings(&output), ["stopped", "finished"]);
+    let times = of_flows(&output, "fct_s");
+    assert!(times[0].is_nan() && times[1] > 0.0, "{times:?}");
+}
