@@ -52,6 +52,8 @@ pub(crate) struct LinkShare {
     pub statistics: LinkStatistics,
     pub capacity_bits: f64,
     pub queue_mean: f64,
+    /// The 99th percentile of the queue as arrivals found it; of phases it is not known.
+    pub queue_p99: f64,
 }
 
 /// A window and, once it is over, what happened in it.
@@ -90,6 +92,11 @@ impl Window {
         }
     }
 
+    /// Whether the main tables cover it.
+    pub fn is_main(&self) -> bool {
+        self.phase.is_none()
+    }
+
     /// The share of links since the window opened.
     pub fn link_shares(
         &self,
@@ -110,6 +117,7 @@ impl Window {
                     statistics,
                     capacity_bits: capacity.bits(now) - capacity_before,
                     queue_mean: statistics.mean_waiting(duration),
+                    queue_p99: f64::NAN,
                 }
             })
             .collect()

@@ -241,3 +241,29 @@ fn a_flow_that_is_stopped_has_no_completion_time() {
     assert_eq!(words, ["stopped", "finished"]);
     assert_eq!(output.counters.flows_finished, 1);
 }
+
+#[test]
+fn queue_percentiles_end_with_the_window() {
+    let plan = plan(&format!(
+        "{FLOW}[stop]\nat = \"1 s\"\n[measure]\nto = \"20 ms\""
+    ));
+    let mut fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let (forward, back) = paths(&plan);
+    fabric.lay(0, 0, &forward, &back);
+    for (at, packets) in [(0, 2), (30, 5)] {
+        let at = Time::from_millis(at);
+        fabric.advance(at, |_, _, _| {}, |_| {});
+        for packet in 0..packets {
+            fabric.send(at, 0, 0, Heading::Forward, 1500, false, packet);
+        }
+    }
+    let record = fabric.finish(Time::from_secs(1));
+    let mut hosts = Puppets::default();
+    let mut run = Run::new(&plan, Time::from_millis(5)).expect("a run");
+    run.advance(Time::from_secs(1), &mut hosts);
+    let output = run.finish(Time::from_secs(1), record, &mut hosts);
+    let output = output.expect("it has ended");
+    // In the window one packet found the port's other one in service, none waiting.
+    let longest = numbers(&output, "links", "queue_p99");
+    assert!(longest.iter().all(|&packets| packets == 0.0), "{longest:?}");
+}

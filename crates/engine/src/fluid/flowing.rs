@@ -101,7 +101,6 @@ impl<'p> Flowing<'p> {
             subflow_rows: &self.subflow_rows,
             path_list: &self.path_list.paths,
             windows: &self.windows,
-            queue_p99: vec![f64::NAN; self.fabric.now.len()],
         };
         Ok(fluid_output(&account, verdict, now))
     }

@@ -70,7 +70,6 @@ pub struct FabricRecord {
     /// Of each window of the plan that was closed.
     pub(crate) windows: Vec<Option<Vec<LinkShare>>>,
     pub(crate) queues: Vec<QueueRow>,
-    pub(crate) queue_p99: Vec<f64>,
     pub(crate) totals: Vec<LinkStatistics>,
     pub(crate) tables: Vec<Table>,
     /// Packets that reached the far end of a link.
@@ -222,10 +221,6 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             self.close_windows(now, true);
         }
         let links = 0..self.network.links();
-        let queue_p99 = links
-            .clone()
-            .map(|link| f64::from(self.network.histogram(link).percentile(0.99)))
-            .collect();
         let shared = self.plan.shared_buffer.is_some();
         let windows = self.windows.into_iter();
         FabricRecord {
@@ -233,7 +228,6 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                 .map(|window| window.closed.map(|_| window.links))
                 .collect(),
             queues: self.queues,
-            queue_p99,
             totals: links
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
@@ -319,7 +313,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                     .collect(),
                 capacity: self.capacities.iter().map(|c| c.bits(now)).collect(),
             });
-            if window.phase.is_none() {
+            if window.is_main() {
                 links.for_each(|link| self.network.histogram(link).clear());
             }
         }
@@ -334,6 +328,11 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             let links = 0..self.network.links();
             let statistics = links.map(|link| self.network.statistics(link, now));
             window.links = window.link_shares(now, statistics, &self.capacities);
+            if window.is_main() {
+                for (link, share) in (0u32..).zip(&mut window.links) {
+                    share.queue_p99 = f64::from(self.network.histogram(link).percentile(0.99));
+                }
+            }
             window.closed = Some(now);
         }
     }

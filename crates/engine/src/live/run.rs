@@ -206,7 +206,6 @@ impl<'p> Run<'p> {
             subflow_rows: &self.subflow_rows,
             path_list: &self.path_list.paths,
             windows: &self.windows,
-            queue_p99: record.queue_p99.clone(),
         };
         let (series, recoveries) = (&self.series, &self.recoveries);
         Ok(live_output(

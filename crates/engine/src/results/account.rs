@@ -15,8 +15,6 @@ pub(crate) struct Account<'a> {
     pub path_list: &'a [Vec<LinkId>],
     /// The main one and the phases.
     pub windows: &'a [Window],
-    /// Of each link, in packets.
-    pub queue_p99: Vec<f64>,
 }
 
 impl Account<'_> {

@@ -12,6 +12,7 @@ pub(super) fn links(run: &Account<'_>) -> Table {
         statistics: LinkStatistics::default(),
         capacity_bits: 0.0,
         queue_mean: f64::NAN,
+        queue_p99: f64::NAN,
     };
     let shares: Vec<LinkShare> = (0..links as usize)
         .map(|link| {
@@ -74,7 +75,10 @@ pub(super) fn links(run: &Account<'_>) -> Table {
             "queue_mean",
             Column::Numbers(shares.iter().map(|share| share.queue_mean).collect()),
         ),
-        ("queue_p99", Column::Numbers(run.queue_p99.clone())),
+        (
+            "queue_p99",
+            Column::Numbers(shares.iter().map(|share| share.queue_p99).collect()),
+        ),
     ];
     Table {
         name: "links",

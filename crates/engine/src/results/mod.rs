@@ -102,17 +102,12 @@ fn seconds(time: Option<Time>) -> f64 {
 /// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.scheduler.now();
-    let links = 0..run.network.links();
-    let queue_p99 = links
-        .map(|link| f64::from(run.network.histogram(link).percentile(0.99)))
-        .collect();
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
         subflow_rows: &run.subflow_rows,
         path_list: &run.path_list.paths,
         windows: &run.windows,
-        queue_p99,
     };
     let mut tables = tables(&account);
     tables.extend(series::all(run.plan, &run.series));

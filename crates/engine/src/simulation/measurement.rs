@@ -42,7 +42,7 @@ impl<P: Port> Simulation<'_, P> {
                     .map(|capacity| capacity.bits(now))
                     .collect(),
             };
-            if window.phase.is_none() {
+            if window.is_main() {
                 for link in 0..self.network.links() {
                     self.network.histogram(link).clear();
                 }
@@ -61,8 +61,13 @@ impl<P: Port> Simulation<'_, P> {
             }
             let statistics =
                 (0..self.network.links()).map(|link| self.network.statistics(link, now));
-            let links = window.link_shares(now, statistics, &self.capacities);
+            let mut links = window.link_shares(now, statistics, &self.capacities);
             let flows = self.flow_shares(window, now);
+            if window.is_main() {
+                for (link, share) in (0u32..).zip(&mut links) {
+                    share.queue_p99 = f64::from(self.network.histogram(link).percentile(0.99));
+                }
+            }
             let window = &mut self.windows[index];
             window.links = links;
             window.flows = flows;
