@@ -1,5 +1,6 @@
 //! Progress, and what must hold at the end of every run.
 
+use super::flows::FLOWS_BETWEEN_LOOKS;
 use super::{RunError, Simulation};
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
@@ -23,7 +24,10 @@ impl<P: Port> Simulation<'_, P> {
                 broken.offered, broken.accounted
             ))
         })?;
-        for (number, flow) in self.workload.flows.iter().enumerate() {
+        for (number, flow) in (0u32..).zip(&self.workload.flows) {
+            if number % FLOWS_BETWEEN_LOOKS == 0 {
+                self.stop_if_cancelled()?;
+            }
             let size = flow.size.map_or(u64::MAX, |size| size.get().max(1));
             let delivered = flow.delivered.get();
             // Only a stop ends a flow of which not all was delivered.
@@ -35,16 +39,96 @@ impl<P: Port> Simulation<'_, P> {
                 )));
             }
         }
-        for &number in &self.workload.active {
-            let connection = self.flow_of.iter().position(|&flow| flow == number);
-            if let Some(place) = connection
-                && !self.endpoints.is_consistent(ConnectionId(place as u32))
-            {
+        // A place that is free still has the number of its last flow, which is not active.
+        for (place, number) in (0u32..).zip(&self.flow_of) {
+            if place % FLOWS_BETWEEN_LOOKS == 0 {
+                self.stop_if_cancelled()?;
+            }
+            let is_under_way = self.workload.active.contains(number);
+            if is_under_way && !self.endpoints.is_consistent(ConnectionId(place)) {
                 return Err(RunError::Check(format!(
                     "flow {number}: data was not delivered once and in order"
                 )));
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Progress, Verdict};
+    use pathweave_network::FifoPort;
+    use pathweave_scenario::Plan;
+    use std::time::{Duration, Instant};
+
+    /// So many flows that all start and that the end of the run cuts off before any byte is delivered.
+    fn unfinished(flows: u32) -> Plan {
+        let text = format!(
+            r#"
+            jitter = "none"
+            [fabric]
+            kind = "dumbbell"
+            left = 1
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "1 s"
+            [[traffic]]
+            name = "many"
+            pattern = "bursts"
+            destination = "D1"
+            sources = ["S1"]
+            flows = {flows}
+            period = "1 s"
+            bursts = 1
+            size = "1 KB"
+            controller = "reno"
+            transport = {{ handshake = "none" }}
+            [stop]
+            at = "1 us"
+            "#
+        );
+        let scenario = pathweave_scenario::check(&text)
+            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+        scenario.variants()[0].plan(1)
+    }
+
+    /// A run that has come to its end and whose results have not been collected.
+    fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPort> {
+        let mut run = Simulation::new(plan, progress).expect("a run");
+        run.workload.schedule(&mut run.scheduler);
+        assert_eq!(run.run_to_the_end(), Ok(Verdict::Stopped));
+        let unfinished = run.workload.active.len();
+        assert!(unfinished >= 10_000, "{unfinished} flows");
+        run
+    }
+
+    /// The best of several times that the check of so many flows takes.
+    fn time_of_check(flows: u32) -> Duration {
+        let (plan, progress) = (unfinished(flows), Progress::default());
+        let run = at_its_end(&plan, &progress);
+        let times = (0..5).map(|_| {
+            let start = Instant::now();
+            run.check().expect("a run without defects");
+            start.elapsed()
+        });
+        times.min().expect("several times")
+    }
+
+    #[test]
+    fn the_check_takes_time_in_proportion_to_the_flows() {
+        // Neither number of connections fits a cache. Looking through all of them for every flow
+        // takes 16 times as long for 4 times the flows.
+        let (few, many) = (time_of_check(20_000), time_of_check(80_000));
+        assert!(many < few * 10, "{few:?} {many:?}");
+    }
+
+    #[test]
+    fn a_run_can_be_cancelled_at_its_very_end() {
+        let (plan, progress) = (unfinished(10_000), Progress::default());
+        let mut run = at_its_end(&plan, &progress);
+        progress.cancel();
+        assert_eq!(run.check(), Err(RunError::Cancelled));
+        assert_eq!(run.conclude(), Err(RunError::Cancelled));
     }
 }

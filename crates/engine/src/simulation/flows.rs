@@ -1,6 +1,6 @@
 //! Flows come and go: traffic asks for them, they get routes, and leave their counters behind.
 
-use super::Simulation;
+use super::{RunError, Simulation};
 use crate::build;
 use crate::flows::{SubflowRow, totals};
 use crate::ideal::ideal;
@@ -13,6 +13,9 @@ use pathweave_random::Stream;
 use pathweave_transport::{ConnectionId, Joins, Opening, PacketKey, Scatter, SubflowIndex};
 use pathweave_units::Time;
 use std::sync::Arc;
+
+/// Flows that are gone through between two looks whether the run shall end early.
+pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 
 impl<P: Port> Simulation<'_, P> {
     /// A group starts nothing new, and its flows stop sending.
@@ -201,8 +204,11 @@ impl<P: Port> Simulation<'_, P> {
         flow.connection = None;
     }
 
-    pub(super) fn collect_unfinished(&mut self) {
+    pub(super) fn collect_unfinished(&mut self) -> Result<(), RunError> {
         for number in 0..self.workload.flows.len() as u32 {
+            if number % FLOWS_BETWEEN_LOOKS == 0 {
+                self.stop_if_cancelled()?;
+            }
             let flow = &self.workload.flows[number as usize];
             let Some(connection) = flow.connection else {
                 continue;
@@ -220,5 +226,6 @@ impl<P: Port> Simulation<'_, P> {
             self.collect(number, connection);
         }
         self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        Ok(())
     }
 }

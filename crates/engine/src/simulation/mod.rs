@@ -181,11 +181,24 @@ impl<'p, P: Port> Simulation<'p, P> {
         self.workload.schedule(&mut self.scheduler);
         self.schedule_feedback();
         let verdict = self.run_to_the_end()?;
+        self.conclude()?;
+        Ok(crate::results::output(&mut self, verdict))
+    }
+
+    /// The run is over: windows close, flows that are left give their counters, and all is checked.
+    fn conclude(&mut self) -> Result<(), RunError> {
         let now = self.scheduler.now();
         self.close_windows_at(now, true);
-        self.collect_unfinished();
-        self.check()?;
-        Ok(crate::results::output(&mut self, verdict))
+        self.collect_unfinished()?;
+        self.check()
+    }
+
+    /// What is done for every flow asks this now and then.
+    fn stop_if_cancelled(&self) -> Result<(), RunError> {
+        if self.progress.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        Ok(())
     }
 
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
@@ -200,9 +213,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 if until_look == 0 {
                     until_look = BETWEEN_LOOKS;
                     self.report_progress();
-                    if self.progress.is_cancelled() {
-                        return Err(RunError::Cancelled);
-                    }
+                    self.stop_if_cancelled()?;
                 }
             }
             if let Some(verdict) = self.workload.ended {
@@ -218,9 +229,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                     Verdict::Stalled
                 });
             }
-            if self.progress.is_cancelled() {
-                return Err(RunError::Cancelled);
-            }
+            self.stop_if_cancelled()?;
             self.scheduler.advance(limit);
             self.control(limit);
         }
