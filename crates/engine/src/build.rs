@@ -1,9 +1,10 @@
 //! From a plan to what a run works on.
 
+use crate::base_rtt::longest_base_rtt;
 use crate::scheduler::Scheduler;
 use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
-use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
-use pathweave_fabric::{Fabric, base_rtt};
+use pathweave_fabric::Fabric;
+use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port, SharedBuffer};
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
@@ -111,35 +112,6 @@ pub(crate) fn hosts(fabric: &Fabric) -> Hosts {
         rack: nodes().map(|node| node.rack).collect(),
         pod: nodes().map(|node| node.pod).collect(),
     }
-}
-
-/// The longest RTT without queues from the first host to any other: the span of start jitter.
-pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
-    let config = &plan.groups[0].transport;
-    let data = Bytes::new(u64::from(config.data_packet));
-    let ack = Bytes::new(u64::from(config.ack_packet));
-    let (mut forward, mut back) = (Vec::new(), Vec::new());
-    (1..plan.fabric.hosts.len() as u32)
-        .filter_map(|destination| {
-            let request = PathRequest {
-                source: 0,
-                destination,
-                connection: 0,
-                subflow: 0,
-                pinned: None,
-            };
-            router.data_path(&request, &mut forward);
-            if forward.is_empty() {
-                // Paths are given flow by flow, and there are several.
-                forward = router.spread(0, destination).pop().unwrap_or_default();
-            }
-            back.clear();
-            back.extend(forward.iter().rev().map(|link| link.reverse()));
-            let reached = !forward.is_empty();
-            reached.then(|| base_rtt(&plan.fabric, &forward, &back, data, ack))
-        })
-        .max()
-        .unwrap_or(Time::ZERO)
 }
 
 /// The traffic groups' programs.

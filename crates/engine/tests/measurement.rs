@@ -5,14 +5,21 @@ mod plans;
 use pathweave_engine::{Progress, run_with_departure_ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use plans::{fixed, group, pairs, queue, table};
+use plans::{fixed, group, queue, table};
 
-/// One flow in the first 20 ms, and from 20 ms on two others that fill the queue, until `end`.
+/// A short flow in the first 20 ms, and from 20 ms on two others that fill the queue, until `end`.
 fn busy_later(end: Time) -> Plan {
-    let starts = [Time::ZERO, Time::from_millis(20), Time::from_millis(20)];
-    let flows = group("reno", &[], pairs(&starts), fixed(1_000_000));
+    let later = Time::from_millis(20);
+    let early = group(
+        "reno",
+        &[],
+        plans::flows(&[(0, 3, Time::ZERO)]),
+        fixed(20_000),
+    );
+    let late = plans::flows(&[(1, 4, later), (2, 5, later)]);
+    let late = group("reno", &[], late, fixed(2_000_000));
     let fabric = plans::dumbbell(3, Time::from_micros(50));
-    let mut plan = plans::plan(fabric, queue(100, None), vec![flows], Some(end));
+    let mut plan = plans::plan(fabric, queue(100, None), vec![early, late], Some(end));
     plan.measure.to = Some(Time::from_millis(20));
     plan.jitter = false;
     plan

@@ -9,10 +9,12 @@
 //! | `pinned` | given | the data path backwards |
 //! | `fmp` | the switches choose while packets come; without them, as `ecmp`, distinct | the same, towards the source |
 
+mod longest;
 mod permuted;
 mod shortest;
 mod two_level;
 
+pub use longest::{Costs, HostPairs, longest_round_trip};
 pub use shortest::{ShortestPaths, flow_hash};
 
 use crate::{Fabric, FabricError, LinkId};
@@ -228,6 +230,16 @@ impl Router {
                     }
                 }
             },
+        }
+    }
+
+    /// Whether acknowledgements take one of the shortest paths on their own, where no path is given;
+    /// otherwise they come back on that of the data.
+    pub fn acks_choose_paths(&self) -> bool {
+        match self.kind {
+            RoutingKind::Ecmp { distinct, .. } => !distinct,
+            RoutingKind::TwoLevel | RoutingKind::Spray { .. } | RoutingKind::Fmp(_) => true,
+            RoutingKind::Pinned => false,
         }
     }
 

@@ -6,6 +6,7 @@
 use super::permuted::reduce;
 use crate::{Adjacency, Fabric, LinkId, NodeId};
 use pathweave_random::{hash, mix};
+use pathweave_units::Time;
 use std::collections::BTreeMap;
 
 /// Marks a switch that cannot reach a destination.
@@ -259,6 +260,58 @@ impl ShortestPaths {
     /// The next hops of a switch that is not the last before the destination.
     fn next_hops(&self, row: usize) -> &[LinkId] {
         &self.next[self.next_offsets[row] as usize..self.next_offsets[row + 1] as usize]
+    }
+
+    /// What packets take at most from each switch to a destination over shortest paths, given what they
+    /// take over each link; zero from switches that do not lead there.
+    pub(super) fn longest_to(&self, destination: u32, cost: &[Time]) -> Vec<Time> {
+        let mut longest = vec![Time::ZERO; self.switches];
+        for &port in self.ports(destination) {
+            let last = self.switch[self.end(port).0 as usize];
+            if last != HOST {
+                let longest = &mut longest[last as usize];
+                *longest = (*longest).max(cost[port.reverse().0 as usize]);
+            }
+        }
+        let distance = |switch: &u32| self.distance[self.row(*switch, destination)];
+        let mut order: Vec<u32> = (0..self.switches as u32)
+            .filter(|switch| !matches!(distance(switch), 0 | UNREACHABLE))
+            .collect();
+        order.sort_unstable_by_key(distance);
+        for switch in order {
+            let next = self.next_hops(self.row(switch, destination)).iter();
+            let ways = next.map(|&link| {
+                let there = self.switch[self.end(link).0 as usize];
+                cost[link.0 as usize].saturating_add(longest[there as usize])
+            });
+            longest[switch as usize] = ways.max().unwrap_or(Time::ZERO);
+        }
+        longest
+    }
+
+    /// What packets take at most from one host to another over shortest paths. `longest_to` is that of the
+    /// second host. `None` when no path leads there.
+    pub(super) fn longest_from(
+        &self,
+        source: u32,
+        destination: u32,
+        cost: &[Time],
+        longest_to: &[Time],
+    ) -> Option<Time> {
+        let ways = self.nearest_ports(source, destination).map(|port| {
+            let beyond = match self.switch[self.end(port).0 as usize] {
+                HOST => Time::ZERO,
+                switch => longest_to[switch as usize],
+            };
+            cost[port.0 as usize].saturating_add(beyond)
+        });
+        ways.max()
+    }
+
+    /// The switches that a host's ports lead to, with the ports.
+    pub(super) fn attached(&self, host: u32) -> impl Iterator<Item = (u32, LinkId)> {
+        let ports = self.ports(host).iter();
+        ports.map(|&port| (self.switch[self.end(port).0 as usize], port))
     }
 
     /// The link that a node sends a packet on, by its hash of the flow: what [`Self::hashed`] follows

@@ -1,0 +1,126 @@
+//! The longest round trip between two sets of hosts.
+
+use super::ShortestPaths;
+use crate::{Fabric, LinkId};
+use pathweave_units::Time;
+use std::collections::BTreeMap;
+
+/// Pairs of different hosts: each source with each destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPairs {
+    /// Indexes of the hosts that send.
+    pub sources: Vec<u32>,
+    /// Indexes of the hosts that receive.
+    pub destinations: Vec<u32>,
+    /// Pairs within a rack are left out.
+    pub different_racks: bool,
+}
+
+/// What packets take over each link, by the link's number.
+pub struct Costs {
+    /// Of a data packet; where acknowledgements come back on the path of the data, theirs on the link's
+    /// reverse is added.
+    pub there: Vec<Time>,
+    /// Of an acknowledgement, where it takes one of the shortest paths back on its own.
+    pub back: Option<Vec<Time>>,
+}
+
+/// Hosts that are alike but for the cable to their one switch, or alike altogether: of these the two
+/// farthest from the rest of the fabric stand for all.
+type Class = (u32, u32, Vec<(u32, [Time; 4])>);
+
+/// The longest round trip over all pairs and all of their shortest paths; `None` when no path joins any.
+///
+/// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each.
+pub fn longest_round_trip(
+    fabric: &Fabric,
+    paths: &ShortestPaths,
+    pairs: &HostPairs,
+    costs: &Costs,
+) -> Option<Time> {
+    let there = |link: LinkId| costs.there[link.0 as usize];
+    let back = |link: LinkId| {
+        let back = costs.back.as_ref();
+        back.map_or(Time::ZERO, |back| back[link.0 as usize])
+    };
+    let farthest = |hosts: &[u32], own: &dyn Fn(LinkId) -> Time| {
+        let mut classes: BTreeMap<Class, Vec<(Time, u32)>> = BTreeMap::new();
+        for &host in hosts {
+            let mut ports: Vec<(u32, [Time; 4])> = Vec::new();
+            let mut reach = Time::ZERO;
+            for (switch, port) in paths.attached(host) {
+                reach = reach.max(own(port));
+                let reverse = port.reverse();
+                ports.push((
+                    switch,
+                    [there(port), there(reverse), back(port), back(reverse)],
+                ));
+            }
+            if ports.len() == 1 {
+                ports.clear();
+            }
+            let class = (paths.destination_of(host), fabric.host(host).rack, ports);
+            let members = classes.entry(class).or_default();
+            members.push((reach, host));
+            members.sort_by_key(|&(reach, host)| (std::cmp::Reverse(reach), host));
+            members.truncate(2);
+        }
+        let members = classes.into_values();
+        members
+            .map(|members| members.iter().map(|&(_, host)| host).collect())
+            .collect::<Vec<Vec<u32>>>()
+    };
+    let sources = farthest(&pairs.sources, &|port| {
+        there(port).saturating_add(back(port.reverse()))
+    });
+    let destinations = farthest(&pairs.destinations, &|port| {
+        there(port.reverse()).saturating_add(back(port))
+    });
+    let back_to = |host: &u32| {
+        let back = costs.back.as_ref();
+        back.map(|back| paths.longest_to(*host, back))
+    };
+    let sources: Vec<(Vec<u32>, Vec<Option<Vec<Time>>>)> = sources
+        .into_iter()
+        .map(|class| {
+            let back = class.iter().map(back_to).collect();
+            (class, back)
+        })
+        .collect();
+    let mut longest = None;
+    for class in destinations {
+        for (rank, &destination) in class.iter().enumerate() {
+            let to = paths.longest_to(destination, &costs.there);
+            for (others, others_back) in &sources {
+                // The farthest two make the longest pair, unless they are one host.
+                let same = others[0] == class[0];
+                let takes_part = |other: usize| {
+                    if same {
+                        other != rank
+                    } else {
+                        other + rank == 0
+                    }
+                };
+                for (other, &source) in others.iter().enumerate().filter(|(at, _)| takes_part(*at))
+                {
+                    let rack = |host| fabric.host(host).rack;
+                    let apart = !pairs.different_racks || rack(source) != rack(destination);
+                    if !apart || source == destination {
+                        continue;
+                    }
+                    let forward = paths.longest_from(source, destination, &costs.there, &to);
+                    let back = match (&costs.back, &others_back[other]) {
+                        (Some(costs), Some(to)) => {
+                            paths.longest_from(destination, source, costs, to)
+                        }
+                        _ => Some(Time::ZERO),
+                    };
+                    if let (Some(forward), Some(back)) = (forward, back) {
+                        longest = longest.max(Some(forward.saturating_add(back)));
+                    }
+                }
+            }
+        }
+    }
+    longest
+}

@@ -1,0 +1,128 @@
+//! The longest round trip against all pairs and all paths, one by one.
+
+use pathweave_fabric::routing::{
+    Costs, HostPairs, Router, RoutingKind, ShortestPaths, longest_round_trip,
+};
+use pathweave_fabric::{Fabric, LinkId};
+use pathweave_units::{Rate, Time};
+use proptest::prelude::*;
+
+fn sum(costs: &[Time], path: &[LinkId]) -> Time {
+    path.iter()
+        .fold(Time::ZERO, |sum, link| sum + costs[link.0 as usize])
+}
+
+fn one_by_one(fabric: &Fabric, pairs: &HostPairs, costs: &Costs) -> Option<Time> {
+    let router = Router::new(fabric, RoutingKind::ecmp(false), 1).expect("a router");
+    let longest = |from: u32, to: u32, costs: &[Time]| {
+        let paths = router.spread(from, to);
+        paths.iter().map(|path| sum(costs, path)).max()
+    };
+    let mut found = None;
+    for &source in &pairs.sources {
+        for &destination in &pairs.destinations {
+            let same_rack = fabric.host(source).rack == fabric.host(destination).rack;
+            if source == destination || (pairs.different_racks && same_rack) {
+                continue;
+            }
+            let there = longest(source, destination, &costs.there);
+            let back = match &costs.back {
+                Some(back) => longest(destination, source, back),
+                None => Some(Time::ZERO),
+            };
+            if let (Some(there), Some(back)) = (there, back) {
+                found = found.max(Some(there + back));
+            }
+        }
+    }
+    found
+}
+
+/// Switches that are joined at random, and hosts with cables to some of them or to each other.
+#[derive(Clone, Debug)]
+struct Shape {
+    switches: usize,
+    between: Vec<(usize, usize)>,
+    /// Of each host: its rack, and the switches that it has cables to.
+    hosts: Vec<(u32, Vec<usize>)>,
+    direct: Option<(usize, usize)>,
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let host = (0u32..3, prop::collection::vec(0usize..6, 1..3));
+    (
+        1usize..6,
+        prop::collection::vec((0usize..6, 0usize..6), 1..10),
+        prop::collection::vec(host, 2..9),
+        prop::option::of((0usize..9, 0usize..9)),
+    )
+        .prop_map(|(switches, between, hosts, direct)| Shape {
+            switches,
+            between,
+            hosts,
+            direct,
+        })
+}
+
+fn build(shape: &Shape) -> Fabric {
+    let mut fabric = Fabric::default();
+    let layer = fabric.add_layer("link");
+    let switches: Vec<_> = (0..shape.switches)
+        .map(|number| fabric.add_switch(format!("s{number}"), Some(0), Some(0)))
+        .collect();
+    let rate = Rate::from_gbps(1);
+    for &(a, b) in &shape.between {
+        let (a, b) = (a % switches.len(), b % switches.len());
+        if a != b {
+            fabric.add_cable(switches[a], switches[b], rate, Time::ZERO, layer);
+        }
+    }
+    let mut hosts = Vec::new();
+    for (number, (rack, own)) in shape.hosts.iter().enumerate() {
+        let host = fabric.add_host(format!("h{number}"), *rack, 0);
+        for at in own {
+            let switch = switches[at % switches.len()];
+            fabric.add_cable(host, switch, rate, Time::ZERO, layer);
+        }
+        hosts.push(host);
+    }
+    if let Some((a, b)) = shape.direct {
+        let (a, b) = (a % hosts.len(), b % hosts.len());
+        if a != b {
+            fabric.add_cable(hosts[a], hosts[b], rate, Time::ZERO, layer);
+        }
+    }
+    fabric
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn agrees_with_all_pairs_and_paths_one_by_one(
+        shape in shape(),
+        there in prop::collection::vec(1u64..1000, 100),
+        back in prop::option::of(prop::collection::vec(1u64..1000, 100)),
+        sources in prop::collection::btree_set(0u32..9, 1..9),
+        destinations in prop::collection::btree_set(0u32..9, 1..9),
+        different_racks: bool,
+    ) {
+        let fabric = build(&shape);
+        let hosts = fabric.hosts.len() as u32;
+        let here = |set: std::collections::BTreeSet<u32>| -> Vec<u32> {
+            set.into_iter().filter(|&host| host < hosts).collect()
+        };
+        let pairs = HostPairs {
+            sources: here(sources),
+            destinations: here(destinations),
+            different_racks,
+        };
+        let times = |costs: Vec<u64>| costs.into_iter().map(Time::from_picos).collect();
+        let costs = Costs { there: times(there), back: back.map(times) };
+        let paths = ShortestPaths::new(&fabric);
+        prop_assert_eq!(
+            longest_round_trip(&fabric, &paths, &pairs, &costs),
+            one_by_one(&fabric, &pairs, &costs)
+        );
+    }
+}
