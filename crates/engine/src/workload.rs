@@ -8,6 +8,7 @@ use crate::flows::{Ending, Flow};
 use crate::results::Verdict;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_control::{Entry, Parameters};
+use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
@@ -184,8 +185,14 @@ impl<'p> Workload<'p> {
     }
 
     /// How the run has ended, or ends now: because all flows are done and none will come, or because none can go on,
-    /// for all are stuck and none of the changes to come brings a link back. A run that has a time to stop at goes on.
-    pub fn verdict(&self, changes_made: usize, is_stuck: impl Fn(u32) -> bool) -> Option<Verdict> {
+    /// for all are stuck and none of the changes to come makes a link carry something that does not now. A run that
+    /// has a time to stop at goes on.
+    pub fn verdict(
+        &self,
+        changes_made: usize,
+        carries: impl Fn(LinkId) -> bool,
+        is_stuck: impl Fn(u32) -> bool,
+    ) -> Option<Verdict> {
         if self.starts_to_come() || self.plan.stop.at.is_some() || self.ended.is_some() {
             return self.ended;
         }
@@ -193,7 +200,14 @@ impl<'p> Workload<'p> {
             return Some(Verdict::Finished);
         }
         let to_come = &self.plan.events[changes_made..];
-        let links_may_return = to_come.iter().any(|event| event.change == Change::Up);
+        let links_may_return = to_come.iter().any(|event| {
+            let may_help = match event.change {
+                Change::Up => true,
+                Change::Loss(probability) => probability < 1.0,
+                Change::Down | Change::Rate(_) => false,
+            };
+            may_help && !carries(event.link)
+        });
         let stalled = !links_may_return && self.active.iter().copied().all(is_stuck);
         stalled.then_some(Verdict::Stalled)
     }

@@ -267,3 +267,15 @@ fn queue_percentiles_end_with_the_window() {
     let longest = numbers(&output, "links", "queue_p99");
     assert!(longest.iter().all(|&packets| packets == 0.0), "{longest:?}");
 }
+
+#[test]
+fn flows_whose_links_lose_everything_are_stalled_once_nothing_is_under_way() {
+    let lossy = "[[events]]\nat = \"100 ms\"\nlink = \"A->B\"\nloss = 1.0";
+    let plan = plan(&format!("{FLOW}{lossy}"));
+    let (mut hosts, millis) = (Puppets::default(), Time::from_millis);
+    let mut run = Run::new(&plan, millis(5)).expect("a run");
+    run.advance(millis(1090), &mut hosts);
+    assert_eq!(run.ended(), None);
+    run.advance(millis(1110), &mut hosts);
+    assert_eq!(run.ended(), Some(Verdict::Stalled));
+}

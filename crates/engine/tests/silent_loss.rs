@@ -2,6 +2,7 @@
 
 mod plans;
 
+use pathweave_engine::Verdict;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_units::Time;
 use plans::{counted, flags, link, lone_flow, table};
@@ -56,4 +57,61 @@ fn a_link_that_loses_all_lets_nothing_through() {
     let output = plans::run(&plan);
     assert_eq!(counted(&output, "delivered_bytes"), [0]);
     assert!(table(&output, "links").integers("lost_silently")[0] > 0);
+}
+
+#[test]
+fn a_flow_whose_only_path_loses_everything_is_stalled_and_the_run_ends() {
+    let plan = lossy(1.0, None);
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Stalled);
+    assert_eq!(flags(&output, "stalled"), [true]);
+    assert_eq!(plans::endings(&output), ["unfinished"]);
+    assert!(output.counters.ended < Time::from_secs(10));
+    // One direction is enough: no acknowledgement comes back.
+    let mut plan = lossy(1.0, None);
+    plan.events[0].link = plan.events[0].link.reverse();
+    assert_eq!(plans::run(&plan).verdict, Verdict::Stalled);
+    // As long as something may get through it is not stalled.
+    let mut plan = lossy(0.9999, None);
+    plan.stop.at = Some(Time::from_secs(1));
+    assert_eq!(flags(&plans::run(&plan), "stalled"), [false]);
+}
+
+#[test]
+fn the_run_waits_for_what_may_yet_bring_the_path_back() {
+    // The loss ends long after the flow has counted as dead.
+    let until = Time::from_secs(20);
+    let output = plans::run(&lossy(1.0, Some(until)));
+    assert_eq!(plans::finished(&output), [true]);
+    assert!(output.counters.ended > until);
+    // A loss that ends elsewhere does not help, nor a link that goes down and comes back there.
+    let mut plan = lossy(1.0, None);
+    let other = link(&plan.fabric, "S1", "A");
+    for (at, change) in [
+        (20, Change::Loss(0.0)),
+        (30, Change::Down),
+        (40, Change::Up),
+    ] {
+        plan.events.push(LinkChange {
+            at: Time::from_secs(at),
+            link: other,
+            change,
+        });
+    }
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Stalled);
+    assert!(output.counters.ended < Time::from_secs(10));
+    // Down and lossy: coming up is not enough.
+    let mut plan = lossy(1.0, None);
+    let bottleneck = plan.events[0].link;
+    for (at, change) in [(Time::from_millis(1), Change::Down), (until, Change::Up)] {
+        plan.events.push(LinkChange {
+            at,
+            link: bottleneck,
+            change,
+        });
+    }
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Stalled);
+    assert!(output.counters.ended >= until);
 }

@@ -101,6 +101,11 @@ impl Admission {
         };
     }
 
+    /// Whether every packet that is taken gets lost.
+    pub fn loses_all(&self) -> bool {
+        self.rules.loss >= 1.0
+    }
+
     /// What waits, as a share of the limit.
     pub fn occupancy(&self, waiting: Waiting) -> f64 {
         match self.rules.limit {

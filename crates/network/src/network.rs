@@ -275,12 +275,14 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         }
     }
 
-    /// Whether packets on a route can reach their host over links that are up.
+    /// Whether packets on a route can reach their host over links that carry something.
     pub fn has_live_path(&self, route: RouteId) -> bool {
         let position = self.routes.position(route);
         match &self.fmp {
-            Some(fmp) if fmp.routes(position) => fmp.has_live_path(position),
-            _ => self.routes.links(route).all(|link| self.is_up(link)),
+            Some(fmp) if fmp.routes(position) => {
+                fmp.has_live_path(position, |link| self.carries(link))
+            }
+            _ => self.routes.links(route).all(|link| self.carries(link)),
         }
     }
 
@@ -353,6 +355,12 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
     /// Whether a link is up.
     pub fn is_up(&self, link: u32) -> bool {
         self.ports[link as usize].is_up()
+    }
+
+    /// Whether a link is up and does not lose everything.
+    pub fn carries(&self, link: u32) -> bool {
+        let port = &self.ports[link as usize];
+        port.is_up() && !port.loses_all()
     }
 
     /// A link's present rate.

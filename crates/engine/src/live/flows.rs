@@ -90,9 +90,9 @@ impl Run<'_> {
         }
     }
 
-    /// Whether any subflow's links, both ways, are all up, or switches may still find others.
+    /// Whether any subflow's links, both ways, all carry something, or switches may still find others.
     pub(super) fn has_live_path(&self, number: u32) -> bool {
-        let up = |path: &[LinkId]| path.iter().all(|link| self.is_up[link.0 as usize]);
+        let up = |path: &[LinkId]| path.iter().all(|&link| self.carries(link));
         self.routing.next_detection() < Time::MAX
             || self.live.get(&number).is_some_and(|live| {
                 let mut paths = live.paths.iter();

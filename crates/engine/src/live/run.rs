@@ -13,10 +13,15 @@ use crate::series::{Beat, Series};
 use crate::simulation::RunError;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
+use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
 use pathweave_transport::RttHistogram;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeMap;
+
+/// What was on its way when a link began to lose everything arrives within this time: a flow may yet
+/// finish by it.
+const LAST_ARRIVALS: Time = Time::from_secs(1);
 
 /// A flow that has started.
 #[derive(Default)]
@@ -55,6 +60,8 @@ pub struct Run<'p> {
     /// Changes of links already noticed.
     pub(super) changes_made: usize,
     pub(super) is_up: Vec<bool>,
+    /// Since when each link has lost everything, if it does.
+    pub(super) loses_all_since: Vec<Option<Time>>,
     pub(super) recoveries: Recoveries,
     pub(super) series: Series,
     pub(super) rate_beat: Beat,
@@ -92,6 +99,7 @@ impl<'p> Run<'p> {
             windows,
             changes_made: 0,
             is_up: vec![true; plan.fabric.links.len()],
+            loses_all_since: vec![None; plan.fabric.links.len()],
             recoveries: Recoveries::default(),
             series: Series::default(),
             rate_beat: Beat::every(plan.record.rates),
@@ -238,12 +246,18 @@ impl<'p> Run<'p> {
             && event.at <= due
         {
             self.changes_made += 1;
+            let link = event.link.0 as usize;
             let up = match event.change {
                 Change::Up => true,
                 Change::Down => false,
-                Change::Rate(_) | Change::Loss(_) => continue,
+                Change::Loss(probability) => {
+                    let since = self.loses_all_since[link].unwrap_or(due);
+                    self.loses_all_since[link] = (probability >= 1.0).then_some(since);
+                    continue;
+                }
+                Change::Rate(_) => continue,
             };
-            self.is_up[event.link.0 as usize] = up;
+            self.is_up[link] = up;
             self.routing.on_change(event.link, due);
         }
         if self.routing.next_detection() <= due {
@@ -285,9 +299,18 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// Whether a link is up and has not lost everything for some time.
+    pub(super) fn carries(&self, LinkId(link): LinkId) -> bool {
+        let now = self.scheduler.now();
+        let is_lost = self.loses_all_since[link as usize]
+            .is_some_and(|since| now >= since.saturating_add(LAST_ARRIVALS));
+        self.is_up[link as usize] && !is_lost
+    }
+
     /// Ends the run when all flows are done and none will come, or when none can go on.
     pub(super) fn end_if_nothing_can_happen(&mut self) {
+        let carries = |link| self.carries(link);
         let stuck = |flow| !self.has_live_path(flow);
-        self.workload.ended = self.workload.verdict(self.changes_made, stuck);
+        self.workload.ended = self.workload.verdict(self.changes_made, carries, stuck);
     }
 }

@@ -80,7 +80,10 @@ impl<P: Port> Simulation<'_, P> {
                     self.capacities[number as usize].change(now, *rate);
                 }
             }
-            Change::Loss(probability) => self.network.set_loss(number, *probability),
+            Change::Loss(probability) => {
+                self.network.set_loss(number, *probability);
+                self.end_if_nothing_can_happen();
+            }
             Change::Down => {
                 self.capacities[number as usize].change(now, Rate::ZERO);
                 let notices = &mut self.notices;

@@ -1,6 +1,7 @@
 //! When a run is over.
 
 use super::Simulation;
+use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_transport::SubflowIndex;
 use pathweave_units::Time;
@@ -8,7 +9,8 @@ use pathweave_units::Time;
 impl<P: Port> Simulation<'_, P> {
     /// Ends the run when all flows are done and none will come, or when none can go on.
     pub(super) fn end_if_nothing_can_happen(&mut self) {
-        self.workload.ended = self.workload.verdict(self.changes_made, |number| {
+        let carries = |LinkId(link): LinkId| self.network.carries(link);
+        self.workload.ended = self.workload.verdict(self.changes_made, carries, |number| {
             self.workload.flows[number as usize]
                 .connection
                 .is_none_or(|connection| {
@@ -18,7 +20,7 @@ impl<P: Port> Simulation<'_, P> {
         });
     }
 
-    /// Whether a subflow's links, both ways, are all up, or switches may still find others.
+    /// Whether a subflow's links, both ways, all carry something, or switches may still find others.
     pub(super) fn has_live_path(&self, SubflowIndex(place): SubflowIndex) -> bool {
         if self.routing.next_detection() < Time::MAX {
             return true;

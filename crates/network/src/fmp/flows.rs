@@ -163,9 +163,9 @@ impl Fmp {
 
     /// Whether a switch leads to a host, as far as the switches know.
     fn is_known_to_lead(&self, switch: u32, destination: u32, host: u32) -> bool {
-        self.leads_to_host(switch, destination, host, |entry| {
-            self.prices.entry(entry).price.is_reachable()
-        })
+        let is_usable = |entry: u32| self.prices.entry(entry).price.is_reachable();
+        let is_up = |link: u32| self.up[link as usize];
+        self.leads_to_host(switch, destination, host, is_usable, is_up)
     }
 
     /// From now on packets at this position are of this subflow of the connection with this token, and go
@@ -310,7 +310,8 @@ impl Fmp {
         let row = self.prices.row(flow.destination, switch);
         if self.prices.is_here(row) {
             let node = self.switches[switch as usize].node;
-            let links: Vec<u32> = self.last_links(node, flow.host).collect();
+            let is_up = |link: u32| self.up[link as usize];
+            let links: Vec<u32> = self.last_links(node, flow.host, is_up).collect();
             return (!links.is_empty()).then(|| (links[subflow % links.len()], NONE));
         }
         let entries = self.order(connection, row, switch, now);
@@ -330,11 +331,16 @@ impl Fmp {
         Some((self.prices.entry(entry).link, entry))
     }
 
-    fn last_links(&self, switch: NodeId, host: u32) -> impl Iterator<Item = u32> {
+    fn last_links(
+        &self,
+        switch: NodeId,
+        host: u32,
+        is_usable: impl Fn(u32) -> bool,
+    ) -> impl Iterator<Item = u32> {
         let links = self.paths.last_links(switch, host);
         links
             .map(|link| link.0)
-            .filter(|&link| self.up[link as usize])
+            .filter(move |&link| is_usable(link))
     }
 
     /// The order in which a connection takes the ports of a switch: the one that its subflows have gone by,
@@ -397,28 +403,35 @@ impl Fmp {
         self.flow(position).is_some()
     }
 
-    /// Whether packets at this position can reach their host over links that are up.
-    pub(crate) fn has_live_path(&self, position: u32) -> bool {
+    /// Whether packets at this position can reach their host over links that carry something, whether
+    /// the switches know of it or not.
+    pub(crate) fn has_live_path(
+        &self,
+        position: u32,
+        carries: impl Fn(u32) -> bool + Copy,
+    ) -> bool {
         let Some(flow) = self.flow(position) else {
             return false;
         };
         let flow = &self.flows[flow as usize];
-        let is_up = |entry: u32| self.up[self.prices.entry(entry).link as usize];
+        let is_usable = |entry: u32| carries(self.prices.entry(entry).link);
         let (_, source, host) = self.connections.key(flow.connection);
         let mut ports = self.paths.nearest_ports(source, host);
         ports.any(|LinkId(port)| {
-            self.up[port as usize]
-                && self.leads_to_host(self.switch_at(port), flow.destination, flow.host, is_up)
+            let switch = self.switch_at(port);
+            carries(port)
+                && self.leads_to_host(switch, flow.destination, flow.host, is_usable, carries)
         })
     }
 
-    /// Whether a switch, or a cable's own end, leads to a host over usable ports.
+    /// Whether a switch, or a cable's own end, leads to a host over usable ports and a usable last link.
     fn leads_to_host(
         &self,
         switch: u32,
         destination: u32,
         host: u32,
         is_usable: impl Fn(u32) -> bool + Copy,
+        is_usable_link: impl Fn(u32) -> bool + Copy,
     ) -> bool {
         if switch == NONE {
             return true; // the host's own cable
@@ -426,11 +439,12 @@ impl Fmp {
         let row = self.prices.row(destination, switch);
         if self.prices.is_here(row) {
             let node = self.switches[switch as usize].node;
-            return self.last_links(node, host).next().is_some();
+            return self.last_links(node, host, is_usable_link).next().is_some();
         }
         self.prices.entries(row).any(|(number, entry)| {
             let next = self.switch_at(entry.link);
-            is_usable(number) && self.leads_to_host(next, destination, host, is_usable)
+            is_usable(number)
+                && self.leads_to_host(next, destination, host, is_usable, is_usable_link)
         })
     }
 }

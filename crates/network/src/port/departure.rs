@@ -250,6 +250,10 @@ impl<A: Agent> Port for DeparturePort<A> {
         self.admission.set_loss(probability);
     }
 
+    fn loses_all(&self) -> bool {
+        self.admission.loses_all()
+    }
+
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.statistics.waited += self.waited_so_far(now);
         if self.in_service.is_some() {

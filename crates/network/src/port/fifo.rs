@@ -256,6 +256,10 @@ impl Port for FifoPort {
         self.admission.set_loss(probability);
     }
 
+    fn loses_all(&self) -> bool {
+        self.admission.loses_all()
+    }
+
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.served = self.first_unserved_before(now);
         self.statistics.waited -= self.still_to_wait(now);

@@ -82,6 +82,9 @@ pub trait Port {
     /// The link loses packets with this probability from now on, silently: they are queued and sent.
     fn set_loss(&mut self, probability: f64);
 
+    /// Whether the link loses every packet.
+    fn loses_all(&self) -> bool;
+
     /// The link goes down: everything waiting, in service and on the wire is lost.
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged;
 
