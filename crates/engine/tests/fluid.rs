@@ -10,7 +10,7 @@ use pathweave_scenario::{Phase, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::Permutation;
 use pathweave_units::Time;
-use plans::{dumbbell, group, of_flows, queue, table, within};
+use plans::{dumbbell, flags, group, of_flows, queue, table, within};
 
 /// Every path has the smallest of its links' capacities over the number of paths on them: max-min
 /// fair where all paths share one bottleneck.

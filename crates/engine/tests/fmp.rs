@@ -236,6 +236,25 @@ fn a_switch_that_falls_silent_is_avoided() {
 }
 
 #[test]
+fn a_switch_that_does_not_hear_says_so_and_is_avoided() {
+    let (mut plan, first) = two_ways();
+    // From 40 ms on, nothing from L comes to A any more, while L hears A as before.
+    let link = plans::link(&plan.fabric, "L", first);
+    let at = Time::from_millis(40);
+    let change = Change::Loss(1.0);
+    plan.events.push(LinkChange { at, link, change });
+    plan.stop.at = Some(Time::from_secs(5));
+    let output = plans::run(&plan);
+    assert_eq!(plans::finished(&output), [true]);
+    assert_eq!(paths(&output)[0][2], "B");
+    // L sent into the link until A had found it silent, three periods later, and said so.
+    assert_eq!(total(&output, "silences"), 1);
+    assert!(counted(&output, "timeouts")[0] <= 1);
+    let end = plans::of_flows(&output, "end_s")[0];
+    assert!(end < 1.0, "{end}");
+}
+
+#[test]
 fn a_failure_behind_the_next_switch_is_told_upstream() {
     let (mut plan, first) = two_ways();
     plans::down_between(&mut plan, [first, "R"], Time::from_millis(40), None);

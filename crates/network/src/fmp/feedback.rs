@@ -44,7 +44,9 @@ impl Fmp {
         ports.filter(|&port| self.up[port as usize]).collect()
     }
 
-    /// Calls `send` with each link and message by which a switch tells its neighbours in every period.
+    /// Calls `send` with each link and message by which a switch tells its neighbours in every period. A
+    /// neighbour of which it hears nothing is told that nothing can be reached: a link that fails in one
+    /// direction is noticed at its end only, and the switch that sends into it has to hear of that.
     pub(crate) fn tell_all(&mut self, switch: u32, mut send: impl FnMut(&mut Fmp, u32, Message)) {
         let mut best = std::mem::take(&mut self.best);
         self.prices.best_of(switch, &mut best);
@@ -58,7 +60,11 @@ impl Fmp {
                 let mut prices = self.spare.pop().unwrap_or_default();
                 prices.clear();
                 let part = &self.prices.announcements(link)[from..lines.min(from + MOST_LINES)];
-                prices.extend(part.iter().map(|line| best[line.destination as usize]));
+                if self.hearing[reverse(link) as usize].silent {
+                    prices.resize(part.len(), Price::UNREACHABLE);
+                } else {
+                    prices.extend(part.iter().map(|line| best[line.destination as usize]));
+                }
                 let places = Places::From(from as u32);
                 send(self, link, Message { places, prices });
             }
@@ -171,7 +177,10 @@ impl Fmp {
                 heard.at = heard.at.max(now);
             }
             let longest = rate.time_for(self.longest_packet);
-            let silent = now > heard.at + self.config.silence_timeout + longest;
+            // A neighbour that has nothing to tell sends no feedback.
+            let tells = !self.prices.announcements(from).is_empty();
+            let silent = tells && now > heard.at + self.config.silence_timeout + longest;
+            heard.silent = silent;
             if silent && self.leads_on(port) {
                 self.prices.remove_port(port, cut_off);
                 self.ports_may_differ = true;

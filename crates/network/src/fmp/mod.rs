@@ -88,6 +88,8 @@ struct Hearing {
     packets: u64,
     /// Packets that the link lost on their way.
     lost: u64,
+    /// Nothing has come for so long that the switch takes the neighbour for dead, and tells it so.
+    silent: bool,
 }
 
 /// The state of FMP in all switches of a fabric.
@@ -166,6 +168,7 @@ impl Fmp {
             at: link.delay,
             packets: 0,
             lost: 0,
+            silent: false,
         });
         Fmp {
             config,

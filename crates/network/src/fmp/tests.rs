@@ -319,6 +319,49 @@ fn a_silent_neighbour_counts_as_dead_unless_other_packets_come() {
 }
 
 #[test]
+fn a_neighbour_that_is_not_heard_is_told_so() {
+    let fabric = leaf_spine(2);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
+    let up = link(&fabric, "leaf0", "spine0");
+    let (leaf, spine) = (fmp.switch_at(reverse(up)), fmp.switch_at(up));
+    let mut cut_off = Vec::new();
+    let reachable = |messages: &[Message]| -> Vec<bool> {
+        let prices = messages.iter().flat_map(|message| &message.prices);
+        prices.map(Price::is_reachable).collect()
+    };
+    assert_eq!(reachable(&told(&mut fmp, reverse(up))), [true]);
+    // What the leaf sends to spine 0 gets lost; the spine's feedback still comes.
+    let later = Time::from_millis(1);
+    let heard = told(&mut fmp, reverse(up));
+    hear(&mut fmp, reverse(up), heard, later, 0.0);
+    let other = link(&fabric, "leaf1", "spine0");
+    let sent = |link: u32| (u64::from(link == other), RATE);
+    fmp.find_silent(spine, later, sent, &mut cut_off);
+    assert_eq!(fmp.statistics(spine).silences, 1);
+    let messages = told(&mut fmp, reverse(up));
+    assert_eq!(reachable(&messages), [false]);
+    // The leaf hears of it and takes the other spine.
+    assert!(hear(&mut fmp, reverse(up), messages, later, 0.0).is_empty());
+    open(&mut fmp, 0, 2, 9, 0);
+    assert_eq!(
+        walk(&mut fmp, 0, later)[1],
+        link(&fabric, "leaf0", "spine1")
+    );
+    // The other leaf is heard and hears as before.
+    assert_eq!(
+        reachable(&told(&mut fmp, reverse(other))),
+        [false],
+        "leaf 0 is cut off there"
+    );
+    // Once something comes through again, the leaf is told what the spine leads to.
+    let messages = told(&mut fmp, up);
+    hear(&mut fmp, up, messages, later, 0.0);
+    fmp.find_silent(spine, later, sent, &mut cut_off);
+    assert_eq!(reachable(&told(&mut fmp, reverse(up))), [true]);
+    assert_eq!(fmp.statistics(leaf).silences, 0);
+}
+
+#[test]
 fn long_feedback_is_split_into_packets() {
     // A spine tells each of 400 leaves of the 399 others.
     let shape = LeafSpine {
