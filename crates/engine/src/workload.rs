@@ -106,7 +106,8 @@ impl<'p> Workload<'p> {
         let plan = &self.plan.groups[group];
         let count = &mut self.counts[group];
         count.started += 1;
-        count.started_bytes += start.size.map_or(0, Bytes::get);
+        let bytes = start.size.map_or(0, Bytes::get);
+        count.started_bytes = count.started_bytes.saturating_add(bytes);
         self.flows.push(Flow::new(group as u32, plan, start));
         self.pending += 1;
         scheduler.wake(Alarm::StartFlow(number), start.at);

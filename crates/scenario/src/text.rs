@@ -97,7 +97,7 @@ quantity!(
 quantity!(
     TimeText,
     Time,
-    |text| Time::from_str(text).map_err(|error| error.to_string()),
+    time,
     |time| time.to_string(),
     "a time with its unit",
     "20 us",
@@ -118,6 +118,24 @@ quantity!(
 /// Below this the time that a byte takes does not fit a port's arithmetic.
 const SLOWEST: Rate = Rate::from_bps(10_000);
 
+/// Above this even a full packet takes less than the smallest step of time, and sums of rates might
+/// not fit their type.
+const FASTEST: Rate = Rate::from_gbps(1_000_000);
+
+/// Sums of a few such times fit their type.
+const LONGEST: Time = Time::from_secs(1_000_000);
+
+/// Any instant or duration.
+fn time(text: &str) -> Result<Time, String> {
+    match Time::from_str(text) {
+        Ok(time) if time > LONGEST => Err(format!(
+            "\"{text}\" is too long; times go up to \"{LONGEST}\""
+        )),
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// All rates are those of links.
 fn rate(text: &str) -> Result<Rate, String> {
     match Rate::from_str(text) {
@@ -126,6 +144,9 @@ fn rate(text: &str) -> Result<Rate, String> {
         )),
         Ok(rate) if rate < SLOWEST => Err(format!(
             "\"{text}\" is too slow for a link; give at least \"{SLOWEST}\""
+        )),
+        Ok(rate) if rate > FASTEST => Err(format!(
+            "\"{text}\" is too fast for a link; give at most \"{FASTEST}\""
         )),
         Ok(rate) => Ok(rate),
         Err(error) => Err(error.to_string()),

@@ -1,5 +1,6 @@
 //! Everything about an endpoint in which published code bases differ, as explicit values.
 
+use crate::connection::UNLIMITED;
 use crate::packets::{PacketKey, PacketMix};
 use pathweave_units::{Bytes, Time};
 
@@ -176,6 +177,15 @@ impl Config {
     #[inline]
     pub(crate) fn has_cut_rounds(&self) -> bool {
         self.reduction == Reduction::Proportional || !self.growth_in_cut_round
+    }
+
+    /// The largest flow whose segments can all be numbered.
+    pub fn largest_flow(&self) -> Bytes {
+        let smallest = match &self.packets {
+            None => self.maximum_segment,
+            Some(mix) => mix.smallest().saturating_sub(self.overhead()),
+        };
+        Bytes::new(u64::from(UNLIMITED - 1) * u64::from(smallest))
     }
 
     /// Payload of a connection's segment that is not its last.

@@ -19,7 +19,7 @@ pub struct Opening {
     pub ecn_echo: Option<u8>,
     /// Number of subflows.
     pub subflows: u32,
-    /// Payload to carry; `None` for no end.
+    /// Payload to carry, at most the configuration's [`Config::largest_flow`]; `None` for no end.
     pub size: Option<Bytes>,
     /// What the sizes of its packets follow from, where the configuration lets them differ.
     pub packet_key: PacketKey,
@@ -113,7 +113,8 @@ impl Connection {
             None => (UNLIMITED, config.maximum_segment),
             Some(_) if segmentation.is_some() => (UNLIMITED, config.maximum_segment),
             Some(size) => {
-                let total = u32::try_from(size.div_ceil(payload)).unwrap_or(UNLIMITED - 1);
+                let total = u32::try_from(size.div_ceil(payload))
+                    .expect("a flow is no larger than its segments can be numbered");
                 (total, ((size - 1) % payload + 1) as u16)
             }
         };

@@ -28,6 +28,11 @@ impl PacketMix {
         PacketMix { by_rank }
     }
 
+    /// The smallest size in bytes.
+    pub fn smallest(&self) -> u16 {
+        self.by_rank.iter().copied().min().unwrap_or(0)
+    }
+
     /// The mean size in bytes.
     pub fn mean(&self) -> f64 {
         let sum: u64 = self.by_rank.iter().map(|&size| u64::from(size)).sum();

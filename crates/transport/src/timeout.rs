@@ -40,7 +40,9 @@ impl RetransmissionTimeout {
             self.variation = self.variation - self.variation / 4 + error / 4;
             self.smoothed = (self.smoothed - self.smoothed / 8 + rtt / 8).max(1);
         }
-        self.timeout = (self.smoothed + 4 * self.variation).max(config.minimum_rto.as_picos());
+        let spread = self.variation.saturating_mul(4);
+        let timeout = self.smoothed.saturating_add(spread);
+        self.timeout = timeout.max(config.minimum_rto.as_picos());
         Time::from_picos(self.smoothed)
     }
 

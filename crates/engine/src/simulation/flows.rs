@@ -5,6 +5,7 @@ use crate::build;
 use crate::flows::{SubflowRow, totals};
 use crate::ideal::ideal;
 use crate::outlet::SubflowRoutes;
+use crate::results::Verdict;
 use crate::series::RateRow;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
@@ -41,6 +42,15 @@ impl<P: Port> Simulation<'_, P> {
         let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
         let (entry, parameters) = controller_of(plan, flow.listed);
         let config = Arc::clone(&self.configs[group]);
+        let most = config.largest_flow();
+        if let Some(size) = flow.size.filter(|&size| size > most) {
+            self.refused = Some(RunError::Plan(format!(
+                "a flow of group \"{}\" has drawn {size}, more packets than can be numbered; give its sizes a maximum of {most} or less",
+                plan.name
+            )));
+            self.workload.ended = Some(Verdict::Stopped);
+            return;
+        }
         let join_delays = match config.joins {
             Joins::WithinAfterHandshake(longest) => {
                 let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));

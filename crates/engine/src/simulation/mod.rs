@@ -75,6 +75,9 @@ pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Outp
     Simulation::<DeparturePort<NoAgent>>::new(plan, progress)?.run()
 }
 
+/// A run that comes to this time ends with an error: twice as much would not fit the type of times.
+const LATEST: Time = Time::from_picos(u64::MAX / 2);
+
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
@@ -89,6 +92,8 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub routing: Routing,
     configs: Vec<Arc<Config>>,
     pub workload: Workload<'p>,
+    /// Why the run cannot go on.
+    refused: Option<RunError>,
     /// The flow of each connection, by the connection's place.
     flow_of: Vec<u32>,
     routes: Vec<Option<SubflowRoutes>>,
@@ -149,6 +154,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
             workload,
+            refused: None,
             flow_of: Vec::new(),
             routes: Vec::new(),
             sprays: Sprays::new(plan.seed),
@@ -204,7 +210,8 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
         let mut until_look = BETWEEN_LOOKS;
         loop {
-            let limit = self.next_control();
+            let control = self.next_control();
+            let limit = control.min(LATEST);
             while self.workload.ended.is_none()
                 && let Some((now, event)) = self.scheduler.pop_before(limit)
             {
@@ -216,11 +223,14 @@ impl<'p, P: Port> Simulation<'p, P> {
                     self.stop_if_cancelled()?;
                 }
             }
+            if let Some(error) = self.refused.take() {
+                return Err(error);
+            }
             if let Some(verdict) = self.workload.ended {
                 self.report_progress();
                 return Ok(verdict);
             }
-            if limit == Time::MAX {
+            if control == Time::MAX && self.scheduler.next_due() == Time::MAX {
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.workload.active.is_empty() && self.workload.pending == 0;
                 return Ok(if done {
@@ -228,6 +238,12 @@ impl<'p, P: Port> Simulation<'p, P> {
                 } else {
                     Verdict::Stalled
                 });
+            }
+            if limit == LATEST {
+                return Err(RunError::Plan(format!(
+                    "the run has come to {:.0} s, the latest time that can be counted; give stop.at",
+                    LATEST.as_secs_f64()
+                )));
             }
             self.stop_if_cancelled()?;
             self.scheduler.advance(limit);

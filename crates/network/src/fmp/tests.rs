@@ -234,16 +234,16 @@ fn a_dead_port_is_left_at_once_and_taken_again_after_feedback() {
     assert_ne!(other[1], start[1]);
     let leaf = fmp.switch_at(reverse(start[1]));
     assert_eq!(fmp.statistics(leaf).reroutes, 1);
-    assert!(fmp.has_live_path(0));
+    assert!(fmp.has_live_path(0, |link| fmp.up[link as usize]));
     // The last port dies: nothing leads on, and the neighbours are told.
     fmp.on_down(other[1], &mut cut_off);
     assert_eq!(cut_off.len(), 1);
     assert_eq!(fmp.next(start[0], 0, now), Next::None);
-    assert!(!fmp.has_live_path(0));
+    assert!(!fmp.has_live_path(0, |link| fmp.up[link as usize]));
     assert_eq!(fmp.statistics(leaf).unroutable, 1);
     // Up again: nothing is known of what is behind until the neighbour tells.
     fmp.on_up(start[1], now);
-    assert!(fmp.has_live_path(0));
+    assert!(fmp.has_live_path(0, |link| fmp.up[link as usize]));
     assert_eq!(fmp.next(start[0], 0, now), Next::None);
     let from = reverse(start[1]);
     let messages = told(&mut fmp, from);

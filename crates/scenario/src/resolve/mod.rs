@@ -8,6 +8,7 @@ mod flows;
 mod graph;
 mod group;
 mod hosts;
+mod limits;
 mod links;
 mod load;
 mod packet_sizes;
@@ -135,10 +136,15 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     }
     if complete {
         group::check_schemes(&groups, report);
+        limits::check_headers(&groups, report);
+        limits::check_sizes(&groups, report);
     }
     // The groups' transports hold every value now.
     file.transport = TransportTable::default();
     let events = events::events(&file.events, &scene, report);
+    if let Some(queues) = &queues {
+        limits::check_queues(queues, &fabric, &events, &groups, report);
+    }
     let measure = run::measure(&file.measure, &file.stop, report);
     let planned = complete.then_some(groups.as_slice());
     let end = file.stop.at.map(|at| at.0);

@@ -90,6 +90,17 @@ impl Size {
         }
     }
 
+    /// The largest size that can be drawn; `None` where there is no bound, and for unlimited flows.
+    pub fn largest(&self) -> Option<Bytes> {
+        match self {
+            Size::Fixed(size) => Some(*size),
+            Size::Uniform { max, .. } => Some(*max),
+            Size::Pareto { maximum, .. } => *maximum,
+            Size::Empirical(cdf) => cdf.points().last().map(|&(bytes, _)| whole(bytes)),
+            Size::Unlimited => None,
+        }
+    }
+
     /// The mean in bytes, before rounding to whole bytes; `None` for unlimited flows.
     ///
     /// With a = shape, m = scale, M = maximum and r = m / M, the mean of a Pareto distribution is

@@ -113,6 +113,9 @@ pub struct Endpoints {
 
 impl Endpoints {
     /// Makes room for a connection; it begins with [`Endpoints::start`].
+    ///
+    /// # Panics
+    /// When the connection is to carry more than [`Config::largest_flow`].
     pub fn add(&mut self, opening: Opening) -> ConnectionId {
         let count = opening.subflows;
         let place = self

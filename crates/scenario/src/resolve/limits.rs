@@ -1,0 +1,102 @@
+//! What has to fit the types that a run counts in: packets with their headers, flows, waiting times.
+
+use super::Report;
+use crate::plan::{Change, GroupPlan, LinkChange};
+use pathweave_control::Scheme;
+use pathweave_fabric::{Fabric, LinkId};
+use pathweave_network::{Limit, QueueConfig};
+use pathweave_traffic::Pattern;
+use pathweave_units::{Bytes, Rate, Time};
+
+/// A full queue has to be sent within this time: times are added up to a few times as much.
+const LONGEST_QUEUE: Time = Time::from_secs(4_000_000);
+
+/// Refuses packets that are too long with the header of a scheme that switches take part in.
+pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
+    for group in groups {
+        let size = group.transport.data_packet;
+        let headers = group.controllers().map(|(entry, _)| {
+            let header = entry.scheme.map_or(0, Scheme::header_bytes);
+            (header, entry.name)
+        });
+        let Some((header, name)) = headers.max() else {
+            continue;
+        };
+        if size.checked_add(header).is_none() {
+            let most = u16::MAX - header;
+            let text = format!(
+                "a data packet of {size} B and the header of {name}, {header} B, are more than the {} B that a packet can have; give data_packet at most {most} B",
+                u16::MAX
+            );
+            let index = report.group_index(&group.name);
+            report.wrong(&["traffic", &index], text);
+        }
+    }
+}
+
+/// Refuses flows that have more packets than there are numbers for.
+pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
+    for group in groups {
+        let most = group.transport.largest_flow();
+        let mut refuse = |size: Option<Bytes>, keys: &[&str]| {
+            if let Some(size) = size.filter(|&size| size > most) {
+                let text = format!(
+                    "a flow of {size} has more packets than can be numbered; give at most {most}, or larger packets"
+                );
+                let index = report.group_index(&group.name);
+                report.wrong(&[&["traffic", &index], keys].concat(), text);
+            }
+        };
+        match &group.pattern {
+            Pattern::Incast(incast) => {
+                refuse(Some(incast.request), &["request"]);
+                refuse(Some(incast.response), &["response"]);
+            }
+            Pattern::Listed(list) => {
+                for (index, flow) in list.flows.iter().enumerate() {
+                    let own = flow.size.as_ref();
+                    let keys = ["flows", &index.to_string(), "size"];
+                    let keys = if own.is_some() { &keys[..] } else { &keys[2..] };
+                    refuse(own.unwrap_or(&group.size).largest(), keys);
+                }
+            }
+            _ => refuse(group.size.largest(), &["size"]),
+        }
+    }
+}
+
+/// Refuses queues that would take months to be sent.
+pub(super) fn check_queues(
+    queues: &[QueueConfig],
+    fabric: &Fabric,
+    events: &[LinkChange],
+    groups: &[GroupPlan],
+    report: &mut Report<'_>,
+) {
+    let Some(longest) = groups.iter().map(|group| group.transport.data_packet).max() else {
+        return;
+    };
+    let mut slowest: Vec<Rate> = fabric.links.iter().map(|link| link.rate).collect();
+    for event in events {
+        if let Change::Rate(rate) = event.change {
+            let slowest = &mut slowest[event.link.0 as usize];
+            *slowest = rate.min(*slowest);
+        }
+    }
+    for ((link, queue), rate) in (0u32..).map(LinkId).zip(queues).zip(slowest) {
+        let Limit::Packets(packets) = queue.limit else {
+            continue;
+        };
+        let bytes = Bytes::new(u64::from(packets) * u64::from(longest));
+        let takes = rate.time_for(bytes);
+        if takes > LONGEST_QUEUE {
+            let most = u64::from(packets) * LONGEST_QUEUE.as_picos() / takes.as_picos().max(1);
+            let text = format!(
+                "a full queue of {packets} packets of {longest} B would take {takes} to leave link {} at {rate}; give at most {most} packets, or a limit in bytes",
+                fabric.link_name(link)
+            );
+            report.wrong(&["fabric", "queue", "limit"], text);
+            return;
+        }
+    }
+}
