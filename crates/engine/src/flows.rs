@@ -55,7 +55,6 @@ pub(crate) struct Flow {
     pub ideal: Option<Time>,
     pub connection: Option<ConnectionId>,
     pub delivered: Bytes,
-    pub totals: FlowTotals,
     pub stalled: bool,
 }
 
@@ -79,7 +78,6 @@ impl Flow {
             ideal: None,
             connection: None,
             delivered: Bytes::ZERO,
-            totals: FlowTotals::default(),
             stalled: false,
         }
     }
@@ -102,7 +100,7 @@ impl Flow {
 }
 
 /// Sums over a flow's subflows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FlowTotals {
     pub retransmits: u64,
     pub reinjected: u64,
@@ -113,7 +111,7 @@ pub(crate) struct FlowTotals {
 }
 
 /// A subflow's row in the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SubflowRow {
     pub flow: u32,
     pub subflow: u32,

@@ -8,6 +8,8 @@ mod base_rtt;
 mod build;
 mod capacity;
 mod capture;
+mod ended;
+mod flow_list;
 mod flows;
 mod fluid;
 mod ideal;

@@ -4,6 +4,7 @@
 //! that are set here go off, and says which have finished.
 
 use crate::build;
+use crate::flow_list::FlowList;
 use crate::flows::{Ending, Flow};
 use crate::results::Verdict;
 use crate::scheduler::{Alarm, Scheduler};
@@ -33,7 +34,7 @@ pub(crate) struct Workload<'p> {
     /// The wake time set for each program; `Time::MAX` for none.
     wakes: Vec<Time>,
     pub counts: Vec<GroupCount>,
-    pub flows: Vec<Flow>,
+    pub flows: FlowList,
     /// Flows that have started and of which something is under way.
     pub active: BTreeSet<u32>,
     /// Flows that were asked for and have not started.
@@ -53,7 +54,7 @@ impl<'p> Workload<'p> {
             wakes: vec![Time::MAX; programs.len()],
             counts: vec![GroupCount::default(); programs.len()],
             programs,
-            flows: Vec::new(),
+            flows: FlowList::default(),
             active: BTreeSet::new(),
             pending: 0,
             to_begin: plan.groups.len(),

@@ -99,6 +99,7 @@ impl<'p> Flowing<'p> {
             plan: self.plan,
             workload: &self.workload,
             subflow_rows: &self.subflow_rows,
+            totals: &[], // there are no packets
             path_list: &self.path_list.paths,
             windows: &self.windows,
         };

@@ -193,7 +193,9 @@ impl Run<'_> {
         }
         totals.rtt_mean = all.mean();
         totals.rtt_p99 = all.percentile(0.99);
-        self.workload.flows[number as usize].totals = totals;
+        let flows = self.workload.flows.len();
+        self.totals.resize(flows, FlowTotals::default());
+        self.totals[number as usize] = totals;
     }
 
     pub(super) fn open_windows(&mut self, now: Time, hosts: &mut impl Hosts) {

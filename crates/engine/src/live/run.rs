@@ -3,7 +3,7 @@
 use super::fabric::FabricRecord;
 use super::hosts::{FlowView, Hosts};
 use crate::build;
-use crate::flows::SubflowRow;
+use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
 use crate::results::{Account, Output, Verdict, live_output};
@@ -55,6 +55,8 @@ pub struct Run<'p> {
     pub(super) path_list: PathList,
     pub(super) live: BTreeMap<u32, Live>,
     pub(super) subflow_rows: Vec<SubflowRow>,
+    /// By flow, of those that have ended.
+    pub(super) totals: Vec<FlowTotals>,
     pub(super) windows: Vec<Window>,
     pub(super) openings: Vec<Opening>,
     /// Changes of links already noticed.
@@ -95,6 +97,7 @@ impl<'p> Run<'p> {
             path_list: PathList::default(),
             live: BTreeMap::new(),
             subflow_rows: Vec::new(),
+            totals: Vec::new(),
             openings: windows.iter().map(|_| Opening::default()).collect(),
             windows,
             changes_made: 0,
@@ -212,6 +215,7 @@ impl<'p> Run<'p> {
             plan: self.plan,
             workload: &self.workload,
             subflow_rows: &self.subflow_rows,
+            totals: &self.totals,
             path_list: &self.path_list.paths,
             windows: &self.windows,
         };

@@ -1,6 +1,6 @@
 //! What the tables of flows, subflows, links, jobs and phases are made from, whichever backend ran.
 
-use crate::flows::{Flow, SubflowRow};
+use crate::flows::{Flow, FlowTotals, SubflowRow};
 use crate::windows::Window;
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
@@ -11,6 +11,8 @@ pub(crate) struct Account<'a> {
     pub workload: &'a Workload<'a>,
     /// By flow and subflow.
     pub subflow_rows: &'a [SubflowRow],
+    /// What the subflows of each flow come to, by the flow's number; where it ends, nothing.
+    pub totals: &'a [FlowTotals],
     /// The paths that the rows refer to.
     pub path_list: &'a [Vec<LinkId>],
     /// The main one and the phases.

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::labels::host_labels;
 use super::seconds;
-use crate::flows::{Ending, Flow};
+use crate::flows::{Ending, Flow, FlowTotals};
 use crate::table::{Column, Table};
 use pathweave_units::Time;
 
@@ -37,6 +37,15 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
     let labels = |names: Vec<String>, of: &dyn Fn(&Flow) -> u32| Column::Labels {
         names,
         codes: flows.iter().map(of).collect(),
+    };
+    let totals = || {
+        let rest = std::iter::repeat(FlowTotals::default());
+        run.totals.iter().copied().chain(rest).take(flows.len())
+    };
+    let counted =
+        |of: &dyn Fn(&FlowTotals) -> u64| Column::Integers(totals().map(|sum| of(&sum)).collect());
+    let timed = |of: &dyn Fn(&FlowTotals) -> Option<Time>| {
+        Column::Numbers(totals().map(|sum| seconds(of(&sum))).collect())
     };
     let controller_of = |flow: &Flow| -> &'static str {
         let group = &groups[flow.group as usize];
@@ -122,12 +131,12 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
             "goodput_bps",
             Column::Numbers(measured.iter().map(rate).collect()),
         ),
-        ("retransmits", integers(&|flow| flow.totals.retransmits)),
-        ("reinjected", integers(&|flow| flow.totals.reinjected)),
-        ("timeouts", integers(&|flow| flow.totals.timeouts)),
-        ("marks", integers(&|flow| flow.totals.marks)),
-        ("rtt_mean_s", numbers(&|flow| seconds(flow.totals.rtt_mean))),
-        ("rtt_p99_s", numbers(&|flow| seconds(flow.totals.rtt_p99))),
+        ("retransmits", counted(&|totals| totals.retransmits)),
+        ("reinjected", counted(&|totals| totals.reinjected)),
+        ("timeouts", counted(&|totals| totals.timeouts)),
+        ("marks", counted(&|totals| totals.marks)),
+        ("rtt_mean_s", timed(&|totals| totals.rtt_mean)),
+        ("rtt_p99_s", timed(&|totals| totals.rtt_p99)),
     ];
     Table {
         name: "flows",

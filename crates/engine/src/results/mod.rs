@@ -102,10 +102,12 @@ fn seconds(time: Option<Time>) -> f64 {
 /// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.scheduler.now();
+    let (subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
-        subflow_rows: &run.subflow_rows,
+        subflow_rows: &subflow_rows,
+        totals: &totals,
         path_list: &run.path_list.paths,
         windows: &run.windows,
     };

@@ -192,6 +192,8 @@ impl<P: Port> Simulation<'_, P> {
     /// Takes over the counters of a flow's connection.
     pub(super) fn collect(&mut self, number: u32, connection: ConnectionId) {
         let now = self.scheduler.now();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clear();
         for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
             let place = index.0 as usize;
             self.chosen_path(index);
@@ -207,11 +209,12 @@ impl<P: Port> Simulation<'_, P> {
                     bytes,
                 });
             }
-            self.subflow_rows.push(row);
+            rows.push(row);
         }
-        let flow = &mut self.workload.flows[number as usize];
-        flow.totals = totals(&self.endpoints, connection, &mut self.rtts);
-        flow.connection = None;
+        let totals = totals(&self.endpoints, connection, &mut self.rtts);
+        self.ended.push(number, &rows, &totals);
+        self.rows = rows;
+        self.workload.flows[number as usize].connection = None;
     }
 
     pub(super) fn collect_unfinished(&mut self) -> Result<(), RunError> {
@@ -235,7 +238,6 @@ impl<P: Port> Simulation<'_, P> {
             }
             self.collect(number, connection);
         }
-        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
         Ok(())
     }
 }

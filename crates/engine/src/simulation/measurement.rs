@@ -1,11 +1,10 @@
 //! Windows of measurement open and close.
 
 use super::Simulation;
-use crate::flows::{Flow, SubflowRow};
+use crate::flows::Flow;
 use crate::windows::{FlowMark, FlowShare, Marks, Window};
 use pathweave_network::Port;
 use pathweave_units::{Bytes, Time};
-use std::collections::BTreeMap;
 
 impl<P: Port> Simulation<'_, P> {
     pub(super) fn open_windows_at(&mut self, now: Time) {
@@ -79,7 +78,7 @@ impl<P: Port> Simulation<'_, P> {
         let Some(marks) = &window.marks else {
             return Vec::new();
         };
-        let ended_rows = rows_by_flow(&self.subflow_rows);
+        let ended = self.ended.received();
         let share = |(number, flow): (u32, &Flow)| {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);
@@ -97,9 +96,8 @@ impl<P: Port> Simulation<'_, P> {
                         .collect(),
                 ),
                 None => {
-                    let rows = ended_rows.get(&number).map_or(&[][..], Vec::as_slice);
-                    let received = |&row: &usize| self.subflow_rows[row].received;
-                    (flow.delivered, rows.iter().map(received).collect())
+                    let received = ended.get(&number).cloned().unwrap_or_default();
+                    (flow.delivered, received)
                 }
             };
             let received_before = |subflow: usize| {
@@ -124,12 +122,4 @@ impl<P: Port> Simulation<'_, P> {
             .filter_map(share)
             .collect()
     }
-}
-
-fn rows_by_flow(rows: &[SubflowRow]) -> BTreeMap<u32, Vec<usize>> {
-    let mut by_flow: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        by_flow.entry(row.flow).or_default().push(index);
-    }
-    by_flow
 }

@@ -14,6 +14,7 @@ mod sampling;
 use crate::build;
 use crate::capacity::Capacity;
 use crate::capture::Recording;
+use crate::ended::EndedFlows;
 use crate::flows::SubflowRow;
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
@@ -103,7 +104,9 @@ pub(crate) struct Simulation<'p, P: Port> {
     /// The path of each subflow, by its place: a place in `path_list`.
     path_of: Vec<u32>,
     pub path_list: PathList,
-    pub subflow_rows: Vec<SubflowRow>,
+    pub ended: EndedFlows,
+    /// Room for the rows of a flow that ends, and for its RTTs.
+    rows: Vec<SubflowRow>,
     rtts: RttHistogram,
     pub capacities: Vec<Capacity>,
     /// Changes of links already made.
@@ -161,7 +164,8 @@ impl<'p, P: Port> Simulation<'p, P> {
             retired: Vec::new(),
             path_of: Vec::new(),
             path_list: PathList::default(),
-            subflow_rows: Vec::new(),
+            ended: EndedFlows::default(),
+            rows: Vec::new(),
             rtts: RttHistogram::default(),
             capacities,
             changes_made: 0,
