@@ -238,7 +238,7 @@ mod tests {
             retransmits: 0,
             reinjected: 0,
             timeouts: 0,
-            marks: u64::MAX,
+            marks: 1 << 50,
             rtt_mean: Some(Time::MAX),
             rtt_p99: None,
             path: flow,

@@ -126,6 +126,7 @@ impl<'p> Workload<'p> {
         if self.plan.groups[group].stop.is_some_and(|stop| stop <= now) {
             flow.stopped = true;
             self.counts[group].stopped += 1;
+            self.check_amounts_finished(group);
             return false;
         }
         self.active.insert(number);

@@ -103,24 +103,19 @@ mod tests {
         run
     }
 
-    /// The best of several times that the check of so many flows takes.
-    fn time_of_check(flows: u32) -> Duration {
-        let (plan, progress) = (unfinished(flows), Progress::default());
+    #[test]
+    fn the_check_of_many_flows_takes_no_time() {
+        let (plan, progress) = (unfinished(100_000), Progress::default());
         let run = at_its_end(&plan, &progress);
-        let times = (0..5).map(|_| {
+        let times = (0..3).map(|_| {
             let start = Instant::now();
             run.check().expect("a run without defects");
             start.elapsed()
         });
-        times.min().expect("several times")
-    }
-
-    #[test]
-    fn the_check_takes_time_in_proportion_to_the_flows() {
-        // Neither number of connections fits a cache. Looking through all of them for every flow
-        // takes 16 times as long for 4 times the flows.
-        let (few, many) = (time_of_check(20_000), time_of_check(80_000));
-        assert!(many < few * 10, "{few:?} {many:?}");
+        let time = times.min().expect("several times");
+        // A tenth of a second on a busy machine; looking through all connections for every flow takes
+        // five seconds.
+        assert!(time < Duration::from_secs(1), "{time:?}");
     }
 
     #[test]

@@ -90,7 +90,8 @@ pub(super) fn check_queues(
         let bytes = Bytes::new(u64::from(packets) * u64::from(longest));
         let takes = rate.time_for(bytes);
         if takes > LONGEST_QUEUE {
-            let most = u64::from(packets) * LONGEST_QUEUE.as_picos() / takes.as_picos().max(1);
+            let most =
+                LONGEST_QUEUE.as_picos() / rate.time_for(Bytes::new(longest.into())).as_picos();
             let text = format!(
                 "a full queue of {packets} packets of {longest} B would take {takes} to leave link {} at {rate}; give at most {most} packets, or a limit in bytes",
                 fabric.link_name(link)
