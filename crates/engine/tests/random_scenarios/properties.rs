@@ -1,0 +1,279 @@
+//! What holds for every run, read off its results.
+
+use pathweave_engine::{Column, Output, Table};
+use pathweave_fabric::NodeId;
+use pathweave_scenario::{Change, Plan};
+use std::collections::BTreeMap;
+
+/// What does not hold.
+pub struct Broken {
+    /// The same for all failures of a kind.
+    pub kind: String,
+    pub message: String,
+}
+
+impl Broken {
+    pub fn new(kind: &str, message: impl Into<String>) -> Broken {
+        Broken {
+            kind: kind.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
+/// Fails with a kind and a message unless something holds.
+macro_rules! hold {
+    ($holds:expr, $kind:expr, $($message:tt)*) => {
+        if !$holds {
+            return Err(Broken::new($kind, format!($($message)*)));
+        }
+    };
+}
+
+/// Whether two runs gave the same.
+pub fn same(first: &Output, second: &Output, kind: &str) -> Result<(), Broken> {
+    for (one, other) in first.tables.iter().zip(&second.tables) {
+        hold!(
+            format!("{one:?}") == format!("{other:?}"),
+            kind,
+            "table {} differs",
+            one.name
+        );
+    }
+    hold!(first.hash == second.hash, kind, "hashes {} and {}", first.hash, second.hash);
+    let counters = (&first.counters, &second.counters);
+    hold!(counters.0 == counters.1, kind, "{counters:?}");
+    hold!(first.verdict == second.verdict, kind, "{:?} and {:?}", first.verdict, second.verdict);
+    hold!(first.notes == second.notes, kind, "{:?} and {:?}", first.notes, second.notes);
+    Ok(())
+}
+
+/// What holds for every run.
+pub fn check(plan: &Plan, output: &Output) -> Result<(), Broken> {
+    for table in &output.tables {
+        well_formed(table)?;
+        in_order(table, output)?;
+    }
+    flows(plan, output)?;
+    links(plan, output)?;
+    rates(plan, output)?;
+    Ok(())
+}
+
+fn well_formed(table: &Table) -> Result<(), Broken> {
+    let rows = table.columns.first().map_or(0, |(_, column)| column.len());
+    for (name, column) in &table.columns {
+        let place = format!("{}.{name}", table.name);
+        hold!(column.len() == rows, "columns differ in length", "{place}");
+        match column {
+            Column::Numbers(numbers) => {
+                // A threshold may be infinite: none is set.
+                let infinite = *name == "ssthresh";
+                let fits = |number: &f64| {
+                    number.is_nan() || *number >= 0.0 && (infinite || number.is_finite())
+                };
+                let wrong = numbers.iter().find(|number| !fits(number));
+                hold!(wrong.is_none(), "a number is infinite or below zero", "{place}: {wrong:?}");
+            }
+            Column::Labels { names, codes } => {
+                let known = codes.iter().all(|&code| (code as usize) < names.len());
+                hold!(known, "a label has no name", "{place}");
+            }
+            Column::Integers(_) | Column::Flags(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Rows of series come in the order of time, none after the end of the run.
+fn in_order(table: &Table, output: &Output) -> Result<(), Broken> {
+    let times = table.numbers("time_s");
+    hold!(
+        times.windows(2).all(|pair| pair[0] <= pair[1]),
+        "a series is not in the order of time",
+        "{}",
+        table.name
+    );
+    let ended = output.counters.ended.as_secs_f64();
+    for name in ["time_s", "start_s", "end_s", "opened_s"] {
+        let late = table.numbers(name).iter().find(|&&time| time > ended);
+        hold!(late.is_none(), "something is later than the end", "{}.{name}: {late:?}", table.name);
+    }
+    Ok(())
+}
+
+fn table<'a>(output: &'a Output, name: &str) -> Result<&'a Table, Broken> {
+    output
+        .table(name)
+        .ok_or_else(|| Broken::new("a table is missing", name))
+}
+
+/// Bytes are conserved, and nothing is faster than light.
+fn flows(plan: &Plan, output: &Output) -> Result<(), Broken> {
+    let flows = table(output, "flows")?;
+    let sizes = flows.numbers("size_bytes");
+    let (starts, ends) = (flows.numbers("start_s"), flows.numbers("end_s"));
+    let (times, ideals) = (flows.numbers("fct_s"), flows.numbers("fct_ideal_s"));
+    let delivered = flows.integers("delivered_bytes");
+    let mut received = vec![0; delivered.len()];
+    let subflows = table(output, "subflows")?;
+    let of_subflows = subflows.integers("received_bytes");
+    let sent = subflows.integers("sent_packets");
+    for (row, &flow) in subflows.integers("flow").iter().enumerate() {
+        hold!((flow as usize) < received.len(), "a subflow has no flow", "{flow}");
+        received[flow as usize] += of_subflows[row];
+        hold!(
+            of_subflows[row] == 0 || sent[row] > 0,
+            "bytes arrived that nobody sent",
+            "subflow {row}"
+        );
+    }
+    // Links that become faster than they were at first make flows faster than their ideal.
+    let constant = !plan.events.iter().any(|event| matches!(event.change, Change::Rate(_)));
+    for flow in 0..delivered.len() {
+        let (size, delivered) = (sizes[flow], delivered[flow]);
+        let finished = times[flow].is_finite();
+        hold!(
+            size.is_nan() || delivered as f64 <= size.max(1.0),
+            "more was delivered than sent",
+            "flow {flow}: {delivered} of {size}"
+        );
+        hold!(
+            received[flow] >= delivered,
+            "more was delivered than arrived",
+            "flow {flow}: {delivered} of {}",
+            received[flow]
+        );
+        hold!(
+            !finished || delivered as f64 == size.max(1.0),
+            "a flow finished without its bytes",
+            "flow {flow}: {delivered} of {size}"
+        );
+        hold!(
+            ends[flow].is_nan() || ends[flow] >= starts[flow],
+            "a flow ended before it began",
+            "flow {flow}: {} {}",
+            starts[flow],
+            ends[flow]
+        );
+        hold!(
+            !finished || !constant || times[flow] >= ideals[flow] * (1.0 - 1e-9),
+            "a flow was faster than its ideal",
+            "flow {flow}: {} s, ideal {} s",
+            times[flow],
+            ideals[flow]
+        );
+    }
+    let total: u64 = delivered.iter().sum();
+    let counted = output.counters.delivered_bytes;
+    hold!(total == counted, "the sum of deliveries is wrong", "{total} and {counted}");
+    Ok(())
+}
+
+/// The highest rate that each link ever has, in bits per second.
+fn line_rates(plan: &Plan) -> Vec<f64> {
+    let mut rates: Vec<f64> = plan
+        .fabric
+        .links
+        .iter()
+        .map(|link| link.rate.as_bps() as f64)
+        .collect();
+    for event in &plan.events {
+        if let Change::Rate(rate) = event.change {
+            let link = event.link.0 as usize;
+            rates[link] = rates[link].max(rate.as_bps() as f64);
+        }
+    }
+    rates
+}
+
+/// What a packet has at most on the wire, in bits, with room for a congestion header.
+fn packet_bits(plan: &Plan) -> f64 {
+    let longest = plan.groups.iter().map(|group| group.transport.data_packet).max();
+    (f64::from(longest.unwrap_or(0)) + 64.0) * 8.0
+}
+
+fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
+    let links = table(output, "links")?;
+    let lines = line_rates(plan);
+    let ended = output.counters.ended;
+    let from = plan.measure.from.min(ended);
+    let to = plan.measure.to.unwrap_or(ended).min(ended);
+    let window = (to - from).as_secs_f64();
+    let bytes = links.integers("bytes");
+    for (link, line) in lines.iter().enumerate() {
+        let name = || plan.fabric.link_name(pathweave_fabric::LinkId(link as u32));
+        let bits = bytes[link] as f64 * 8.0;
+        // Counted are packets that arrive; one may have been on its way when the window opened.
+        let most = line * window * (1.0 + 1e-9) + packet_bits(plan);
+        hold!(
+            bits <= most,
+            "a link carried more than its rate",
+            "{}: {bits} bits of {most}",
+            name()
+        );
+    }
+    let names = ["links", "phase_links"];
+    for table in output.tables.iter().filter(|table| names.contains(&table.name)) {
+        let over = table.numbers("utilisation").iter().find(|&&share| share > 1.0 + 1e-9);
+        hold!(over.is_none(), "a utilisation is above 1", "{}: {over:?}", table.name);
+    }
+    Ok(())
+}
+
+/// No rate is above that of the hosts' ports.
+fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
+    let lines = line_rates(plan);
+    let fabric = &plan.fabric;
+    let hosts: BTreeMap<&str, NodeId> = fabric
+        .hosts
+        .iter()
+        .map(|&host| (fabric.node(host).name.as_str(), host))
+        .collect();
+    let ports = |node: NodeId, sends: bool| {
+        let of_node = fabric.links.iter().zip(&lines).filter(move |(link, _)| {
+            node == if sends { link.from } else { link.to }
+        });
+        of_node.map(|(_, line)| *line).collect::<Vec<f64>>()
+    };
+    let flows = table(output, "flows")?;
+    let host_of = |column: &str, row: usize| match flows.column(column) {
+        Some(Column::Labels { names, codes }) => {
+            let name = &names[codes[row] as usize];
+            hosts.get(name.as_str()).copied()
+        }
+        _ => None,
+    };
+    // The ports of each flow's hosts, together and the fastest one.
+    let mut limits = Vec::new();
+    for row in 0..flows.integers("id").len() {
+        let (Some(source), Some(destination)) = (host_of("source", row), host_of("destination", row))
+        else {
+            return Err(Broken::new("a flow has no hosts", format!("flow {row}")));
+        };
+        let (out, into) = (ports(source, true), ports(destination, false));
+        let sum = |ports: &[f64]| ports.iter().sum::<f64>();
+        let fastest = |ports: &[f64]| ports.iter().copied().fold(0.0, f64::max);
+        limits.push((sum(&out).min(sum(&into)), fastest(&out).min(fastest(&into))));
+    }
+    for table in &output.tables {
+        for column in ["goodput_bps", "rate_bps"] {
+            let of_rows = match table.name {
+                "flows" => flows.integers("id"),
+                _ => table.integers("flow"),
+            };
+            let of_subflows = table.column("subflow").is_some();
+            for (rate, &flow) in table.numbers(column).iter().zip(of_rows) {
+                let (all, one) = limits[flow as usize];
+                let limit = if of_subflows { one } else { all };
+                hold!(
+                    rate.is_nan() || *rate <= limit * (1.0 + 1e-9),
+                    "a rate is above the line's",
+                    "{}.{column}, flow {flow}: {rate} on {limit} bit/s",
+                    table.name
+                );
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Runs scenarios on all cores, watched, and keeps the files of those that fail.
+
+use super::properties::{self, Broken};
+use super::scenario;
+use super::folder;
+use pathweave_engine::{Output, Progress, RunError, run, run_with_departure_ports};
+use pathweave_scenario::{Plan, Variant};
+use serde_json::Value;
+use std::fmt;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// What a scenario broke.
+pub struct Failure {
+    pub seed: u64,
+    /// Failures of one kind are counted together.
+    pub kind: String,
+    text: String,
+    variant: String,
+    run_seed: u64,
+    message: String,
+    file: PathBuf,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { seed, kind, message, file, .. } = self;
+        writeln!(f, "scenario {seed}, variant \"{}\", seed {}: {kind}: {message}", self.variant, self.run_seed)?;
+        writeln!(f, "repeat it with: pathweave run {}", file.display())?;
+        writeln!(f, "or: PATHWEAVE_FIRST_SCENARIO={seed} PATHWEAVE_SCENARIOS=1")?;
+        write!(f, "{}", self.text)
+    }
+}
+
+/// No scenario has more to do than takes a tenth of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the scenarios of these seeds.
+pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
+    let next = AtomicU64::new(seeds.start);
+    let failures = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Relaxed);
+                    if seed >= seeds.end {
+                        return;
+                    }
+                    if let Some(failure) = run_one(seed, schema) {
+                        failures.lock().expect("no thread panics with it").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no thread panics with it");
+    failures.sort_by_key(|failure| failure.seed);
+    failures
+}
+
+/// One variant of a scenario for one of its seeds, which both follow from the scenario's seed.
+fn run_one(seed: u64, schema: &Value) -> Option<Failure> {
+    let generated = scenario::generate(seed, schema);
+    let variants = generated.scenario.variants();
+    let seeds = generated.scenario.seeds();
+    let variant = &variants[seed as usize % variants.len()];
+    let run_seed = seeds[seed as usize % seeds.len()];
+    let Broken { kind, message } = examine(variant, run_seed).err()?;
+    let file = keep(seed, &generated.text);
+    Some(Failure {
+        seed,
+        kind,
+        message,
+        text: generated.text,
+        variant: variant.label.clone(),
+        run_seed,
+        file,
+    })
+}
+
+fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
+    let plan = variant.plan(seed);
+    let first = simulate(&plan, run)?;
+    properties::check(&plan, &first)?;
+    let again = simulate(&plan, run)?;
+    properties::same(&first, &again, "the same scenario gives other results when run again")?;
+    // A port that acts at every departure is for plain queues alone.
+    let has_agents = plan.groups.iter().any(|group| group.controllers().any(|(entry, _)| entry.scheme.is_some()));
+    if !has_agents && plan.shared_buffer.is_none() {
+        let other = simulate(&plan, run_with_departure_ports)?;
+        properties::same(&first, &other, "two implementations of a port differ")?;
+    }
+    Ok(())
+}
+
+type Engine = fn(&Plan, &Progress) -> Result<Output, RunError>;
+
+/// Runs a plan unless it takes too long; a panic is a failure like others.
+fn simulate(plan: &Plan, engine: Engine) -> Result<Output, Broken> {
+    let progress = Progress::default();
+    let (done, waiting) = mpsc::channel::<()>();
+    let result = std::thread::scope(|scope| {
+        let progress = &progress;
+        scope.spawn(move || {
+            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                progress.cancel();
+            }
+        });
+        let result = catch_unwind(AssertUnwindSafe(|| engine(plan, progress)));
+        drop(done);
+        result
+    });
+    match result {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(RunError::Cancelled)) => Err(Broken::new(
+            "it does not end",
+            format!("at {} after {} packet-hops", progress.time(), progress.packet_hops()),
+        )),
+        Ok(Err(error)) => Err(Broken::new("the run failed", error.to_string())),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Err(Broken::new("it panicked", text.unwrap_or_default()))
+        }
+    }
+}
+
+/// Writes a scenario and the files that it may name.
+fn keep(seed: u64, text: &str) -> PathBuf {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("random-scenarios");
+    std::fs::create_dir_all(&target).expect("the target folder can be written to");
+    for file in ["cdf.csv", "packets.csv"] {
+        std::fs::copy(folder().join(file), target.join(file)).expect("the file can be copied");
+    }
+    let file = target.join(format!("{seed}.toml"));
+    std::fs::write(&file, text).expect("the target folder can be written to");
+    file
+}

@@ -1,0 +1,347 @@
+//! Whole scenarios: a table of every key that a scenario file can have.
+
+use super::draw::{Draw, Table, table};
+use super::scale::Scale;
+use super::traffic::{self, Scene};
+use super::transport::{self, Base};
+use super::{fabric, folder};
+use pathweave_fabric::Fabric;
+use pathweave_scenario::{Scenario, Selection};
+use serde_json::{Value, json};
+
+/// A scenario that was accepted.
+pub struct Generated {
+    /// Its file, as a tree.
+    pub tree: Value,
+    /// Its file.
+    pub text: String,
+    pub scenario: Scenario,
+    /// What was wrong with earlier attempts.
+    pub refused: Vec<String>,
+}
+
+/// Attempts for one seed. That even a second one is needed is rare.
+const ATTEMPTS: u64 = 50;
+
+/// The scenario of a seed: the first attempt that the reader accepts.
+pub fn generate(seed: u64, schema: &Value) -> Generated {
+    let mut refused = Vec::new();
+    for attempt in 0..ATTEMPTS {
+        let mut draw = Draw::new(seed, attempt);
+        let tree = tree(&mut draw, schema, seed);
+        let text = toml::to_string(&tree).expect("a tree without nulls");
+        match read(&text) {
+            Ok(scenario) => {
+                return Generated {
+                    tree,
+                    text,
+                    scenario,
+                    refused,
+                };
+            }
+            Err(message) => refused.push(format!("{message}\n{text}")),
+        }
+    }
+    panic!("seed {seed}: no attempt was accepted, the last for:\n{}", refused[refused.len() - 1]);
+}
+
+fn read(text: &str) -> Result<Scenario, String> {
+    let selection = Selection::default();
+    Scenario::from_text("random.toml", text, Some(&folder()), &selection)
+        .map_err(|errors| errors.render(100, false))
+}
+
+/// The nodes and links that a table of a fabric stands for.
+fn build(table: &Value) -> Fabric {
+    let ends = match table["kind"].as_str() {
+        Some("graph" | "fat-tree" | "leaf-spine") => ("h0", "h1"),
+        _ => ("S1", "D1"),
+    };
+    let tree = json!({
+        "fabric": table,
+        "traffic": [{
+            "name": "any",
+            "pattern": "flows",
+            "flows": [{ "from": ends.0, "to": ends.1, "size": "1 B", "controller": "reno" }],
+        }],
+    });
+    let text = toml::to_string(&tree).expect("a tree without nulls");
+    let scenario = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    scenario.variants()[0].plan(1).fabric
+}
+
+fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
+    let scale = Scale::new(draw);
+    let mut file = Table::default();
+    file.maybe(draw, 0.5, "title", |_| format!("Random scenario {seed}").into());
+    seeds(draw, &mut file);
+    file.maybe(draw, 0.3, "jitter", |draw| (*draw.pick(&["rtt", "none"])).into());
+
+    let mut fabric = fabric::fabric(draw, &scale);
+    let built = build(&fabric.clone().into());
+    fabric::queues(draw, &built, &mut fabric);
+    file.set("fabric", fabric);
+    let routing = fabric::routing(draw, &scale, &built);
+    let kind = routing.get("kind").and_then(Value::as_str).unwrap_or("ecmp").to_owned();
+    let distinct = routing.get("distinct") == Some(&Value::Bool(true));
+    if kind != "ecmp" || draw.chance(0.6) {
+        file.set("routing", routing);
+    }
+    let mut common = transport::transport(draw, &scale, schema, Base::None);
+    if !common.table.is_empty() {
+        file.set("transport", std::mem::take(&mut common.table));
+    }
+
+    // What goes on for ever beside the flows needs an end of the run.
+    let scheme = draw.chance(0.25).then(|| {
+        let entries = transport::with_switches();
+        transport::controller(draw, &entries, 1)
+    });
+    let ends = draw.chance(0.2) && scheme.is_none() && kind != "fmp";
+    let scene = Scene {
+        scale: &scale,
+        built: &built,
+        schema,
+        transport: &common,
+        routing: &kind,
+        distinct,
+        scheme,
+        ends,
+        router: traffic::shortest_paths(&built),
+    };
+    let mut groups = Vec::new();
+    let mut listed = Vec::new();
+    for number in 0..draw.between(1, 3) {
+        let name = format!("group {number}");
+        let (group, flows) = traffic::group(draw, &scene, &name);
+        groups.push(group);
+        listed.push((name, flows));
+    }
+    if groups.len() > 1 && draw.chance(0.1) {
+        groups[0]["enabled"] = false.into();
+        listed.remove(0);
+    }
+    let names: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+    stop(draw, &scale, &groups, &names, ends, &mut file);
+    file.set("traffic", groups);
+    file.maybe(draw, 0.5, "measure", |draw| measure(draw, &scale));
+    if !ends {
+        file.maybe(draw, 0.4, "record", |draw| record(draw, &scale, &built, &listed));
+    }
+    file.maybe(draw, 0.4, "events", |draw| events(draw, &scale, &built));
+    file.maybe(draw, 0.2, "variants", |draw| variants(draw, &scale, &names));
+    file.maybe(draw, 0.15, "sizes", |draw| {
+        let name = *draw.pick(&["quick", "large"]);
+        let at = scale.length * draw.uniform(0.6, 1.0);
+        table(name, table("stop.at", draw.time(at))).into()
+    });
+    file.into()
+}
+
+/// One seed, a list, or a number of seeds.
+fn seeds(draw: &mut Draw, file: &mut Table) {
+    match draw.between(0, 9) {
+        0..=5 => {
+            file.set("seed", draw.between(0, 1 << 40));
+        }
+        6 => {
+            let seeds = draw.between(1, 3);
+            let seeds: Vec<Value> = (1..=seeds).map(|seed| Value::from(seed * 7)).collect();
+            file.set("seed", seeds);
+        }
+        7 => {
+            file.set("seeds", draw.between(1, 3));
+        }
+        _ => {}
+    }
+}
+
+/// When the run ends: at a time, by some group's traffic, or with the last flow.
+fn stop(
+    draw: &mut Draw,
+    scale: &Scale,
+    groups: &[Value],
+    names: &[String],
+    ends: bool,
+    file: &mut Table,
+) {
+    let mut stop = Table::default();
+    if !ends {
+        let at = scale.length * draw.uniform(0.7, 1.0);
+        stop.set("at", draw.time(at));
+    }
+    if draw.chance(0.3) {
+        let name = draw.pick(names);
+        let group = groups.iter().find(|group| group["name"] == **name);
+        let group = group.expect("the names are those of groups");
+        let unlimited = group["size"] == "unlimited" || group["size"]["kind"] == "unlimited";
+        let listed = group["pattern"] == "flows";
+        // Only what can come is accepted.
+        if !unlimited && !listed {
+            stop.set("traffic", name.clone());
+            match draw.between(0, 2) {
+                0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),
+                0 | 1 => stop.set("flows", draw.between(1, 2)),
+                _ => {
+                    let bytes = scale.bytes() * draw.log(0.01, 2.0);
+                    stop.set("bytes", draw.bytes(bytes))
+                }
+            };
+            stop.maybe(draw, 0.5, "drain", |draw| draw.chance(0.7).into());
+        }
+    }
+    if !stop.is_empty() {
+        file.set("stop", stop);
+    }
+}
+
+fn measure(draw: &mut Draw, scale: &Scale) -> Value {
+    let mut measure = Table::default();
+    let length = scale.length;
+    let from = length * draw.uniform(0.0, 0.6);
+    measure.maybe(draw, 0.7, "from", |draw| draw.time(from));
+    measure.maybe(draw, 0.4, "to", |draw| {
+        let to = from + length * draw.log(1e-3, 0.5);
+        draw.time(to)
+    });
+    measure.maybe(draw, 0.5, "phases", |draw| {
+        let mut phases = Table::default();
+        for number in 0..draw.between(1, 3) {
+            let from = length * draw.uniform(0.0, 0.65);
+            let to = from + length * draw.log(1e-3, 0.5);
+            let window = vec![draw.time(from), draw.time(to)];
+            phases.set(&format!("phase {number}"), window);
+        }
+        phases.into()
+    });
+    measure.into()
+}
+
+fn record(
+    draw: &mut Draw,
+    scale: &Scale,
+    built: &Fabric,
+    listed: &[(String, Option<u64>)],
+) -> Value {
+    let mut record = Table::default();
+    let sampling = |draw: &mut Draw| {
+        if draw.chance(0.4) {
+            "on-change".into()
+        } else {
+            scale.interval(draw)
+        }
+    };
+    record.maybe(draw, 0.5, "windows", sampling);
+    record.maybe(draw, 0.5, "rtts", sampling);
+    record.maybe(draw, 0.5, "rates", |draw| scale.interval(draw));
+    record.maybe(draw, 0.5, "queues", |draw| scale.interval(draw));
+    if record.get("queues").is_some() {
+        record.maybe(draw, 0.6, "links", |draw| {
+            let one = |draw: &mut Draw| -> Value {
+                match draw.between(0, 2) {
+                    0 => draw.pick(&built.layers).clone().into(),
+                    1 => "all".into(),
+                    _ => link(draw, built).into(),
+                }
+            };
+            if draw.chance(0.5) {
+                one(draw)
+            } else {
+                (0..draw.between(1, 3)).map(|_| one(draw)).collect()
+            }
+        });
+    }
+    record.maybe(draw, 0.3, "packets", |draw| {
+        let of = |draw: &mut Draw, (name, flows): &(String, Option<u64>)| {
+            let most = flows.unwrap_or(3) - 1;
+            Value::from(format!("{name}/{}", draw.between(0, most.min(3))))
+        };
+        if draw.chance(0.5) {
+            let group = draw.pick(listed).clone();
+            of(draw, &group)
+        } else {
+            let groups = draw.some(listed, 1);
+            groups.iter().map(|group| of(draw, group)).collect()
+        }
+    });
+    record.into()
+}
+
+/// A cable, or one direction of it.
+fn link(draw: &mut Draw, built: &Fabric) -> String {
+    let link = draw.pick(&built.links);
+    let (from, to) = (&built.node(link.from).name, &built.node(link.to).name);
+    let joint = *draw.pick(&["-", "->"]);
+    format!("{from}{joint}{to}")
+}
+
+fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
+    let mut events: Vec<Value> = Vec::new();
+    for _ in 0..draw.between(1, 4) {
+        let mut event = Table::default();
+        if draw.chance(0.7) {
+            event.set("link", link(draw, built));
+        } else {
+            event.set("node", draw.pick(&built.nodes).name.clone());
+        }
+        let at = scale.length * draw.uniform(0.0, 0.9);
+        let until = at + scale.length * draw.log(1e-3, 0.5);
+        let mut end = event.clone();
+        event.set("at", draw.time(at));
+        end.set("at", draw.time(until));
+        match draw.between(0, 3) {
+            0 => {
+                event.set("rate", scale.rate(draw));
+                end.set("rate", scale.rate(draw));
+            }
+            1 | 2 => {
+                event.set("down", true);
+                end.set("up", true);
+                event.maybe(draw, 0.1, "up", |_| false.into());
+                end.maybe(draw, 0.1, "down", |_| false.into());
+            }
+            _ => {
+                let loss = *draw.pick(&[0.001, 0.01, 0.1, 0.5, 1.0]);
+                event.set("loss", loss);
+                end.set("loss", 0.0);
+            }
+        }
+        events.push(event.into());
+        if draw.chance(0.6) {
+            events.push(end.into());
+        }
+    }
+    events.into()
+}
+
+/// One or two axes of overrides.
+fn variants(draw: &mut Draw, scale: &Scale, names: &[String]) -> Value {
+    let mut axes = Table::default();
+    for axis in 0..draw.between(1, 2) {
+        let mut axis_table = Table::default();
+        for name in 0..draw.between(1, 2) {
+            let mut overrides = Table::default();
+            let group = draw.pick(names).clone();
+            match draw.between(0, 3) {
+                0 => {
+                    let entries = transport::end_to_end();
+                    let entry = *draw.pick(&entries);
+                    overrides.set(&format!("traffic.{group}.controller"), entry.name);
+                }
+                1 => {
+                    let at = scale.length * draw.uniform(0.65, 1.0);
+                    overrides.set("stop.at", draw.time(at));
+                }
+                2 => {
+                    overrides.set("jitter", "none");
+                }
+                _ => {
+                    overrides.set(&format!("traffic.{group}.enabled"), true);
+                }
+            }
+            axis_table.set(&format!("name {name}"), overrides);
+        }
+        axes.set(&format!("axis{axis}"), axis_table);
+    }
+    axes.into()
+}
