@@ -50,9 +50,15 @@ impl Coverage {
     pub fn count(&mut self, tree: &Value) {
         let mut reached = Vec::new();
         let fits = self.walk(&self.schema, "", tree, &mut reached);
-        assert!(fits, "the schema refuses a scenario that was accepted:\n{tree:#}");
+        assert!(
+            fits,
+            "the schema refuses a scenario that was accepted:\n{tree:#}"
+        );
         for part in reached {
-            *self.reached.get_mut(&part).expect("parts are those of the schema") += 1;
+            *self
+                .reached
+                .get_mut(&part)
+                .expect("parts are those of the schema") += 1;
         }
     }
 
@@ -109,7 +115,10 @@ impl Coverage {
         if types(schema).next().is_some() && !fits_type {
             return false;
         }
-        if schema.get("const").is_some_and(|constant| constant != value) {
+        if schema
+            .get("const")
+            .is_some_and(|constant| constant != value)
+        {
             return false;
         }
         if schema["enum"].is_array() {
@@ -142,9 +151,8 @@ impl Coverage {
                 || other.is_object() && !self.walk(other, place, value, &mut here)
             {
                 // What a table's alternatives have is known to them alone.
-                let of_alternatives = alternatives(schema, place).any(|(one, _)| {
-                    properties(one).any(|(name, _)| name == key)
-                });
+                let of_alternatives = alternatives(schema, place)
+                    .any(|(one, _)| properties(one).any(|(name, _)| name == key));
                 if !of_alternatives {
                     return false;
                 }
@@ -202,7 +210,8 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
 /// The types that a schema names, none for any.
 fn types(schema: &Value) -> impl Iterator<Item = &str> {
     let one = schema["type"].as_str();
-    one.into_iter().chain(list(&schema["type"]).filter_map(Value::as_str))
+    one.into_iter()
+        .chain(list(&schema["type"]).filter_map(Value::as_str))
 }
 
 fn is_of_type(value: &Value, name: &str) -> bool {
@@ -248,8 +257,8 @@ fn name(alternative: &Value) -> String {
 fn shape(value: &Value) -> String {
     let text = value.as_str().unwrap_or("").replace("..", " .. ");
     let units = [
-        "ps", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bps", "Kbps", "Mbps",
-        "Gbps", "Tbps",
+        "ps", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bps", "Kbps",
+        "Mbps", "Gbps", "Tbps",
     ];
     let words = text.split_whitespace().filter(|word| !units.contains(word));
     let blotted = words.map(|word| {

@@ -61,7 +61,9 @@ pub fn fabric(draw: &mut Draw, scale: &Scale) -> Table {
         "graph" => graph(draw, scale, &mut fabric),
         "fat-tree" => {
             fabric.set("k", *draw.pick(&[2, 4, 4]));
-            fabric.maybe(draw, 0.5, "hosts_per_edge", |draw| draw.between(1, 3).into());
+            fabric.maybe(draw, 0.5, "hosts_per_edge", |draw| {
+                draw.between(1, 3).into()
+            });
             let layers = ["rack", "aggregation", "core"];
             let each = |draw: &mut Draw, one: fn(&Scale, &mut Draw) -> Value| {
                 if draw.chance(0.6) {
@@ -103,7 +105,10 @@ fn graph(draw: &mut Draw, scale: &Scale, fabric: &mut Table) {
     };
     let mut pairs = Vec::new();
     for switch in 1..switches {
-        pairs.push((format!("w{switch}"), format!("w{}", draw.between(0, switch - 1))));
+        pairs.push((
+            format!("w{switch}"),
+            format!("w{}", draw.between(0, switch - 1)),
+        ));
     }
     for _ in 0..draw.between(0, 3) {
         let (a, b) = (draw.between(0, switches - 1), draw.between(0, switches - 1));
@@ -132,7 +137,9 @@ fn graph(draw: &mut Draw, scale: &Scale, fabric: &mut Table) {
             let own = if rates_and_delays_of_all { 0.5 } else { 1.0 };
             cable.maybe(draw, own, "rate", |draw| scale.rate(draw));
             cable.maybe(draw, own, "delay", |draw| scale.delay(draw));
-            cable.maybe(draw, 0.3, "layer", |draw| (*draw.pick(&["near", "far"])).into());
+            cable.maybe(draw, 0.3, "layer", |draw| {
+                (*draw.pick(&["near", "far"])).into()
+            });
             cable.into()
         })
         .collect();
@@ -143,12 +150,17 @@ fn graph(draw: &mut Draw, scale: &Scale, fabric: &mut Table) {
     let hosts = if draw.chance(0.3) {
         vec![format!("h0..h{}", hosts - 1).into()]
     } else {
-        (0..hosts).map(|host| node(draw, format!("h{host}"))).collect()
+        (0..hosts)
+            .map(|host| node(draw, format!("h{host}")))
+            .collect()
     };
     let switches: Vec<Value> = (0..switches)
         .map(|switch| node(draw, format!("w{switch}")))
         .collect();
-    fabric.set("hosts", hosts).set("switches", switches).set("cables", cables);
+    fabric
+        .set("hosts", hosts)
+        .set("switches", switches)
+        .set("cables", cables);
 }
 
 fn list(draw: &mut Draw, count: u64, mut one: impl FnMut(&mut Draw) -> Value) -> Value {

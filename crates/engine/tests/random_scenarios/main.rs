@@ -78,9 +78,19 @@ fn what_holds_for_every_run_holds_for_random_scenarios() {
     }
     let kinds: Vec<String> = kinds
         .iter()
-        .map(|(kind, seeds)| format!("  {}: {kind}: seeds {:?}", seeds.len(), &seeds[..seeds.len().min(8)]))
+        .map(|(kind, seeds)| {
+            format!(
+                "  {}: {kind}: seeds {:?}",
+                seeds.len(),
+                &seeds[..seeds.len().min(8)]
+            )
+        })
         .collect();
-    let examples: Vec<String> = failures.iter().take(3).map(|failure| failure.to_string()).collect();
+    let examples: Vec<String> = failures
+        .iter()
+        .take(3)
+        .map(|failure| failure.to_string())
+        .collect();
     panic!(
         "{} of {count} random scenarios failed:\n{}\n\n{}",
         failures.len(),

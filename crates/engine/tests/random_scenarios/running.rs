@@ -1,8 +1,8 @@
 //! Runs scenarios on all cores, watched, and keeps the files of those that fail.
 
+use super::folder;
 use super::properties::{self, Broken};
 use super::scenario;
-use super::folder;
 use pathweave_engine::{Output, Progress, RunError, run, run_with_departure_ports};
 use pathweave_scenario::{Plan, Variant};
 use serde_json::Value;
@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// What a scenario broke.
@@ -27,12 +27,29 @@ pub struct Failure {
     file: PathBuf,
 }
 
+impl Failure {
+    fn line(&self) -> String {
+        let Failure {
+            seed,
+            variant,
+            run_seed,
+            kind,
+            message,
+            ..
+        } = self;
+        format!("scenario {seed}, variant \"{variant}\", seed {run_seed}: {kind}: {message}")
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { seed, kind, message, file, .. } = self;
-        writeln!(f, "scenario {seed}, variant \"{}\", seed {}: {kind}: {message}", self.variant, self.run_seed)?;
-        writeln!(f, "repeat it with: pathweave run {}", file.display())?;
-        writeln!(f, "or: PATHWEAVE_FIRST_SCENARIO={seed} PATHWEAVE_SCENARIOS=1")?;
+        writeln!(f, "{}", self.line())?;
+        writeln!(f, "repeat it with: pathweave run {}", self.file.display())?;
+        let seed = self.seed;
+        writeln!(
+            f,
+            "or: PATHWEAVE_FIRST_SCENARIO={seed} PATHWEAVE_SCENARIOS=1"
+        )?;
         write!(f, "{}", self.text)
     }
 }
@@ -54,7 +71,10 @@ pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
                         return;
                     }
                     if let Some(failure) = run_one(seed, schema) {
-                        failures.lock().expect("no thread panics with it").push(failure);
+                        failures
+                            .lock()
+                            .expect("no thread panics with it")
+                            .push(failure);
                     }
                 }
             });
@@ -62,6 +82,11 @@ pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
     });
     let mut failures = failures.into_inner().expect("no thread panics with it");
     failures.sort_by_key(|failure| failure.seed);
+    if !failures.is_empty() {
+        let lines: Vec<String> = failures.iter().map(Failure::line).collect();
+        std::fs::write(kept().join("failures.txt"), lines.join("\n"))
+            .expect("the target folder can be written to");
+    }
     failures
 }
 
@@ -90,9 +115,16 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
     let first = simulate(&plan, run)?;
     properties::check(&plan, &first)?;
     let again = simulate(&plan, run)?;
-    properties::same(&first, &again, "the same scenario gives other results when run again")?;
+    properties::same(
+        &first,
+        &again,
+        "the same scenario gives other results when run again",
+    )?;
     // A port that acts at every departure is for plain queues alone.
-    let has_agents = plan.groups.iter().any(|group| group.controllers().any(|(entry, _)| entry.scheme.is_some()));
+    let has_agents = plan
+        .groups
+        .iter()
+        .any(|group| group.controllers().any(|(entry, _)| entry.scheme.is_some()));
     if !has_agents && plan.shared_buffer.is_none() {
         let other = simulate(&plan, run_with_departure_ports)?;
         properties::same(&first, &other, "two implementations of a port differ")?;
@@ -121,20 +153,29 @@ fn simulate(plan: &Plan, engine: Engine) -> Result<Output, Broken> {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(RunError::Cancelled)) => Err(Broken::new(
             "it does not end",
-            format!("at {} after {} packet-hops", progress.time(), progress.packet_hops()),
+            format!(
+                "at {} after {} packet-hops",
+                progress.time(),
+                progress.packet_hops()
+            ),
         )),
-        Ok(Err(error)) => Err(Broken::new("the run failed", error.to_string())),
+        Ok(Err(error)) => Err(Broken::alike("the run failed", error.to_string())),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            Err(Broken::new("it panicked", text.unwrap_or_default()))
+            Err(Broken::alike("it panicked", text.unwrap_or_default()))
         }
     }
 }
 
+/// Where failures are kept.
+fn kept() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("random-scenarios")
+}
+
 /// Writes a scenario and the files that it may name.
 fn keep(seed: u64, text: &str) -> PathBuf {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("random-scenarios");
+    let target = kept();
     std::fs::create_dir_all(&target).expect("the target folder can be written to");
     for file in ["cdf.csv", "packets.csv"] {
         std::fs::copy(folder().join(file), target.join(file)).expect("the file can be copied");

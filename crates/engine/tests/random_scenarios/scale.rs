@@ -16,7 +16,7 @@ pub struct Scale {
 }
 
 /// Packets of 1500 B that a host could send in a run.
-const PACKETS: (f64, f64) = (20.0, 1500.0);
+const PACKETS: (f64, f64) = (20.0, 10_000.0);
 
 impl Scale {
     pub fn new(draw: &mut Draw) -> Scale {

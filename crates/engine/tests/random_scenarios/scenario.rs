@@ -42,7 +42,10 @@ pub fn generate(seed: u64, schema: &Value) -> Generated {
             Err(message) => refused.push(format!("{message}\n{text}")),
         }
     }
-    panic!("seed {seed}: no attempt was accepted, the last for:\n{}", refused[refused.len() - 1]);
+    panic!(
+        "seed {seed}: no attempt was accepted, the last for:\n{}",
+        refused[refused.len() - 1]
+    );
 }
 
 fn read(text: &str) -> Result<Scenario, String> {
@@ -73,16 +76,24 @@ fn build(table: &Value) -> Fabric {
 fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     let scale = Scale::new(draw);
     let mut file = Table::default();
-    file.maybe(draw, 0.5, "title", |_| format!("Random scenario {seed}").into());
+    file.maybe(draw, 0.5, "title", |_| {
+        format!("Random scenario {seed}").into()
+    });
     seeds(draw, &mut file);
-    file.maybe(draw, 0.3, "jitter", |draw| (*draw.pick(&["rtt", "none"])).into());
+    file.maybe(draw, 0.3, "jitter", |draw| {
+        (*draw.pick(&["rtt", "none"])).into()
+    });
 
     let mut fabric = fabric::fabric(draw, &scale);
     let built = build(&fabric.clone().into());
     fabric::queues(draw, &built, &mut fabric);
     file.set("fabric", fabric);
     let routing = fabric::routing(draw, &scale, &built);
-    let kind = routing.get("kind").and_then(Value::as_str).unwrap_or("ecmp").to_owned();
+    let kind = routing
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or("ecmp")
+        .to_owned();
     let distinct = routing.get("distinct") == Some(&Value::Bool(true));
     if kind != "ecmp" || draw.chance(0.6) {
         file.set("routing", routing);
@@ -126,7 +137,9 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     file.set("traffic", groups);
     file.maybe(draw, 0.5, "measure", |draw| measure(draw, &scale));
     if !ends {
-        file.maybe(draw, 0.4, "record", |draw| record(draw, &scale, &built, &listed));
+        file.maybe(draw, 0.4, "record", |draw| {
+            record(draw, &scale, &built, &listed)
+        });
     }
     file.maybe(draw, 0.4, "events", |draw| events(draw, &scale, &built));
     file.maybe(draw, 0.2, "variants", |draw| variants(draw, &scale, &names));

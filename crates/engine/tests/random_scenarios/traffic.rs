@@ -96,7 +96,9 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     group.set("pattern", pattern);
     let most = if scene.distinct {
         let hosts = 0..scene.hosts();
-        let pairs = hosts.clone().flat_map(|a| hosts.clone().map(move |b| (a, b)));
+        let pairs = hosts
+            .clone()
+            .flat_map(|a| hosts.clone().map(move |b| (a, b)));
         let different = pairs.filter(|(a, b)| a != b);
         different.map(|(a, b)| scene.paths(a, b)).max().unwrap_or(1)
     } else {
@@ -137,7 +139,13 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     });
     group.maybe(draw, 0.1, "enabled", |_| true.into());
     let listed = if pattern == "flows" {
-        Some(flows(draw, scene, &mut group, controlled_by_flows, subflows))
+        Some(flows(
+            draw,
+            scene,
+            &mut group,
+            controlled_by_flows,
+            subflows,
+        ))
     } else {
         let peers = scene.peers(draw);
         self::pattern(draw, scene, pattern, &peers, &mut group);
@@ -188,7 +196,9 @@ fn packets(draw: &mut Draw, transport: &Transport) -> Option<Value> {
 
 /// Points of a distribution between two sizes.
 fn points(draw: &mut Draw, least: u64, most: u64) -> Value {
-    let mut sizes: Vec<u64> = (0..draw.between(1, 5)).map(|_| draw.log_integer(least, most)).collect();
+    let mut sizes: Vec<u64> = (0..draw.between(1, 5))
+        .map(|_| draw.log_integer(least, most))
+        .collect();
     sizes.sort_unstable();
     let count = sizes.len();
     let each = sizes.into_iter().enumerate();
@@ -199,7 +209,16 @@ fn points(draw: &mut Draw, least: u64, most: u64) -> Value {
 /// How much a flow sends.
 fn size(draw: &mut Draw, scale: &Scale, ends: bool) -> Value {
     let bytes = |draw: &mut Draw| (scale.bytes() * draw.log(0.01, 1.0)).max(1.0);
-    let kinds = ["text", "text", "fixed", "uniform", "pareto", "cdf", "tiny", "unlimited"];
+    let kinds = [
+        "text",
+        "text",
+        "fixed",
+        "uniform",
+        "pareto",
+        "cdf",
+        "tiny",
+        "unlimited",
+    ];
     let kind = *draw.pick(&kinds[..if ends { 7 } else { 8 }]);
     if kind == "unlimited" && draw.chance(0.7) {
         return kind.into();
@@ -233,7 +252,9 @@ fn size(draw: &mut Draw, scale: &Scale, ends: bool) -> Value {
                 draw.bytes(most)
             });
             if size.get("maximum").is_some() {
-                size.maybe(draw, 0.6, "beyond", |draw| (*draw.pick(&["redraw", "clip"])).into());
+                size.maybe(draw, 0.6, "beyond", |draw| {
+                    (*draw.pick(&["redraw", "clip"])).into()
+                });
             }
         }
         "cdf" => match draw.between(0, 2) {
@@ -272,7 +293,9 @@ fn hosts(draw: &mut Draw, scene: &Scene<'_>, peers: &[u32], least: usize) -> Val
         }
         _ => {
             let some = draw.some(peers, least);
-            some.into_iter().map(|host| Value::from(scene.host(host))).collect()
+            some.into_iter()
+                .map(|host| Value::from(scene.host(host)))
+                .collect()
         }
     }
 }
@@ -288,7 +311,10 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
         }
     };
     let different_racks = |draw: &mut Draw, group: &mut Table| {
-        let racks: BTreeSet<u32> = peers.iter().map(|&host| scene.built.host(host).rack).collect();
+        let racks: BTreeSet<u32> = peers
+            .iter()
+            .map(|&host| scene.built.host(host).rack)
+            .collect();
         if complete && racks.len() > 1 && draw.chance(0.3) {
             group.set("different_racks", true);
         } else {
@@ -301,9 +327,16 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
         let destination = *draw.pick(peers);
         group.set("destination", scene.host(destination));
         if !complete || draw.chance(0.3) {
-            let others: Vec<u32> = peers.iter().copied().filter(|&host| host != destination).collect();
+            let others: Vec<u32> = peers
+                .iter()
+                .copied()
+                .filter(|&host| host != destination)
+                .collect();
             let sources = draw.some(&others, 1);
-            let names: Vec<Value> = sources.iter().map(|&host| scene.host(host).into()).collect();
+            let names: Vec<Value> = sources
+                .iter()
+                .map(|&host| scene.host(host).into())
+                .collect();
             group.set("sources", names);
             return sources.len() as u64;
         }
@@ -319,7 +352,9 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
         "random" => {
             different_racks(draw, group);
             group.maybe(draw, 0.3, "max_inbound", |draw| draw.between(1, 4).into());
-            group.maybe(draw, 0.3, "flows_per_host", |draw| draw.between(1, 3).into());
+            group.maybe(draw, 0.3, "flows_per_host", |draw| {
+                draw.between(1, 3).into()
+            });
         }
         "incast" => {
             let mut most = peers.len() as u64 - 1;
@@ -356,7 +391,9 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
                     group.set("layer", draw.pick(&scene.built.layers).clone())
                 }
             };
-            group.maybe(draw, finite, "count", |draw| draw.log_integer(1, 100).into());
+            group.maybe(draw, finite, "count", |draw| {
+                draw.log_integer(1, 100).into()
+            });
         }
         "many-to-one" => {
             let sources = towards_one(draw, group);
@@ -406,8 +443,12 @@ fn flows(
         flow.set("from", scene.host(from)).set("to", scene.host(to));
         flow.maybe(draw, 0.4, "name", |_| format!("number {number}").into());
         let own = if bare { 1.0 } else { 0.2 };
-        flow.maybe(draw, own, "size", |draw| size(draw, scene.scale, scene.ends));
-        flow.maybe(draw, own, "controller", |draw| scene.controller(draw, group_subflows));
+        flow.maybe(draw, own, "size", |draw| {
+            size(draw, scene.scale, scene.ends)
+        });
+        flow.maybe(draw, own, "controller", |draw| {
+            scene.controller(draw, group_subflows)
+        });
         let mut start = 0.0;
         if draw.chance(0.4) {
             start = length * draw.uniform(0.0, 0.6);
@@ -456,7 +497,11 @@ fn path(draw: &mut Draw, scene: &Scene<'_>, from: u32, to: u32) -> Value {
         while let Some(&last) = walk.last() {
             if last == to {
                 let hosts_too = draw.chance(0.3);
-                let inner = if hosts_too { 0..walk.len() } else { 1..walk.len() - 1 };
+                let inner = if hosts_too {
+                    0..walk.len()
+                } else {
+                    1..walk.len() - 1
+                };
                 let name = |node: &NodeId| Value::from(built.node(*node).name.clone());
                 return walk[inner].iter().map(name).collect();
             }

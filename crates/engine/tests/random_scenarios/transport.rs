@@ -45,7 +45,9 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
     };
     let density = *draw.pick(&[0.0, 0.0, 0.1, 0.4]);
     let properties = &schema["$defs"]["TransportTable"]["properties"];
-    let keys = properties.as_object().expect("the table of transports is in the schema");
+    let keys = properties
+        .as_object()
+        .expect("the table of transports is in the schema");
     for (key, schema_of_key) in keys {
         if !draw.chance(density) {
             continue;
@@ -141,7 +143,12 @@ fn by_schema(draw: &mut Draw, root: &Value, schema: &Value) -> Option<Value> {
         return Some(constant.clone());
     }
     let types = &schema["type"];
-    let is = |name: &str| types == name || types.as_array().is_some_and(|all| all.contains(&name.into()));
+    let is = |name: &str| {
+        types == name
+            || types
+                .as_array()
+                .is_some_and(|all| all.contains(&name.into()))
+    };
     if is("boolean") {
         return Some(draw.chance(0.5).into());
     }
@@ -199,7 +206,10 @@ pub fn controller(draw: &mut Draw, entries: &[&'static Entry], subflows: u64) ->
             }
         });
     }
-    let has_parameters = entry.parameters.iter().any(|one| controller.get(one.name).is_some());
+    let has_parameters = entry
+        .parameters
+        .iter()
+        .any(|one| controller.get(one.name).is_some());
     if has_parameters || draw.chance(0.2) {
         controller.into()
     } else {
@@ -209,10 +219,16 @@ pub fn controller(draw: &mut Draw, entries: &[&'static Entry], subflows: u64) ->
 
 /// The controllers that need no help from switches.
 pub fn end_to_end() -> Vec<&'static Entry> {
-    registry().iter().filter(|entry| entry.scheme.is_none()).collect()
+    registry()
+        .iter()
+        .filter(|entry| entry.scheme.is_none())
+        .collect()
 }
 
 /// Those for which the switches of a fabric take part.
 pub fn with_switches() -> Vec<&'static Entry> {
-    registry().iter().filter(|entry| entry.scheme.is_some()).collect()
+    registry()
+        .iter()
+        .filter(|entry| entry.scheme.is_some())
+        .collect()
 }

@@ -176,7 +176,11 @@ impl Endpoints {
             if sender.phase == Phase::Open {
                 self.connections[place as usize].change(sender.number, Change::Closed);
             }
-            sender.phase = Phase::Closed;
+            if sender.phase == Phase::Unopened {
+                sender.opened = Time::MAX; // it never opens: the timer finds another time here
+            } else {
+                sender.phase = Phase::Closed;
+            }
             sender.deadline = Time::MAX;
             self.receivers[index as usize].ack_deadline = Time::MAX;
         }
