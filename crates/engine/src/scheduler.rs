@@ -160,6 +160,8 @@ impl Scheduler {
     /// Sets a timer. Timers are not taken back.
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
         let (kind, id) = alarm.kind_and_id();
+        #[cfg(feature = "checks")]
+        self.check_not_past(at);
         let at = at.max(self.now);
         self.push(Later {
             at,
@@ -198,6 +200,8 @@ impl Scheduler {
             && first.at < self.heap_first.min(limit)
         {
             self.wheel.pop(first);
+            #[cfg(feature = "checks")]
+            self.check_not_past(first.at);
             self.now = first.at;
             return Some((first.at, self.link_event(first.slot)));
         }
@@ -219,6 +223,8 @@ impl Scheduler {
                     return None;
                 }
                 self.wheel.pop(near);
+                #[cfg(feature = "checks")]
+                self.check_not_past(near.at);
                 self.now = near.at;
                 return Some((near.at, self.link_event(near.slot)));
             }
@@ -237,9 +243,21 @@ impl Scheduler {
                 }
                 self.far[slot] = Time::MAX;
             }
+            #[cfg(feature = "checks")]
+            self.check_not_past(later.at);
             self.set_now(later.at);
             return Some((later.at, later.event));
         }
+    }
+
+    /// No event is set for, or comes out at, a time before the last one's.
+    #[cfg(feature = "checks")]
+    fn check_not_past(&self, at: Time) {
+        assert!(
+            at >= self.now,
+            "check: an event at {at}, when it is {} already",
+            self.now
+        );
     }
 
     #[cold]
@@ -258,6 +276,8 @@ impl Scheduler {
 impl LinkEvents for Scheduler {
     #[inline(always)]
     fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
+        #[cfg(feature = "checks")]
+        self.check_not_past(at);
         let slot = self.slot(link, event);
         if !self.wheel.insert(slot, at) {
             self.schedule_far(slot, at);

@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+#[cfg(feature = "checks")]
+mod checks;
 mod fmp;
 mod forwarding;
 mod histogram;

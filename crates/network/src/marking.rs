@@ -62,7 +62,7 @@ impl Admission {
             } => {
                 // "At or above 0" would mark on an empty queue; the code bases that use the rule
                 // ask for more than one waiting packet.
-                (k as u32).max(1)
+                (k.ceil() as u32).max(1)
             }
             Marking::Step {
                 threshold: Threshold::Bytes(_),
@@ -117,6 +117,32 @@ impl Admission {
     /// Decides for one packet. `bytes` is asked only when a rule needs it.
     #[inline(always)]
     pub fn decide(
+        &mut self,
+        packets: u32,
+        bytes: impl FnOnce() -> u32,
+        header: &Header,
+    ) -> Verdict {
+        #[cfg(feature = "checks")]
+        return self.decide_and_check(packets, bytes(), header);
+        #[cfg(not(feature = "checks"))]
+        self.decide_quickly(packets, bytes, header)
+    }
+
+    #[cfg(feature = "checks")]
+    fn decide_and_check(&mut self, packets: u32, bytes: u32, header: &Header) -> Verdict {
+        let verdict = self.decide_quickly(packets, || bytes, header);
+        let rules = crate::checks::QueueRules {
+            limit: self.rules.limit,
+            marking: self.rules.marking,
+            drop_ecn_blind: self.rules.drop_ecn_blind,
+            loses: self.rules.loss > 0.0,
+        };
+        rules.allow(verdict, Waiting { packets, bytes }, header);
+        verdict
+    }
+
+    #[inline(always)]
+    fn decide_quickly(
         &mut self,
         packets: u32,
         bytes: impl FnOnce() -> u32,
@@ -200,7 +226,7 @@ impl Rules {
                 rule,
             } => match rule {
                 MarkingRule::Above => (k as u32).saturating_add(1),
-                MarkingRule::AtOrAbove => (k as u32).max(1),
+                MarkingRule::AtOrAbove => (k.ceil() as u32).max(1),
             },
             _ => u32::MAX,
         }
@@ -231,6 +257,15 @@ mod tests {
         Marking::Step {
             threshold: Threshold::Packets(k),
             rule,
+        }
+    }
+
+    #[test]
+    fn a_queue_below_a_fractional_k_is_not_at_it() {
+        for (k, marked_from) in [(10.0, 10), (10.1, 11), (10.9, 11)] {
+            let mut at = admission(Limit::Packets(100), step(k, MarkingRule::AtOrAbove), false);
+            assert_eq!(decide(&mut at, marked_from - 1, 0, true), Verdict::Take);
+            assert_eq!(decide(&mut at, marked_from, 0, true), Verdict::TakeAndMark);
         }
     }
 

@@ -63,6 +63,9 @@ pub struct Network<S, P: Port> {
     routes: Routes,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
+    /// Of each link.
+    #[cfg(feature = "checks")]
+    checks: Vec<crate::checks::LinkCheck>,
 }
 
 impl<S: Copy + Default, P: Port> Network<S, P> {
@@ -78,6 +81,11 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             packets: Packets::new(),
             routes: Routes::default(),
             fmp: None,
+            #[cfg(feature = "checks")]
+            checks: (0..)
+                .zip(links)
+                .map(|(link, setup)| crate::checks::LinkCheck::new(link, setup))
+                .collect(),
         }
     }
 
@@ -104,10 +112,27 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             label,
             segment,
         });
-        let (header, _) = self.packets.visible(id);
-        let taken = self.ports[link as usize].enqueue(link, now, id, header, label, events);
+        let taken = self.enqueue(link, now, id, events);
         if !taken {
             self.packets.remove(id);
+        }
+        taken
+    }
+
+    /// Offers a packet to a link's port. Returns whether it was taken.
+    #[inline(always)]
+    fn enqueue<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        id: PacketId,
+        events: &mut E,
+    ) -> bool {
+        let (header, label) = self.packets.visible(id);
+        let taken = self.ports[link as usize].enqueue(link, now, id, header, *label, events);
+        #[cfg(feature = "checks")]
+        if taken {
+            self.checks[link as usize].take(now, id, header.size);
         }
         taken
     }
@@ -117,6 +142,8 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
     pub fn arrive<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Arrival {
         let port = &mut self.ports[link as usize];
         let (id, label) = port.deliver(link, now, events);
+        #[cfg(feature = "checks")]
+        self.checks[link as usize].deliver(now, id);
         let (header, kept) = self.packets.visible(id);
         *kept = label;
         port.count_delivered(header.size);
@@ -129,7 +156,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             };
         }
         header.position = position;
-        if self.ports[next as usize].enqueue(next, now, id, header, label, events) {
+        if self.enqueue(next, now, id, events) {
             Arrival::Forwarded
         } else {
             Arrival::Dropped(id)
@@ -147,7 +174,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         id: PacketId,
         events: &mut E,
     ) -> Arrival {
-        let (header, label) = self.packets.visible(id);
+        let (header, _) = self.packets.visible(id);
         let Some(fmp) = &mut self.fmp else {
             return Arrival::Dropped(id);
         };
@@ -168,8 +195,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
                 Next::None => return Arrival::Dropped(id),
                 Next::Link(next) => next,
             };
-            let port = &mut self.ports[next as usize];
-            return if port.enqueue(next, now, id, header, *label, events) {
+            return if self.enqueue(next, now, id, events) {
                 Arrival::Forwarded
             } else {
                 Arrival::Dropped(id)
@@ -229,8 +255,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             label,
             segment: S::default(),
         });
-        let (header, _) = self.packets.visible(id);
-        if self.ports[link as usize].enqueue(link, now, id, header, label, events) {
+        if self.enqueue(link, now, id, events) {
             fmp.on_sent(link, message);
         } else {
             self.packets.remove(id);
@@ -305,6 +330,8 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
     /// Changes a link's rate.
     pub fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
         self.ports[link as usize].set_rate(link, now, rate, events);
+        #[cfg(feature = "checks")]
+        self.checks[link as usize].set_rate(rate);
     }
 
     /// From now on a link loses packets with this probability, after it has sent them.
@@ -323,7 +350,10 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         if !self.ports[link as usize].is_up() {
             return;
         }
-        for id in self.ports[link as usize].fail(link, now, events).0 {
+        let purged = self.ports[link as usize].fail(link, now, events);
+        #[cfg(feature = "checks")]
+        self.checks[link as usize].fail(&purged.0);
+        for id in purged.0 {
             let packet = self.packets.remove(id);
             if !packet.header.is_feedback() {
                 lost(packet.segment);

@@ -320,6 +320,57 @@ impl Scoreboard {
         sent.state = State::SentAgain;
         Some((number, sent.data))
     }
+
+    /// Counts the segments anew. Without selective acknowledgements what left the network is only a number,
+    /// which has to leave room for what is lost.
+    ///
+    /// # Errors
+    /// What does not agree.
+    #[cfg(any(test, feature = "checks"))]
+    pub fn check(&self, selective: bool) -> Result<(), String> {
+        let mask = self.ring.len() - 1;
+        let state = |number: u32| self.ring[number as usize & mask].state;
+        let count = |wanted| {
+            (self.una..self.next)
+                .filter(|&number| state(number) == wanted)
+                .count()
+        };
+        if self.una > self.next || self.outstanding() as usize > self.ring.len() {
+            return Err(format!("{} to {} are outstanding", self.una, self.next));
+        }
+        if count(State::Lost) != self.lost as usize {
+            return Err(format!(
+                "{} are lost, {} counted",
+                count(State::Lost),
+                self.lost
+            ));
+        }
+        if selective && count(State::Sacked) != self.sacked as usize {
+            return Err(format!(
+                "{} are sacked, {} counted",
+                count(State::Sacked),
+                self.sacked
+            ));
+        }
+        if self.sacked + self.lost > self.outstanding() {
+            let (sacked, lost) = (self.sacked, self.lost);
+            return Err(format!(
+                "{sacked} sacked and {lost} lost of {}",
+                self.outstanding()
+            ));
+        }
+        let below =
+            (self.una..self.lost_from.min(self.next)).find(|&number| state(number) == State::Lost);
+        if let Some(below) = below {
+            return Err(format!("{below} is lost, below {}", self.lost_from));
+        }
+        let above = (self.sacked_to.max(self.una)..self.next)
+            .find(|&number| state(number) == State::Sacked);
+        if let Some(above) = above.filter(|_| selective) {
+            return Err(format!("{above} is sacked, from {} on", self.sacked_to));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

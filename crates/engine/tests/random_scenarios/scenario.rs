@@ -189,8 +189,10 @@ fn stop(
         let group = group.expect("the names are those of groups");
         let unlimited = group["size"] == "unlimited" || group["size"]["kind"] == "unlimited";
         let listed = group["pattern"] == "flows";
-        // Only what can come is accepted.
-        if !unlimited && !listed {
+        // Only what can come is accepted. What has an end of its own may come to it first.
+        let limits = ["count", "rounds", "bursts", "stop"];
+        let limited = limits.iter().any(|key| group.get(*key).is_some());
+        if !unlimited && !listed && !(ends && limited) {
             stop.set("traffic", name.clone());
             match draw.between(0, 2) {
                 0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),

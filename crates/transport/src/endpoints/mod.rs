@@ -1,6 +1,8 @@
 //! All connections of a run: packets and timers go in, packets and timers come out.
 
 mod acknowledgements;
+#[cfg(feature = "checks")]
+mod checks;
 mod data;
 mod opening;
 mod retransmission;
@@ -204,7 +206,11 @@ impl Endpoints {
         }
         match segment.kind {
             Kind::Data => self.on_data(index, segment, arrived, now, out),
-            Kind::Ack => self.on_ack(index, segment, arrived.feedback, now, out),
+            Kind::Ack => {
+                self.on_ack(index, segment, arrived.feedback, now, out);
+                #[cfg(feature = "checks")]
+                self.check_connection(index);
+            }
             Kind::Syn => self.on_syn(index, segment, out),
             Kind::SynAck => self.on_syn_ack(index, segment, now, out),
         }
