@@ -53,6 +53,8 @@ struct subflow {
 	u32 netns;
 	/* Payload bytes of a full packet. */
 	u32 segment;
+	/* What the window has grown by beyond its units: growth.h. */
+	u64 fraction;
 	struct state state;
 };
 
@@ -96,6 +98,7 @@ struct acknowledgement {
 	u32 packets;
 	/* Marks that it echoes. */
 	u32 marks;
+	/* Windows do not grow: in fast recovery, and by duplicates, which acknowledge nothing cumulatively. */
 	bool recovery;
 	bool window_limited;
 };
@@ -172,36 +175,7 @@ ONCE u32 established(const struct connection *connection)
 	return count;
 }
 
-/* Adds to a window, which stays below the largest. */
-static __always_inline void grow(struct subflow *subflow, u64 by)
-{
-	subflow->window = least(subflow->window + least(by, MOST), MOST);
-}
-
-/* packets / each, of congestion avoidance: one packet more for `each` (PACKET is one) acknowledged ones. */
-static __always_inline void grow_by_one_in(struct subflow *subflow, u32 packets, u64 each)
-{
-	grow(subflow, mul_div(packets * PACKET, PACKET, each));
-}
-
-/*
- * Slow start: adds `step` (PACKET is one) for each acknowledged packet until the window reaches ssthresh, and
- * returns how many packets are left for congestion avoidance.
- */
-static __always_inline u32 slow_start(struct subflow *subflow, u32 packets, u64 step)
-{
-	u64 steps;
-
-	if (!in_slow_start(subflow))
-		return packets;
-	steps = (subflow->ssthresh - subflow->window - 1) / step + 1;
-	if (steps >= packets) {
-		grow(subflow, step * packets);
-		return 0;
-	}
-	grow(subflow, step * steps);
-	return packets - (u32)steps;
-}
+#include "growth.h"
 
 /* Sets ssthresh to `window`, at least the minimum window, and lowers the window to it. */
 static __always_inline void cut_to(struct subflow *subflow, u64 window)

@@ -50,6 +50,8 @@ struct private {
 	/* The window that was last given to the kernel: if it has another now, the kernel has changed it. */
 	u32 given;
 	u32 delivered_ce;
+	/* What the last acknowledgement left unacknowledged begins here. */
+	u32 snd_una;
 	/* Receiver: what DCTCP's (RFC 8257, section 3.2) remembers. */
 	u32 prior_rcv_nxt;
 	/* ssthresh before the last loss, for an undo. */
@@ -251,6 +253,15 @@ static __always_inline void adopt(struct subflow *row, struct private *own, cons
 	own->given = tp->snd_cwnd;
 }
 
+/* Whether an acknowledgement has acknowledged new data cumulatively: a duplicate that only reports packets does not. */
+static __always_inline bool advances(struct private *own, const struct tcp_sock *tp)
+{
+	bool advances = tp->snd_una != own->snd_una;
+
+	own->snd_una = tp->snd_una;
+	return advances;
+}
+
 static __always_inline bool is_window_limited(const struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -289,6 +300,7 @@ void BPF_PROG(pathweave_init, struct sock *sk)
 	__builtin_memset(own, 0, sizeof(*own));
 	own->key = key_of(sk);
 	own->prior_rcv_nxt = ((struct tcp_sock *)sk)->rcv_nxt;
+	own->snd_una = ((struct tcp_sock *)sk)->snd_una;
 	take_row(sk, own, &connection);
 }
 
@@ -319,13 +331,14 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	struct connection *connection = NULL;
 	struct subflow *row = row_of(own, &connection);
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+	bool in_recovery = state == TCP_CA_Recovery;
 
 	if (!own->has_row && own->key)
 		row = take_row(sk, own, &connection);
 	take_little_ahead(sk);
 	seen.packets = rs->acked_sacked;
 	seen.window_limited = is_window_limited(tp);
-	seen.recovery = state == TCP_CA_Recovery;
+	seen.recovery = !advances(own, tp) || in_recovery;
 	if (!row || !connection) {
 		if (seen.window_limited && !seen.recovery)
 			reno_on_ack(tp, own, seen.packets);
@@ -336,7 +349,7 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	own->delivered_ce = tp->delivered_ce;
 	adopt(row, own, tp);
 	refresh(row, sk);
-	row->in_recovery = seen.recovery;
+	row->in_recovery = in_recovery;
 	row->packets += seen.packets;
 	row->marks += seen.marks;
 	on_ack(connection, row, &seen);

@@ -32,6 +32,7 @@
 		subflow->established = 1;                                                              \
 		subflow->suppressed = 0;                                                               \
 		subflow->number = place;                                                               \
+		subflow->fraction = 0;                                                                 \
 		subflow->minimum_window = minimum();                                                   \
 		subflow->state = (struct state){ 0 };                                                  \
 		on_opened(connection, subflow);                                                        \

@@ -124,6 +124,28 @@ ONCE u64 mul_div(u64 a, u64 b, u64 c)
 	return quotient << excess;
 }
 
+/* The highest 64 bits of a b. */
+static __always_inline u64 product_above(u64 a, u64 b)
+{
+	u64 a_low = (u32)a, a_high = a >> 32, b_low = (u32)b, b_high = b >> 32;
+	u64 middle = a_high * b_low + (a_low * b_low >> 32);
+	u64 other = a_low * b_high + (u32)middle;
+
+	return a_high * b_high + (middle >> 32) + (other >> 32);
+}
+
+/* Whether a b is less than c d (-1), equal to it (0) or more (1), exactly. */
+ONCE s32 compare_products(u64 a, u64 b, u64 c, u64 d)
+{
+	u64 first = product_above(a, b), second = product_above(c, d);
+
+	if (first == second) {
+		first = a * b;
+		second = c * d;
+	}
+	return first < second ? -1 : first > second;
+}
+
 /* window - window * share, for a share of at most ONE. */
 static __always_inline u64 without_share(u64 window, u64 share)
 {

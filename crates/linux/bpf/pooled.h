@@ -27,16 +27,11 @@ struct parameters {
 
 struct state {
 	struct once_per_round cuts;
-	/* What the window has grown by beyond its units. */
-	u64 fraction;
 };
 
 struct shared {};
 
-#include "fine_growth.h"
-
-/* With a window for each subflow of this and more, which no RTTs lead to, nothing grows; their sum fits 64 bits. */
-#define ENORMOUS (1ULL << 59)
+#include "scaled_windows.h"
 
 /* gamma = 1. */
 #define EVERY [0 ... GAMMAS - 1]
@@ -57,33 +52,18 @@ static __always_inline u32 gamma_of(const struct subflow *r)
 	return least(r->number, GAMMAS - 1) % GAMMAS;
 }
 
-/* How many packets must be acknowledged for a subflow to gain one: tau_r sum_s(w_s / tau_s), of PACKETs. */
-static __always_inline u64 packets_per_increment(const struct connection *connection, const struct subflow *r)
-{
-	const struct subflow *s;
-	u64 total = 0;
-
-	if (!r->established || !has_rtt(r))
-		return r->window;
-	for_each_subflow(connection, s)
-		if (has_rtt(s))
-			total += least(mul_div(s->window, r->srtt, s->srtt), ENORMOUS);
-	return total;
-}
-
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
 	u32 packets, gamma = gamma_of(r);
-	u64 *fraction = &r->state.fraction;
 
 	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, settings.cut[gamma]))
 		return;
 	if (!lets_window_grow(ack))
 		return;
-	packets = slow_start_finely(r, fraction, ack->packets, settings.step[gamma]);
+	packets = slow_start(r, ack->packets, settings.step[gamma]);
 	if (packets)
-		grow_finely(r, fraction, mul_div(packets * PACKET, FINE, packets_per_increment(connection, r)));
+		grow_by_one_in(r, packets, scaled_windows(connection, r).total);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

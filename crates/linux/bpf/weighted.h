@@ -28,13 +28,11 @@ struct parameters {
 
 struct state {
 	struct once_per_round cuts;
-	/* What the window has grown by beyond its units. */
-	u64 fraction;
 };
 
 struct shared {};
 
-#include "fine_growth.h"
+#include "connection.h"
 
 _Static_assert(WEIGHTS == SUBFLOWS, "every number of subflows has its weight");
 
@@ -67,15 +65,14 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 				   const struct acknowledgement *ack)
 {
 	u32 packets, weight = weight_of(connection);
-	u64 *fraction = &r->state.fraction;
 
 	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, cut_of(weight, r)))
 		return;
 	if (!lets_window_grow(ack))
 		return;
-	packets = slow_start_finely(r, fraction, ack->packets, settings.step[weight]);
+	packets = slow_start(r, ack->packets, settings.step[weight]);
 	/* ONE and 2^34 make FINE in PACKETs. */
-	grow_finely(r, fraction, mul_div(packets * settings.omega[weight], 1ULL << 34, r->window));
+	grow_finely(r, mul_div(packets * settings.omega[weight], 1ULL << 34, r->window));
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

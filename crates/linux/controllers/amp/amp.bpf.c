@@ -135,7 +135,7 @@ static __always_inline void respond(struct connection *connection, struct subflo
 		return;
 	if (!lets_window_grow(ack) || r->suppressed)
 		return;
-	packets = slow_start(r, ack->packets, PACKET);
+	packets = slow_start(r, ack->packets, FINE);
 	if (packets)
 		grow_by_one_in(r, packets, total_window(connection));
 }

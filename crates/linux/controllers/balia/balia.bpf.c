@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Balia (Peng et al., ToN 2016), the balanced linked adaptation of MPTCP, in the integer arithmetic of Linux's
- * module. With x the rates, y their sum and X the largest, a subflow gains a packet for
- * 10 w_r y^2 / ((x_r + X)(4 x_r + X)) acknowledgements, and a loss costs half of the window, times X / x_r but
- * at most 3/2. crates/control/src/balia has the arithmetic and the rulings; README.md says what the kernel makes of them.
+ * Balia (Peng et al., ToN 2016), the balanced linked adaptation of MPTCP. With x the rates, y their sum and X the largest,
+ * a subflow gains one packet for 10 w_r y^2 / ((x_r + X)(4 x_r + X)) acknowledged ones, and a loss costs half of
+ * the window, times X / x_r but at most 3/2. crates/control/src/balia has the formulas and rulings; README.md says what
+ * the kernel makes of them. linux.h has the arithmetic of Linux's module.
  *
- * Windows are whole packets and every number is that of the simulator's `variant = "linux"`: products keep their
- * lowest 64 bits, X / x_r is a whole number.
+ * Rates are the windows that they take at the subflow's own RTT, so x_r is w_r. An acknowledgement's growth is exact to
+ * 2^-40 packets and 2^-26 of itself, and so is a cut.
  */
 #define CONTROLLER balia
 #include "numbers.h"
 
 struct parameters {
 	u64 minimum_window;
+	/* Whether windows are whole packets, as in Linux's module. */
+	u64 as_linux;
 };
 
-/* How a subflow answers. */
+/* Of linux.h: how a subflow answers. */
 struct response {
 	/* Acknowledgements to count before the window grows, in its lowest 32 bits. */
 	u64 acks;
@@ -24,6 +26,7 @@ struct response {
 };
 
 struct state {
+	/* Of linux.h. */
 	struct response response;
 	/* Acknowledgements since the window grew. */
 	u32 counter;
@@ -33,90 +36,60 @@ struct state {
 
 struct shared {};
 
-#include "whole_packets.h"
+#include "scaled_windows.h"
 
 SETTINGS = { .minimum_window = 2 };
 
-/* Bytes in a segment, and what makes rates bytes per second. */
-#define MSS 1448ULL
-#define EIGHTHS_PER_SECOND 8000000ULL
-/* The largest rate that is not scaled down, by steps of 5 bits. A rate has at most 58 bits: seven are enough. */
-#define LARGEST_RATE (1ULL << 25)
-#define RATE_STEP 5
-#define MOST_RATE_STEPS 7
-#define SCALE 10
+#include "linux.h"
 
 static __always_inline bool responds_to_marks(void)
 {
 	return false;
 }
 
-/* At least 1, of a subflow that has an RTT. */
-static __always_inline u64 rate_of(const struct subflow *s)
+/* How many packets must be acknowledged for a subflow to gain one, in PACKETs. */
+static __always_inline u64 packets_per_increment(const struct scaled_windows *rates, u64 window)
 {
-	return larger(MSS * EIGHTHS_PER_SECOND * cwnd(s) / s->srtt, 1);
-}
+	u64 quotient = mul_div(window, rates->total, window + rates->largest);
 
-static __always_inline struct response response_of(const struct connection *connection, const struct subflow *r)
-{
-	struct response response = { .acks = cwnd(r), .cost = cwnd(r) / 2 };
-	u64 own, largest, square, acks, total = 0;
-	const struct subflow *s;
-	u32 shift = 0;
-
-	if (is_alone(connection) || !has_rtt(r))
-		return response;
-	own = rate_of(r);
-	largest = own;
-	for_each_subflow(connection, s)
-		if (has_rtt(s))
-			largest = larger(largest, rate_of(s));
-	response.cost = response.cost * least(largest / own << SCALE, (3 << SCALE) / 2) >> SCALE;
-	for (u32 steps = 0; steps < MOST_RATE_STEPS; steps++)
-		if (largest >> shift > LARGEST_RATE)
-			shift += RATE_STEP;
-	for_each_subflow(connection, s)
-		if (has_rtt(s))
-			total += rate_of(s) >> shift;
-	own >>= shift;
-	largest >>= shift;
-	square = 10 * total * total;
-	acks = square / (own + largest) * cwnd(r) / (4 * own + largest);
-	if (acks)
-		response.acks = acks;
-	return response;
-}
-
-static __always_inline void work_out_response(const struct connection *connection, struct subflow *r)
-{
-	r->state.response = response_of(connection, r);
+	/* It is at most 16 windows: the total is at most 16 times the largest. */
+	return mul_div(10 * quotient, rates->total, 4 * window + rates->largest);
 }
 
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	if (!r->state.is_current && !ack->recovery) {
-		work_out_response(connection, r);
-		r->state.is_current = true;
-	}
-	if (!lets_window_grow(ack) || ack->packets == 0)
+	struct scaled_windows rates;
+	u32 packets;
+
+	if (settings.as_linux) {
+		linux_on_ack(connection, r, ack);
 		return;
-	if (slow_start_by(r, ack->packets) ||
-	    count(&r->state.counter, r, is_alone(connection) ? cwnd(r) : r->state.response.acks))
-		work_out_response(connection, r);
+	}
+	if (!lets_window_grow(ack))
+		return;
+	packets = slow_start(r, ack->packets, FINE);
+	if (!packets)
+		return;
+	rates = scaled_windows(connection, r);
+	grow_by_one_in(r, packets, rates.subflows > 1 ? packets_per_increment(&rates, r->window) : r->window);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
 {
-	u32 left = half(r), window = cwnd(r);
+	struct scaled_windows rates;
 
-	if (!is_alone(connection)) {
-		if (!r->state.is_current)
-			work_out_response(connection, r);
-		left = larger(window - least(r->state.response.cost, window), 1);
+	if (settings.as_linux) {
+		linux_on_loss(connection, r, loss);
+		return;
 	}
-	leave_after(loss, r, &r->state.counter, left);
-	r->state.is_current = false;
+	if (loss == TIMEOUT) {
+		respond_from(r, loss, r->window);
+		return;
+	}
+	/* w_r / 2 times X / x_r is half of X. */
+	rates = scaled_windows(connection, r);
+	cut_to(r, r->window - least(rates.largest / 2, 3 * r->window / 4));
 }
 
 static __always_inline void on_opened(struct connection *connection, struct subflow *r)

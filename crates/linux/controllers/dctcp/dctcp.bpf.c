@@ -45,7 +45,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 		return;
 	if (!lets_window_grow(ack))
 		return;
-	packets = slow_start(r, ack->packets, PACKET);
+	packets = slow_start(r, ack->packets, FINE);
 	if (packets)
 		grow_by_one_in(r, packets, r->window);
 }

@@ -153,14 +153,14 @@ static __always_inline u64 pull_on(const struct totals *totals, const struct sub
 	return mul_div(r->state.beta, r->srtt, totals->shortest) / (FINE_ONE / STEP);
 }
 
-/* What `packets` change of the window, for this much of push or pull. */
+/* What `packets` change of the window, for this much of push or pull: in FINE. */
 static __always_inline u64 change_by(const struct totals *totals, const struct subflow *r, u64 force,
 				     u32 packets)
 {
 	u64 mean = totals->windows / totals->subflows;
 	u64 change = mul_div(mul_div(force, mean, r->window), r->srtt, totals->shortest);
 
-	return mul_div(change, packets, STEP / PACKET);
+	return mul_div(change, packets * (FINE / STEP), 1);
 }
 
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
@@ -178,7 +178,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 		return;
 	was_in_slow_start = in_slow_start(r);
 	if (ack->window_limited)
-		packets = slow_start(r, packets, PACKET);
+		packets = slow_start(r, packets, FINE);
 	if (!has_rtt(r) || !sum_up(connection, &totals))
 		return;
 	push = push_of(&totals);
@@ -188,9 +188,9 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	if (in_slow_start(r))
 		return;
 	if (pull > push)
-		r->window -= least(change_by(&totals, r, pull - push, packets), r->window);
+		shrink_finely(r, change_by(&totals, r, pull - push, packets));
 	else if (ack->window_limited)
-		grow(r, change_by(&totals, r, push - pull, packets));
+		grow_finely(r, change_by(&totals, r, push - pull, packets));
 	else
 		return;
 	r->window = larger(r->window, floor_of(r));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * OLIA (Khalili et al., CoNEXT 2012), the opportunistic linked increases of MPTCP, in the integer arithmetic of
- * Linux's module. For an acknowledgement a subflow gains w_r / R + delta_r / w_r with R = (sum_s w_s tau_r / tau_s)^2;
- * delta_r moves windows from M, the paths with the largest ones, to B, those that carry most between losses.
- * crates/control/src/olia has the arithmetic and the rulings; README.md says what the kernel makes of them.
+ * OLIA (Khalili et al., CoNEXT 2012), the opportunistic linked increases of MPTCP. For an acknowledged packet a
+ * subflow gains w_r / R + delta_r / w_r with R = (sum_s w_s tau_r / tau_s)^2; delta_r moves windows from M, the paths with
+ * the largest ones, to B, those that carry most between losses. crates/control/src/olia has the formulas and
+ * rulings; README.md says what the kernel makes of them. linux.h has the arithmetic of Linux's module.
  *
- * Windows are whole packets and every number is that of the simulator's `variant = "linux"`: products keep their
- * lowest 64 bits, fractions of a packet are 1024ths.
+ * Both terms are exact to 2^-40 packets and 2^-26 of themselves. Paths are compared exactly.
  */
 #define CONTROLLER olia
 #include "numbers.h"
@@ -15,13 +14,16 @@ struct parameters {
 	u64 minimum_window;
 	/* Best is the largest l^2 / tau, instead of the largest l / tau^2. */
 	u64 l2_over_tau;
+	/* Whether windows are whole packets, as in Linux's module. */
+	u64 as_linux;
 };
 
 struct state {
-	/* Sequence numbers: acknowledged when the last acknowledgement outside recovery came, and at losses. */
-	u64 acked;
+	/* Sequence numbers: what had been acknowledged at the last two losses. */
 	u64 last_loss;
 	u64 last_but_one;
+	/* Of linux.h: what had been acknowledged when the last acknowledgement outside recovery came. */
+	u64 acked;
 	/* Growth with one established subflow, in acknowledgements. */
 	u32 counter;
 	/* Growth with several, in 1024ths of a packet. */
@@ -30,72 +32,66 @@ struct state {
 
 struct shared {};
 
-#include "whole_packets.h"
+#include "scaled_windows.h"
 
 SETTINGS = { .minimum_window = 2 };
 
-#define SCALE 10
-/* The steps at which a packet is full. */
-#define FULL ((1 << SCALE) - 1)
+/*
+ * l: the larger of the packets acknowledged between the last two losses and those since the last, of a subflow with so
+ * much acknowledged. The kernel counts bytes.
+ */
+static __always_inline u64 between_losses(const struct subflow *s, u64 acked)
+{
+	const struct state *state = &s->state;
+	u64 since = acked - least(state->last_loss, acked);
 
-/* A path as the sets see it. */
-struct member {
-	u64 window;
-	/* l / tau^2 or l^2 / tau, as a fraction: equal paths must compare equal. */
-	u64 numerator;
-	u64 denominator;
-};
+	return larger(since, state->last_loss - state->last_but_one) / larger(s->segment, 1);
+}
+
+/* A loss with nothing acknowledged since the last is the same as that. */
+static __always_inline void remember_loss(struct state *state, u64 acked)
+{
+	if (acked <= state->last_loss)
+		return;
+	state->last_but_one = state->last_loss;
+	state->last_loss = acked;
+}
+
+#include "linux.h"
 
 static __always_inline bool responds_to_marks(void)
 {
 	return false;
 }
 
-/* l: the larger of the packets acknowledged between the last two losses and those since the last. */
-static __always_inline u64 between_losses(const struct subflow *s)
-{
-	const struct state *state = &s->state;
-	u64 since = state->acked - least(state->last_loss, state->acked);
+/* By what a path is best, l / tau^2 or l^2 / tau, as a fraction: equal paths must compare equal. */
+struct merit {
+	u64 numerator;
+	u64 denominator;
+};
 
-	/* The kernel counts bytes. */
-	return larger(since, state->last_loss - state->last_but_one) / larger(s->segment, 1);
-}
-
-static __always_inline struct member member_of(const struct subflow *s)
+static __always_inline struct merit merit_of(const struct subflow *s)
 {
-	u64 l = between_losses(s), tau = s->srtt;
-	struct member member = {
-		.window = s->in_recovery ? whole_ssthresh(s) : cwnd(s),
+	/* Its square fits 64 bits. */
+	u64 l = least(between_losses(s, s->acked), ~0U), tau = s->srtt;
+	struct merit merit = {
 		.numerator = settings.l2_over_tau ? l * l : l,
 		.denominator = settings.l2_over_tau ? tau : tau * tau,
 	};
 
-	return member;
+	return merit;
 }
 
-/* (window / rate + sign / (n window)) in 1024ths, of a rate with twice that scale. */
-static __always_inline s32 step(u64 window, u64 rate, s32 sign, u64 n)
+/* Whether a subflow's merit is the fraction. */
+static __always_inline bool has_merit(const struct subflow *s, u64 numerator, u64 denominator)
 {
-	u64 linked = n * (window << SCALE) * (window << SCALE);
-	u64 divisor = larger(n * window * rate, 1);
+	struct merit merit = merit_of(s);
 
-	/* What is added to the counter are the quotient's lowest 32 bits. */
-	if (sign < 0 && linked < rate)
-		return -(u32)(((rate - linked) << SCALE) / divisor);
-	if (sign < 0)
-		linked -= rate;
-	else if (sign > 0)
-		linked += rate;
-	return (u32)((linked << SCALE) / divisor);
-}
-
-static __always_inline bool is_best(const struct member *member, u64 numerator, u64 denominator)
-{
-	return member->numerator * denominator == numerator * member->denominator;
+	return !compare_products(merit.numerator, denominator, numerator, merit.denominator);
 }
 
 /* |M|, by the largest window. */
-ONCE u32 widest(const struct connection *connection, u64 largest)
+ONCE u32 largest_windows(const struct connection *connection, u64 largest)
 {
 	const struct subflow *s;
 	u32 count = 0;
@@ -103,98 +99,117 @@ ONCE u32 widest(const struct connection *connection, u64 largest)
 	if (!connection)
 		return 0;
 	for_each_subflow(connection, s)
-		if (has_rtt(s) && member_of(s).window == largest)
+		if (has_rtt(s) && s->window == largest)
 			count++;
 	return count;
 }
 
 /* |B \ M|, by the largest window and the best fraction. */
-ONCE u32 best_not_widest(const struct connection *connection, u64 largest, u64 numerator, u64 denominator)
+ONCE u32 best_without_largest_window(const struct connection *connection, u64 largest, u64 numerator,
+				     u64 denominator)
 {
 	const struct subflow *s;
-	struct member member;
 	u32 count = 0;
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, s) {
-		if (!has_rtt(s))
-			continue;
-		member = member_of(s);
-		if (member.window != largest && is_best(&member, numerator, denominator))
+	for_each_subflow(connection, s)
+		if (has_rtt(s) && s->window != largest && has_merit(s, numerator, denominator))
 			count++;
-	}
 	return count;
 }
 
-/* What an acknowledgement adds to a subflow's steps. */
-static __always_inline s32 step_of(const struct connection *connection, const struct subflow *r)
+/* What delta moves: one packet in so many packets of the window, towards the subflow or away from it; 0 is none. */
+struct delta {
+	u64 of_window;
+	/* u64 leaves no gap at the end, which the verifier would not let pass. */
+	u64 is_negative;
+};
+
+/* delta_r with so many subflows: 1 / (m |B \ M|) for the best without the largest window, -1 / (m |M|) for M. */
+static __always_inline struct delta delta_of(const struct connection *connection, const struct subflow *r,
+					     u64 subflows)
 {
-	u64 root = 1, largest = 0, numerator = 0, denominator = 1;
+	u64 largest = 0, numerator = 0, denominator = 1;
+	struct delta delta = {};
 	const struct subflow *s;
-	struct member member;
-	u32 share, n = 1;
-	s32 sign = 0;
+	struct merit merit;
+	u32 best;
 
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
-		member = member_of(s);
-		largest = larger(largest, member.window);
-		if (member.numerator * denominator >= numerator * member.denominator) {
-			numerator = member.numerator;
-			denominator = member.denominator;
+		largest = larger(largest, s->window);
+		merit = merit_of(s);
+		if (compare_products(merit.numerator, denominator, numerator, merit.denominator) >= 0) {
+			numerator = merit.numerator;
+			denominator = merit.denominator;
 		}
-		root += (member.window << SCALE) * r->srtt / s->srtt;
 	}
-	share = best_not_widest(connection, largest, numerator, denominator);
-	member = member_of(r);
-	if (share && member.window == largest) {
-		sign = -1;
-		n = widest(connection, largest) * established(connection);
-	} else if (share && is_best(&member, numerator, denominator)) {
-		sign = 1;
-		n = share * established(connection);
+	best = best_without_largest_window(connection, largest, numerator, denominator);
+	if (!best)
+		return delta;
+	if (r->window == largest) {
+		delta.is_negative = true;
+		delta.of_window = subflows * largest_windows(connection, largest);
+	} else if (has_merit(r, numerator, denominator)) {
+		delta.of_window = subflows * best;
 	}
-	return step(cwnd(r), root * root, sign, n);
+	return delta;
+}
+
+/* Congestion avoidance, coupled to the other subflows. */
+static __always_inline void move(const struct connection *connection, struct subflow *r,
+				 const struct scaled_windows *rates, u32 packets)
+{
+	struct delta delta = delta_of(connection, r, rates->subflows);
+	u64 up = one_in(packets, mul_div(rates->total, rates->total, r->window)), down = 0;
+	/* After a timeout the window may be below its floor: that does not raise it. */
+	u64 lowest = least(r->window, floor_of(r));
+
+	if (delta.of_window && delta.is_negative)
+		down = one_in(packets, delta.of_window * r->window);
+	else if (delta.of_window)
+		up += one_in(packets, delta.of_window * r->window);
+	if (up >= down)
+		grow_finely(r, up - down);
+	else
+		shrink_finely(r, down - up);
+	r->window = larger(r->window, lowest);
+	/* To shrink is no reason for slow start. */
+	r->ssthresh = least(r->ssthresh, r->window);
 }
 
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	u64 window;
+	struct scaled_windows rates;
+	u32 packets;
 
-	if (ack->recovery || ack->packets == 0)
-		return;
-	r->state.acked = r->acked;
-	if (!ack->window_limited || slow_start_by(r, ack->packets))
-		return;
-	if (is_alone(connection) || !has_rtt(r)) {
-		count(&r->state.counter, r, cwnd(r));
+	if (settings.as_linux) {
+		linux_on_ack(connection, r, ack);
 		return;
 	}
-	window = cwnd(r) * PACKET;
-	/* Without signed overflow. */
-	r->state.steps = (u32)r->state.steps + (u32)step_of(connection, r);
-	if (r->state.steps >= FULL) {
-		r->state.steps = 0;
-		r->window = least(window + PACKET, MOST);
-	} else if (r->state.steps <= -FULL) {
-		r->state.steps = 0;
-		r->window = least(larger(window - PACKET, floor_of(r)), window);
-	}
+	if (!lets_window_grow(ack))
+		return;
+	packets = slow_start(r, ack->packets, FINE);
+	if (!packets)
+		return;
+	rates = scaled_windows(connection, r);
+	if (rates.subflows > 1)
+		move(connection, r, &rates, packets);
+	else
+		grow_by_one_in(r, packets, r->window);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
 {
-	struct state *state = &r->state;
-
-	/* A loss with nothing acknowledged since the last is the same as that. */
-	if (state->acked > state->last_loss) {
-		state->last_but_one = state->last_loss;
-		state->last_loss = state->acked;
+	if (settings.as_linux) {
+		linux_on_loss(r, loss);
+		return;
 	}
-	leave_after(loss, r, &state->counter, half(r));
+	remember_loss(&r->state, r->acked);
+	respond_from(r, loss, r->window);
 }
 
 static __always_inline void on_opened(struct connection *connection, struct subflow *r)

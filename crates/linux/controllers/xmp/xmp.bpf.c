@@ -94,7 +94,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	}
 	if (!r->state.reduced) {
 		if (lets_window_grow(ack))
-			slow_start(r, ack->packets, PACKET);
+			slow_start(r, ack->packets, FINE);
 	} else if (r->acked >= r->state.cwr_seq) {
 		r->state.reduced = false;
 	}

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use super::{object, pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapCore, MapHandle, MapMut, ObjectBuilder, OpenMapMut, OpenObject};
-use pathweave_control::{Entry, ParameterKind, Parameters, Value};
+use pathweave_control::{Entry, Parameters, Value};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -48,11 +48,7 @@ impl Request {
     ) -> Result<Request, Failure> {
         let mut text: Vec<String> = parameters
             .iter()
-            .map(|(name, value)| match name {
-                // What a user chose there is for simulations: the kernel's LIA, OLIA and Balia are Linux's.
-                "variant" if in_linux_arithmetic(entry) => format!("{name}=linux"),
-                _ => format!("{name}={}", shown(value)),
-            })
+            .map(|(name, value)| format!("{name}={}", shown(value)))
             .collect();
         text.push(format!("minimum_window={minimum_window}"));
         Ok(Request {
@@ -74,17 +70,6 @@ pub const PREFIX: &str = "pw_";
 /// The kernel's name for a controller.
 pub fn kernel_name(controller: &str) -> String {
     format!("{PREFIX}{controller}")
-}
-
-/// Whether the controller has a variant in Linux's arithmetic, which is what the kernel runs.
-fn in_linux_arithmetic(entry: &Entry) -> bool {
-    entry.parameters.iter().any(|parameter| {
-        let choices = match parameter.kind {
-            ParameterKind::Choice(choices) => choices,
-            _ => &[],
-        };
-        parameter.name == "variant" && choices.contains(&"linux")
-    })
 }
 
 fn shown(value: &Value) -> String {

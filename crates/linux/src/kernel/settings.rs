@@ -5,7 +5,7 @@ use pathweave_control::{Ecn, Entry, Parameters, Value};
 
 /// One, of a share: ONE in bpf/numbers.h.
 const ONE: f64 = (1_u64 << 30) as f64;
-/// One packet of fine growth: FINE in bpf/fine_growth.h.
+/// One packet of fine growth: FINE in bpf/growth.h.
 const FINE: f64 = (1_u64 << 40) as f64;
 /// Rows of a connection: SUBFLOWS in bpf/connection.h.
 pub const SUBFLOWS: usize = 16;
@@ -36,9 +36,12 @@ impl Settings {
         let is = |name: &str, choice: &str| u64::from(parameters.choice(name) == choice);
         let own: Vec<u64> = match entry.name {
             "xmp" => vec![number("beta") as u64, is("variant", "kernel")],
-            "lia" => left_by_marks(number("ecn_cut")).into(),
-            "olia" => vec![is("best", "l2-over-tau")],
-            "balia" => Vec::new(),
+            "lia" => {
+                let [responds, left] = left_by_marks(number("ecn_cut"));
+                vec![is("variant", "linux"), responds, left]
+            }
+            "olia" => vec![is("best", "l2-over-tau"), is("variant", "linux")],
+            "balia" => vec![is("variant", "linux")],
             "wutcp" => weights(is("ecn", "on"), |m| omega(parameters, m)),
             "ewtcp" => weights(is("ecn", "on"), |m| 1.0 / (m * m)),
             "eutcp" => gammas(
@@ -231,16 +234,16 @@ mod tests {
                 .unwrap()
                 .values
         };
-        assert_eq!(lia(0.0), [3, 0, 1 << 39]);
-        assert_eq!(lia(1.0), [3, 1, 0]);
-        assert_eq!(lia(0.25), [3, 1, 3 << 37]);
+        assert_eq!(lia(0.0), [3, 0, 0, 1 << 39]);
+        assert_eq!(lia(1.0), [3, 0, 1, 0]);
+        assert_eq!(lia(0.25), [3, 0, 1, 3 << 37]);
         for (cut, window, left) in [
             (0.1, 10, 9),
             (0.3, 10, 7),
             (0.9, 10, 1),
             (0.2, 40_000, 32_000),
         ] {
-            assert_eq!((window * lia(cut)[2]) >> 39, left);
+            assert_eq!((window * lia(cut)[3]) >> 39, left);
         }
     }
 }

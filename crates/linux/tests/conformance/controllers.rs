@@ -42,6 +42,11 @@ macro_rules! controllers {
             }
 
             #[test]
+            fn grows_the_same_at_large_windows() {
+                crate::grows_the_same_at_large_windows(stringify!($controller));
+            }
+
+            #[test]
             fn other_settings_are_noticed() {
                 crate::other_settings_are_noticed(stringify!($controller));
             }

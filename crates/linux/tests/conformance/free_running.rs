@@ -77,7 +77,7 @@ impl Subflow {
         }
         let retransmitted = self.sender.is_missing_a_packet() && self.next > self.retransmission;
         let packets = match retransmitted {
-            true => self.sender.retransmission_arrives(),
+            true => self.sender.missing_packet_arrives(),
             false => self.sender.acknowledge(self.every),
         };
         let marked = 0.5 * (queue / threshold - 1.0).clamp(0.0, 1.0);

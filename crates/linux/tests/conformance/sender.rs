@@ -66,6 +66,7 @@ impl Sender {
     /// At most `packets` more have arrived; returns how many of those there were. While a packet is missing
     /// the others are acknowledged selectively.
     pub fn acknowledge(&mut self, packets: u32) -> u32 {
+        // The missing packet itself.
         let held_back = u64::from(self.missing);
         let arrived = u64::from(packets).min(self.unacknowledged().saturating_sub(held_back));
         if self.missing {
@@ -77,8 +78,13 @@ impl Sender {
         arrived as u32
     }
 
+    /// The first packet of those on their way is late: those after it are acknowledged selectively until it has arrived.
+    pub fn reorder(&mut self) {
+        self.missing |= self.unacknowledged() > 1;
+    }
+
     /// The missing packet has arrived, if one is missing.
-    pub fn retransmission_arrives(&mut self) -> u32 {
+    pub fn missing_packet_arrives(&mut self) -> u32 {
         if !self.missing {
             return 0;
         }

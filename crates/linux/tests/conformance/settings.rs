@@ -4,12 +4,7 @@ use pathweave_control::{Entry, ParameterKind, Parameters, Value};
 use pathweave_random::Stream;
 
 /// What only one value of has a counterpart in the kernel.
-const FIXED: &[(&str, &str, &str)] = &[
-    ("lia", "variant", "linux"),
-    ("olia", "variant", "linux"),
-    ("balia", "variant", "linux"),
-    ("fcc", "step", "fixed"),
-];
+const FIXED: &[(&str, &str, &str)] = &[("fcc", "step", "fixed")];
 
 /// FCC halves the window at beta = 1, which an average only reaches with a weight of 1, but for rounding: with a weight
 /// above a half floating point reaches it after some rounds, and fixed point does not.
@@ -18,6 +13,20 @@ const FCC_LARGEST_FRACTION: f64 = 0.5;
 /// The controller's defaults, but for what is fixed in the kernel.
 pub fn defaults(entry: &Entry) -> Parameters {
     checked(entry, fixed(entry))
+}
+
+/// The defaults, and those with each other `variant` that the controller has.
+pub fn variants(entry: &Entry) -> Vec<Parameters> {
+    let mut variants = vec![defaults(entry)];
+    let variant = entry.parameters.iter().find(|p| p.name == "variant");
+    if let Some(ParameterKind::Choice(choices)) = variant.map(|p| &p.kind) {
+        for choice in &choices[1..] {
+            let mut given = fixed(entry);
+            given.push(("variant".to_string(), Value::Text((*choice).to_string())));
+            variants.push(checked(entry, given));
+        }
+    }
+    variants
 }
 
 /// Any values, and a minimum window in packets.

@@ -32,13 +32,14 @@ pub struct Trace {
     /// How many subflows open in all, and the longest window that one begins with.
     most_subflows: usize,
     longest_window: f64,
-    /// Chances for each acknowledgement: that congestion begins or ends, of a loss, of a duplicate, of an
-    /// acknowledgement when the window is not used.
+    /// Chances for each acknowledgement: that congestion begins or ends, of a loss, of a duplicate, of a packet that
+    /// comes late, of an acknowledgement when the window is not used.
     begins: f64,
     ends: f64,
     marked: f64,
     loss: f64,
     duplicate: f64,
+    reordered: f64,
     idle: f64,
     /// Of an event: that a subflow opens or closes.
     changes: f64,
@@ -56,6 +57,7 @@ impl Trace {
         let marked = pick(&[0.05, 0.5, 1.0]);
         let loss = pick(&[0.0, 0.0005, 0.003, 0.02]);
         let duplicate = pick(&[0.0, 0.01, 0.1]);
+        let reordered = pick(&[0.0, 0.01, 0.1]);
         let idle = pick(&[0.0, 0.02, 0.5]);
         let changes = pick(&[0.0, 0.001, 0.01]);
         let drift = pick(&[1e-4, 1e-3, 0.02]);
@@ -88,6 +90,7 @@ impl Trace {
             marked,
             loss,
             duplicate,
+            reordered,
             idle,
             changes,
             drift,
@@ -197,7 +200,8 @@ impl Trace {
         let drift = 1.0 + self.drift * (2.0 * self.random.uniform() - 1.0);
         let sampled = self.chance(self.samples);
         let duplicate = self.chance(self.duplicate);
-        let retransmitted = self.chance(0.2);
+        let reordered = self.chance(self.reordered);
+        let arrives = self.chance(0.2);
         let queue = self.random.uniform();
         let turns = self.random.uniform();
         let (random, marked) = (&mut self.random, self.marked);
@@ -208,10 +212,14 @@ impl Trace {
         } else {
             turns < self.begins
         };
+        let acked = subflow.sender.facts().acked;
+        if reordered {
+            subflow.sender.reorder();
+        }
         let packets = if duplicate {
             0
-        } else if subflow.sender.is_missing_a_packet() && retransmitted {
-            subflow.sender.retransmission_arrives()
+        } else if subflow.sender.is_missing_a_packet() && arrives {
+            subflow.sender.missing_packet_arrives()
         } else {
             let most = (path.window * subflow.window_share) as u64;
             let packets = random.between(1, subflow.stretch.max(most));
@@ -233,7 +241,8 @@ impl Trace {
         let acknowledgement = Acknowledgement {
             packets,
             marks,
-            recovery: facts.in_recovery,
+            // As transports have it: a duplicate, which acknowledges nothing cumulatively, lets no window grow.
+            recovery: facts.in_recovery || facts.acked == acked,
             window_limited,
             sampled: sampled && packets > 0,
         };
@@ -250,7 +259,8 @@ fn traces_go_everywhere() {
     let entry = pathweave_control::find("reno").expect("a controller of the registry");
     let (mut windows, mut rtts) = ((f64::MAX, 0.0_f64), (u32::MAX, 0_u32));
     let (mut opens, mut closes, mut fast, mut timeouts) = (0, 0, 0, 0);
-    let (mut marks, mut duplicates, mut most_packets, mut most_subflows) = (0, 0, 0, 0);
+    let (mut marks, mut duplicates, mut disorder, mut most_packets, mut most_subflows) =
+        (0, 0, 0, 0, 0);
     for seed in 0..200 {
         let mut reno = Simulator::new(entry, &entry.defaults(), 2);
         let (mut trace, mut outcomes) = (Trace::new(seed), Vec::new());
@@ -270,6 +280,7 @@ fn traces_go_everywhere() {
                 Event::Acknowledge(ack) => {
                     marks += ack.marks;
                     duplicates += u32::from(ack.packets == 0 && ack.marks > 0);
+                    disorder += u32::from(ack.packets > 0 && ack.recovery && !facts.in_recovery);
                     most_packets = most_packets.max(ack.packets);
                     if facts.srtt > 0 {
                         rtts = (rtts.0.min(facts.srtt / 8), rtts.1.max(facts.srtt / 8));
@@ -284,4 +295,5 @@ fn traces_go_everywhere() {
     assert!(closes > 100 && opens > closes + 500, "{opens} {closes}");
     assert!(fast > 500 && timeouts > 100, "{fast} {timeouts}");
     assert!(marks > 10_000 && duplicates > 1_000, "{marks} {duplicates}");
+    assert!(disorder > 10_000, "{disorder}");
 }
