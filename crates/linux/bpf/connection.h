@@ -77,6 +77,7 @@ AT(local_port, 120);
 AT(remote_port, 122);
 AT(netns, 124);
 AT(segment, 128);
+AT(fraction, 136);
 #undef AT
 
 struct connection {

@@ -11,6 +11,12 @@
 #define FRACTION_BITS 16
 #define FINE (PACKET << FRACTION_BITS)
 
+/* A window with its fraction, in FINE. */
+static __always_inline u64 fine_window(const struct subflow *subflow)
+{
+	return (least(subflow->window, MOST - 1) << FRACTION_BITS) + subflow->fraction;
+}
+
 /* Adds to a window, in its units; it stays below the largest. */
 static __always_inline void grow(struct subflow *subflow, u64 by)
 {

@@ -56,14 +56,17 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 				   const struct acknowledgement *ack)
 {
 	u32 packets, gamma = gamma_of(r);
+	struct scaled_windows all = {};
 
 	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, settings.cut[gamma]))
 		return;
 	if (!lets_window_grow(ack))
 		return;
 	packets = slow_start(r, ack->packets, settings.step[gamma]);
-	if (packets)
-		grow_by_one_in(r, packets, scaled_windows(connection, r).total);
+	if (!packets)
+		return;
+	scale_windows(connection, r, &all);
+	grow_by_one_in(r, packets, all.total);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

@@ -13,23 +13,26 @@
 /* With one of this, which no RTTs lead to, nothing grows; the sum of all fits 64 bits. */
 #define ENORMOUS (1ULL << 59)
 
-/* Of all subflows, PACKET is one. A subflow that is not among them is alone. */
+/* Of all subflows, PACKET is one. */
 struct scaled_windows {
 	u64 total;
 	u64 largest;
-	/* How many they are; u64 leaves no gap at the end, which the verifier would not let pass. */
-	u64 subflows;
 };
 
-static __always_inline struct scaled_windows scaled_windows(const struct connection *connection,
-							    const struct subflow *r)
+/* Finds them, and returns how many subflows they are. One that is not among them is alone. */
+ONCE u32 scale_windows(const struct connection *connection, const struct subflow *r, struct scaled_windows *all)
 {
-	struct scaled_windows all = { .total = r->window, .largest = r->window, .subflows = 1 };
-	u64 total = 0, largest = 0, subflows = 0, scaled;
+	u64 total = 0, largest = 0, scaled;
 	const struct subflow *s;
+	u32 subflows = 0;
 
-	if (!r->established || !has_rtt(r))
-		return all;
+	if (!connection || !r || !all)
+		return 0;
+	if (!r->established || !has_rtt(r)) {
+		all->total = r->window;
+		all->largest = r->window;
+		return 1;
+	}
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
@@ -38,10 +41,9 @@ static __always_inline struct scaled_windows scaled_windows(const struct connect
 		largest = larger(largest, scaled);
 		subflows++;
 	}
-	all.total = total;
-	all.largest = largest;
-	all.subflows = subflows;
-	return all;
+	all->total = total;
+	all->largest = largest;
+	return subflows;
 }
 
 #endif

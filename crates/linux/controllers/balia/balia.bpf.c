@@ -59,7 +59,7 @@ static __always_inline u64 packets_per_increment(const struct scaled_windows *ra
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	struct scaled_windows rates;
+	struct scaled_windows rates = {};
 	u32 packets;
 
 	if (settings.as_linux) {
@@ -71,13 +71,15 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	packets = slow_start(r, ack->packets, FINE);
 	if (!packets)
 		return;
-	rates = scaled_windows(connection, r);
-	grow_by_one_in(r, packets, rates.subflows > 1 ? packets_per_increment(&rates, r->window) : r->window);
+	if (scale_windows(connection, r, &rates) > 1)
+		grow_by_one_in(r, packets, packets_per_increment(&rates, r->window));
+	else
+		grow_by_one_in(r, packets, r->window);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
 {
-	struct scaled_windows rates;
+	struct scaled_windows rates = {};
 
 	if (settings.as_linux) {
 		linux_on_loss(connection, r, loss);
@@ -88,7 +90,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 		return;
 	}
 	/* w_r / 2 times X / x_r is half of X. */
-	rates = scaled_windows(connection, r);
+	scale_windows(connection, r, &rates);
 	cut_to(r, r->window - least(rates.largest / 2, 3 * r->window / 4));
 }
 

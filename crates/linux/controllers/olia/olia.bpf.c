@@ -90,7 +90,7 @@ static __always_inline bool has_merit(const struct subflow *s, u64 numerator, u6
 	return !compare_products(merit.numerator, denominator, numerator, merit.denominator);
 }
 
-/* |M|, by the largest window. */
+/* |M|, by the largest window, in FINE: what is taken from it is less than the units of windows where they are large. */
 ONCE u32 largest_windows(const struct connection *connection, u64 largest)
 {
 	const struct subflow *s;
@@ -99,7 +99,7 @@ ONCE u32 largest_windows(const struct connection *connection, u64 largest)
 	if (!connection)
 		return 0;
 	for_each_subflow(connection, s)
-		if (has_rtt(s) && s->window == largest)
+		if (has_rtt(s) && fine_window(s) == largest)
 			count++;
 	return count;
 }
@@ -114,7 +114,7 @@ ONCE u32 best_without_largest_window(const struct connection *connection, u64 la
 	if (!connection)
 		return 0;
 	for_each_subflow(connection, s)
-		if (has_rtt(s) && s->window != largest && has_merit(s, numerator, denominator))
+		if (has_rtt(s) && fine_window(s) != largest && has_merit(s, numerator, denominator))
 			count++;
 	return count;
 }
@@ -139,7 +139,7 @@ static __always_inline struct delta delta_of(const struct connection *connection
 	for_each_subflow(connection, s) {
 		if (!has_rtt(s))
 			continue;
-		largest = larger(largest, s->window);
+		largest = larger(largest, fine_window(s));
 		merit = merit_of(s);
 		if (compare_products(merit.numerator, denominator, numerator, merit.denominator) >= 0) {
 			numerator = merit.numerator;
@@ -149,7 +149,7 @@ static __always_inline struct delta delta_of(const struct connection *connection
 	best = best_without_largest_window(connection, largest, numerator, denominator);
 	if (!best)
 		return delta;
-	if (r->window == largest) {
+	if (fine_window(r) == largest) {
 		delta.is_negative = true;
 		delta.of_window = subflows * largest_windows(connection, largest);
 	} else if (has_merit(r, numerator, denominator)) {
@@ -158,12 +158,12 @@ static __always_inline struct delta delta_of(const struct connection *connection
 	return delta;
 }
 
-/* Congestion avoidance, coupled to the other subflows. */
-static __always_inline void move(const struct connection *connection, struct subflow *r,
-				 const struct scaled_windows *rates, u32 packets)
+/* Congestion avoidance with several subflows, whose windows at r's RTT sum to `total`. */
+static __always_inline void move(const struct connection *connection, struct subflow *r, u64 total, u32 subflows,
+				 u32 packets)
 {
-	struct delta delta = delta_of(connection, r, rates->subflows);
-	u64 up = one_in(packets, mul_div(rates->total, rates->total, r->window)), down = 0;
+	struct delta delta = delta_of(connection, r, subflows);
+	u64 up = one_in(packets, mul_div(total, total, r->window)), down = 0;
 	/* After a timeout the window may be below its floor: that does not raise it. */
 	u64 lowest = least(r->window, floor_of(r));
 
@@ -183,8 +183,8 @@ static __always_inline void move(const struct connection *connection, struct sub
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	struct scaled_windows rates;
-	u32 packets;
+	struct scaled_windows rates = {};
+	u32 packets, subflows;
 
 	if (settings.as_linux) {
 		linux_on_ack(connection, r, ack);
@@ -195,9 +195,9 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	packets = slow_start(r, ack->packets, FINE);
 	if (!packets)
 		return;
-	rates = scaled_windows(connection, r);
-	if (rates.subflows > 1)
-		move(connection, r, &rates, packets);
+	subflows = scale_windows(connection, r, &rates);
+	if (subflows > 1)
+		move(connection, r, rates.total, subflows, packets);
 	else
 		grow_by_one_in(r, packets, r->window);
 }

@@ -31,6 +31,13 @@ pub struct Row {
     suppressed: u8,
     in_recovery: u8,
     family: u8,
+    local: [u32; 4],
+    remote: [u32; 4],
+    local_port: u16,
+    remote_port: u16,
+    netns: u32,
+    segment: u32,
+    fraction: u64,
 }
 
 /// `struct acknowledgement`.
@@ -203,5 +210,6 @@ impl Side for Native {
     fn set(&mut self, r: usize, window: f64, ssthresh: f64) {
         let row = self.row_mut(r);
         (row.window, row.ssthresh) = (to_kernel(window), to_kernel(ssthresh));
+        row.fraction = 0;
     }
 }
