@@ -37,15 +37,13 @@ const ONE_SHARE: (f64, f64) = (0.8, 1.2);
 const TWO_SHARES: (f64, f64) = (1.6, 2.4);
 
 /// Where congestion meets each packet by itself, which is what LIA, OLIA, Balia and EWTCP were made for. The others
-/// take the root of two there. Linux's LIA, OLIA and Balia count acknowledgements, of which a busy receiver sends
-/// fewer than packets: they take less than a share then.
+/// take the root of two there.
 #[test]
 fn two_subflows_take_one_share_where_losses_are_random() {
     holds("random-losses", |played| {
         let tcp = |_: &str| "TCP".to_owned();
         takes(played, &["reno"], tcp, TWO_SHARES)?;
-        takes(played, &["ewtcp"], tcp, ONE_SHARE)?;
-        takes(played, &["lia", "olia", "balia"], tcp, (0.6, 1.2))?;
+        takes(played, &["ewtcp", "lia", "olia", "balia"], tcp, ONE_SHARE)?;
         takes(played, &["eutcp", "semicoupled", "wutcp"], tcp, (1.13, 1.7))
     });
 }

@@ -20,7 +20,7 @@ pub struct Hosts {
 
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
 
-fn ip(arguments: &str) {
+pub fn ip(arguments: &str) {
     run("ip", arguments);
 }
 
@@ -99,7 +99,7 @@ impl Hosts {
         let server = self.server.clone();
         let control = control.to_owned();
         inside(&server, move || {
-            let socket = socket(&control);
+            let socket = socket(&control, MPTCP);
             sockopt::set_socket_reuseaddr(&socket, true).expect("SO_REUSEADDR");
             let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);
             rustix::net::bind(&socket, &any).expect("a free port");
@@ -113,7 +113,7 @@ impl Hosts {
         let client = self.client.clone();
         let control = control.to_owned();
         inside(&client, move || {
-            let socket = socket(&control);
+            let socket = socket(&control, MPTCP);
             let server = SocketAddrV4::new(SERVER, PORT);
             rustix::net::connect(&socket, &server).expect("the server answers");
             TcpStream::from(socket)
@@ -136,16 +136,17 @@ impl Drop for Hosts {
     }
 }
 
-fn socket(control: &str) -> OwnedFd {
-    let mptcp = Protocol::from_raw(NonZeroU32::new(MPTCP).expect("not zero"));
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(mptcp));
+/// A socket of a protocol, IPPROTO_TCP or MPTCP, with this control.
+pub fn socket(control: &str, protocol: u32) -> OwnedFd {
+    let protocol = Protocol::from_raw(NonZeroU32::new(protocol).expect("not zero"));
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(protocol));
     let socket = socket.expect("the kernel has MPTCP");
     sockopt::set_tcp_congestion(&socket, control).expect("the control is there");
     socket
 }
 
 /// Runs it on a thread that has moved into the namespace.
-fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let file = File::open(format!("/run/netns/{namespace}")).expect("the namespace");
     std::thread::spawn(move || {
         move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-fn request(name: &str) -> Request {
+pub fn request(name: &str) -> Request {
     let entry = find(name).expect("it is in the registry");
     Request::new(entry, &entry.defaults(), 2).expect("its defaults have a counterpart")
 }

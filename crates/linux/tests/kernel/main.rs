@@ -1,8 +1,10 @@
 //! Controllers in this machine's kernel: loading, carrying, unloading, and what is left behind.
 
+mod duplicates;
 mod hosts;
 mod inventory;
 mod lifecycle;
+mod peer;
 mod traffic;
 mod unsent;
 
