@@ -1,7 +1,57 @@
 //! What the kernel's controllers can be loaded with.
 
-use pathweave_control::Value;
-use pathweave_linux::kernel::{Settings, entry};
+use pathweave_control::{ParameterKind, Value};
+use pathweave_linux::kernel::{Settings, entry, names};
+
+/// Other values than the default.
+fn others(kind: &ParameterKind) -> Vec<Value> {
+    let choices = |choices: &[&str]| {
+        let texts = choices
+            .iter()
+            .map(|choice| Value::Text((*choice).to_string()));
+        texts.collect::<Vec<_>>()
+    };
+    match kind {
+        ParameterKind::Number {
+            default,
+            minimum,
+            maximum,
+            ..
+        } => [*minimum, *maximum]
+            .into_iter()
+            .filter(|end| end != default)
+            .map(Value::Number)
+            .collect(),
+        ParameterKind::Choice(all) => choices(&all[1..]),
+        ParameterKind::PerSubflow { maximum, .. } => vec![Value::Number(*maximum)],
+        ParameterKind::ChoiceOrNumber {
+            choices: all,
+            maximum,
+            ..
+        } => [choices(&all[1..]), vec![Value::Number(*maximum)]].concat(),
+    }
+}
+
+#[test]
+fn every_value_has_an_effect_or_is_refused() {
+    let mut refused = Vec::new();
+    for name in names() {
+        let entry = entry(name).expect("a controller of the registry");
+        let defaults = Settings::of(entry, &entry.defaults(), 2).expect("a counterpart");
+        for parameter in entry.parameters {
+            for value in others(&parameter.kind) {
+                let given = [(parameter.name.to_string(), value.clone())];
+                let parameters = entry.parameters(&given).expect("within the range");
+                let what = format!("{name} with {} = {value:?}", parameter.name);
+                match Settings::of(entry, &parameters, 2) {
+                    Ok(settings) => assert_ne!(settings, defaults, "{what}"),
+                    Err(_) => refused.push(what),
+                }
+            }
+        }
+    }
+    assert_eq!(refused, ["fcc with step = Text(\"armijo\")"]);
+}
 
 #[test]
 fn a_step_size_that_the_kernel_does_not_have_is_refused() {

@@ -4,7 +4,7 @@
  * sends alone while all are stuck at the minimum window. crates/control/src/{amp,suppression}.rs have the formulas and
  * rulings; README.md says what the kernel makes of them.
  *
- * Growth is within one unit of w_total's; a cut is within 2^-30 of the window.
+ * Growth is exact to 2^-40 packets and 2^-28 of itself; a cut is within 2^-30 of the window.
  *
  * The first subflow releases the others, so it writes their windows, each with one store. What a subflow that is cut
  * or timed out at that moment writes may be lost, or overwrite it: the window is the minimum or less in either case.

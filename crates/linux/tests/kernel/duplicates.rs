@@ -1,5 +1,6 @@
 //! Acknowledgements that report packets and acknowledge nothing cumulatively.
 
+use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
 use crate::peer::{Connection, Peer, SEGMENT};
@@ -45,6 +46,7 @@ fn windows(loaded: &Loaded, mut connection: Connection<'_>) -> Option<[f64; 3]> 
 #[test]
 fn duplicates_that_report_packets_do_not_grow_windows() {
     let Some(_machine) = machine() else { return };
+    let before_all = Inventory::before();
     let peer = Peer::new();
     for name in kernel::names() {
         let seen = (0..TRIES).find_map(|_| {
@@ -61,4 +63,6 @@ fn duplicates_that_report_packets_do_not_grow_windows() {
             "{name}: the late one arrived at {before} packets"
         );
     }
+    drop(peer);
+    before_all.assert_is_again();
 }

@@ -4,7 +4,7 @@ use crate::hosts::Hosts;
 use crate::inventory::Inventory;
 use crate::machine;
 use crate::traffic::{carry, carry_blocks};
-use pathweave_control::find;
+use pathweave_control::{ParameterKind, Value, find};
 use pathweave_linux::kernel::{self, Request};
 use std::fs;
 use std::io::Read;
@@ -57,6 +57,37 @@ fn what_is_not_pinned_goes_with_its_process() {
         drop(loaded);
     }
     before.assert_is_again();
+}
+
+#[test]
+fn every_variant_is_one_that_the_kernel_takes() {
+    let Some(_machine) = machine() else { return };
+    let mut variants = Vec::new();
+    for name in kernel::names() {
+        let entry = find(name).expect("it is in the registry");
+        let variant = entry.parameters.iter().find(|p| p.name == "variant");
+        let Some(ParameterKind::Choice(choices)) = variant.map(|p| &p.kind) else {
+            continue;
+        };
+        for choice in *choices {
+            let given = [("variant".to_owned(), Value::Text((*choice).to_owned()))];
+            let request = Request::new(entry, &entry.parameters(&given).unwrap(), 2).unwrap();
+            assert!(request.text.contains(&format!("variant={choice}")));
+            drop(kernel::load(&request).unwrap());
+            variants.push(format!("{name} {choice}"));
+        }
+    }
+    let expected = [
+        "balia paper",
+        "balia linux",
+        "lia rfc",
+        "lia linux",
+        "olia paper",
+        "olia linux",
+        "xmp paper",
+        "xmp kernel",
+    ];
+    assert_eq!(variants, expected);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read, write};
-use rustix::net::{Ipv4Addr, SocketAddrV4, connect};
+use rustix::net::{Ipv4Addr, SocketAddrV4, connect, sockopt};
+use std::time::Duration;
 
 const HOST: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
@@ -80,6 +81,9 @@ impl Peer {
             rustix::io::ioctl_fionbio(&socket, true).expect("a socket that does not block");
             let started = connect(&socket, &SocketAddrV4::new(PEER, PORT));
             assert_eq!(started, Err(Errno::INPROGRESS));
+            // Nobody would acknowledge what is left when it closes.
+            let at_once = Some(Duration::ZERO);
+            sockopt::set_socket_linger(&socket, at_once).expect("SO_LINGER");
             socket
         });
         let syn = loop {
