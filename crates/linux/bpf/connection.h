@@ -17,6 +17,14 @@
 /* Rows of a connection: twice as many subflows as the kernel's path manager makes. */
 #define SUBFLOWS 16
 
+/* Where a subflow's path is between opening and closing. The loader reads it: crates/linux/src/kernel/rows.rs. */
+enum path_state {
+	PATH_CLOSED,
+	PATH_ACTIVE,
+	/* Retransmission timeouts in a row without progress. */
+	PATH_FAILED,
+};
+
 /* One subflow. The loader reads rows by these offsets: crates/linux/src/kernel/rows.rs. */
 struct subflow {
 	/* The socket; 0 if the row is free. */
@@ -40,7 +48,8 @@ struct subflow {
 	u32 minimum_window;
 	/* Its number in the connection: the order in which subflows opened. */
 	u32 number;
-	u8 established;
+	/* enum path_state. */
+	u8 path;
 	/* Whether it must not send new data. */
 	u8 suppressed;
 	u8 in_recovery;
@@ -69,6 +78,7 @@ AT(losses, 64);
 AT(timeouts, 68);
 AT(cuts, 72);
 AT(number, 80);
+AT(path, 84);
 AT(suppressed, 85);
 AT(family, 87);
 AT(local, 88);
@@ -109,6 +119,26 @@ enum loss {
 	TIMEOUT,
 };
 
+/* What has become of a subflow, whose path is already in the state that follows. */
+enum change {
+	OPENED,
+	FAILED,
+	/* New data was acknowledged on it after it had failed. */
+	RECOVERED,
+	CLOSED,
+};
+
+static __always_inline bool is_open(const struct subflow *subflow)
+{
+	return subflow->path != PATH_CLOSED;
+}
+
+/* Only active subflows are coupled: sums, minima and counts leave all others out. */
+static __always_inline bool is_active(const struct subflow *subflow)
+{
+	return subflow->path == PATH_ACTIVE;
+}
+
 #ifdef __bpf__
 static __always_inline struct bpf_iter_num *begin(struct bpf_iter_num *places, const struct connection *connection)
 {
@@ -126,22 +156,25 @@ static __always_inline struct subflow *next(struct bpf_iter_num *places, const s
 }
 
 /*
- * Every established subflow of a connection. The kernel's iterator lets the verifier follow the body until
+ * Every subflow of a connection that a predicate holds for. The kernel's iterator lets the verifier follow the body until
  * nothing new comes of it, instead of all ways through sixteen turns. Where anything is asked of
  * what the body counts, the loop is in a function of its own (ONCE): the verifier would follow every count.
  * (clang gives no type information for a function that only stands in cleanup().)
  */
-#define for_each_subflow(connection, subflow)                                                         \
+#define for_each_that(holds, connection, subflow)                                                     \
 	for (struct bpf_iter_num places_ __attribute__((cleanup(bpf_iter_num_destroy))),               \
 	     *at_ = ((void)bpf_iter_num_destroy, begin(&places_, connection));                         \
 	     (subflow = next(at_, connection));)                                                       \
-		if ((subflow)->established)
+		if (holds(subflow))
 #else
-/* Every established subflow of a connection. */
-#define for_each_subflow(connection, subflow)                                                         \
+/* Every subflow of a connection that a predicate holds for. */
+#define for_each_that(holds, connection, subflow)                                                     \
 	for (u32 place_ = 0; place_ < SUBFLOWS && place_ < (connection)->rows; place_++)               \
-		if ((subflow = &(connection)->subflows[place_])->established)
+		if (holds(subflow = &(connection)->subflows[place_]))
 #endif
+
+#define for_each_active(connection, subflow) for_each_that(is_active, connection, subflow)
+#define for_each_open(connection, subflow) for_each_that(is_open, connection, subflow)
 
 static __always_inline bool lets_window_grow(const struct acknowledgement *ack)
 {
@@ -163,15 +196,15 @@ static __always_inline u64 floor_of(const struct subflow *subflow)
 	return subflow->minimum_window * PACKET;
 }
 
-/* How many they are. The verifier looks at it once, and takes its answer for any number. */
-ONCE u32 established(const struct connection *connection)
+/* How many are active. The verifier looks at it once, and takes its answer for any number. */
+ONCE u32 count_active(const struct connection *connection)
 {
 	const struct subflow *subflow;
 	u32 count = 0;
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, subflow)
+	for_each_active(connection, subflow)
 		count++;
 	return count;
 }
@@ -251,11 +284,28 @@ static __always_inline void cut_on_loss(struct once_per_round *cuts, struct subf
  * What a controller defines. A subflow's `state` is zero when it opens; on_loss() is told of a loss event once, on_ack()
  * of every acknowledgement.
  */
-static __always_inline void on_opened(struct connection *connection, struct subflow *r);
-static __always_inline void on_closed(struct connection *connection, struct subflow *r);
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change);
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack);
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss);
+/* Puts the path into its new state and tells the controller. */
+static __always_inline void change_path(struct connection *connection, struct subflow *r, enum change change)
+{
+	switch (change) {
+	case OPENED:
+	case RECOVERED:
+		r->path = PATH_ACTIVE;
+		break;
+	case FAILED:
+		r->path = PATH_FAILED;
+		break;
+	case CLOSED:
+		r->path = PATH_CLOSED;
+		break;
+	}
+	on_change(connection, r, change);
+}
+
 /* Whether on_ack() has an answer to marks; if not, a marked round is a loss event (RFC 3168). */
 static __always_inline bool responds_to_marks(void);
 /* The minimum window, in packets: all controllers have it as a parameter. EXPORT_CONTROLLER() defines it. */

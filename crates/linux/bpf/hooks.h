@@ -39,6 +39,9 @@ const volatile struct {
 	.first_row = __builtin_offsetof(struct connection, subflows),
 };
 
+/* Retransmission timeouts in a row without progress after which a subflow has failed. `load` sets it. */
+const volatile u32 failed_after SEC(".rodata.failed_after") = 2;
+
 /* What a new connection begins as. */
 const struct connection fresh = {};
 
@@ -188,14 +191,13 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	row->acked = tp->snd_una;
 	refresh(row, sk);
 	describe(row, sk);
-	row->established = 1;
 	own->place = place;
 	own->given = tp->snd_cwnd;
 	own->delivered_ce = tp->delivered_ce;
 	own->has_row = true;
 	if (connection->rows <= place)
 		connection->rows = place + 1;
-	on_opened(connection, row);
+	change_path(connection, row, OPENED);
 	*of = connection;
 	return row;
 }
@@ -315,8 +317,7 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 	own->has_row = false;
 	if (!row || !connection)
 		return;
-	row->established = 0;
-	on_closed(connection, row);
+	change_path(connection, row, CLOSED);
 	/* An exchange, which is a barrier: whoever takes the row next finds all of this done. */
 	__sync_val_compare_and_swap(&row->owner, (u64)(unsigned long)sk, 0);
 	leave(connection);
@@ -331,14 +332,14 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	struct connection *connection = NULL;
 	struct subflow *row = row_of(own, &connection);
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
-	bool in_recovery = state == TCP_CA_Recovery;
+	bool in_recovery = state == TCP_CA_Recovery, progress = advances(own, tp);
 
 	if (!own->has_row && own->key)
 		row = take_row(sk, own, &connection);
 	take_little_ahead(sk);
 	seen.packets = rs->acked_sacked;
 	seen.window_limited = is_window_limited(tp);
-	seen.recovery = !advances(own, tp) || in_recovery;
+	seen.recovery = in_recovery || !progress;
 	if (!row || !connection) {
 		if (seen.window_limited && !seen.recovery)
 			reno_on_ack(tp, own, seen.packets);
@@ -350,6 +351,8 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	adopt(row, own, tp);
 	refresh(row, sk);
 	row->in_recovery = in_recovery;
+	if (progress && row->path == PATH_FAILED)
+		change_path(connection, row, RECOVERED);
 	row->packets += seen.packets;
 	row->marks += seen.marks;
 	on_ack(connection, row, &seen);
@@ -377,6 +380,18 @@ static __always_inline void lose(struct sock *sk, enum loss loss, bool first)
 		row->losses++;
 	on_loss(connection, row, loss);
 	give(sk, own, row);
+}
+
+/* The retransmission timer has expired once more; the kernel counts it when it has told us. */
+static __always_inline void fail_if_hopeless(struct sock *sk)
+{
+	struct private *own = private_of(sk);
+	struct connection *connection = NULL;
+	struct subflow *row = row_of(own, &connection);
+	u32 timeouts = ((struct inet_connection_sock *)sk)->icsk_retransmits + 1;
+
+	if (row && connection && is_active(row) && timeouts >= failed_after)
+		change_path(connection, row, FAILED);
 }
 
 /* The kernel asks when it begins to reduce the window; what follows from it comes with the state. */
@@ -423,6 +438,7 @@ void BPF_PROG(pathweave_set_state, struct sock *sk, u8 state)
 		/* Not again for what has already timed out, nor for packets that are sent again because paths take smaller ones. */
 		if (asked || before == TCP_CA_CWR || before == TCP_CA_Recovery)
 			lose(sk, TIMEOUT, asked);
+		fail_if_hopeless(sk);
 		break;
 	}
 }

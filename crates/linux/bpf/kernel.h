@@ -95,6 +95,7 @@ struct inet_connection_sock {
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	void *icsk_ulp_data;
 	u8 icsk_ca_state : 5;
+	u8 icsk_retransmits;
 	struct {
 		u8 pending;
 	} icsk_ack;

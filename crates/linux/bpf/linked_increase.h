@@ -21,9 +21,9 @@ ONCE u64 packets_per_increment(const struct connection *connection, u64 own_wind
 	u64 window = 0, total = 0;
 	u32 srtt = 0;
 
-	if (!connection || established(connection) <= 1)
+	if (!connection || count_active(connection) <= 1)
 		return own_window;
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		/* w_s / tau_s^2 > w_b / tau_b^2 */
@@ -34,7 +34,7 @@ ONCE u64 packets_per_increment(const struct connection *connection, u64 own_wind
 	}
 	if (!srtt)
 		return own_window;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s))
 			total += mul_div(s->window, srtt, s->srtt);
 	return larger(mul_div(total, total, window), own_window);

@@ -29,18 +29,16 @@
                                                                                                        \
 		if (connection->rows <= place)                                                         \
 			connection->rows = place + 1;                                                  \
-		subflow->established = 1;                                                              \
 		subflow->suppressed = 0;                                                               \
 		subflow->number = place;                                                               \
 		subflow->fraction = 0;                                                                 \
 		subflow->minimum_window = minimum();                                                   \
 		subflow->state = (struct state){ 0 };                                                  \
-		on_opened(connection, subflow);                                                        \
+		change_path(connection, subflow, OPENED);                                              \
 	}                                                                                              \
-	void OWN(close)(struct connection * connection, u32 place)                                     \
+	void OWN(change)(struct connection * connection, u32 place, enum change change)                 \
 	{                                                                                              \
-		connection->subflows[place].established = 0;                                           \
-		on_closed(connection, &connection->subflows[place]);                                   \
+		change_path(connection, &connection->subflows[place], change);                         \
 	}                                                                                              \
 	void OWN(acknowledge)(struct connection * connection, u32 place,                               \
 			      const struct acknowledgement *ack)                                       \

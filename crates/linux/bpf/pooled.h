@@ -76,11 +76,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	cut_on_loss(&r->state.cuts, r, loss, settings.cut[gamma_of(r)]);
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
 }
 

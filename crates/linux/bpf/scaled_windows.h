@@ -28,12 +28,12 @@ ONCE u32 scale_windows(const struct connection *connection, const struct subflow
 
 	if (!connection || !r || !all)
 		return 0;
-	if (!r->established || !has_rtt(r)) {
+	if (!is_active(r) || !has_rtt(r)) {
 		all->total = r->window;
 		all->largest = r->window;
 		return 1;
 	}
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		scaled = least(mul_div(s->window, r->srtt, s->srtt), ENORMOUS);

@@ -3,7 +3,7 @@
  * WUTCP(omega), the weighted family of Singhal et al. (IEEE 2022): each subflow is a TCP of weight omega, whatever
  * the others do. crates/control/src/wutcp.rs has the formulas and rulings.
  *
- * omega depends on the number of established subflows alone, and slow start's step and cut on omega alone: the
+ * omega depends on the number of active subflows alone, and slow start's step and cut on omega alone: the
  * loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
  * for omega's own rounding: it is a multiple of 2^-30, so 0.00001 is off by 0.004 %.
  */
@@ -53,7 +53,7 @@ static __always_inline bool responds_to_marks(void)
 /* The place of this connection's weight in the tables. */
 static __always_inline u32 weight_of(const struct connection *connection)
 {
-	return (larger(established(connection), 1) - 1) % WEIGHTS;
+	return (larger(count_active(connection), 1) - 1) % WEIGHTS;
 }
 
 static __always_inline u64 cut_of(u32 weight, const struct subflow *r)
@@ -80,11 +80,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	cut_on_loss(&r->state.cuts, r, loss, cut_of(weight_of(connection), r));
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
 }
 

@@ -24,7 +24,7 @@ static __always_inline u32 whole_ssthresh(const struct subflow *subflow)
 
 static __always_inline bool is_alone(const struct connection *connection)
 {
-	return established(connection) <= 1;
+	return count_active(connection) <= 1;
 }
 
 /* In slow start adds `packets` up to ssthresh and returns true. */

@@ -64,12 +64,12 @@ static __always_inline bool is_stuck(const struct connection *connection)
 	const struct subflow *s;
 	bool has_first = false;
 
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (s->window < floor_of(s) || s->window >= floor_of(s) + PACKET || is_recovering(s))
 			return false;
 		has_first |= is_first(s);
 	}
-	return has_first && established(connection) >= 2;
+	return has_first && count_active(connection) >= 2;
 }
 
 /* Whether the first subflow's round was free of congestion. */
@@ -79,9 +79,12 @@ static __always_inline bool is_clear(const struct connection *connection, const 
 	       !is_recovering(first);
 }
 
+/* A window of one packet after timeouts stays: slow start is to begin there. */
 static __always_inline void release(struct subflow *s)
 {
 	s->suppressed = false;
+	if (!is_active(s))
+		return;
 	s->window = floor_of(s);
 	s->ssthresh = floor_of(s);
 }
@@ -93,7 +96,7 @@ static __always_inline void suppress(struct connection *connection, bool on)
 
 	connection->shared.is_on = on;
 	connection->shared.rounds = 0;
-	for_each_subflow(connection, s) {
+	for_each_open(connection, s) {
 		if (is_first(s))
 			continue;
 		if (on)
@@ -114,13 +117,13 @@ static __always_inline void end_round(struct connection *connection, const struc
 	shared->marked = false;
 }
 
-/* w_total, of the subflows that are not suppressed. */
+/* w_total, of the active subflows that are not suppressed. */
 static __always_inline u64 total_window(const struct connection *connection)
 {
 	const struct subflow *s;
 	u64 total = 0;
 
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (!s->suppressed)
 			total += s->window;
 	return total;
@@ -133,7 +136,7 @@ static __always_inline void respond(struct connection *connection, struct subflo
 
 	if (ack->marks && cut_on_mark(&r->state.cuts, r, settings.cut))
 		return;
-	if (!lets_window_grow(ack) || r->suppressed)
+	if (!lets_window_grow(ack) || !is_active(r) || r->suppressed)
 		return;
 	packets = slow_start(r, ack->packets, FINE);
 	if (packets)
@@ -169,29 +172,22 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	}
 }
 
-/* The first subflow's rounds begin anew. */
-static __always_inline void restart(struct shared *shared)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
+	struct shared *shared = &connection->shared;
+
+	if (!is_first(r)) {
+		if (change == OPENED)
+			r->suppressed = shared->is_on;
+		return;
+	}
+	/* The connection would depend on a path that carries nothing. */
+	if ((change == CLOSED || change == FAILED) && shared->is_on)
+		suppress(connection, false);
+	/* Its rounds begin again. */
 	shared->rounds = 0;
 	shared->round = 0;
 	shared->marked = false;
-}
-
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-	if (is_first(r))
-		restart(&connection->shared);
-	else
-		r->suppressed = connection->shared.is_on;
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
-{
-	if (!is_first(r))
-		return;
-	if (connection->shared.is_on)
-		suppress(connection, false);
-	restart(&connection->shared);
 }
 
 EXPORT_CONTROLLER(true)

@@ -94,11 +94,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	cut_to(r, r->window - least(rates.largest / 2, 3 * r->window / 4));
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
 }
 

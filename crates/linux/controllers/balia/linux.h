@@ -36,14 +36,14 @@ static __always_inline struct response response_of(const struct connection *conn
 		return response;
 	own = rate_of(r);
 	largest = own;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s))
 			largest = larger(largest, rate_of(s));
 	response.cost = response.cost * least(largest / own << SCALE, (3 << SCALE) / 2) >> SCALE;
 	for (u32 steps = 0; steps < MOST_RATE_STEPS; steps++)
 		if (largest >> shift > LARGEST_RATE)
 			shift += RATE_STEP;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s))
 			total += rate_of(s) >> shift;
 	own >>= shift;

@@ -52,7 +52,7 @@ SETTINGS = { .minimum_window = 2, .eta = ONE / 16, .w_min = 10 };
 /* Eighths of a microsecond in a second. */
 #define SECOND 8000000ULL
 
-/* What the windows' changes take from all subflows that are established and have an RTT. */
+/* What the windows' changes take from all subflows that are active and have an RTT. */
 struct totals {
 	/* Of the windows, and S. */
 	u64 windows;
@@ -118,7 +118,7 @@ ONCE u32 sum_up(const struct connection *connection, struct totals *totals)
 
 	if (!connection || !totals)
 		return 0;
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		subflows++;
@@ -126,7 +126,7 @@ ONCE u32 sum_up(const struct connection *connection, struct totals *totals)
 		shortest = least(shortest, s->srtt);
 		base_rtt = least(base_rtt, s->min_rtt);
 	}
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s))
 			weighted += mul_div(mul_div(s->window, shortest, s->srtt), shortest, s->srtt);
 	totals->subflows = subflows;
@@ -201,11 +201,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	cut_on_loss(&r->state.cuts, r, loss, ONE / 2);
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
 }
 

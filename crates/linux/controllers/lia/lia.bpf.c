@@ -78,13 +78,10 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 		cut_on_loss(&r->state.cuts, r, loss, ONE / 2);
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
-	connection->shared.is_current = false;
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
-{
+	if (change == OPENED)
+		connection->shared.is_current = false;
 }
 
 EXPORT_CONTROLLER(false)

@@ -22,7 +22,7 @@ static __always_inline u64 alpha_of(const struct connection *connection)
 
 	if (is_alone(connection))
 		return 1;
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		quotient = ((u64)cwnd(s) << NUMERATOR_SCALE) / ((u64)s->srtt * s->srtt);
@@ -32,7 +32,7 @@ static __always_inline u64 alpha_of(const struct connection *connection)
 			best_srtt = s->srtt;
 		}
 	}
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s))
 			denominator += ((u64)cwnd(s) << DENOMINATOR_SCALE) * best_srtt / s->srtt;
 	return larger((best_cwnd << NUMERATOR_SCALE) / larger(denominator * denominator, 1), 1);

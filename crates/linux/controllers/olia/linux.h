@@ -63,7 +63,7 @@ ONCE u32 widest(const struct connection *connection, u64 largest)
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s) && member_of(s).window == largest)
 			count++;
 	return count;
@@ -78,7 +78,7 @@ ONCE u32 best_not_widest(const struct connection *connection, u64 largest, u64 n
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		member = member_of(s);
@@ -97,7 +97,7 @@ static __always_inline s32 step_of(const struct connection *connection, const st
 	u32 share, n = 1;
 	s32 sign = 0;
 
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		member = member_of(s);
@@ -112,10 +112,10 @@ static __always_inline s32 step_of(const struct connection *connection, const st
 	member = member_of(r);
 	if (share && member.window == largest) {
 		sign = -1;
-		n = widest(connection, largest) * established(connection);
+		n = widest(connection, largest) * count_active(connection);
 	} else if (share && is_best(&member, numerator, denominator)) {
 		sign = 1;
-		n = share * established(connection);
+		n = share * count_active(connection);
 	}
 	return step(cwnd(r), root * root, sign, n);
 }

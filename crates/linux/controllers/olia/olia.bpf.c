@@ -24,7 +24,7 @@ struct state {
 	u64 last_but_one;
 	/* Of linux.h: what had been acknowledged when the last acknowledgement outside recovery came. */
 	u64 acked;
-	/* Growth with one established subflow, in acknowledgements. */
+	/* Growth with one active subflow, in acknowledgements. */
 	u32 counter;
 	/* Growth with several, in 1024ths of a packet. */
 	s32 steps;
@@ -98,7 +98,7 @@ ONCE u32 largest_windows(const struct connection *connection, u64 largest)
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s) && fine_window(s) == largest)
 			count++;
 	return count;
@@ -113,7 +113,7 @@ ONCE u32 best_without_largest_window(const struct connection *connection, u64 la
 
 	if (!connection)
 		return 0;
-	for_each_subflow(connection, s)
+	for_each_active(connection, s)
 		if (has_rtt(s) && fine_window(s) != largest && has_merit(s, numerator, denominator))
 			count++;
 	return count;
@@ -136,7 +136,7 @@ static __always_inline struct delta delta_of(const struct connection *connection
 	struct merit merit;
 	u32 best;
 
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		largest = larger(largest, fine_window(s));
@@ -212,15 +212,13 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	respond_from(r, loss, r->window);
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
+	if (change != OPENED)
+		return;
 	r->state.acked = r->acked;
 	r->state.last_loss = r->acked;
 	r->state.last_but_one = r->acked;
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
-{
 }
 
 EXPORT_CONTROLLER(false)

@@ -55,7 +55,7 @@ static __always_inline u64 delta(const struct connection *connection, const stru
 	u64 total = 0;
 	u32 shortest = ~0U;
 
-	for_each_subflow(connection, s) {
+	for_each_active(connection, s) {
 		if (!has_rtt(s))
 			continue;
 		total += s->state.rate ? s->state.rate : rate_of(s);
@@ -111,13 +111,11 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 	r->state.reduced = loss == FAST_RETRANSMIT;
 	r->state.cwr_seq = r->sent;
 	r->state.window_before = r->window;
+	/* No round may end soon: until then its siblings would count what the path no longer carries. */
+	r->state.rate = rate_of(r);
 }
 
-static __always_inline void on_opened(struct connection *connection, struct subflow *r)
-{
-}
-
-static __always_inline void on_closed(struct connection *connection, struct subflow *r)
+static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
 }
 

@@ -30,6 +30,8 @@ pub struct Request {
     pub kernel_name: String,
     /// Most connections that have rows at one time.
     pub connections: u32,
+    /// Retransmission timeouts in a row without progress after which a subflow counts as failed.
+    pub failed_after: u32,
     /// The parameters, for people.
     pub text: String,
 }
@@ -56,12 +58,20 @@ impl Request {
             settings: Settings::of(entry, parameters, minimum_window)?,
             kernel_name: kernel_name(entry.name),
             connections: Request::CONNECTIONS,
+            failed_after: Request::FAILED_AFTER,
             text: text.join(" "),
         })
     }
 
     /// Connections that have rows at one time unless something else is said.
     pub const CONNECTIONS: u32 = 4096;
+    /// Timeouts in a row unless something else is said.
+    pub const FAILED_AFTER: u32 = 2;
+
+    /// All that it is loaded with, for people.
+    pub fn text(&self) -> String {
+        format!("{} failed_after={}", self.text, self.failed_after)
+    }
 }
 
 /// What the kernel's names of these controllers begin with.
@@ -189,11 +199,15 @@ fn prepare(open: &mut OpenObject, request: &Request) -> Result<(), libbpf_rs::Er
             "connections" => map.set_max_entries(request.connections)?,
             "control" => write_control(&mut map, request),
             ".rodata.about" => {
-                let text = request.text.as_bytes();
+                let text = request.text();
+                let text = text.as_bytes();
                 let value = map.initial_value_mut().unwrap_or(&mut []);
                 let room = value.len() - ABOUT_TEXT_AT - 1;
                 let text = &text[..text.len().min(room)];
                 value[ABOUT_TEXT_AT..ABOUT_TEXT_AT + text.len()].copy_from_slice(text);
+            }
+            ".rodata.failed_after" => {
+                map.set_initial_value(&request.failed_after.to_ne_bytes())?;
             }
             ".rodata.settings" => {
                 let bytes: Vec<u8> = request

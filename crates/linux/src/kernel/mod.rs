@@ -40,6 +40,10 @@ pub enum Command {
         /// The smallest window in congestion avoidance, in packets.
         #[arg(long, value_name = "PACKETS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1024))]
         minimum_window: u32,
+        /// Retransmission timeouts in a row without progress after which a subflow counts as failed: the others are no longer
+        /// coupled to it until it acknowledges new data.
+        #[arg(long, value_name = "N", default_value_t = Request::FAILED_AFTER, value_parser = clap::value_parser!(u32).range(1..=255))]
+        failed_after: u32,
         /// Most connections at one time; subflows of further ones behave as Reno.
         #[arg(long, value_name = "N", default_value_t = Request::CONNECTIONS, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
         connections: u32,
@@ -80,6 +84,7 @@ impl Command {
                 name,
                 sets,
                 minimum_window,
+                failed_after,
                 connections,
             } => {
                 let entry = entry(&name)?;
@@ -92,6 +97,7 @@ impl Command {
                     .map_err(|error| Failure::refused(error.message))?;
                 let request = Request::new(entry, &parameters, minimum_window)?;
                 let request = Request {
+                    failed_after,
                     connections,
                     ..request
                 };
@@ -99,7 +105,7 @@ impl Command {
                     return Err(pins::already_loaded(&request.kernel_name));
                 }
                 load(&request)?.pin()?;
-                println!("{} is loaded: {}", request.kernel_name, request.text);
+                println!("{} is loaded: {}", request.kernel_name, request.text());
                 Ok(())
             }
             Command::Unload { name, force } => unload(&full_name(&name), force),

@@ -8,6 +8,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const PACKET: f64 = (1_u64 << 24) as f64;
 const AF_INET6: u8 = 10;
+/// Of `enum path_state`.
+const PATH_FAILED: u8 = 2;
 
 /// How rows lie in the map, and what the program was loaded with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct Row {
     pub timeouts: u32,
     /// Windows cut by marks.
     pub cuts: u32,
+    /// Whether its path has failed: it has timed out several times in a row without progress.
+    pub failed: bool,
     /// Whether the controller has suppressed it.
     pub suppressed: bool,
 }
@@ -139,6 +143,7 @@ fn row(bytes: &[u8]) -> Option<Row> {
         losses: u32_at(bytes, 64),
         timeouts: u32_at(bytes, 68),
         cuts: u32_at(bytes, 72),
+        failed: bytes[84] == PATH_FAILED,
         suppressed: bytes[85] != 0,
     })
 }

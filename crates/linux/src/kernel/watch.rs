@@ -1,7 +1,7 @@
 //! Live windows of all subflows.
 
 use super::requirements;
-use super::rows::Connection;
+use super::rows::{Connection, Row};
 use super::status::Pinned;
 use crate::Failure;
 use rustix::event::{PollFd, Timespec, poll};
@@ -96,7 +96,13 @@ fn write_connection(
             rate,
             row.marks,
             row.losses + row.timeouts,
-            if row.suppressed { "  suppressed" } else { "" }
+            match row {
+                Row { failed: true, .. } => "  failed",
+                Row {
+                    suppressed: true, ..
+                } => "  suppressed",
+                _ => "",
+            }
         );
     }
 }

@@ -124,7 +124,11 @@ impl Known {
             _ => parameters,
         };
         let window = group.transport.minimum_window.ceil() as u32;
-        let loaded = load_under_a_free_name(Request::new(ours, parameters, window)?)?;
+        let request = Request::new(ours, parameters, window)?;
+        let loaded = load_under_a_free_name(Request {
+            failed_after: group.transport.failed_after,
+            ..request
+        })?;
         Ok(played((loaded.kernel_name().to_owned(), Some(loaded))))
     }
 }

@@ -18,8 +18,8 @@ macro_rules! controllers {
                 pub fn subflow(connection: *mut c_void, place: u32) -> *mut Row;
                 #[link_name = concat!("pathweave_", stringify!($controller), "_open")]
                 pub fn open(connection: *mut c_void, place: u32);
-                #[link_name = concat!("pathweave_", stringify!($controller), "_close")]
-                pub fn close(connection: *mut c_void, place: u32);
+                #[link_name = concat!("pathweave_", stringify!($controller), "_change")]
+                pub fn change(connection: *mut c_void, place: u32, change: u32);
                 #[link_name = concat!("pathweave_", stringify!($controller), "_acknowledge")]
                 pub fn acknowledge(connection: *mut c_void, place: u32, ack: *const Seen);
                 #[link_name = concat!("pathweave_", stringify!($controller), "_lose")]
@@ -58,7 +58,7 @@ macro_rules! controllers {
             settings: &raw mut $controller::SETTINGS,
             subflow: $controller::subflow,
             open: $controller::open,
-            close: $controller::close,
+            change: $controller::change,
             acknowledge: $controller::acknowledge,
             lose: $controller::lose,
             in_use: Mutex::new(()),

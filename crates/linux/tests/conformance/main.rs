@@ -19,7 +19,7 @@ mod trace;
 
 use lockstep::{Deviations, Subject};
 use native::Native;
-use pathweave_control::{Ecn, Entry, Parameters};
+use pathweave_control::{Change, Ecn, Entry, Parameters};
 use pathweave_linux::kernel::{Settings, entry};
 use pathweave_units::{Rate, Time};
 use recording::Link;
@@ -88,7 +88,7 @@ fn does_the_same_at_every_event(name: &str) {
 }
 
 /// Two unequal paths, of some twenty packets each. Half of all networks have queues that mark, and half short ones that
-/// drop.
+/// drop. The second path is down for a while.
 fn links(number: u64) -> [Link; 2] {
     let (capacity, threshold) = match number % 4 < 2 {
         true => (100, 20),
@@ -99,13 +99,17 @@ fn links(number: u64) -> [Link; 2] {
         delay: Time::from_micros(micros),
         capacity,
         threshold,
+        down: (mbps == 1_000).then(|| {
+            let at = |millis: u64| Time::from_millis(millis * (1 + number / 4));
+            (at(20), at(50))
+        }),
     })
 }
 
 fn does_the_same_on_recorded_traces(name: &str) {
     let entry = entry(name).expect("a controller of the registry");
     let mut all = Deviations::default();
-    let (mut marks, mut losses) = (0, 0);
+    let (mut marks, mut losses, mut failures, mut recoveries) = (0, 0, 0, 0);
     for number in 0..8 {
         let links = links(number);
         let (parameters, minimum_window) = parameters(entry, number);
@@ -120,7 +124,9 @@ fn does_the_same_on_recorded_traces(name: &str) {
                 match event {
                     Event::Acknowledge(ack) => marks += ack.marks,
                     Event::Lose(_) => losses += 1,
-                    Event::Open { .. } | Event::Close => {}
+                    Event::Change(Change::Failed) => failures += 1,
+                    Event::Change(Change::Recovered) => recoveries += 1,
+                    Event::Change(_) | Event::Open { .. } => {}
                 }
             }
             let mut events = recording.into_iter();
@@ -130,8 +136,14 @@ fn does_the_same_on_recorded_traces(name: &str) {
             }
         }
     }
-    println!("{name}, recorded traces: {all:?}, {marks} marks, {losses} losses");
+    println!(
+        "{name}, recorded traces: {all:?}, {marks} marks, {losses} losses, {failures} failures, {recoveries} recoveries"
+    );
     assert!(all.events >= 12 * RECORDED as u64 && losses > 100);
+    assert!(
+        failures >= 16 && recoveries >= 16,
+        "{failures} {recoveries}"
+    );
     let ecn = (entry.ecn)(&settings::defaults(entry));
     assert!(ecn == Ecn::Off || marks > 1_000);
     assert!(all.ties * EVENTS_PER_TIE <= all.events, "{all:?}");

@@ -1,7 +1,7 @@
 //! The kernel's controllers, compiled for this program: what `bpf/native.h` exports of each.
 
 use crate::side::{Acknowledgement, Event, Facts, Outcome, Side};
-use pathweave_control::Loss;
+use pathweave_control::{Change, Loss};
 use pathweave_linux::kernel::{SUBFLOWS, Settings};
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ pub struct Row {
     cuts: u32,
     minimum_window: u32,
     number: u32,
-    established: u8,
+    path: u8,
     suppressed: u8,
     in_recovery: u8,
     family: u8,
@@ -53,6 +53,17 @@ pub struct Seen {
 const FAST_RETRANSMIT: u32 = 0;
 const TIMEOUT: u32 = 1;
 
+/// `enum change`.
+fn change_of(change: Change) -> u32 {
+    match change {
+        Change::Opened => 0,
+        Change::Failed => 1,
+        Change::Recovered => 2,
+        Change::Closed => 3,
+        other => panic!("the kernel's subflows have no {other:?}"),
+    }
+}
+
 /// What one controller exports.
 pub struct Functions {
     pub name: &'static str,
@@ -61,7 +72,7 @@ pub struct Functions {
     pub settings: *mut u64,
     pub subflow: unsafe extern "C" fn(*mut c_void, u32) -> *mut Row,
     pub open: unsafe extern "C" fn(*mut c_void, u32),
-    pub close: unsafe extern "C" fn(*mut c_void, u32),
+    pub change: unsafe extern "C" fn(*mut c_void, u32, u32),
     pub acknowledge: unsafe extern "C" fn(*mut c_void, u32, *const Seen),
     pub lose: unsafe extern "C" fn(*mut c_void, u32, u32),
     /// The settings are a global of the controller: one connection at a time.
@@ -174,7 +185,9 @@ impl Side for Native {
         unsafe {
             match *event {
                 Event::Open { .. } => (functions.open)(connection, place),
-                Event::Close => (functions.close)(connection, place),
+                Event::Change(change) => {
+                    (functions.change)(connection, place, change_of(change));
+                }
                 Event::Lose(Loss::FastRetransmit) => {
                     (functions.lose)(connection, place, FAST_RETRANSMIT);
                 }

@@ -72,8 +72,7 @@ impl Controller for Recorder {
         } = paths[r];
         let event = match change {
             Change::Opened => Event::Open { window, ssthresh },
-            Change::Closed => Event::Close,
-            other => panic!("the traces have no event for {other:?}"),
+            other => Event::Change(other),
         };
         self.write(r, &paths[r], event);
         self.controller.on_subflow(paths, r, change);
@@ -88,6 +87,8 @@ pub struct Link {
     /// Packets that it queues, and from how many on it marks.
     pub capacity: usize,
     pub threshold: usize,
+    /// From when until when it loses everything.
+    pub down: Option<(Time, Time)>,
 }
 
 /// Something that is going to happen.
@@ -135,7 +136,10 @@ impl Output for Network<'_> {
                 Pending::Arrives(shape, segment, false),
             );
         }
-        if self.queued[place] >= link.capacity && !shape.protected {
+        let is_down = link
+            .down
+            .is_some_and(|(from, until)| (from..until).contains(&self.now));
+        if is_down || self.queued[place] >= link.capacity && !shape.protected {
             self.dropped.push(segment);
             return;
         }
@@ -183,6 +187,8 @@ pub fn record(
     };
     let config = Arc::new(Config {
         minimum_window: f64::from(minimum_window),
+        // Short enough for timeouts in a row.
+        minimum_rto: Time::from_millis(5),
         ..Config::default()
     });
     let recordings: Vec<Arc<Mutex<Recording>>> = (0..2).map(|_| Arc::default()).collect();

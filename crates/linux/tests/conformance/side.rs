@@ -1,6 +1,6 @@
 //! What the same trace happens to: the simulator's controller, or the kernel's compiled for this program.
 
-use pathweave_control::Loss;
+use pathweave_control::{Change, Loss};
 
 /// What a transport knows of a subflow when it tells its controller something.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,8 @@ pub enum Event {
         window: f64,
         ssthresh: f64,
     },
-    Close,
+    /// It failed, recovered or closed.
+    Change(Change),
     Acknowledge(Acknowledgement),
     Lose(Loss),
 }

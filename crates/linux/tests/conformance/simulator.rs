@@ -48,7 +48,7 @@ impl Side for Simulator {
         self.learn(r, facts);
         let change = match event {
             Event::Open { .. } => Some(Change::Opened),
-            Event::Close => Some(Change::Closed),
+            Event::Change(change) => Some(*change),
             Event::Acknowledge(_) | Event::Lose(_) => None,
         };
         if let Some(change) = change {
@@ -57,7 +57,7 @@ impl Side for Simulator {
         let mut paths = Paths::new(&mut self.paths);
         let number = SubflowId(r as u32);
         match *event {
-            Event::Open { .. } | Event::Close => {
+            Event::Open { .. } | Event::Change(_) => {
                 let change = change.expect("the event is a change");
                 self.controller.on_subflow(&mut paths, number, change);
             }

@@ -2,15 +2,25 @@
 
 use crate::sender::Sender;
 use crate::side::{Acknowledgement, Event, Facts, Outcome};
-use pathweave_control::Loss;
+use pathweave_control::{Change, Loss};
 use pathweave_random::Stream;
 
 /// No subflow's window is left above this many packets.
 pub const LARGEST_WINDOW: f64 = 2e5;
 
+/// Why nothing comes back from a subflow's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Silence {
+    None,
+    /// A timeout, which may be a lone one.
+    TimedOut,
+    Failed,
+}
+
 /// One subflow's network.
 struct Subflow {
     open: bool,
+    silence: Silence,
     sender: Sender,
     /// Its share of the events.
     weight: f64,
@@ -43,6 +53,10 @@ pub struct Trace {
     idle: f64,
     /// Of an event: that a subflow opens or closes.
     changes: f64,
+    /// That a timeout is followed by silence, that this ends with an event, and that it ends in failure.
+    falls_silent: f64,
+    silence_ends: f64,
+    fails: f64,
     drift: f64,
     samples: f64,
 }
@@ -60,6 +74,9 @@ impl Trace {
         let reordered = pick(&[0.0, 0.01, 0.1]);
         let idle = pick(&[0.0, 0.02, 0.5]);
         let changes = pick(&[0.0, 0.001, 0.01]);
+        let falls_silent = pick(&[0.0, 0.5, 1.0]);
+        let silence_ends = pick(&[0.001, 0.01, 0.1]);
+        let fails = pick(&[0.3, 1.0]);
         let drift = pick(&[1e-4, 1e-3, 0.02]);
         let samples = pick(&[0.1, 0.9, 1.0]);
         let largest_rtt = pick(&[100.0, 1e3, 2e4, 5e5]);
@@ -71,6 +88,7 @@ impl Trace {
         let subflows = (0..most_subflows)
             .map(|_| Subflow {
                 open: false,
+                silence: Silence::None,
                 sender: Sender::FRESH,
                 weight: 0.05 + random.uniform(),
                 rtt: f64::max(largest_rtt * libm::pow(spread, -random.uniform()), 10.0),
@@ -93,6 +111,9 @@ impl Trace {
             reordered,
             idle,
             changes,
+            falls_silent,
+            silence_ends,
+            fails,
             drift,
             samples,
         }
@@ -117,12 +138,18 @@ impl Trace {
         if open == 0 || opens.is_some() {
             return self.open(opens.unwrap_or(0));
         }
+        if let Some((r, change)) = self.end_a_silence() {
+            return (r, self.subflows[r].sender.facts(), Event::Change(change));
+        }
+        if open > 1 && self.chance(self.changes) {
+            let open: Vec<usize> = (0..ever_open).filter(|&r| self.subflows[r].open).collect();
+            let r = open[self.random.below(open.len() as u64) as usize];
+            self.subflows[r].open = false;
+            let closes = Event::Change(Change::Closed);
+            return (r, self.subflows[r].sender.facts(), closes);
+        }
         let r = self.pick();
         let path = outcomes[r];
-        if open > 1 && self.chance(self.changes) {
-            self.subflows[r].open = false;
-            return (r, self.subflows[r].sender.facts(), Event::Close);
-        }
         let idle = self.chance(self.idle);
         let subflow = &mut self.subflows[r];
         if path.may_send {
@@ -137,18 +164,54 @@ impl Trace {
         self.acknowledge(r, &path, !idle)
     }
 
+    #[cfg(test)]
+    fn has_failed_subflow(&self) -> bool {
+        let mut open = self.subflows.iter().filter(|s| s.open);
+        open.any(|s| s.silence == Silence::Failed)
+    }
+
     fn chance(&mut self, chance: f64) -> bool {
         self.random.uniform() < chance
     }
 
-    /// An open subflow.
+    /// What becomes of a silent subflow, if it is that one's turn and anything does.
+    fn end_a_silence(&mut self) -> Option<(usize, Change)> {
+        let is_silent = |s: &Subflow| s.open && s.silence != Silence::None;
+        let silent: Vec<usize> = (0..self.subflows.len())
+            .filter(|&r| is_silent(&self.subflows[r]))
+            .collect();
+        let count = silent.len() as u64;
+        let nothing_is_heard = self.subflows.iter().all(|s| !s.open || is_silent(s));
+        if count == 0 || !(nothing_is_heard || self.chance(self.silence_ends)) {
+            return None;
+        }
+        let r = silent[self.random.below(count) as usize];
+        let fails = self.chance(self.fails);
+        let silence = &mut self.subflows[r].silence;
+        match *silence {
+            Silence::TimedOut if fails => {
+                *silence = Silence::Failed;
+                Some((r, Change::Failed))
+            }
+            Silence::Failed => {
+                *silence = Silence::None;
+                Some((r, Change::Recovered))
+            }
+            Silence::TimedOut | Silence::None => {
+                *silence = Silence::None;
+                None
+            }
+        }
+    }
+
+    /// An open subflow that is heard of.
     fn pick(&mut self) -> usize {
-        let open = |s: &&Subflow| s.open;
-        let all: f64 = self.subflows.iter().filter(open).map(|s| s.weight).sum();
+        let heard = |s: &&Subflow| s.open && s.silence == Silence::None;
+        let all: f64 = self.subflows.iter().filter(heard).map(|s| s.weight).sum();
         let mut left = self.random.uniform() * all;
         let mut last = 0;
         for (r, subflow) in self.subflows.iter().enumerate() {
-            if subflow.open {
+            if heard(&subflow) {
                 last = r;
                 left -= subflow.weight;
                 if left < 0.0 {
@@ -170,6 +233,7 @@ impl Trace {
         };
         let subflow = &mut self.subflows[r];
         subflow.open = true;
+        subflow.silence = Silence::None;
         subflow.sender = Sender::FRESH;
         // The handshake gives a sample, but not always.
         if self.random.uniform() < 0.9 {
@@ -186,7 +250,12 @@ impl Trace {
         } else {
             Loss::FastRetransmit
         };
-        let sender = &mut self.subflows[r].sender;
+        let silent = loss == Loss::Timeout && self.chance(self.falls_silent);
+        let subflow = &mut self.subflows[r];
+        if silent {
+            subflow.silence = Silence::TimedOut;
+        }
+        let sender = &mut subflow.sender;
         sender.lose(loss);
         (r, sender.facts(), Event::Lose(loss))
     }
@@ -259,6 +328,7 @@ fn traces_go_everywhere() {
     let entry = pathweave_control::find("reno").expect("a controller of the registry");
     let (mut windows, mut rtts) = ((f64::MAX, 0.0_f64), (u32::MAX, 0_u32));
     let (mut opens, mut closes, mut fast, mut timeouts) = (0, 0, 0, 0);
+    let (mut failures, mut recoveries, mut while_failed) = (0, 0, 0);
     let (mut marks, mut duplicates, mut disorder, mut most_packets, mut most_subflows) =
         (0, 0, 0, 0, 0);
     for seed in 0..200 {
@@ -274,10 +344,13 @@ fn traces_go_everywhere() {
             windows.1 = f64::max(windows.1, outcomes[r].window);
             match event {
                 Event::Open { .. } => opens += 1,
-                Event::Close => closes += 1,
+                Event::Change(Change::Failed) => failures += 1,
+                Event::Change(Change::Recovered) => recoveries += 1,
+                Event::Change(_) => closes += 1,
                 Event::Lose(Loss::FastRetransmit) => fast += 1,
                 Event::Lose(Loss::Timeout) => timeouts += 1,
                 Event::Acknowledge(ack) => {
+                    while_failed += u32::from(trace.has_failed_subflow());
                     marks += ack.marks;
                     duplicates += u32::from(ack.packets == 0 && ack.marks > 0);
                     disorder += u32::from(ack.packets > 0 && ack.recovery && !facts.in_recovery);
@@ -296,4 +369,8 @@ fn traces_go_everywhere() {
     assert!(fast > 500 && timeouts > 100, "{fast} {timeouts}");
     assert!(marks > 10_000 && duplicates > 1_000, "{marks} {duplicates}");
     assert!(disorder > 10_000, "{disorder}");
+    assert!(
+        failures > 200 && recoveries > 100 && while_failed > 10_000,
+        "{failures} {recoveries} {while_failed}"
+    );
 }
