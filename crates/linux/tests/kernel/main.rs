@@ -1,6 +1,7 @@
 //! Controllers in this machine's kernel: loading, carrying, unloading, and what is left behind.
 
 mod duplicates;
+mod failures;
 mod hosts;
 mod inventory;
 mod lifecycle;

@@ -150,6 +150,17 @@ impl Connection<'_> {
         }
     }
 
+    /// Waits until the segment that begins with this byte comes once more.
+    pub fn wait_for_retransmission(&mut self, byte: u32) {
+        loop {
+            let segment = self.peer.next();
+            let from = segment.sequence.wrapping_sub(self.first);
+            if segment.port == self.port && segment.payload > 0 && from == byte {
+                return;
+            }
+        }
+    }
+
     /// Acknowledges all before `next`, and what is between these selectively.
     pub fn acknowledge(&mut self, next: u32, selectively: Option<(u32, u32)>) {
         let mut options = Vec::new();
