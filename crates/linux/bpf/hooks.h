@@ -339,15 +339,16 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	take_little_ahead(sk);
 	seen.packets = rs->acked_sacked;
 	seen.window_limited = is_window_limited(tp);
-	seen.recovery = in_recovery || !progress;
+	seen.marks = tp->delivered_ce - own->delivered_ce;
+	own->delivered_ce = tp->delivered_ce;
+	/* To a controller without an answer to marks they are a loss, and what echoes one grows no window (RFC 3168). */
+	seen.recovery = in_recovery || !progress || (seen.marks && !(row && responds_to_marks()));
 	if (!row || !connection) {
 		if (seen.window_limited && !seen.recovery)
 			reno_on_ack(tp, own, seen.packets);
 		set_pacing_rate(sk);
 		return;
 	}
-	seen.marks = tp->delivered_ce - own->delivered_ce;
-	own->delivered_ce = tp->delivered_ce;
 	adopt(row, own, tp);
 	refresh(row, sk);
 	row->in_recovery = in_recovery;

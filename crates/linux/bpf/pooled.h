@@ -58,8 +58,11 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	u32 packets, gamma = gamma_of(r);
 	struct scaled_windows all = {};
 
-	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, settings.cut[gamma]))
+	if (ack->marks && settings.ecn) {
+		/* Nor does it grow the window (RFC 3168, section 6.1.2). */
+		cut_on_mark(&r->state.cuts, r, settings.cut[gamma]);
 		return;
+	}
 	if (!lets_window_grow(ack))
 		return;
 	packets = slow_start(r, ack->packets, settings.step[gamma]);

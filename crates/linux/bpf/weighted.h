@@ -66,8 +66,11 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 {
 	u32 packets, weight = weight_of(connection);
 
-	if (ack->marks && settings.ecn && cut_on_mark(&r->state.cuts, r, cut_of(weight, r)))
+	if (ack->marks && settings.ecn) {
+		/* Nor does it grow the window (RFC 3168, section 6.1.2). */
+		cut_on_mark(&r->state.cuts, r, cut_of(weight, r));
 		return;
+	}
 	if (!lets_window_grow(ack))
 		return;
 	packets = slow_start(r, ack->packets, settings.step[weight]);

@@ -39,9 +39,10 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	count_marks(share, ack->packets, ack->marks);
 	if (round_ends(r, &share->round))
 		end_marked_round(share, settings.g);
-	if (ack->marks && cut_on_mark(&r->state.cuts, r, half_alpha(share)))
-		return;
-	if (!lets_window_grow(ack))
+	/* An acknowledgement with marks does not grow the window either (RFC 3168, section 6.1.2). */
+	if (ack->marks)
+		cut_on_mark(&r->state.cuts, r, half_alpha(share));
+	if (ack->marks || !lets_window_grow(ack))
 		return;
 	packets = slow_start(r, ack->packets, FINE);
 	if (packets)

@@ -23,6 +23,23 @@ fn olia_and_balia_leave_a_congested_path_and_ewtcp_does_not() {
     });
 }
 
+/// A failed path couples no longer: with its last rate or in their number, XMP takes 0.1, EWTCP 0.3 and WUTCP 0.6 of the
+/// other flow's.
+#[test]
+fn the_survivor_of_two_paths_shares_as_a_flow_of_one() {
+    holds("failing", |played| {
+        for controller in ["xmp", "ewtcp", "wutcp"] {
+            let alone = played.goodput(&format!("{controller} on one path"));
+            let ratio = played.goodput(controller) / alone;
+            println!("{controller}: {ratio:.2} of the other flow");
+            check((0.75..1.33).contains(&ratio), || {
+                format!("{controller} takes {ratio:.2} of the other flow")
+            })?;
+        }
+        Ok(())
+    });
+}
+
 /// Eight DCTCPs bring all windows to the minimum: AMP goes on with its first subflow, the others are left one packet. At
 /// 4 s they stop, and AMP's are released.
 #[test]
