@@ -54,6 +54,12 @@ RequireOneOf(const std::string& option,
 
 } // namespace
 
+bool
+Settings::IsDctcp() const
+{
+    return controller == "dctcp" || controller == "clearing-dctcp";
+}
+
 uint32_t
 Settings::DataPacketWireBytes() const
 {
@@ -116,7 +122,7 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("marking-threshold",
                          "packets in the queue from which step-marking marks",
                          settings.markingThresholdPackets);
-    commandLine.AddValue("controller", "dctcp, linux-reno or new-reno", settings.controller);
+    commandLine.AddValue("controller", "dctcp, clearing-dctcp, linux-reno or new-reno", settings.controller);
     commandLine.AddValue("recovery", "prr or classic", settings.recovery);
     commandLine.AddValue("sack",
                          "selective acknowledgements",
@@ -144,9 +150,11 @@ ParseCommandLine(int argumentCount, char** arguments)
     Require((settings.network == "routed") == !settings.paths.empty(),
             "--network=routed and --paths go together");
     RequireOneOf("queue", settings.queue, {"step-marking", "drop-tail"});
-    RequireOneOf("controller", settings.controller, {"dctcp", "linux-reno", "new-reno"});
+    RequireOneOf("controller",
+                 settings.controller,
+                 {"dctcp", "clearing-dctcp", "linux-reno", "new-reno"});
     RequireOneOf("recovery", settings.recovery, {"prr", "classic"});
-    Require(settings.controller != "dctcp" || settings.queue == "step-marking",
+    Require(!settings.IsDctcp() || settings.queue == "step-marking",
             "dctcp needs --queue=step-marking");
     Require(settings.measureFrom < settings.stopAt, "--measure-from must be before --stop-at");
     Require(settings.seriesBin.IsStrictlyPositive(), "--series-bin must be positive");

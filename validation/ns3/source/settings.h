@@ -42,7 +42,7 @@ struct Settings
     uint32_t queueLimitPackets{100};
     uint32_t markingThresholdPackets{20};
 
-    // "dctcp", "linux-reno" or "new-reno".
+    // "dctcp", "clearing-dctcp" (clearing_dctcp.h), "linux-reno" or "new-reno".
     std::string controller{"dctcp"};
     // "prr" (RFC 6937) or "classic" (the inflated window of RFC 6582).
     std::string recovery{"prr"};
@@ -61,6 +61,8 @@ struct Settings
     // More than a link carries while a sender waits for its retransmission timer, so that a
     // receiver which misses one packet never limits the sender.
     uint32_t socketBufferBytes{32'000'000};
+
+    bool IsDctcp() const;
 
     // Bytes that a full data packet occupies on the wire: segment, TCP, IPv4 and PPP headers.
     uint32_t DataPacketWireBytes() const;

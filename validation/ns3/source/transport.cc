@@ -1,5 +1,7 @@
 #include "transport.h"
 
+#include "clearing_dctcp.h"
+
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/enum.h"
@@ -28,6 +30,10 @@ ControllerType(const std::string& name)
     {
         return ns3::TcpDctcp::GetTypeId();
     }
+    if (name == "clearing-dctcp")
+    {
+        return ClearingDctcp::GetTypeId();
+    }
     return name == "linux-reno" ? ns3::TcpLinuxReno::GetTypeId() : ns3::TcpNewReno::GetTypeId();
 }
 
@@ -45,7 +51,7 @@ ConfigureTransport(const Settings& settings)
                ns3::TypeIdValue(ControllerType(settings.controller)));
     SetDefault("ns3::TcpL4Protocol::RecoveryType", ns3::TypeIdValue(recovery));
     SetDefault("ns3::TcpSocketBase::UseEcn",
-               ns3::EnumValue(settings.controller == "dctcp" ? ns3::TcpSocketState::On
+               ns3::EnumValue(settings.IsDctcp() ? ns3::TcpSocketState::On
                                                              : ns3::TcpSocketState::Off));
     SetDefault("ns3::TcpSocketBase::Sack", ns3::BooleanValue(settings.selectiveAcknowledgements));
     SetDefault("ns3::TcpSocketBase::Timestamp", ns3::BooleanValue(settings.timestamps));
