@@ -9,7 +9,7 @@
 //! - congestion avoidance: +omega / w_r for each acknowledged packet; congestion there halves w_r;
 //! - a loss is congestion, and with `ecn = "on"` a marked round too.
 //!
-//! omega is 1/m by default; `1/m^2` is EWTCP (`ewtcp`); the paper also runs `1/sqrt(m)`. With one subflow
+//! omega is 1/m by default; `1/m^2` is EWTCP (`ewtcp`) but for slow start, which is TCP's there; the paper also runs `1/sqrt(m)`. With one subflow
 //! these three are Reno: omega = 1 adds 1 in slow start and halves. Smaller numbers than
 //! 0.00001 (256 subflows have 1/m^2 = 0.000015) are not accepted, nor larger ones than 1, a TCP's.
 //!
@@ -29,7 +29,7 @@
 //! before that cut; where the mark cut deeper, that stands. A marked acknowledgement grows no window
 //! (RFC 3168, section 6.1.2).
 //!
-//! Ruling: m is counted whenever a subflow opens or closes.
+//! Ruling: m is counted whenever a subflow opens, closes, fails or recovers.
 
 use crate::{
     Ack, Change, Controller, Entry, Loss, OncePerRound, Parameter, ParameterKind, Path, Paths,
@@ -69,7 +69,7 @@ pub const ENTRY: Entry = Entry {
                 _ => Omega::PerSubflows,
             },
         };
-        weighted(omega, ecn_choice::is_on(parameters))
+        weighted(omega, SlowStart::Weighted, ecn_choice::is_on(parameters))
     },
 };
 
@@ -97,6 +97,15 @@ impl Omega {
     }
 }
 
+/// How windows grow in slow start, and what congestion costs there.
+#[derive(Clone, Copy, Debug)]
+pub enum SlowStart {
+    /// As a TCP's: a packet for each acknowledged one, and half the window.
+    Tcp,
+    /// As omega has it: (3/2) (1 - 3^-omega) packets, and 3^(1 - omega) / 2 of the window.
+    Weighted,
+}
+
 /// What follows from omega, which changes only when a subflow comes or goes.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
@@ -109,11 +118,18 @@ struct Weight {
 }
 
 impl Weight {
-    fn new(omega: f64) -> Weight {
+    fn new(omega: f64, slow_start: SlowStart) -> Weight {
+        let (step, slow_start_cut) = match slow_start {
+            SlowStart::Tcp => (1.0, 0.5),
+            SlowStart::Weighted => (
+                1.5 * (1.0 - libm::pow(3.0, -omega)),
+                libm::pow(3.0, 1.0 - omega) / 2.0,
+            ),
+        };
         Weight {
             omega,
-            step: 1.5 * (1.0 - libm::pow(3.0, -omega)),
-            slow_start_cut: libm::pow(3.0, 1.0 - omega) / 2.0,
+            step,
+            slow_start_cut,
         }
     }
 
@@ -128,16 +144,18 @@ impl Weight {
 
 struct Wutcp {
     omega: Omega,
+    slow_start: SlowStart,
     weight: Weight,
     marks_count: bool,
     cuts: PerSubflow<OncePerRound>,
 }
 
-/// WUTCP with this weight.
-pub fn weighted(omega: Omega, marks_count: bool) -> Box<dyn Controller> {
+/// TCPs of this weight, each by itself.
+pub fn weighted(omega: Omega, slow_start: SlowStart, marks_count: bool) -> Box<dyn Controller> {
     Box::new(Wutcp {
         omega,
-        weight: Weight::new(omega.of(1.0)),
+        slow_start,
+        weight: Weight::new(omega.of(1.0), slow_start),
         marks_count,
         cuts: PerSubflow::new(OncePerRound::new()),
     })
@@ -171,7 +189,7 @@ impl Controller for Wutcp {
             self.cuts.restart(r);
         }
         let subflows = paths.active().count().max(1);
-        self.weight = Weight::new(self.omega.of(subflows as f64));
+        self.weight = Weight::new(self.omega.of(subflows as f64), self.slow_start);
     }
 }
 
@@ -275,6 +293,27 @@ mod tests {
         }
         connection.ack(2, 1, 0);
         assert_eq!(connection.window(2), 10.1, "none is as one");
+    }
+
+    #[test]
+    fn failed_subflows_and_those_on_standby_have_no_weight() {
+        let mut connection = wutcp(text("omega", "1/m"), &[(10.0, 100); 3]);
+        for (change, r, m) in [
+            (Change::Failed, 1, 2.0),
+            (Change::StoodBy, 2, 1.0),
+            (Change::Recovered, 2, 2.0),
+            (Change::Recovered, 1, 3.0),
+        ] {
+            connection.change(r, change);
+            (connection.paths[0].window, connection.paths[0].ssthresh) = (10.0, 1.0);
+            connection.ack(0, 1, 0);
+            assert!(near(connection.window(0), 10.0 + 0.1 / m, 1e-12), "{m}");
+            // (3/2) (1 - 3^-(1/m)), computed elsewhere.
+            let step = [1.0, 0.6339745962156, 0.4599580884740][m as usize - 1];
+            (connection.paths[0].window, connection.paths[0].ssthresh) = (10.0, 100.0);
+            connection.ack(0, 1, 0);
+            assert!(near(connection.window(0), 10.0 + step, 1e-9), "{m}");
+        }
     }
 
     #[test]

@@ -112,7 +112,26 @@ proptest! {
     #[test]
     fn wutcp_of_one_over_m_squared_is_ewtcp(ecn in ecn(), events in events()) {
         let wutcp = connection("wutcp", &[text("omega", "1/m^2"), ecn.clone()]);
-        side_by_side(wutcp, connection("ewtcp", &[ecn]), events)?;
+        let weighted = text("slow_start", "weighted");
+        side_by_side(wutcp, connection("ewtcp", &[weighted, ecn]), events)?;
+    }
+
+    #[test]
+    fn ewtcp_is_wutcp_of_one_over_m_squared_but_for_slow_start(
+        ecn in ecn(),
+        events in events(),
+    ) {
+        // No event finds a window below ssthresh, so that there is no slow start.
+        let mut wutcp = connection("wutcp", &[text("omega", "1/m^2"), ecn.clone()]);
+        let mut ewtcp = connection("ewtcp", &[ecn]);
+        for (r, event) in events {
+            for connection in [&mut wutcp, &mut ewtcp] {
+                let path = &mut connection.paths[r];
+                path.ssthresh = path.ssthresh.min(path.window);
+                connection.happen(r, &event);
+            }
+            prop_assert_eq!(wutcp.windows(), ewtcp.windows());
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
  * WUTCP(omega), the weighted family of Singhal et al. (IEEE 2022): each subflow is a TCP of weight omega, whatever
  * the others do. crates/control/src/wutcp.rs has the formulas and rulings.
  *
- * omega depends on the number of active subflows alone, and slow start's step and cut on omega alone: the
- * loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
+ * omega depends on the number of active subflows alone, and slow start's step and cut on omega alone (EWTCP's
+ * are a TCP's): the loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
  * for omega's own rounding: it is a multiple of 2^-30, so 0.00001 is off by 0.004 %.
  */
 #ifndef PATHWEAVE_WEIGHTED_H

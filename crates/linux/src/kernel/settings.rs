@@ -42,8 +42,14 @@ impl Settings {
             }
             "olia" => vec![is("best", "l2-over-tau"), is("variant", "linux")],
             "balia" => vec![is("variant", "linux")],
-            "wutcp" => weights(is("ecn", "on"), |m| omega(parameters, m)),
-            "ewtcp" => weights(is("ecn", "on"), |m| 1.0 / (m * m)),
+            "wutcp" => weights(is("ecn", "on"), &weighted, |m| omega(parameters, m)),
+            "ewtcp" => {
+                let slow_start: &dyn Fn(f64) -> SlowStart = match parameters.choice("slow_start") {
+                    "weighted" => &weighted,
+                    _ => &|_| SlowStart::TCP,
+                };
+                weights(is("ecn", "on"), slow_start, |m| 1.0 / (m * m))
+            }
             "eutcp" => gammas(
                 is("ecn", "on"),
                 is("timeout", "as-loss"),
@@ -102,19 +108,44 @@ fn omega(parameters: &Parameters, m: f64) -> f64 {
     }
 }
 
+/// What a subflow of bpf/weighted.h does in slow start.
+struct SlowStart {
+    /// Packets that an acknowledged one adds.
+    step: f64,
+    /// Share of the window that congestion costs.
+    cut: f64,
+}
+
+impl SlowStart {
+    const TCP: SlowStart = SlowStart {
+        step: 1.0,
+        cut: 0.5,
+    };
+}
+
+/// WUTCP's slow start for a weight.
+fn weighted(omega: f64) -> SlowStart {
+    SlowStart {
+        step: 1.5 * (1.0 - libm::pow(3.0, -omega)),
+        // The cut of a small weight is more than the window.
+        cut: f64::min(libm::pow(3.0, 1.0 - omega) / 2.0, 1.0),
+    }
+}
+
 /// The tables of bpf/weighted.h: omega, slow start's step and its cut, by the number of subflows.
-fn weights(ecn: u64, omega: impl Fn(f64) -> f64) -> Vec<u64> {
+fn weights(
+    ecn: u64,
+    slow_start: &dyn Fn(f64) -> SlowStart,
+    omega: impl Fn(f64) -> f64,
+) -> Vec<u64> {
     let table = |of: &dyn Fn(f64) -> u64| -> Vec<u64> {
         (1..=SUBFLOWS).map(|m| of(omega(m as f64))).collect()
     };
-    let step = |omega: f64| 1.5 * (1.0 - libm::pow(3.0, -omega));
-    // The cut of a small weight is more than the window.
-    let cut = |omega: f64| f64::min(libm::pow(3.0, 1.0 - omega) / 2.0, 1.0);
     [
         vec![ecn],
         table(&|omega| (omega * ONE).round() as u64),
-        table(&|omega| upwards(step(omega) * FINE)),
-        table(&|omega| (cut(omega) * ONE).round() as u64),
+        table(&|omega| upwards(slow_start(omega).step * FINE)),
+        table(&|omega| (slow_start(omega).cut * ONE).round() as u64),
     ]
     .concat()
 }
@@ -197,11 +228,16 @@ mod tests {
         );
         near(wutcp.values[cut + 1], (1_u64 << 30) as f64, 0.8660254037844);
         // 3^(3/4) / 2 is more than the window.
-        let ewtcp = settings("ewtcp", &[]).unwrap();
+        let ewtcp = settings("ewtcp", &[("slow_start", text("weighted"))]).unwrap();
         assert_eq!(ewtcp.values[2..4], [1 << 30, 1 << 28]);
         assert_eq!(ewtcp.values[cut + 1], 1 << 30);
         let squares = settings("wutcp", &[("omega", text("1/m^2"))]).unwrap();
         assert_eq!(ewtcp, squares);
+        // By default its slow start is a TCP's, whatever the number of subflows.
+        let ewtcp = settings("ewtcp", &[]).unwrap();
+        assert_eq!(ewtcp.values[..step], squares.values[..step]);
+        assert_eq!(ewtcp.values[step..cut], [1 << 40; SUBFLOWS]);
+        assert_eq!(ewtcp.values[cut..], [1 << 29; SUBFLOWS]);
         let roots = settings("wutcp", &[("omega", text("1/sqrt(m)"))]).unwrap();
         assert_eq!(roots.values[2 + 3], 1 << 29);
         let fixed = settings("wutcp", &[("omega", Value::Number(0.25))]).unwrap();
