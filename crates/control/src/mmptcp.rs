@@ -3,7 +3,8 @@
 //! A connection begins with one subflow under Reno whose packets are scattered over all equal-cost
 //! paths, so that a short flow uses them all. When it has sent `volume` bytes, the other subflows open,
 //! each on its own path, under LIA; from the moment that the first of them has opened, the scattered subflow takes
-//! no new data and only brings to an end what it has in flight.
+//! no new data and only brings to an end what it has in flight. Its window does not grow in congestion avoidance
+//! then. It grows in slow start, so that what a timeout has left to send again does not go out packet by packet.
 //!
 //! `subflows` in a scenario is the number m of these other subflows: the connection has m + 1, and number 0 is
 //! the scattered one. It counts in no sum of LIA's once it takes no new data.
@@ -12,11 +13,17 @@
 //! acknowledgements, plus, for hosts in different racks, the number of equal-cost paths between
 //! them: in a fat-tree the aggregation switches of a pod, or the core switches.
 //!
+//! Ruling: while none of the other subflows is active because all of them have failed, the scattered one takes new data
+//! again: its packets find the paths that are left.
+//!
 //! Ruling: the switch is by volume, 100,000 bytes, as in the published code, and acknowledgements of scattered packets
 //! are scattered as well.
 
 use crate::lia::Lia;
-use crate::{Change, Controller, Ecn, Entry, Loss, Parameter, ParameterKind, Paths, SubflowId};
+use crate::{
+    Ack, Change, Controller, Ecn, Entry, Loss, Parameter, ParameterKind, Path, Paths, SubflowId,
+    slow_start,
+};
 use alloc::boxed::Box;
 use pathweave_units::{Bytes, Time};
 
@@ -51,9 +58,12 @@ struct Mmptcp {
 }
 
 impl Controller for Mmptcp {
-    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &crate::Ack) {
+    fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         if paths[r].may_send {
             self.lia.on_ack(paths, r, ack);
+        } else if ack.lets_window_grow() {
+            // What is left is congestion avoidance's, and a subflow that drains has none.
+            let _ = slow_start::grow(&mut paths[r], ack.packets);
         }
     }
 
@@ -62,8 +72,10 @@ impl Controller for Mmptcp {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if r != SCATTERED && change == Change::Opened {
-            paths[SCATTERED].may_send = false;
+        if r != SCATTERED {
+            let mut others = paths.iter().skip(1);
+            let active = others.clone().any(Path::is_active);
+            paths[SCATTERED].may_send = !active && others.any(|path| path.state.is_open());
         }
         self.lia.on_subflow(paths, r, change);
     }
@@ -112,6 +124,72 @@ mod tests {
         assert_eq!(connection.window(0), 10.0);
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 5.0);
+    }
+
+    #[test]
+    fn slow_start_follows_a_timeout_while_it_drains() {
+        let mut connection = Connection::new("mmptcp", &[], &[(40.0, 100), (4.0, 100)]);
+        connection.loss(0, Loss::Timeout);
+        assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 20.0));
+        for (packets, window) in [
+            (1, 2.0),
+            (2, 4.0),
+            (4, 8.0),
+            (8, 16.0),
+            (16, 20.0),
+            (9, 20.0),
+        ] {
+            connection.ack(0, packets, 0);
+            assert_eq!(
+                connection.window(0),
+                window,
+                "up to ssthresh and no further"
+            );
+        }
+        for (recovery, limited) in [(true, true), (false, false)] {
+            connection.paths[0].window = 4.0;
+            connection.ack_as(0, 1, 0, recovery, limited);
+            assert_eq!(connection.window(0), 4.0);
+        }
+    }
+
+    #[test]
+    fn the_scattered_subflow_takes_over_while_all_others_have_failed() {
+        let subflows = [(50.0, 100), (10.0, 100), (10.0, 100)];
+        let mut connection = Connection::new("mmptcp", &[], &subflows);
+        for (r, change, scattered) in [
+            (1, Change::Failed, false),
+            (2, Change::Failed, true),
+            (1, Change::Recovered, false),
+            (1, Change::Failed, true),
+            (2, Change::StoodBy, true),
+            (2, Change::Recovered, false),
+        ] {
+            connection.change(r, change);
+            assert_eq!(connection.paths[0].may_send, scattered, "{r} {change:?}");
+        }
+        connection.change(2, Change::Failed);
+        connection.ack(0, 1, 0);
+        assert_eq!(connection.window(0), 50.0 + 1.0 / 50.0, "it is Reno alone");
+    }
+
+    #[test]
+    fn failed_subflows_are_in_no_sum_of_the_others() {
+        let subflows = [(50.0, 100), (10.0, 100), (10.0, 100)];
+        let mut connection = Connection::new("mmptcp", &[], &subflows);
+        for (change, gain) in [(Change::Failed, 0.1), (Change::Recovered, 0.025)] {
+            connection.change(2, change);
+            connection.paths[1].window = 10.0;
+            connection.ack(1, 1, 0);
+            assert!(near(connection.window(1), 10.0 + gain, 1e-12), "{change:?}");
+        }
+        connection.change(0, Change::Failed);
+        connection.paths[1].window = 10.0;
+        connection.ack(1, 1, 0);
+        assert!(
+            near(connection.window(1), 10.025, 1e-12),
+            "it was in no sum"
+        );
     }
 
     #[test]
