@@ -36,6 +36,9 @@ impl Port for Forgetful {
     fn count_delivered(&mut self, bytes: u16) {
         self.0.count_delivered(bytes);
     }
+    fn loses_all(&self) -> bool {
+        self.0.loses_all()
+    }
     fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
         self.0.set_rate(link, now, rate, events);
     }

@@ -80,10 +80,10 @@ pub fn longest_round_trip(
         let back = costs.back.as_ref();
         back.map(|back| paths.longest_to(*host, back))
     };
-    let sources: Vec<(Vec<u32>, Vec<Option<Vec<Time>>>)> = sources
+    let sources: Vec<_> = sources
         .into_iter()
         .map(|class| {
-            let back = class.iter().map(back_to).collect();
+            let back: Vec<_> = class.iter().map(back_to).collect();
             (class, back)
         })
         .collect();
