@@ -558,7 +558,9 @@ fn a_stop_before_the_jittered_start_holds() {
         if let Pattern::Listed(list) = &mut plan.groups[0].pattern {
             list.flows[0].stop = Some(Time::from_nanos(1));
         }
-        assert_eq!(plans::finished(&plans::run(&plan)), [true], "seed {seed}");
+        let output = plans::run(&plan);
+        assert_eq!(plans::endings(&output), ["stopped"], "seed {seed}");
+        assert_eq!(counted(&output, "delivered_bytes"), [0], "seed {seed}");
     }
 }
 

@@ -25,11 +25,11 @@ pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
         if size.checked_add(header).is_none() {
             let most = u16::MAX - header;
             let text = format!(
-                "a data packet of {size} B and the header of {name}, {header} B, are more than the {} B that a packet can have; give data_packet at most {most} B",
+                "a data packet of {size} B and the header of {name}, {header} B, are more than the {} B that a packet can have; give a data_packet of at most {most} B",
                 u16::MAX
             );
             let index = report.group_index(&group.name);
-            report.wrong(&["traffic", &index], text);
+            report.wrong(&["traffic", &index, "controller"], text);
         }
     }
 }
@@ -40,8 +40,9 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
         let most = group.transport.largest_flow();
         let mut refuse = |size: Option<Bytes>, keys: &[&str]| {
             if let Some(size) = size.filter(|&size| size > most) {
+                let megabytes = Bytes::new(most.get() / 1_000_000 * 1_000_000);
                 let text = format!(
-                    "a flow of {size} has more packets than can be numbered; give at most {most}, or larger packets"
+                    "a flow of {size} has more packets than can be numbered; give at most {megabytes}, or larger packets"
                 );
                 let index = report.group_index(&group.name);
                 report.wrong(&[&["traffic", &index], keys].concat(), text);
