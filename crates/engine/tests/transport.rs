@@ -9,7 +9,7 @@ use pathweave_scenario::{Change, Plan};
 use pathweave_traffic::{Pattern, Size};
 use pathweave_transport::{AckPolicy, EcnUse, Handshake, Recovery};
 use pathweave_units::{Bytes, Rate, Time};
-use plans::{counted, fixed, flags, of_flows};
+use plans::{counted, fixed, of_flows};
 
 const DATA: u64 = 1500;
 const ACK: u64 = 52;
