@@ -23,8 +23,8 @@ fn olia_and_balia_leave_a_congested_path_and_ewtcp_does_not() {
     });
 }
 
-/// A failed path couples no longer: with its last rate or in their number, XMP takes 0.1, EWTCP 0.3 and WUTCP 0.6 of the
-/// other flow's.
+/// A failed path couples no longer. Coupled to one, with its last rate in the sum or counted as a subflow, each would take
+/// less than a share.
 #[test]
 fn the_survivor_of_two_paths_shares_as_a_flow_of_one() {
     holds("failing", |played| {
