@@ -57,7 +57,7 @@ RequireOneOf(const std::string& option,
 bool
 Settings::IsDctcp() const
 {
-    return controller == "dctcp" || controller == "fractional-dctcp";
+    return controller == "dctcp" || controller == "clearing-dctcp";
 }
 
 uint32_t
@@ -122,7 +122,7 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("marking-threshold",
                          "packets in the queue from which step-marking marks",
                          settings.markingThresholdPackets);
-    commandLine.AddValue("controller", "dctcp, fractional-dctcp, linux-reno or new-reno", settings.controller);
+    commandLine.AddValue("controller", "dctcp, clearing-dctcp, linux-reno or new-reno", settings.controller);
     commandLine.AddValue("recovery", "prr or classic", settings.recovery);
     commandLine.AddValue("sack",
                          "selective acknowledgements",
@@ -152,7 +152,7 @@ ParseCommandLine(int argumentCount, char** arguments)
     RequireOneOf("queue", settings.queue, {"step-marking", "drop-tail"});
     RequireOneOf("controller",
                  settings.controller,
-                 {"dctcp", "fractional-dctcp", "linux-reno", "new-reno"});
+                 {"dctcp", "clearing-dctcp", "linux-reno", "new-reno"});
     RequireOneOf("recovery", settings.recovery, {"prr", "classic"});
     Require(!settings.IsDctcp() || settings.queue == "step-marking",
             "dctcp needs --queue=step-marking");

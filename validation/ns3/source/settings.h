@@ -42,7 +42,7 @@ struct Settings
     uint32_t queueLimitPackets{100};
     uint32_t markingThresholdPackets{20};
 
-    // "dctcp", "fractional-dctcp" (fractional_dctcp.h), "linux-reno" or "new-reno".
+    // "dctcp", "clearing-dctcp" (clearing_dctcp.h), "linux-reno" or "new-reno".
     std::string controller{"dctcp"};
     // "prr" (RFC 6937) or "classic" (the inflated window of RFC 6582).
     std::string recovery{"prr"};

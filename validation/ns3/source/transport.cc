@@ -1,6 +1,6 @@
 #include "transport.h"
 
-#include "fractional_dctcp.h"
+#include "clearing_dctcp.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -30,9 +30,9 @@ ControllerType(const std::string& name)
     {
         return ns3::TcpDctcp::GetTypeId();
     }
-    if (name == "fractional-dctcp")
+    if (name == "clearing-dctcp")
     {
-        return FractionalDctcp::GetTypeId();
+        return ClearingDctcp::GetTypeId();
     }
     return name == "linux-reno" ? ns3::TcpLinuxReno::GetTypeId() : ns3::TcpNewReno::GetTypeId();
 }
