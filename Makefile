@@ -2,6 +2,8 @@
 # make linux     .venv/bin/pathweave-linux for `pathweave kernel` and `testbed`; needs clang, libelf and zlib
 # make demo      a first table and report
 # make test      every check: formatting, lints, types, tests
+# make random    2,000 random scenarios (make test has them too); FIRST=2001 takes others
+# make fuzz      searches for inputs that break something, guided by coverage: five minutes each (SECONDS_EACH=300)
 # make validate  comparison with ns-3; make validate-ns2 with ns-2; make validate-testbed with real hosts
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
@@ -28,7 +30,7 @@ CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
-.PHONY: setup linux demo test test-core test-linux validate validate-ns2 validate-testbed bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-linux random validate validate-ns2 validate-testbed bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -38,16 +40,55 @@ demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
 	$(BIN)/pathweave report results/tab1
 
-test: test-core test-linux
+test: test-core test-linux random fuzz
 	$(BIN)/pytest --quiet
 
 test-core: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --exclude pathweave-linux --all-targets --quiet -- -D warnings
 	cargo test --quiet
+	cargo test --quiet --package pathweave-fuzz
 	$(BIN)/ruff check python tests benches
 	$(BIN)/ruff format --check python tests benches
 	$(BIN)/basedpyright --warnings
+
+# In a build that is fast and still notices overflows. docs/checks.md says what they are held to.
+random: export PATHWEAVE_SCENARIOS := $(or $(COUNT),2000)
+random: export PATHWEAVE_FIRST_SCENARIO := $(or $(FIRST),1)
+random: tools
+	cargo test --quiet --profile checked --package pathweave-engine --test random_scenarios
+
+# The stable compiler counts the edges; libFuzzer comes with a crate and needs a C++ compiler. What is found
+# is left in target/fuzz/found; new inputs are kept in target/fuzz/corpus, and `make fuzz-corpus` takes over those
+# that reach something new.
+FUZZ_TARGETS := scenario subflow codecs schedule
+FUZZ_SECONDS := $(or $(SECONDS_EACH),300)
+fuzz fuzz-corpus: export HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+fuzz fuzz-corpus: export RUSTFLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
+.PHONY: fuzz-build fuzz-corpus
+fuzz-build: tools
+	@command -v c++ >/dev/null || { \
+		echo "missing: a C++ compiler, for libFuzzer (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)" >&2; \
+		exit 1; }
+	cargo build --profile checked --package pathweave-fuzz --features libfuzzer --target "$$HOST" --target-dir target/fuzz
+
+fuzz: fuzz-build
+	@mkdir -p target/fuzz/found
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p target/fuzz/corpus/$$target; \
+		echo "$$target: $(FUZZ_SECONDS) s"; \
+		target/fuzz/$$HOST/checked/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+			-artifact_prefix=target/fuzz/found/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target \
+			> target/fuzz/$$target.log 2>&1 || { tail -40 target/fuzz/$$target.log; exit 1; }; \
+		grep 'DONE\|number_of_executed_units' target/fuzz/$$target.log; \
+	done
+
+fuzz-corpus: fuzz-build
+	@for target in $(FUZZ_TARGETS); do \
+		target/fuzz/$$HOST/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
+	done
 
 # Tests that load into the kernel leave themselves out where they may not; REQUIRE_KERNEL=yes forbids it.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)

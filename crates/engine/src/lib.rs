@@ -12,6 +12,8 @@ mod ended;
 mod flow_list;
 mod flows;
 mod fluid;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod ideal;
 pub mod live;
 mod memory;

@@ -10,6 +10,8 @@ mod config;
 mod connection;
 mod cut_round;
 mod endpoints;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod packets;
 mod reassembly;
 mod receiver;

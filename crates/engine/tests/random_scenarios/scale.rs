@@ -12,7 +12,9 @@ pub struct Scale {
     /// Bits per second that give a host its share of the packets.
     rate: f64,
     /// One-way delay of a link, in seconds.
-    delay: f64,
+    pub delay: f64,
+    /// Whether the run ends with its traffic alone.
+    pub ends: bool,
 }
 
 /// Packets of 1500 B that a host could send in a run.
@@ -26,6 +28,7 @@ impl Scale {
             length,
             rate: packets * 12_000.0 / length,
             delay: length * draw.log(1e-4, 0.03),
+            ends: draw.chance(0.2),
         }
     }
 

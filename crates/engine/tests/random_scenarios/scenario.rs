@@ -74,7 +74,7 @@ fn build(table: &Value) -> Fabric {
 }
 
 fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
-    let scale = Scale::new(draw);
+    let mut scale = Scale::new(draw);
     let mut file = Table::default();
     file.maybe(draw, 0.5, "title", |_| {
         format!("Random scenario {seed}").into()
@@ -98,17 +98,17 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     if kind != "ecmp" || draw.chance(0.6) {
         file.set("routing", routing);
     }
-    let mut common = transport::transport(draw, &scale, schema, Base::None);
-    if !common.table.is_empty() {
-        file.set("transport", std::mem::take(&mut common.table));
-    }
-
     // What goes on for ever beside the flows needs an end of the run.
     let scheme = draw.chance(0.25).then(|| {
         let entries = transport::with_switches();
         transport::controller(draw, &entries, 1)
     });
-    let ends = draw.chance(0.2) && scheme.is_none() && kind != "fmp";
+    scale.ends &= scheme.is_none() && kind != "fmp";
+    let mut common = transport::transport(draw, &scale, schema, Base::None);
+    if !common.table.is_empty() {
+        file.set("transport", std::mem::take(&mut common.table));
+    }
+
     let scene = Scene {
         scale: &scale,
         built: &built,
@@ -117,7 +117,6 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
         routing: &kind,
         distinct,
         scheme,
-        ends,
         router: traffic::shortest_paths(&built),
     };
     let mut groups = Vec::new();
@@ -133,10 +132,10 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
         listed.remove(0);
     }
     let names: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
-    stop(draw, &scale, &groups, &names, ends, &mut file);
+    stop(draw, &scale, &groups, &names, &mut file);
     file.set("traffic", groups);
     file.maybe(draw, 0.5, "measure", |draw| measure(draw, &scale));
-    if !ends {
+    if !scale.ends {
         file.maybe(draw, 0.4, "record", |draw| {
             record(draw, &scale, &built, &listed)
         });
@@ -170,16 +169,9 @@ fn seeds(draw: &mut Draw, file: &mut Table) {
 }
 
 /// When the run ends: at a time, by some group's traffic, or with the last flow.
-fn stop(
-    draw: &mut Draw,
-    scale: &Scale,
-    groups: &[Value],
-    names: &[String],
-    ends: bool,
-    file: &mut Table,
-) {
+fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file: &mut Table) {
     let mut stop = Table::default();
-    if !ends {
+    if !scale.ends {
         let at = scale.length * draw.uniform(0.7, 1.0);
         stop.set("at", draw.time(at));
     }
@@ -192,7 +184,7 @@ fn stop(
         // Only what can come is accepted. What has an end of its own may come to it first.
         let limits = ["count", "rounds", "bursts", "stop"];
         let limited = limits.iter().any(|key| group.get(*key).is_some());
-        if !unlimited && !listed && !(ends && limited) {
+        if !unlimited && !listed && !(scale.ends && limited) {
             stop.set("traffic", name.clone());
             match draw.between(0, 2) {
                 0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),

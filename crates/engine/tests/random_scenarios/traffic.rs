@@ -21,8 +21,6 @@ pub struct Scene<'a> {
     pub distinct: bool,
     /// The controller for which switches take part, and its table.
     pub scheme: Option<Value>,
-    /// Whether all traffic must end by itself.
-    pub ends: bool,
     /// Counts the shortest paths between hosts.
     pub router: Router,
 }
@@ -117,7 +115,7 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
         group.set("controller", scene.controller(draw, subflows));
     }
     if sized && !controlled_by_flows {
-        let ends = scene.ends || pattern == "poisson";
+        let ends = scene.scale.ends || pattern == "poisson";
         group.set("size", size(draw, scene.scale, ends));
     }
     let mut own = transport_of(draw, scene);
@@ -343,7 +341,7 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
         group.maybe(draw, 0.3, "sources", |_| "all".into());
         peers.len() as u64 - 1
     };
-    let finite = if scene.ends { 1.0 } else { 0.3 };
+    let finite = if scene.scale.ends { 1.0 } else { 0.3 };
     match pattern {
         "permutation" => {
             named(draw, group, "hosts", 2);
@@ -444,7 +442,7 @@ fn flows(
         flow.maybe(draw, 0.4, "name", |_| format!("number {number}").into());
         let own = if bare { 1.0 } else { 0.2 };
         flow.maybe(draw, own, "size", |draw| {
-            size(draw, scene.scale, scene.ends)
+            size(draw, scene.scale, scene.scale.ends)
         });
         flow.maybe(draw, own, "controller", |draw| {
             scene.controller(draw, group_subflows)

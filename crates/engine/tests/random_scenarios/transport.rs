@@ -55,7 +55,9 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
         match key.as_str() {
             "preset" | "data_packet" | "receive_window" => {}
             "maximum_segment" => {
-                maximum_segment = draw.log_integer(1, 8900);
+                // A run that only ends with its last byte has to get there.
+                let least = if scale.ends { 200 } else { 1 };
+                maximum_segment = draw.log_integer(least, 8900);
                 data_packet = maximum_segment + draw.between(0, 100);
                 table.set("data_packet", format!("{data_packet} B"));
                 table.set("maximum_segment", format!("{maximum_segment} B"));
@@ -64,7 +66,9 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
             "minimum_rto" | "initial_rto" | "maximum_rto" => {
                 let minimum = scale.length * draw.log(1e-3, 1.0);
                 let initial = scale.length * draw.log(1e-3, 1.0);
-                let maximum = minimum.max(initial) * draw.log(1.01, 100.0);
+                // Where the longest timeout is below the RTT, nothing but copies is sent, for ever.
+                let least = if scale.ends { 100.0 * scale.delay } else { 0.0 };
+                let maximum = (minimum.max(initial) * draw.log(1.01, 100.0)).max(least);
                 table.set("minimum_rto", draw.time(minimum));
                 table.set("initial_rto", draw.time(initial));
                 table.set("maximum_rto", draw.time(maximum));

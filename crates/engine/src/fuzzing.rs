@@ -1,0 +1,73 @@
+//! The schedule, a timing wheel and a heap, against a sorted map: the feature `fuzzing`.
+
+use crate::ranks::Ranks;
+use crate::scheduler::{Alarm, Event, Scheduler};
+use pathweave_network::{LinkEvent, LinkEvents};
+use pathweave_units::Time;
+use std::collections::BTreeMap;
+
+const LINKS: u32 = 16;
+const SEED: u64 = 7;
+
+/// Plays an input of any bytes: events are set, taken back and come out.
+///
+/// # Panics
+/// When they come out in another order than that of the rule.
+pub fn schedule(input: &[u8]) {
+    let Some((&[longest, spacing], actions)) = input.split_first_chunk() else {
+        return;
+    };
+    let longest = Time::from_picos(1 << (longest % 40));
+    let spacing = Time::from_picos(1 << (spacing % 24));
+    let ranks = Ranks::new(SEED, LINKS);
+    let mut scheduler = Scheduler::new(LINKS, longest, spacing, SEED);
+    // By time, rank and the order in which they were set.
+    let mut expected: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
+    let mut serial = 0;
+    for action in actions.chunks_exact(3) {
+        // From a picosecond to far beyond the wheel.
+        let delay = Time::from_picos((u64::from(action[1]) << (action[2] % 40)) >> 4);
+        let at = scheduler.now() + delay;
+        let link = u32::from(action[0] >> 3) % LINKS;
+        let (event, slot) = if action[0] & 1 == 0 {
+            (LinkEvent::Arrival, link + LINKS)
+        } else {
+            (LinkEvent::Departure, link)
+        };
+        let is_set = expected
+            .values()
+            .any(|&other| other == Event::Link(link, event));
+        match action[0] & 6 {
+            0 if is_set => {
+                scheduler.cancel(link, event);
+                expected.retain(|_, other| *other != Event::Link(link, event));
+            }
+            0 | 2 if !is_set => {
+                scheduler.schedule(link, event, at);
+                expected.insert((at, ranks.of(at, slot), 0), Event::Link(link, event));
+            }
+            4 => {
+                // The number of this kind of timer in the rule.
+                const START_FLOW: u64 = 3;
+                scheduler.wake(Alarm::StartFlow(link), at);
+                serial += 1;
+                let key = (at, ranks.of_timer(at, START_FLOW, link), serial);
+                expected.insert(key, Event::Timer(Alarm::StartFlow(link)));
+            }
+            _ => {
+                let first = expected
+                    .first_key_value()
+                    .filter(|((time, ..), _)| *time < at)
+                    .map(|((time, ..), event)| (*time, *event));
+                if first.is_some() {
+                    expected.pop_first();
+                }
+                assert_eq!(scheduler.pop_before(at), first);
+            }
+        }
+    }
+    while let Some(((at, ..), event)) = expected.pop_first() {
+        assert_eq!(scheduler.pop_before(Time::MAX), Some((at, event)));
+    }
+    assert_eq!(scheduler.pop_before(Time::MAX), None);
+}

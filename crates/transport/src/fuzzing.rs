@@ -1,0 +1,237 @@
+//! A subflow's two ends under any order of packets: the feature `fuzzing`.
+//!
+//! The input says what happens next: segments leave, a packet or an acknowledgement arrives (in any order),
+//! is lost or arrives twice, the timer expires. The receiver is held against a set of numbers, the
+//! scoreboard against its own segments; in the end everything has to get through.
+
+use crate::receiver::{Acknowledgement, Arrival, Receiver};
+use crate::segment::{Kind, SackBlock, Segment};
+use crate::sender::{RecoveryState, Sender};
+use crate::{AckPolicy, Config, Recovery, SubflowIndex};
+use pathweave_control::{Feedback, SubflowId};
+use pathweave_units::Time;
+use std::collections::BTreeSet;
+
+/// Segments of a connection: its numbers stay small.
+const MOST_SEGMENTS: u32 = 4096;
+/// Marks that one acknowledgement echoes.
+const ECHO_LIMIT: u8 = 3;
+
+/// Plays an input of any bytes.
+///
+/// # Panics
+/// When an end does what it must not.
+pub fn subflow(input: &[u8]) {
+    let Some((&[kind, policy], actions)) = input.split_first_chunk() else {
+        return;
+    };
+    let mut ends = Ends::new(kind, policy);
+    for pair in actions.chunks_exact(2) {
+        ends.act(pair[0], usize::from(pair[1]));
+        ends.check();
+    }
+    ends.get_everything_through();
+}
+
+struct Ends {
+    config: Config,
+    sender: Sender,
+    receiver: Receiver,
+    /// Data packets under way: number, and whether marked.
+    data: Vec<(u32, bool)>,
+    acknowledgements: Vec<Acknowledgement>,
+    /// What has arrived.
+    arrived: BTreeSet<u32>,
+    marked: u64,
+    echoed: u64,
+}
+
+impl Ends {
+    fn new(kind: u8, policy: u8) -> Ends {
+        let recovery = [Recovery::Sack, Recovery::NewReno, Recovery::Reno][usize::from(kind % 3)];
+        let ack = AckPolicy {
+            every: u32::from(policy % 4) + 1,
+            at_first: u32::from(policy >> 4),
+            at_mark_change: policy & 4 != 0,
+            ..Config::default().ack
+        };
+        let config = Config {
+            recovery,
+            limited_transmit: kind & 0x80 != 0,
+            ack,
+            ..Config::default()
+        };
+        let mut receiver = Receiver::default();
+        receiver.reset(&config);
+        Ends {
+            sender: Sender::new(0, SubflowId(0), &config),
+            receiver,
+            config,
+            data: Vec::new(),
+            acknowledgements: Vec::new(),
+            arrived: BTreeSet::new(),
+            marked: 0,
+            echoed: 0,
+        }
+    }
+
+    fn act(&mut self, action: u8, place: usize) {
+        let marked = action & 0x80 != 0;
+        match action % 8 {
+            0 => {
+                for _ in 0..=place % 16 {
+                    self.send_new(marked);
+                }
+            }
+            1 if !self.data.is_empty() => {
+                let packet = self.data.remove(place % self.data.len());
+                self.deliver(packet);
+            }
+            2 if !self.data.is_empty() => {
+                self.data.remove(place % self.data.len());
+            }
+            3 if !self.data.is_empty() => {
+                let packet = self.data[place % self.data.len()];
+                self.deliver(packet);
+            }
+            4 if !self.acknowledgements.is_empty() => {
+                let acknowledgement = self
+                    .acknowledgements
+                    .remove(place % self.acknowledgements.len());
+                self.acknowledge(&acknowledgement);
+            }
+            5 if !self.acknowledgements.is_empty() => {
+                self.acknowledgements
+                    .remove(place % self.acknowledgements.len());
+            }
+            6 => self.expire(),
+            7 => {
+                let acknowledgement = self.receiver.acknowledge(ECHO_LIMIT, &self.config);
+                self.answer(acknowledgement);
+            }
+            _ => {}
+        }
+    }
+
+    fn send_new(&mut self, marked: bool) {
+        let number = self.sender.board.next();
+        if number < MOST_SEGMENTS {
+            self.sender.board.push(number);
+            self.data.push((number, marked));
+        }
+    }
+
+    fn deliver(&mut self, (number, marked): (u32, bool)) {
+        self.marked += u64::from(marked);
+        let arrival = Arrival {
+            number,
+            sent: Time::ZERO,
+            congestion_experienced: marked,
+            feedback: Feedback::None,
+            last: number + 1 == MOST_SEGMENTS,
+        };
+        let reaction = self.receiver.on_data(arrival, ECHO_LIMIT, &self.config);
+        assert_eq!(reaction.new, self.arrived.insert(number), "packet {number}");
+        assert!(
+            reaction.now.is_some() != reaction.delayed,
+            "an arrival is answered now or later"
+        );
+        let answers = reaction.before.into_iter().chain(reaction.now);
+        answers.for_each(|acknowledgement| self.answer(acknowledgement));
+    }
+
+    /// What an acknowledgement says is what has arrived.
+    fn answer(&mut self, acknowledgement: Acknowledgement) {
+        self.echoed += u64::from(acknowledgement.ce_echo);
+        assert!(self.echoed <= self.marked, "marks that nobody set");
+        assert!(acknowledgement.ce_echo <= ECHO_LIMIT);
+        // The one that comes before a change of the mark does not cover the packet that brought it.
+        let next = acknowledgement.next;
+        assert!((0..next).all(|number| self.arrived.contains(&number)));
+        let blocks = &acknowledgement.sack[..usize::from(acknowledgement.sack_count)];
+        for SackBlock { start, end } in blocks {
+            assert!(
+                next < *start && start < end,
+                "a block {start} to {end} above {next}"
+            );
+            let all = (*start..*end).all(|number| self.arrived.contains(&number));
+            assert!(all, "a block {start} to {end} with gaps");
+        }
+        self.acknowledgements.push(acknowledgement);
+    }
+
+    fn acknowledge(&mut self, acknowledgement: &Acknowledgement) {
+        let ack = Segment {
+            subflow: SubflowIndex(0),
+            kind: Kind::Ack,
+            number: acknowledgement.next,
+            sack_count: acknowledgement.sack_count,
+            sack: acknowledgement.sack,
+            ..Segment::default()
+        };
+        let (una, outstanding) = (self.sender.board.una(), self.sender.board.outstanding());
+        let progress = self.sender.on_ack(&ack, &self.config);
+        assert!(self.sender.board.una() == una.max(acknowledgement.next));
+        assert_eq!(progress.advanced, acknowledgement.next > una);
+        assert!(
+            progress.packets <= outstanding,
+            "more acknowledged than sent"
+        );
+        if progress.send_first {
+            self.send_again();
+        }
+    }
+
+    fn send_again(&mut self) {
+        if let Some((number, data)) = self.sender.board.send_again() {
+            assert_eq!(number, data);
+            assert!(number >= self.sender.board.una() && number < self.sender.board.next());
+            self.data.push((number, false));
+        }
+    }
+
+    fn expire(&mut self) {
+        if self.sender.board.outstanding() > 0 {
+            self.sender.on_timeout(&self.config);
+            self.send_again();
+        }
+    }
+
+    fn check(&self) {
+        let expected = (0..).find(|number| !self.arrived.contains(number));
+        assert_eq!(Some(self.receiver.next), expected);
+        let selective = self.config.recovery == Recovery::Sack;
+        if let Err(wrong) = self.sender.board.check(selective) {
+            panic!("{wrong}");
+        }
+        if let RecoveryState::Fast(point) | RecoveryState::Timeout(point) = self.sender.recovery {
+            assert!(point <= self.sender.board.next());
+        }
+    }
+
+    /// From here on nothing is lost, and the timer expires whenever nothing is left under way.
+    fn get_everything_through(&mut self) {
+        let most = 4 * self.sender.board.outstanding() + 4;
+        for _ in 0..most {
+            while !self.data.is_empty() || !self.acknowledgements.is_empty() {
+                for packet in std::mem::take(&mut self.data) {
+                    self.deliver(packet);
+                }
+                for acknowledgement in std::mem::take(&mut self.acknowledgements) {
+                    self.acknowledge(&acknowledgement);
+                }
+                self.check();
+            }
+            if self.sender.board.outstanding() == 0 {
+                return;
+            }
+            let acknowledgement = self.receiver.acknowledge(ECHO_LIMIT, &self.config);
+            self.acknowledge(&acknowledgement);
+            self.expire();
+        }
+        panic!(
+            "{} segments do not get through",
+            self.sender.board.outstanding()
+        );
+    }
+}

@@ -1,0 +1,21 @@
+//! What no input may break: each function takes any bytes and panics where something is wrong.
+//!
+//! `make fuzz` searches for such bytes, guided by coverage; the tests play random ones and the kept corpora.
+
+#![forbid(unsafe_code)]
+
+mod codecs;
+mod scenario;
+
+pub use codecs::codecs;
+pub use pathweave_engine::fuzzing::schedule;
+pub use pathweave_transport::fuzzing::subflow;
+pub use scenario::scenario;
+
+/// The targets by name.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("scenario", scenario),
+    ("subflow", subflow),
+    ("codecs", codecs),
+    ("schedule", schedule),
+];
