@@ -36,12 +36,13 @@ pub fn alone(paths: &Paths<'_>) -> bool {
     paths.active().nth(1).is_none()
 }
 
-/// In slow start adds `packets` up to ssthresh and returns true.
+/// In slow start adds `packets`, as far as the path's limit lets them count, up to ssthresh and returns true.
 #[inline]
 pub fn slow_start(path: &mut Path, packets: u32) -> bool {
     let (cwnd, ssthresh) = (cwnd(path), path.ssthresh as u32);
     let slow = cwnd < ssthresh;
     if slow {
+        let packets = packets.min(path.slow_start_limit);
         path.window = f64::from(ssthresh.min(cwnd.saturating_add(packets)));
     }
     slow
@@ -55,6 +56,17 @@ pub fn half(path: &Path) -> u32 {
 /// [`loss::cut_to`] in whole packets: a fraction in the minimum window counts as a packet.
 pub fn cut_to(path: &mut Path, packets: u32) {
     loss::cut_within(path, f64::from(packets), libm::ceil(path.minimum_window));
+}
+
+/// The response to a loss that leaves `ssthresh` packets.
+pub fn respond(path: &mut Path, loss: Loss, ssthresh: u32) {
+    match loss {
+        Loss::FastRetransmit => cut_to(path, ssthresh),
+        Loss::Timeout => {
+            path.ssthresh = f64::from(ssthresh);
+            path.window = 1.0;
+        }
+    }
 }
 
 /// `cnt` of one subflow.
@@ -81,13 +93,7 @@ impl Counter {
     /// The response to a loss that leaves `ssthresh`.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss, ssthresh: u32) {
         self.0 = 0;
-        match loss {
-            Loss::FastRetransmit => cut_to(path, ssthresh),
-            Loss::Timeout => {
-                path.ssthresh = f64::from(ssthresh);
-                path.window = 1.0;
-            }
-        }
+        respond(path, loss, ssthresh);
     }
 }
 
@@ -139,6 +145,10 @@ mod tests {
             assert!(slow_start(&mut path, packets));
             assert_eq!(path.window, window);
         }
+        let mut limited = path(10.0, 100.0);
+        limited.slow_start_limit = 2;
+        assert!(slow_start(&mut limited, 3));
+        assert_eq!(limited.window, 12.0);
         for ssthresh in [1.0, 10.0, 10.9] {
             let mut path = path(10.0, ssthresh);
             assert!(!slow_start(&mut path, 3));

@@ -66,6 +66,9 @@ pub struct Path {
     pub in_flight: u32,
     /// Whether the subflow is in fast recovery.
     pub in_recovery: bool,
+    /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. The
+    /// transport sets it before each acknowledgement. Congestion avoidance counts every packet.
+    pub slow_start_limit: u32,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,
     /// Rate at which packets leave at most; `None` sends as the window opens.
@@ -93,6 +96,7 @@ impl Path {
             acked: 0,
             in_flight: 0,
             in_recovery: false,
+            slow_start_limit: u32::MAX,
             packet: Bytes::new(1500),
             pacing_rate: None,
             state: PathState::Opening,

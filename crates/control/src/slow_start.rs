@@ -6,7 +6,9 @@ use crate::Path;
 /// returns how many are left for congestion avoidance.
 ///
 /// An acknowledgement for many packets thereby does what as many acknowledgements for one packet
-/// would do: the window ends less than one packet above ssthresh.
+/// would do: the window ends less than one packet above ssthresh. Where the path has a
+/// [`slow_start_limit`](Path::slow_start_limit), an acknowledgement that finds the window in slow start counts for so many
+/// packets at most, and the others for nothing.
 #[inline]
 pub fn grow(path: &mut Path, packets: u32) -> u32 {
     grow_by(path, packets, 1.0)
@@ -18,6 +20,7 @@ pub fn grow_by(path: &mut Path, packets: u32, step: f64) -> u32 {
     if !path.in_slow_start() {
         return packets;
     }
+    let packets = packets.min(path.slow_start_limit);
     let steps = libm::ceil((path.ssthresh - path.window) / step);
     if steps >= f64::from(packets) {
         path.window += step * f64::from(packets);
@@ -68,6 +71,20 @@ mod tests {
             let single_rest: u32 = (0..packets).map(|_| grow(&mut singly, 1)).sum();
             assert_eq!((together.window, rest), (singly.window, single_rest));
         }
+    }
+
+    #[test]
+    fn counts_no_more_packets_of_an_acknowledgement_than_its_limit() {
+        for (limit, window, rest) in [(1, 11.0, 0), (2, 12.0, 0), (3, 12.0, 1), (57, 12.0, 55)] {
+            let mut path = path(10.0, 12.0);
+            path.slow_start_limit = limit;
+            assert_eq!(grow(&mut path, 57), rest, "{limit}");
+            assert_eq!(path.window, window, "{limit}");
+        }
+        // Congestion avoidance counts them all.
+        let mut path = path(12.0, 12.0);
+        path.slow_start_limit = 1;
+        assert_eq!(grow(&mut path, 57), 57);
     }
 
     #[test]

@@ -65,6 +65,7 @@ pub fn presets() -> &'static [Preset] {
                     at_first: 1,
                     ..Config::default().ack
                 },
+                slow_start_limit: Some(2),
                 maximum_segment: 1460,
                 data_packet: 1500,
                 ack_packet: 40,
@@ -100,6 +101,7 @@ pub fn presets() -> &'static [Preset] {
                     data_packet: 1500,
                     ack_packet: 60,
                     scheduler: SegmentScheduler::RoundRobin,
+                    slow_start_limit: Some(2),
                     ..Config::default()
                 }
             },
@@ -118,6 +120,7 @@ pub fn presets() -> &'static [Preset] {
                 data_packet: 1500,
                 ack_packet: 40,
                 handshake: Handshake::None,
+                slow_start_limit: Some(2),
                 ..Config::default()
             },
         },
@@ -192,6 +195,8 @@ fn ns3() -> Config {
         scheduler: SegmentScheduler::RoundRobin,
         // What is mapped to a subflow is only sent again on that subflow.
         reinject_after: None,
+        // Its slow start adds a segment for an acknowledgement, whatever that acknowledges.
+        slow_start_limit: Some(1),
         ..Config::default()
     }
 }

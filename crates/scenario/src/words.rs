@@ -115,53 +115,68 @@ impl JsonSchema for WindowText {
     }
 }
 
-/// A count, or "never".
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CountOrNever(pub Option<u32>);
+/// A count from 1 on, or the word that stands for none.
+macro_rules! count_or_word {
+    ($(#[$documentation:meta])* $name:ident, $word:literal) => {
+        $(#[$documentation])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(crate) struct $name(pub Option<u32>);
 
-impl<'de> Deserialize<'de> for CountOrNever {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<CountOrNever, D::Error> {
-        struct Shape;
-        impl Visitor<'_> for Shape {
-            type Value = CountOrNever;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 1 on, or \"never\"")
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<CountOrNever, E> {
-                match u32::try_from(number) {
-                    Ok(count) => Ok(CountOrNever(Some(count))),
-                    Err(_) => Err(E::invalid_value(
-                        serde::de::Unexpected::Signed(number),
-                        &self,
-                    )),
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<$name, D::Error> {
+                struct Shape;
+                impl Visitor<'_> for Shape {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!("a whole number from 1 on, or \"", $word, "\""))
+                    }
+                    fn visit_i64<E: Error>(self, number: i64) -> Result<$name, E> {
+                        match u32::try_from(number) {
+                            Ok(count) => Ok($name(Some(count))),
+                            Err(_) => Err(E::invalid_value(
+                                serde::de::Unexpected::Signed(number),
+                                &self,
+                            )),
+                        }
+                    }
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
+                        match text {
+                            $word => Ok($name(None)),
+                            _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                        }
+                    }
                 }
+                reader.deserialize_any(Shape)
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<CountOrNever, E> {
-                match text {
-                    "never" => Ok(CountOrNever(None)),
-                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    None => writer.serialize_str($word),
+                    Some(count) => writer.serialize_u32(count),
                 }
             }
         }
-        reader.deserialize_any(Shape)
-    }
-}
 
-impl Serialize for CountOrNever {
-    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            None => writer.serialize_str("never"),
-            Some(count) => writer.serialize_u32(count),
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": $word }] })
+            }
         }
-    }
+    };
 }
 
-impl JsonSchema for CountOrNever {
-    fn schema_name() -> Cow<'static, str> {
-        "CountOrNever".into()
-    }
+count_or_word! {
+    /// A count, or "never".
+    CountOrNever, "never"
+}
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "never" }] })
-    }
+count_or_word! {
+    /// A count, or "none".
+    CountOrNone, "none"
 }

@@ -208,6 +208,25 @@ fn ns3_mmptcp() {
 }
 
 #[test]
+fn slow_start_is_limited_where_the_source_is_no_linux() {
+    for (name, limit) in [
+        ("linux", None),
+        ("xmp-2013", Some(2)),
+        ("amp-2019", Some(1)),
+        ("fmptcp-2024", Some(2)),
+        ("decn", Some(2)),
+        ("eutcp-2022", None),
+        ("ns3-mmptcp", Some(1)),
+    ] {
+        assert_eq!(
+            preset(name, "reno", GIGABIT).slow_start_limit,
+            limit,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_group_mixes_presets_and_overrides() {
     let text = r#"
         [fabric]
@@ -220,6 +239,7 @@ fn a_group_mixes_presets_and_overrides() {
         preset = "amp-2019"
         initial_window = 3
         ack_every = 4
+        slow_start_limit = 3
         [[traffic]]
         name = "a"
         pattern = "many-to-one"
@@ -228,7 +248,7 @@ fn a_group_mixes_presets_and_overrides() {
         count = 1
         size = "1 MB"
         controller = "dctcp"
-        transport = { ack_every = 5, ecn = "off" }
+        transport = { ack_every = 5, ecn = "off", slow_start_limit = "none" }
         [[traffic]]
         name = "b"
         pattern = "many-to-one"
@@ -238,6 +258,14 @@ fn a_group_mixes_presets_and_overrides() {
         size = "1 MB"
         controller = "reno"
         transport = { preset = "linux", receive_window = "65535 B per subflow" }
+        [[traffic]]
+        name = "c"
+        pattern = "many-to-one"
+        destination = "D1"
+        concurrency = 1
+        count = 1
+        size = "1 MB"
+        controller = "reno"
     "#;
     let scenario = pathweave_scenario::check(text).unwrap_or_else(|error| panic!("{error}"));
     let plan = scenario.variants()[0].plan(1);
@@ -251,10 +279,12 @@ fn a_group_mixes_presets_and_overrides() {
         (3.0, 5, EcnUse::Off)
     );
     assert_eq!(a.maximum_segment, 1400);
+    assert_eq!(a.slow_start_limit, None);
     assert_eq!(
         (b.initial_window, b.ack.every),
         (10.0, 2),
         "its preset replaces [transport]"
     );
     assert_eq!(b.receive_window, ReceiveWindow::Subflow(Bytes::new(65_535)));
+    assert_eq!(plan.groups[2].transport.slow_start_limit, Some(3));
 }

@@ -154,6 +154,9 @@ pub struct Config {
     /// After this many timeouts in a row what a subflow had in flight is sent again on the others; `None`
     /// never does so.
     pub reinject_after: Option<u32>,
+    /// How many packets of one acknowledgement slow start counts at most, and one from a timeout until all that was in
+    /// flight then has been acknowledged (RFC 3465); `None` counts all, as Linux does. At least 1.
+    pub slow_start_limit: Option<u32>,
     /// Whether windows grow per acknowledgement, as some published code does, instead of per
     /// acknowledged packet.
     pub count_acks: bool,
@@ -163,6 +166,16 @@ impl Config {
     /// Header bytes of a data packet.
     pub fn overhead(&self) -> u16 {
         self.data_packet - self.maximum_segment
+    }
+
+    /// Packets of one acknowledgement that slow start counts at most, after a timeout or otherwise.
+    #[inline]
+    pub(crate) fn packets_in_slow_start(&self, after_timeout: bool) -> u32 {
+        match self.slow_start_limit {
+            None => u32::MAX,
+            Some(_) if after_timeout => 1,
+            Some(limit) => limit,
+        }
     }
 
     /// Mean size on the wire of data packets that are not a flow's last, in bytes.
@@ -243,6 +256,7 @@ impl Default for Config {
             ecn: EcnUse::ByController,
             failed_after: 2,
             reinject_after: Some(2),
+            slow_start_limit: None,
             count_acks: false,
         }
     }

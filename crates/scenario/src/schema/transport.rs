@@ -1,7 +1,7 @@
 //! The transport.
 
 use crate::text::{BytesText, PacketsOrBytes, TimeText};
-use crate::words::{CountOrNever, SsthreshText, WindowText};
+use crate::words::{CountOrNever, CountOrNone, SsthreshText, WindowText};
 use pathweave_transport::{
     AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
     SegmentScheduler, SsthreshFrom,
@@ -94,6 +94,10 @@ pub(crate) struct TransportTable {
     /// "never" keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reinject_after: Option<CountOrNever>,
+    /// Packets of one acknowledgement that slow start counts at most, and one after a timeout (RFC 3465); "none" counts
+    /// all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_limit: Option<CountOrNone>,
     /// Whether windows grow per acknowledged packet or per acknowledgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<CountName>,
@@ -272,6 +276,9 @@ impl TransportTable {
         if let Some(count) = self.reinject_after {
             config.reinject_after = count.0;
         }
+        if let Some(limit) = self.slow_start_limit {
+            config.slow_start_limit = limit.0;
+        }
         if let Some(count) = self.count {
             config.count_acks = matches!(count, CountName::Acks);
         }
@@ -355,6 +362,12 @@ fn check(config: &Config) -> Result<(), (&'static str, String)> {
             "is 0; expected at least 1, or \"never\"".to_owned(),
         );
     }
+    if config.slow_start_limit == Some(0) {
+        return refuse(
+            "slow_start_limit",
+            "is 0; expected at least 1, or \"none\"".to_owned(),
+        );
+    }
     Ok(())
 }
 
@@ -424,6 +437,7 @@ impl From<&Config> for TransportTable {
             }),
             failed_after: Some(config.failed_after),
             reinject_after: Some(CountOrNever(config.reinject_after)),
+            slow_start_limit: Some(CountOrNone(config.slow_start_limit)),
             count: Some(if config.count_acks {
                 CountName::Acks
             } else {

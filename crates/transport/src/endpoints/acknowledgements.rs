@@ -50,6 +50,8 @@ impl Endpoints {
             delivered: sender.board.delivered(),
         };
         let receiver_limits = connection.receiver_limits(path, &sender.board);
+        // The acknowledgement that ends the recovery from a timeout still belongs to it.
+        let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
         let progress = sender.on_ack(segment, &connection.config);
         connection.acknowledge(segment.data_number);
         let mut rtt = None;
@@ -65,6 +67,7 @@ impl Endpoints {
         path.acked = u64::from(sender.board.una());
         path.in_flight = sender.in_flight(&connection.config);
         path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
+        path.slow_start_limit = connection.config.packets_in_slow_start(after_timeout);
         if progress.advanced {
             sender.timeout.reset_backoff();
             sender.timeouts_in_row = 0;
@@ -88,12 +91,10 @@ impl Endpoints {
             let flight = sender.board.outstanding();
             connection.lose(number, Loss::FastRetransmit, flight, now);
         }
-        let packets = match sender.recovery {
-            // What a retransmission after a timeout fills may be a whole window: RFC 3465 lets
-            // slow start count two.
-            RecoveryState::Timeout(_) => progress.packets.min(2),
-            _ if connection.config.count_acks => progress.packets.min(1),
-            _ => progress.packets,
+        let packets = if connection.config.count_acks {
+            progress.packets.min(1)
+        } else {
+            progress.packets
         };
         if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
             let growth_waits = !connection.config.growth_in_cut_round && sender.cut_round.is_some();

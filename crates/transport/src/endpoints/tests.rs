@@ -136,6 +136,82 @@ fn duplicate_acknowledgements_let_packets_go_but_not_the_window_grow() {
     }
 }
 
+/// The window after everything but the first of 40 packets has arrived, all acknowledgements have been lost, and the first
+/// packet, sent again after a timeout, lets one acknowledgement cover all 40.
+fn window_after_a_timeout(recovery: crate::Recovery, slow_start_limit: Option<u32>) -> f64 {
+    let config = Config {
+        recovery,
+        slow_start_limit,
+        initial_window: 40.0,
+        ..Config::default()
+    };
+    let (mut endpoints, id, mut wishes) = started("reno", 100, config);
+    let first = wishes.packets.remove(0).1;
+    endpoints.on_lost(&first, &mut wishes);
+    carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
+    for (_, acknowledgement) in std::mem::take(&mut wishes.packets) {
+        endpoints.on_lost(&acknowledgement, &mut wishes);
+    }
+    let due = |(timer, at): &(Timer, Time)| {
+        matches!(timer, Timer::Retransmission(_)).then_some((*timer, *at))
+    };
+    let (timer, at) = wishes.timers.iter().find_map(due).expect("a timer");
+    endpoints.on_timer(timer, at, &mut wishes);
+    assert_eq!(wishes.packets.len(), 1, "the window is one packet");
+    for micros in [100, 200] {
+        let now = at + Time::from_micros(micros);
+        carry(&mut endpoints, now, &[], &mut wishes);
+    }
+    let subflow = endpoints.subflows(id).next().expect("a subflow");
+    assert_eq!(endpoints.subflow(subflow).path.acked, 40);
+    endpoints.subflow(subflow).path.window
+}
+
+#[test]
+fn the_acknowledgement_that_ends_a_timeouts_recovery_counts_for_one_packet_where_slow_start_is_limited()
+ {
+    for recovery in [crate::Recovery::Sack, crate::Recovery::NewReno] {
+        assert_eq!(window_after_a_timeout(recovery, Some(1)), 2.0);
+        assert_eq!(window_after_a_timeout(recovery, Some(9)), 2.0);
+        // 19 packets up to ssthresh, and 21 in congestion avoidance.
+        let all = window_after_a_timeout(recovery, None);
+        assert!((all - (20.0 + 21.0 / 20.0)).abs() < 1e-12, "{all}");
+    }
+}
+
+#[test]
+fn the_limit_of_slow_start_is_none_of_congestion_avoidances() {
+    let avoided = 10.5 + 5.0 / 10.5;
+    for (slow_start_limit, initial_ssthresh, window) in [
+        (None, f64::INFINITY, 20.0),
+        (Some(2), f64::INFINITY, 14.0),
+        (Some(2), 10.0, avoided),
+        (None, 10.0, avoided),
+    ] {
+        let config = Config {
+            slow_start_limit,
+            initial_ssthresh,
+            ack: AckPolicy {
+                every: 5,
+                at_first: 0,
+                ..Config::default().ack
+            },
+            ..Config::default()
+        };
+        let (mut endpoints, id, mut wishes) = started("reno", 100, config);
+        for micros in [100, 200] {
+            let now = Time::from_micros(micros);
+            carry(&mut endpoints, now, &[], &mut wishes);
+        }
+        let subflow = endpoints.subflows(id).next().expect("a subflow");
+        let found = endpoints.subflow(subflow).path.window;
+        assert!(
+            (found - window).abs() < 1e-12,
+            "{found} instead of {window}"
+        );
+    }
+}
+
 #[test]
 fn the_self_check_notices_wrong_counters() {
     let break_one: [fn(&mut Connection); 3] = [
