@@ -33,6 +33,25 @@
 //!
 //! Deviation: the published code runs Reno until a loss or reordering is over, and counts time in whole
 //! microseconds and diff in whole packets.
+//!
+//! `variant = "linux"` is that code, the module of the out-of-tree Linux MPTCP (net/mptcp/mptcp_wvegas.c, version
+//! 0.9x), in its unsigned integers; every division drops its remainder. cwnd_r is the window in whole packets, rtt_r and
+//! base_r are in whole microseconds and 1 more, and rates and weights are in 2^-16. It differs from the above in:
+//!
+//! - rate_r, weight_r = rate_r / sum_s rate_s and alpha_r = max(2, weight_r `total_alpha`) are worked out together, in
+//!   rounds of congestion avoidance with diff_r >= alpha_r; s over the active subflows that have an RTT sample in their
+//!   present round;
+//! - q_r counts every round of congestion avoidance, and so does the drain: a subflow that fills its own queue
+//!   drains it whenever the delay has doubled, and one that has no queueing delay at all, which is twice 0, drains in
+//!   every round;
+//! - slow start ends with ssthresh = cwnd_r - 1, and cwnd_r - 1 lowers ssthresh to one packet less too; at the end of
+//!   every round ssthresh is at least cwnd_r / 2 + cwnd_r / 4, 3/4 of the window, so that slow start leads back to 3/4 of
+//!   what a drain has halved;
+//! - from a loss until the packets in flight then have been acknowledged the subflow is Linux's Reno, which counts
+//!   packets; it then begins with `initial_alpha`, no rate and no q.
+//!
+//! Its windows do not fall below 2 packets either, whatever the minimum window. Deviation of that variant: the module does
+//! not ask whether a window is used.
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameter, ParameterKind, Parameters, Path, Paths,
@@ -40,6 +59,8 @@ use crate::{
 };
 use alloc::boxed::Box;
 use pathweave_units::Time;
+
+mod linux;
 
 /// wVegas in the registry.
 pub const ENTRY: Entry = Entry {
@@ -82,8 +103,16 @@ pub const ENTRY: Entry = Entry {
             },
             help: "Packets in queues that a subflow aims at until it has reached them once.",
         },
+        Parameter {
+            name: "variant",
+            kind: ParameterKind::Choice(&["paper", "linux"]),
+            help: "Windows as real numbers (paper) or in whole packets with the Linux module's arithmetic and drains (linux).",
+        },
     ],
-    build: |parameters| Box::new(WVegas::new(parameters)),
+    build: |parameters| match parameters.choice("variant") {
+        "linux" => Box::new(linux::WVegas::new(parameters)),
+        _ => Box::new(WVegas::new(parameters)),
+    },
 };
 
 /// Rounds with so many samples or fewer say nothing about queues.

@@ -12,7 +12,7 @@ fn wvegas(windows: &[f64]) -> Connection {
     with(&[], windows)
 }
 
-fn with(given: &[(std::string::String, crate::Value)], windows: &[f64]) -> Connection {
+pub(super) fn with(given: &[(std::string::String, crate::Value)], windows: &[f64]) -> Connection {
     let subflows: Vec<_> = windows.iter().map(|&window| (window, 100)).collect();
     let mut connection = Connection::new("wvegas", given, &subflows);
     for path in &mut connection.paths {
@@ -89,6 +89,18 @@ fn only_active_subflows_with_an_rtt_share() {
     let mut connection = wvegas(&[30.0, 1.0]);
     connection.change(0, Change::Closed);
     assert_eq!(round(&mut connection, 0, 10.5), 29.0);
+}
+
+#[test]
+fn failed_subflows_have_no_share_until_they_recover() {
+    for change in [Change::Failed, Change::StoodBy] {
+        let mut connection = wvegas(&[30.0, 10.0]);
+        connection.change(1, change);
+        assert_eq!(round(&mut connection, 0, 9.0), 31.0, "10 packets alone");
+        connection.change(1, Change::Recovered);
+        assert_eq!(round(&mut connection, 0, 10.5), 30.0);
+        assert_eq!(round(&mut connection, 0, 9.0), 29.0, "7 beside it");
+    }
 }
 
 #[test]
