@@ -10,7 +10,7 @@
 //! - W_est += alpha / w, the window Reno would have with CUBIC's cut; W_est starts at w_epoch, and
 //!   alpha is 3 (1 - beta) / (1 + beta) until W_est reaches the window before the last loss, then 1;
 //! - if W_cubic(t) < W_est: w = max(w, W_est) (the Reno-friendly region);
-//! - else w += (target - w) / w, with target = W_cubic(t + tau) held within \[w, 1.5 w\] and tau the
+//! - else w += (target - w) / w, with target = W_cubic(t + tau) held between w and 1.5 w and tau the
 //!   smoothed RTT.
 //!
 //! Loss: ssthresh = max(beta w, minimum window) and w falls to it; timeout: ssthresh = max(beta w, 2)

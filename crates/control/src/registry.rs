@@ -89,7 +89,9 @@ pub struct Entry {
     pub source: &'static str,
     /// The controller's own file: the documentation at its top is what [`Entry::explanation`] gives.
     pub file: &'static str,
-    /// Whether it couples the subflows of a connection.
+    /// Whether it takes the subflows of a connection together: it is made for several, and what it does on one may
+    /// depend on the others. Nearly all such controllers couple windows. EWTCP and WUTCP do not: they count the
+    /// subflows, or have a weight for each. Without it each subflow runs by itself, as if it were the only one.
     pub coupled: bool,
     /// For a connection that begins by scattering the packets of its first subflow over all paths:
     /// after how many bytes, given its parameters, the other subflows open.
@@ -502,6 +504,16 @@ mod tests {
             ..*entry("reno")
         };
         assert_eq!(entry.explanation(), "Title\n\n- a line\n");
+    }
+
+    #[test]
+    fn explanations_are_clean_text() {
+        for entry in registry() {
+            let explanation = entry.explanation();
+            assert!(explanation.lines().count() > 3, "{}", entry.name);
+            let escaped = explanation.lines().find(|line| line.contains('\\'));
+            assert_eq!(escaped, None, "{}", entry.name);
+        }
     }
 
     #[test]

@@ -120,7 +120,7 @@ def _controllers(console: Console, entries: list[ControllerInfo]) -> None:
     from rich.text import Text
 
     for entry in entries:
-        kind = "couples subflows" if entry["coupled"] else "each subflow by itself"
+        kind = "for several subflows" if entry["coupled"] else "each subflow by itself"
         console.print(Text.assemble((entry["name"], "bold"), f"  {entry['summary']}"))
         console.print(Padding(Text(f"{entry['source']}; {kind}", style="dim"), (0, 0, 0, 2)))
         if entry["parameters"]:
