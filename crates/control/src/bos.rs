@@ -121,43 +121,30 @@ impl Subflow {
         state: State::Normal,
     };
 
-    /// Takes the acknowledgement's marks and returns whether it ends a round.
+    // The following are the parts of the paper's Algorithm 1, in its order. Both BOS and XMP play them at each
+    // acknowledgement: `at_marks` first, then, if `round_is_over`, `per_round`, then `per_ack`.
+
+    /// "ack > beg_seq": whether the acknowledgement ends a round.
     #[inline]
-    pub fn begin_ack(&mut self, path: &mut Path, ack: &Ack, rules: &Rules) -> bool {
-        if ack.ce > 0 && matches!(self.state, State::Normal) {
-            self.reduce(path, rules);
-        }
-        self.round.advance(path)
+    pub fn round_is_over(&self, path: &Path) -> bool {
+        self.round.is_over(path)
     }
 
-    fn reduce(&mut self, path: &mut Path, rules: &Rules) {
-        self.state = State::Reduced {
-            cwr_seq: path.sent,
-            window_before: path.window,
-        };
-        if !path.in_slow_start() {
-            let cut = rules.quotient(path.window, rules.beta).max(1.0);
-            path.window -= cut;
-        }
-        // A window of one packet, a subflow's first or that after a timeout, ends slow start larger.
-        path.window = path.window.max(path.minimum_window);
-        path.ssthresh = (path.window - 1.0).max(1.0);
-    }
-
-    /// What happens at the end of a round: `delta` packets more.
+    /// The operations of each round: congestion avoidance adds `delta` packets, and the next round begins.
     #[inline]
-    pub fn end_round(&mut self, path: &mut Path, ack: &Ack, delta: f64) {
+    pub fn per_round(&mut self, path: &mut Path, ack: &Ack, delta: f64) {
         if matches!(self.state, State::Normal) && !path.in_slow_start() && ack.lets_window_grow() {
             self.adder += delta;
             let whole = libm::floor(self.adder);
             path.window += whole;
             self.adder -= whole;
         }
+        self.round = Round::beginning(path);
     }
 
-    /// What happens at every acknowledgement, after the end of the round.
+    /// The operations of each acknowledgement: slow start, and the way back to NORMAL.
     #[inline]
-    pub fn finish_ack(&mut self, path: &mut Path, ack: &Ack) {
+    pub fn per_ack(&mut self, path: &mut Path, ack: &Ack) {
         match self.state {
             State::Normal if ack.lets_window_grow() => {
                 // What is left is congestion avoidance's, and that waits for the end of a round.
@@ -170,6 +157,25 @@ impl Subflow {
                 }
             }
         }
+    }
+
+    /// The operations at marks: REDUCED, a cut in congestion avoidance, and no slow start after it.
+    #[inline]
+    pub fn at_marks(&mut self, path: &mut Path, ack: &Ack, rules: &Rules) {
+        if ack.ce == 0 || !matches!(self.state, State::Normal) {
+            return;
+        }
+        self.state = State::Reduced {
+            cwr_seq: path.sent,
+            window_before: path.window,
+        };
+        if !path.in_slow_start() {
+            let cut = rules.quotient(path.window, rules.beta).max(1.0);
+            path.window -= cut;
+        }
+        // A window of one packet, a subflow's first or that after a timeout, ends slow start larger.
+        path.window = path.window.max(path.minimum_window);
+        path.ssthresh = (path.window - 1.0).max(1.0);
     }
 
     /// The common response to a loss.
@@ -203,10 +209,11 @@ impl Controller for Bos {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
-        if subflow.begin_ack(path, ack, &self.rules) {
-            subflow.end_round(path, ack, 1.0);
+        subflow.at_marks(path, ack, &self.rules);
+        if subflow.round_is_over(path) {
+            subflow.per_round(path, ack, 1.0);
         }
-        subflow.finish_ack(path, ack);
+        subflow.per_ack(path, ack);
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {

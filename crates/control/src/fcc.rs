@@ -193,22 +193,51 @@ impl Totals {
     }
 }
 
+impl Subflow {
+    /// Takes the acknowledgement's marks into beta, and returns whether it ends a round.
+    fn take_marks(&mut self, path: &Path, ack: &Ack, eta: f64) -> bool {
+        let share = self.rounds.on_ack(path, ack);
+        if let Some(share) = share {
+            self.beta += eta * (share - self.beta);
+        }
+        share.is_some()
+    }
+
+    /// Halves the window once a round if all packets are marked, and returns whether it did.
+    fn halve_at_full_marks(&mut self, path: &mut Path) -> bool {
+        self.beta >= 1.0 && self.cuts.on_mark(path, 0.5)
+    }
+}
+
+impl Fcc {
+    /// Chooses the step size at the end of a round.
+    fn choose_step(&mut self, paths: &Paths<'_>, totals: &Totals) {
+        if self.armijo {
+            let betas = self.subflows.iter().map(|subflow| subflow.beta);
+            self.kappa = armijo::kappa(totals, paths.iter().zip(betas));
+        }
+    }
+
+    /// The gradient step of congestion avoidance: what `packets` acknowledged ones change of the window. One that is
+    /// not used may only fall.
+    fn step(&self, path: &mut Path, totals: &Totals, beta: f64, packets: u32, is_used: bool) {
+        let change = self.kappa * totals.change(path, beta) * f64::from(packets);
+        if change < 0.0 || is_used {
+            path.window = f64::max(path.window + change, path.minimum_window);
+        }
+    }
+}
+
 impl Controller for Fcc {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
-        let path = &mut paths[r];
-        let subflow = self.subflows.get(r);
-        let share = subflow.rounds.on_ack(path, ack);
-        if let Some(share) = share {
-            subflow.beta += self.eta * (share - subflow.beta);
+        let (subflow, path) = (self.subflows.get(r), &mut paths[r]);
+        let round_ends = subflow.take_marks(path, ack, self.eta);
+        if subflow.halve_at_full_marks(path) || ack.recovery {
+            return;
         }
         let beta = subflow.beta;
-        if beta >= 1.0 && subflow.cuts.on_mark(path, 0.5) {
-            return;
-        }
-        if ack.recovery {
-            return;
-        }
-        let slow_start = path.in_slow_start();
+
+        let was_in_slow_start = path.in_slow_start();
         let packets = if ack.window_limited {
             slow_start::grow(path, ack.packets)
         } else {
@@ -217,20 +246,17 @@ impl Controller for Fcc {
         if !takes_part(path) {
             return;
         }
+
         let totals = Totals::of(paths, self.alpha_total);
-        if share.is_some() && self.armijo {
-            let betas = self.subflows.iter().map(|subflow| subflow.beta);
-            self.kappa = armijo::kappa(&totals, paths.iter().zip(betas));
+        if round_ends {
+            self.choose_step(paths, &totals);
         }
         let path = &mut paths[r];
-        if slow_start && beta > totals.alpha(path) {
+        if was_in_slow_start && beta > totals.alpha(path) {
             path.ssthresh = f64::max(path.window / 2.0, path.minimum_window);
         }
         if !path.in_slow_start() {
-            let change = self.kappa * totals.change(path, beta) * f64::from(packets);
-            if change < 0.0 || ack.window_limited {
-                path.window = f64::max(path.window + change, path.minimum_window);
-            }
+            self.step(path, &totals, beta, packets, ack.window_limited);
         }
     }
 
@@ -449,6 +475,24 @@ mod tests {
         let mut connection = fcc(&[at_once()], &[(10.0, 100)]);
         connection.ack_as(0, 2, 2, false, false);
         assert!(near(connection.window(0), 9.8, 1e-9), "it may fall");
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = fcc(&[], &[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 20.0),
+            (Change::Recovered, 1.0 / 30.0),
+            (Change::StoodBy, 1.0 / 20.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-9),
+                "{change:?}"
+            );
+        }
     }
 
     #[test]

@@ -83,14 +83,15 @@ impl Xmp {
 impl Controller for Xmp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let subflow = self.subflows.get(r);
-        if subflow.bos.begin_ack(&mut paths[r], ack, &self.rules) {
+        subflow.bos.at_marks(&mut paths[r], ack, &self.rules);
+        if subflow.bos.round_is_over(&paths[r]) {
             subflow.rate = known_rate(&paths[r]);
             let delta = self.delta(paths, r);
             let subflow = self.subflows.get(r);
-            subflow.bos.end_round(&mut paths[r], ack, delta);
+            subflow.bos.per_round(&mut paths[r], ack, delta);
         }
         let subflow = self.subflows.get(r);
-        subflow.bos.finish_ack(&mut paths[r], ack);
+        subflow.bos.per_ack(&mut paths[r], ack);
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
@@ -192,6 +193,21 @@ mod tests {
         assert_eq!(gain(&mut connection, 1, 4), 0.0);
         let mut connection = xmp(&[(10.0, 0), (10.0, 0)]);
         assert_eq!(gain(&mut connection, 0, 4), 4.0);
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = xmp(&[(10.0, 100); 3]);
+        for (change, gained) in [(Change::Failed, 30.0), (Change::Recovered, 20.0)] {
+            connection.change(2, change);
+            let gain = gain(&mut connection, 0, 60);
+            assert!((gain - gained).abs() <= 1.0, "{change:?}: {gain}");
+        }
+        // Nor does its RTT, which was the shortest: delta would be 2/3 2 beside a rate twice as high.
+        let mut connection = xmp(&[(10.0, 100), (10.0, 100), (10.0, 50)]);
+        connection.change(2, Change::Failed);
+        let gain = gain(&mut connection, 0, 60);
+        assert!((gain - 30.0).abs() <= 1.0, "{gain}");
     }
 
     #[test]

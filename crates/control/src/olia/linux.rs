@@ -60,13 +60,9 @@ impl Olia {
         for (_, (path, subflow)) in measured() {
             sets.count(&member(path, subflow));
         }
-        let (sign, share) = own.map_or((0, 1), |own| sets.delta(&own));
-        let shared_by = if sign == 0 {
-            1
-        } else {
-            share * paths.active().count() as u32
-        };
-        step(cwnd(&paths[r]), root.wrapping_mul(root), sign, shared_by)
+        let m = paths.active().count() as u32;
+        let (sign, n) = own.map_or((0, 1), |own| sets.delta(&own, m));
+        step(cwnd(&paths[r]), root.wrapping_mul(root), sign, n)
     }
 }
 
@@ -392,6 +388,17 @@ mod tests {
             (connection.paths[1].window, connection.paths[1].in_recovery) = (10.0, false);
             // 1024 (10 / 60^2 + 1/30) = 36.9 or 1024 * 10 / 60^2 = 2.8.
             let acks = if best == 0 { 29 } else { 512 };
+            assert_eq!(acks_to_change(&mut connection, 0), (acks, 11.0));
+        }
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        // 1024 * 10 / 20^2 = 25.6 and 1024 * 10 / 30^2 = 11.4.
+        for (change, acks) in [(Change::Failed, 41), (Change::Recovered, 93)] {
+            let mut connection = linux(&[(10.0, 100); 3]);
+            connection.change(2, Change::Failed);
+            connection.change(2, change);
             assert_eq!(acks_to_change(&mut connection, 0), (acks, 11.0));
         }
     }

@@ -9,10 +9,11 @@
 //! with s over the active subflows. The first term is Kelly and Voice's; delta moves traffic to the
 //! best paths. l_r is the larger of two numbers of packets: those acknowledged on r between its last two
 //! losses and those since its last. B is the set of paths with the largest l_r / tau_r^2 (about the
-//! square of the rate of a TCP there), M that of the paths with the largest window, and
+//! square of the rate of a TCP there), M that of the paths with the largest window, C that of the collected paths,
+//! which are in B and not in M, and
 //!
-//! - if B has paths that are not in M: delta_r = (1/m) / |B \ M| for these, -(1/m) / |M| for r in M;
-//! - for all other r, and if B has none: delta_r = 0.
+//! - if C is not empty: delta_r = 1 / (m |C|) for r in C, -1 / (m |M|) for r in M;
+//! - for all other r, and if C is empty: delta_r = 0.
 //!
 //! The deltas of a connection sum to zero. Slow start and losses are Reno's. With one active
 //! subflow OLIA is Reno. Its packets are not ECN-capable.
@@ -36,7 +37,7 @@
 //! subflows with an RTT sample:
 //!
 //! - R = (1 + sum_s ((cwnd_s << 10) srtt_r / srtt_s))^2;
-//! - e = the sign of delta_r, n = m |B \ M| or m |M| as it asks for, 1 if delta_r is 0; m counts all
+//! - e = the sign of delta_r, n = m |C| or m |M| as it asks for, 1 if delta_r is 0; m counts all
 //!   active subflows, and paths compare by products: l_s srtt_best^2 with l_best srtt_s^2;
 //! - step = ((n (cwnd_r << 10)^2 + e R) << 10) / (n cwnd_r R), in 1024ths of a packet; where the numerator
 //!   is negative its amount is divided and the step is negative, a divisor of 0 is 1.
@@ -143,9 +144,10 @@ impl Olia {
         for (_, (path, losses)) in measured() {
             sets.count(&member(path, losses));
         }
-        let (sign, share) = sets.delta(&own);
-        let delta = f64::from(sign) / f64::from(sets.paths * share);
+        let (numerator, denominator) = sets.delta(&own, sets.paths);
+        let delta = f64::from(numerator) / f64::from(denominator);
         let path = &paths[r];
+        // (w_r / tau_r^2) / (sum_s w_s / tau_s)^2 + delta_r / w_r
         let rate = total_rate * tau(path);
         Some(path.window / (rate * rate) + delta / path.window)
     }
@@ -364,6 +366,38 @@ mod tests {
             let mut connection = olia(&[(10.0, 100), (10.0, 100)]);
             connection.ack_as(0, 1, 0, recovery, limited);
             assert_eq!(connection.window(0), 10.0);
+        }
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = olia(&[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 40.0),
+            (Change::Recovered, 1.0 / 90.0),
+            (Change::StoodBy, 1.0 / 40.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-12),
+                "{change:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_failed_best_path_takes_nothing_from_the_widest() {
+        // Beside the best: 20 / 30^2 - 1 / (2 20). Alone: a Reno.
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 20.0),
+            (Change::Recovered, 20.0 / 900.0 - 1.0 / 40.0),
+        ] {
+            let mut connection = olia(&[(20.0, 100), (10.0, 100)]);
+            carried(&mut connection, 1, 1000);
+            connection.change(1, change);
+            assert!(near(gain(&mut connection, 0), gained, 1e-9), "{change:?}");
         }
     }
 

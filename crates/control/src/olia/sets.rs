@@ -1,4 +1,5 @@
-//! OLIA's sets of paths: B, the presumably best, and M, those with the largest window.
+//! OLIA's sets of paths: B, the presumably best, M, those with the largest window, and C, the collected ones, which are
+//! in B and not in M; and delta, which follows from them.
 
 use core::ops::Mul;
 
@@ -65,8 +66,8 @@ pub struct Sets<T> {
     best: (T, T),
     /// |M|.
     widest: u32,
-    /// |B \ M|.
-    best_not_widest: u32,
+    /// |C|, C = B \ M.
+    collected: u32,
 }
 
 impl<T: Quantity> Sets<T> {
@@ -76,7 +77,7 @@ impl<T: Quantity> Sets<T> {
             largest: T::ZERO,
             best: (T::ZERO, T::ONE),
             widest: 0,
-            best_not_widest: 0,
+            collected: 0,
         }
     }
 
@@ -98,7 +99,7 @@ impl<T: Quantity> Sets<T> {
         if self.is_widest(path) {
             self.widest += 1;
         } else if self.is_best(path) {
-            self.best_not_widest += 1;
+            self.collected += 1;
         }
     }
 
@@ -112,15 +113,16 @@ impl<T: Quantity> Sets<T> {
         path.merit.0.times(self.best.1) == self.best.0.times(path.merit.1)
     }
 
-    /// m delta of the path, as a sign and the number of paths that share it.
+    /// delta of the path among `m` subflows, as numerator and denominator: 1 / (m |C|) in C, -1 / (m |M|) in M,
+    /// and 0 elsewhere and where C is empty.
     #[inline]
-    pub fn delta(&self, path: &Member<T>) -> (i32, u32) {
-        if self.best_not_widest == 0 {
+    pub fn delta(&self, path: &Member<T>, m: u32) -> (i32, u32) {
+        if self.collected == 0 {
             (0, 1)
         } else if self.is_widest(path) {
-            (-1, self.widest)
+            (-1, m * self.widest)
         } else if self.is_best(path) {
-            (1, self.best_not_widest)
+            (1, m * self.collected)
         } else {
             (0, 1)
         }
@@ -152,7 +154,7 @@ mod tests {
             .collect();
         let sets = sets(&members);
         assert_eq!(sets.paths as usize, paths.len());
-        members.iter().map(|member| sets.delta(member)).collect()
+        members.iter().map(|member| sets.delta(member, 1)).collect()
     }
 
     #[test]
@@ -190,6 +192,17 @@ mod tests {
         ];
         let expected = [(-1, 3), (1, 2), (1, 2), (-1, 3), (0, 1), (-1, 3)];
         assert_eq!(deltas(Best::Linux, &paths), expected);
+    }
+
+    #[test]
+    fn every_subflow_shares_delta_with_those_of_its_set_and_all_subflows() {
+        let paths = [(20_u64, 5, 1), (10, 9, 1), (12, 9, 1)];
+        let members = paths.map(|(w, l, tau)| Best::Linux.member(w, l, tau));
+        let of = sets(&members);
+        assert_eq!(
+            members.map(|member| of.delta(&member, 3)),
+            [(-1, 3), (1, 6), (1, 6)]
+        );
     }
 
     #[test]
@@ -231,7 +244,7 @@ mod tests {
                 .map(|&(w, l, tau)| form.member(w as f64, l as f64, tau as f64))
                 .collect();
             let of_reals = sets(&reals);
-            let reals: Vec<_> = reals.iter().map(|member| of_reals.delta(member)).collect();
+            let reals: Vec<_> = reals.iter().map(|member| of_reals.delta(member, 1)).collect();
             prop_assert_eq!(integers, reals);
         }
     }
