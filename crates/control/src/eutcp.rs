@@ -323,6 +323,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = eutcp(&[], &[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 20.0),
+            (Change::Recovered, 1.0 / 30.0),
+            (Change::StoodBy, 1.0 / 20.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-12),
+                "{change:?}"
+            );
+        }
+    }
+
     /// Where a round of subflow `r` neither grows nor shrinks on average: a round without congestion
     /// adds the gain of an acknowledged packet for each in the window, and congestion costs the cut.
     fn settled_probability(gamma: f64, windows: &[f64], r: usize) -> f64 {

@@ -37,6 +37,11 @@ impl<State: Clone> PerSubflow<State> {
         *self.get(r) = self.fresh.clone();
     }
 
+    /// The states so far, to be changed.
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, State> {
+        self.states.iter_mut()
+    }
+
     /// The states so far, in the order of the subflows' numbers.
     #[inline]
     pub fn iter(&self) -> core::slice::Iter<'_, State> {
@@ -61,5 +66,9 @@ mod tests {
         assert!(states.iter().eq(&[1, 7, 7]));
         states.restart(SubflowId(3));
         assert!(states.iter().eq(&[1, 7, 7, 7]));
+        for state in states.iter_mut() {
+            *state += 1;
+        }
+        assert!(states.iter().eq(&[2, 8, 8, 8]));
     }
 }

@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use crate::connection::{Connection, near, text};
-    use crate::{Ecn, Loss, find};
+    use crate::{Change, Ecn, Loss, find};
 
     #[test]
     fn all_subflows_together_gain_a_packet_a_round_and_each_is_halved() {
@@ -48,6 +48,24 @@ mod tests {
         assert_eq!(connection.window(1), 16.0, "slow start adds a packet");
         connection.loss(1, Loss::Timeout);
         assert_eq!((connection.window(1), connection.ssthresh(1)), (1.0, 8.0));
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = Connection::new("semicoupled", &[], &[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 20.0),
+            (Change::Recovered, 1.0 / 30.0),
+            (Change::StoodBy, 1.0 / 20.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-12),
+                "{change:?}"
+            );
+        }
     }
 
     #[test]

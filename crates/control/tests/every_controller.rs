@@ -269,6 +269,35 @@ proptest! {
     }
 
     #[test]
+    fn a_sibling_that_has_failed_is_as_good_as_closed(
+        before in prop::collection::vec((0..3_usize, event()), 0..100),
+        change in prop_oneof![Just(Change::Failed), Just(Change::StoodBy)],
+        after in prop::collection::vec((0..2_usize, event()), 1..100),
+    ) {
+        // MMPTCP's scattered subflow takes over from siblings that have failed, and not from closed ones.
+        let coupled = registry().iter().filter(|entry| entry.coupled && entry.scatter.is_none());
+        for entry in coupled {
+            for given in settings(entry.name) {
+                let connection = || Connection::new(build(entry.name, &given), 3, 2.0);
+                let (mut failed, mut closed) = (connection(), connection());
+                for (r, event) in &before {
+                    failed.happen(*r, event);
+                    closed.happen(*r, event);
+                }
+                failed.happen(2, &Event::Change(change));
+                closed.happen(2, &Event::Change(Change::Closed));
+                for (r, event) in &after {
+                    failed.happen(*r, event);
+                    closed.happen(*r, event);
+                    prop_assert_eq!(
+                        &failed.windows()[..2], &closed.windows()[..2], "{} {:?}", entry.name, given
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn coupled_renos_on_one_path_are_reno(events in prop::collection::vec(event(), 1..500)) {
         for name in ["lia", "olia", "balia"] {
             step_by_step(build(name, &[]), build("reno", &[]), &events)?;
@@ -288,7 +317,7 @@ proptest! {
         events in prop::collection::vec((0..3_usize, event()), 1..300),
     ) {
         let linux = [("variant".to_string(), Value::Text("linux".to_string()))];
-        for name in ["lia", "olia", "balia"] {
+        for name in ["lia", "olia", "balia", "wvegas"] {
             let mut connection = Connection::new(build(name, &linux), 3, 1.0);
             for (r, event) in &events {
                 connection.happen(*r, event);

@@ -120,6 +120,10 @@ impl Controller for Balia {
         if change == Change::Opened {
             self.subflows.restart(r);
         }
+        // The rates that count are others now.
+        for subflow in self.subflows.iter_mut() {
+            subflow.stale = true;
+        }
     }
 }
 
@@ -284,6 +288,29 @@ mod tests {
     }
 
     #[test]
+    fn responses_are_worked_out_again_when_a_sibling_fails_or_recovers() {
+        // Three equal rates: 10 * 10 * 30^2 / (20 * 50) = 90. Two: 40.
+        let mut connection = linux(&[(10.0, 100); 3]);
+        connection.ack(0, 1, 0);
+        connection.change(2, Change::Failed);
+        assert_eq!(acks_to_grow(&mut connection, 0), 41 - 1);
+        for _ in 0..5 {
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+        }
+        connection.change(2, Change::Recovered);
+        assert_eq!(acks_to_grow(&mut connection, 0), 91 - 5);
+        // A loss beside a sibling that was twice as fast costs 1.5 times as much; when that has failed it does not.
+        for (change, left) in [(Change::Opened, 3.0), (Change::Failed, 5.0)] {
+            let mut connection = linux(&[(10.0, 100), (10.0, 100), (20.0, 100)]);
+            connection.ack(0, 1, 0);
+            connection.change(2, change);
+            connection.loss(0, Loss::FastRetransmit);
+            assert_eq!(connection.window(0), left, "{change:?}");
+        }
+    }
+
+    #[test]
     fn slow_start_works_responses_out_again() {
         let mut connection = linux(&[(10.0, 100), (10.0, 100)]);
         connection.ack(0, 1, 0);
@@ -354,12 +381,12 @@ mod tests {
     #[test]
     fn a_subflow_that_opens_again_has_counted_nothing() {
         let mut connection = ten_counted();
+        // 10 * 10 * 40^2 / ((10 + 30)(40 + 30)) = 57.1.
         connection.change(0, Change::Closed);
         connection.paths[0].state = PathState::Active;
-        assert_eq!(acks_to_grow(&mut connection, 0), 31);
+        assert_eq!(acks_to_grow(&mut connection, 0), 58 - 10);
         let mut connection = ten_counted();
         connection.change(0, Change::Opened);
-        // 10 * 10 * 40^2 / ((10 + 30)(40 + 30)) = 57.1.
         assert_eq!(acks_to_grow(&mut connection, 0), 58);
     }
 

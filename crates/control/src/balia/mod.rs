@@ -35,13 +35,14 @@
 //! Slow start adds a packet for each acknowledged one and stops at ssthresh. A loss clears `cnt` and
 //! leaves ssthresh = max(cwnd_r - md, 1), after a timeout too. ai and md are kept for each subflow and
 //! worked out again after its acknowledgements in slow start, after its window has grown by a packet,
-//! and after a loss: before its next acknowledgement outside recovery, or its next loss. With one
-//! active subflow the bound is cwnd_r and a loss leaves max(cwnd_r >> 1, 2).
+//! and, before its next acknowledgement outside recovery or its next loss, after a loss and after any subflow has
+//! opened, failed, recovered or closed. With one active subflow the bound is cwnd_r and a loss leaves max(cwnd_r >> 1, 2).
 //!
 //! Deviation: a minimum window above 1 packet raises ssthresh after a fast retransmit. The module starts
 //! with ai = md = 0 where this one works them out, and after a timeout once more with the window from
-//! before it. The module also means to work them out when a subflow's state changes, but sets that flag
-//! on the subflow and looks for it on the connection, so it never does; nor does this.
+//! before it. It keeps them when another subflow fails or closes. The module also means to work them out when a subflow
+//! enters or leaves recovery, but sets that flag on the subflow and looks for it on the connection, so it never does; nor
+//! does this.
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameter, ParameterKind, Paths, SubflowId, loss,
@@ -235,6 +236,24 @@ mod tests {
             let mut connection = balia(&[(10.0, 100), (10.0, 100)]);
             connection.ack_as(0, 1, 0, recovery, limited);
             assert_eq!(connection.window(0), 10.0);
+        }
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = balia(&[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 40.0),
+            (Change::Recovered, 1.0 / 90.0),
+            (Change::StoodBy, 1.0 / 40.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-12),
+                "{change:?}"
+            );
         }
     }
 

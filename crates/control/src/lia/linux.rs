@@ -124,8 +124,8 @@ impl Controller for Lia {
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
         if change == Change::Opened {
             self.subflows.restart(r);
-            self.stale = true;
         }
+        self.stale = true;
     }
 }
 
@@ -316,6 +316,18 @@ mod tests {
             connection.ack_as(1, 1, 0, recovering, false);
             assert_eq!(acks_to_grow(&mut connection, 0), acks - 1);
         }
+    }
+
+    #[test]
+    fn alpha_is_worked_out_again_when_a_sibling_fails_or_recovers() {
+        // Three windows of 10: 2^12 / 45 = 91.02. Two: 2^12 / 102 = 40.2.
+        let mut connection = linux(&[(10.0, 100); 3]);
+        connection.ack(0, 1, 0);
+        connection.change(2, Change::Failed);
+        assert_eq!(acks_to_grow(&mut connection, 0), 41 - 1);
+        connection.paths[0].window = 10.0;
+        connection.change(2, Change::Recovered);
+        assert_eq!(acks_to_grow(&mut connection, 0), 92);
     }
 
     #[test]

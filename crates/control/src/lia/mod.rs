@@ -34,12 +34,12 @@
 //! for each acknowledged one and stops at ssthresh. alpha is kept for the connection and worked out
 //! again after an acknowledgement in slow start, after a window has grown by a packet, and before the
 //! next acknowledgement in congestion avoidance when a subflow has lost something, has entered or left
-//! recovery or has opened. A loss clears `cnt` and leaves ssthresh = max(cwnd_r >> 1, 2). What
+//! recovery, or has opened, failed, recovered or closed. A loss clears `cnt` and leaves ssthresh = max(cwnd_r >> 1, 2). What
 //! `ecn_cut` leaves is rounded down.
 //!
 //! Deviation: a minimum window above 2 packets raises ssthresh after a fast retransmit. Where d^2 keeps
 //! no bit in 64 the module divides by zero; here d^2 is 1 then. When a subflow opens the module sets
-//! alpha to 1 until it is worked out again.
+//! alpha to 1 until it is worked out again; when one fails or closes it keeps alpha.
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, OncePerRound, Parameter, ParameterKind, Paths,
@@ -249,6 +249,24 @@ mod tests {
         let mut connection = lia(&[(10.0, 0), (10.0, 0)]);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.1);
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let mut connection = lia(&[(10.0, 100); 3]);
+        for (change, gained) in [
+            (Change::Failed, 1.0 / 40.0),
+            (Change::Recovered, 1.0 / 90.0),
+            (Change::StoodBy, 1.0 / 40.0),
+        ] {
+            connection.change(2, change);
+            connection.paths[0].window = 10.0;
+            connection.ack(0, 1, 0);
+            assert!(
+                near(connection.window(0), 10.0 + gained, 1e-12),
+                "{change:?}"
+            );
+        }
     }
 
     #[test]

@@ -96,6 +96,11 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 
 static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
+	struct subflow *s;
+
+	/* The rates that count are others now. */
+	for_each_subflow(connection, s)
+		s->state.is_current = false;
 }
 
 EXPORT_CONTROLLER(false)

@@ -80,8 +80,7 @@ static __always_inline void on_loss(struct connection *connection, struct subflo
 
 static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)
 {
-	if (change == OPENED)
-		connection->shared.is_current = false;
+	connection->shared.is_current = false;
 }
 
 EXPORT_CONTROLLER(false)
