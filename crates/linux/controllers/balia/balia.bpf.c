@@ -99,7 +99,7 @@ static __always_inline void on_change(struct connection *connection, struct subf
 	struct subflow *s;
 
 	/* The rates that count are others now. */
-	for_each_subflow(connection, s)
+	for_each_open(connection, s)
 		s->state.is_current = false;
 }
 
