@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from pathweave.results.stored import scan_table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import polars as pl
 
@@ -57,7 +58,8 @@ class Results:
             if name not in run.tables:
                 continue
             part = scan_table(run.path(name), name)
-            own = part.collect_schema().names()
+            with _whole(run.path(name)):
+                own = part.collect_schema().names()
             parts.append(part.select(*_tags(scenario, run, own), pl.all()))
         if not parts:
             known = ", ".join(self.tables)
@@ -69,10 +71,21 @@ class Results:
         import polars as pl
 
         if name not in self._tables:
-            self._tables[name] = (
-                self.scan(name).collect() if name in self.tables else pl.DataFrame()
-            )
+            self._tables[name] = self._read(name) if name in self.tables else pl.DataFrame()
         return self._tables[name]
+
+    def _read(self, name: str) -> pl.DataFrame:
+        """Table `name` across all runs; raises `InputError` with the file that is damaged."""
+        import polars as pl
+
+        try:
+            return self.scan(name).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            for _, run in self._counted():
+                if name in run.tables:
+                    with _whole(run.path(name)):
+                        pl.read_parquet(run.path(name))
+            raise
 
     @property
     def runs(self) -> pl.DataFrame:
@@ -202,6 +215,20 @@ def load(*folders: str | os.PathLike[str], invalid: bool = False) -> Results:
     """
     found = find_runs([Path(folder) for folder in folders or ("results",)])
     return Results(found, invalid=invalid)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Turns what Polars says of a damaged file into an error that names the file."""
+    import polars as pl
+
+    try:
+        yield
+    # A damaged file can make Polars panic, and a panic is no `Exception`.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise InputError(
+            f"{path} is damaged: {error}; `pathweave run --fresh` makes it anew"
+        ) from error
 
 
 def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.Expr]:
