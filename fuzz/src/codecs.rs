@@ -50,7 +50,8 @@ fn decn(number: f64, bytes: [u8; 8]) {
     let nibbles = |difference: Difference| [0, 1, 2].map(|packet| difference.nibble(packet));
     assert_eq!(Difference::from_nibbles(nibbles(own)), Some(own));
     if number.abs() < 2047.0 {
-        assert!(f64::from(own.units()) <= number && number - f64::from(own.units()) < 1.0);
+        // Just below a whole number the difference of 1 is rounded up to it.
+        assert!(f64::from(own.units()) <= number && number - f64::from(own.units()) <= 1.0);
     }
     let arbitrary = [bytes[0], bytes[1], bytes[2]].map(|byte| byte & UNTOUCHED);
     if let Some(difference) = Difference::from_nibbles(arbitrary) {
