@@ -63,7 +63,8 @@ random: tools
 # that reach something new.
 FUZZ_TARGETS := scenario subflow codecs schedule
 FUZZ_SECONDS := $(or $(SECONDS_EACH),300)
-fuzz fuzz-corpus: export HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+# For the shell of a recipe, which knows where the tool chain is.
+HOST := $$(rustc -vV | sed -n 's/^host: //p')
 fuzz fuzz-corpus: export RUSTFLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
@@ -72,14 +73,14 @@ fuzz-build: tools
 	@command -v c++ >/dev/null || { \
 		echo "missing: a C++ compiler, for libFuzzer (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)" >&2; \
 		exit 1; }
-	cargo build --profile checked --package pathweave-fuzz --features libfuzzer --target "$$HOST" --target-dir target/fuzz
+	cargo build --profile checked --package pathweave-fuzz --features libfuzzer --target "$(HOST)" --target-dir target/fuzz
 
 fuzz: fuzz-build
 	@mkdir -p target/fuzz/found
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/corpus/$$target; \
 		echo "$$target: $(FUZZ_SECONDS) s"; \
-		target/fuzz/$$HOST/checked/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+		target/fuzz/$(HOST)/checked/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 			-artifact_prefix=target/fuzz/found/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target \
 			> target/fuzz/$$target.log 2>&1 || { tail -40 target/fuzz/$$target.log; exit 1; }; \
 		grep 'DONE\|number_of_executed_units' target/fuzz/$$target.log; \
@@ -87,7 +88,7 @@ fuzz: fuzz-build
 
 fuzz-corpus: fuzz-build
 	@for target in $(FUZZ_TARGETS); do \
-		target/fuzz/$$HOST/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
+		target/fuzz/$(HOST)/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
 	done
 
 # Tests that load into the kernel leave themselves out where they may not; REQUIRE_KERNEL=yes forbids it.
