@@ -27,13 +27,9 @@ impl Capacity {
         self.rate = rate;
     }
 
-    fn until(&self, now: Time) -> u128 {
+    /// Bits that it could have carried until now, times picoseconds a second.
+    pub fn until(&self, now: Time) -> u128 {
         self.sum + u128::from((now - self.since).as_picos()) * u128::from(self.rate.as_bps())
-    }
-
-    /// Bits that it could have carried until now.
-    pub fn bits(&self, now: Time) -> f64 {
-        self.until(now) as f64 * 1e-12
     }
 }
 
@@ -46,6 +42,7 @@ mod tests {
         let mut capacity = Capacity::new(Rate::from_gbps(1));
         capacity.change(Time::from_millis(10), Rate::ZERO);
         capacity.change(Time::from_millis(20), Rate::from_mbps(100));
-        assert_eq!(capacity.bits(Time::from_millis(30)), 1e7 + 1e6);
+        let bits = capacity.until(Time::from_millis(30)) / 1_000_000_000_000;
+        assert_eq!(bits, 10_000_000 + 1_000_000);
     }
 }

@@ -11,7 +11,8 @@ const CHUNK: usize = 1 << 16;
 /// The counters of flows that have ended, in the order of their ends.
 ///
 /// A record is a list of whole numbers, each in as many groups of seven bits as it needs: the flow, its
-/// number of subflows, the counters of each, and the RTTs of all together where there are several.
+/// number of subflows, the counters of each, and the RTTs of all together where there are several. Of what
+/// arrived, the record has the part that had come on another subflow before: it is mostly 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndedFlows {
     chunks: Vec<Vec<u8>>,
@@ -30,6 +31,7 @@ impl EndedFlows {
             write_time(&mut record, row.opened);
             for number in [
                 row.received,
+                row.received - row.first,
                 row.sent_packets,
                 row.retransmits,
                 row.reinjected,
@@ -67,12 +69,12 @@ impl EndedFlows {
         })
     }
 
-    /// Payload that had arrived on each subflow, by flow.
-    pub fn received(&self) -> BTreeMap<u32, Vec<u64>> {
-        let received = |(flow, rows, _): (u32, Vec<SubflowRow>, FlowTotals)| {
-            (flow, rows.iter().map(|row| row.received).collect())
+    /// Payload (bytes) that had arrived for the first time on each subflow, by flow.
+    pub fn first_arrivals(&self) -> BTreeMap<u32, Vec<f64>> {
+        let first = |(flow, rows, _): (u32, Vec<SubflowRow>, FlowTotals)| {
+            (flow, rows.iter().map(|row| row.first as f64).collect())
         };
-        self.iter().map(received).collect()
+        self.iter().map(first).collect()
     }
 
     /// The rows of all subflows, by flow and subflow, and what each of so many flows comes to.
@@ -128,11 +130,14 @@ fn read_flow(bytes: &mut &[u8]) -> (u32, Vec<SubflowRow>, FlowTotals) {
     let mut totals = FlowTotals::default();
     let rows: Vec<SubflowRow> = (0..count)
         .map(|subflow| {
+            let opened = read_time(bytes);
+            let received = read(bytes);
             let row = SubflowRow {
                 flow,
                 subflow,
-                opened: read_time(bytes),
-                received: read(bytes),
+                opened,
+                received,
+                first: received - read(bytes),
                 sent_packets: read(bytes),
                 retransmits: read(bytes),
                 reinjected: read(bytes),
@@ -168,18 +173,19 @@ mod tests {
     fn row() -> impl Strategy<Value = SubflowRow> {
         // Small numbers and large ones.
         let number = prop_oneof![0u64..200, any::<u64>().prop_map(|n| n >> 8)];
-        let numbers = prop::collection::vec(number, 6);
+        let numbers = prop::collection::vec(number, 7);
         (time(), numbers, any::<u32>(), time(), time()).prop_map(
             |(opened, numbers, path, rtt_mean, rtt_p99)| SubflowRow {
                 flow: 0,
                 subflow: 0,
                 opened,
                 received: numbers[0],
-                sent_packets: numbers[1],
-                retransmits: numbers[2],
-                reinjected: numbers[3],
-                timeouts: numbers[4],
-                marks: numbers[5],
+                first: numbers[0].saturating_sub(numbers[1]),
+                sent_packets: numbers[2],
+                retransmits: numbers[3],
+                reinjected: numbers[4],
+                timeouts: numbers[5],
+                marks: numbers[6],
                 rtt_mean,
                 rtt_p99,
                 path,
@@ -217,10 +223,10 @@ mod tests {
             for flow in (0..count).rev() {
                 ended.push(flow, &rows[flow as usize], &sums[flow as usize]);
             }
-            let received = ended.received();
+            let first = ended.first_arrivals();
             for flow in 0..count {
-                let own = rows[flow as usize].iter().map(|row| row.received);
-                prop_assert!(received[&flow].iter().copied().eq(own));
+                let own = rows[flow as usize].iter().map(|row| row.first as f64);
+                prop_assert!(first[&flow].iter().copied().eq(own));
             }
             prop_assert_eq!(ended.unpack(count as usize), (rows.concat(), sums));
         }
@@ -234,6 +240,7 @@ mod tests {
             subflow,
             opened: Some(Time::from_secs(u64::from(flow))),
             received: u64::MAX,
+            first: 0,
             sent_packets: u64::MAX,
             retransmits: 0,
             reinjected: 0,

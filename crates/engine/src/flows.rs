@@ -117,6 +117,8 @@ pub(crate) struct SubflowRow {
     pub subflow: u32,
     pub opened: Option<Time>,
     pub received: u64,
+    /// Of this, what had not come on another subflow before.
+    pub first: u64,
     pub sent_packets: u64,
     pub retransmits: u64,
     pub reinjected: u64,
@@ -135,6 +137,7 @@ impl SubflowRow {
             subflow,
             opened: view.is_open.then_some(view.opened),
             received: view.received_bytes,
+            first: view.first_bytes,
             sent_packets: view.sent_packets,
             retransmits: view.retransmits,
             reinjected: view.reinjected,

@@ -36,12 +36,26 @@ pub(crate) enum Notice {
     Lost(Segment),
     /// A packet of this subflow has arrived at a host, and what it changed is recorded.
     Arrived(SubflowIndex),
+    /// A data packet has arrived that may have begun to arrive before an interval ended.
+    Straddling(Straddler),
     /// The source of a captured flow sent a packet.
     Sent(Segment, PacketShape),
     Finished(ConnectionId),
     /// A subflow has failed, or timed out again since.
     Failed,
     Gone(ConnectionId),
+}
+
+/// A data packet that may have begun to arrive before an interval ended, and what had arrived before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Straddler {
+    /// The link that brought it to its host.
+    pub link: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    pub subflow: SubflowIndex,
+    /// Payload that had arrived for the first time on the subflow.
+    pub first_bytes: u64,
 }
 
 /// Where the endpoints' packets and wishes go.

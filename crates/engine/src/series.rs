@@ -1,15 +1,7 @@
 //! Time series: rates, windows, round-trip times and queues as they were.
 
+use crate::rates::Rates;
 use pathweave_units::Time;
-
-/// A subflow's delivery rate over one interval.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RateRow {
-    pub at: Time,
-    pub flow: u32,
-    pub subflow: u32,
-    pub bytes: u64,
-}
 
 /// A subflow's congestion state.
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +70,12 @@ impl Beat {
 /// Everything recorded over time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    pub rates: Vec<RateRow>,
+    pub rates: Rates,
     pub windows: Vec<WindowRow>,
     pub rtts: Vec<RttRow>,
     pub queues: Vec<QueueRow>,
-    /// Payload that had arrived on each subflow at the last beat, by the subflow's place.
-    pub received_before: Vec<u64>,
-    /// What flows that ended since the last beat had received after it.
-    pub remainders: Vec<RateRow>,
+    /// Payload that had arrived for the first time on each subflow at the last beat, by the subflow's place.
+    pub received_before: Vec<f64>,
     /// The window last recorded of each subflow, by the subflow's place.
     pub window_before: Vec<f64>,
     /// Acknowledgements that had given an RTT sample when one was last recorded, by the subflow's

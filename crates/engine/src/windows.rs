@@ -3,7 +3,7 @@
 use crate::capacity::Capacity;
 use pathweave_network::LinkStatistics;
 use pathweave_scenario::{Phase, Plan};
-use pathweave_units::{Bytes, Time};
+use pathweave_units::Time;
 use std::collections::BTreeMap;
 
 /// The windows of a plan: the main one, then its phases.
@@ -15,42 +15,77 @@ pub(crate) fn plan_windows(plan: &Plan) -> Vec<Window> {
     std::iter::once(main).chain(phases.map(named)).collect()
 }
 
-/// Flow counters when a window began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FlowMark {
-    pub delivered: Bytes,
-    /// Payload that had arrived on each subflow.
-    pub received: Vec<u64>,
+/// Counters of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkMark {
+    pub statistics: LinkStatistics,
+    /// Bits that it has sent, times picoseconds a second.
+    pub sent: u128,
 }
 
 /// Counters when a window began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// Of the flows that were under way; others began at zero.
-    pub flows: BTreeMap<u32, FlowMark>,
+    /// Payload (bytes) that had arrived for the first time on each subflow, of the flows that were under way; others
+    /// began at zero.
+    pub flows: BTreeMap<u32, Vec<f64>>,
     /// Of each link, by its number in the network.
-    pub links: Vec<LinkStatistics>,
-    /// Bits that each link could have carried so far.
-    pub capacity: Vec<f64>,
+    pub links: Vec<LinkMark>,
+    /// Bits that each link could have carried so far, times picoseconds a second.
+    pub capacity: Vec<u128>,
 }
 
 /// What a flow did within a window.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowShare {
     pub flow: u32,
-    /// Payload delivered in order.
-    pub delivered: u64,
-    /// Payload that arrived on each subflow.
-    pub received: Vec<u64>,
-    /// The part of the flow's life within the window.
+    /// Payload (bytes) that arrived for the first time, on each subflow.
+    pub received: Vec<f64>,
+    /// The part of the flow's life within the window; never empty.
     pub duration: Time,
+}
+
+impl FlowShare {
+    /// What a flow did that had received so much on each subflow before the window, and so much at its end.
+    pub fn new(
+        flow: u32,
+        duration: Time,
+        before: Option<&Vec<f64>>,
+        received: Vec<f64>,
+    ) -> FlowShare {
+        let before = |subflow: usize| before.and_then(|before| before.get(subflow)).copied();
+        let received = received.into_iter().enumerate();
+        FlowShare {
+            flow,
+            received: received
+                .map(|(subflow, bytes)| bytes - before(subflow).unwrap_or(0.0))
+                .collect(),
+            duration,
+        }
+    }
+
+    /// Payload (bytes) that arrived for the first time.
+    pub fn bytes(&self) -> f64 {
+        self.received.iter().sum()
+    }
+
+    /// The flow's rate over its time in the window, in bit/s.
+    pub fn rate(&self) -> f64 {
+        self.rate_of(self.bytes())
+    }
+
+    /// The rate that so many bytes are over the flow's time in the window, in bit/s.
+    pub fn rate_of(&self, bytes: f64) -> f64 {
+        bytes * 8.0 / self.duration.as_secs_f64()
+    }
 }
 
 /// What a link did within a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkShare {
     pub statistics: LinkStatistics,
-    pub capacity_bits: f64,
+    /// What it sent, as a share of what it could have sent; NaN for none.
+    pub utilisation: f64,
     pub queue_mean: f64,
     /// The 99th percentile of the queue as arrivals found it; of phases it is not known.
     pub queue_p99: f64,
@@ -101,25 +136,53 @@ impl Window {
     pub fn link_shares(
         &self,
         now: Time,
-        statistics: impl Iterator<Item = LinkStatistics>,
+        links: impl Iterator<Item = LinkMark>,
         capacities: &[Capacity],
     ) -> Vec<LinkShare> {
         let Some(marks) = &self.marks else {
             return Vec::new();
         };
         let duration = now - self.from;
-        statistics
+        links
             .zip(capacities)
             .zip(marks.links.iter().zip(&marks.capacity))
-            .map(|((statistics, capacity), (before, capacity_before))| {
-                let statistics = statistics.since(before);
+            .map(|((link, capacity), (before, capacity_before))| {
+                let statistics = link.statistics.since(&before.statistics);
+                let (sent, capacity) = (
+                    link.sent - before.sent,
+                    capacity.until(now) - capacity_before,
+                );
                 LinkShare {
                     statistics,
-                    capacity_bits: capacity.bits(now) - capacity_before,
+                    utilisation: sent as f64 / capacity as f64,
                     queue_mean: statistics.mean_waiting(duration),
                     queue_p99: f64::NAN,
                 }
             })
             .collect()
+    }
+
+    /// A packet has arrived of which so many bytes had come before this boundary: they are of the window that
+    /// ended there, and not of the one that began.
+    pub fn move_back(&mut self, boundary: Time, flow: u32, subflow: u32, bytes: f64) {
+        let place = subflow as usize;
+        let begins = self.marks.is_some() && self.from == boundary;
+        let mut moved = 0.0;
+        if self.closed == Some(boundary) {
+            moved += bytes;
+        }
+        if begins && self.closed.is_some() {
+            moved -= bytes;
+        } else if begins && let Some(marks) = &mut self.marks {
+            let mark = marks.flows.entry(flow).or_default();
+            mark.resize(mark.len().max(place + 1), 0.0);
+            mark[place] += bytes;
+        }
+        if moved != 0.0
+            && let Ok(found) = self.flows.binary_search_by_key(&flow, |share| share.flow)
+            && let Some(received) = self.flows[found].received.get_mut(place)
+        {
+            *received += moved;
+        }
     }
 }

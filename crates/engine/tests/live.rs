@@ -1,7 +1,7 @@
 //! Runs whose clock somebody else holds: against hand arithmetic, with hosts that do as they are told.
 
 use pathweave_engine::live::{
-    Fabric, FlowOrder, FlowView, Heading, Hosts, Run, SubflowView, Taken,
+    Fabric, FirstArrival, FlowOrder, FlowView, Heading, Hosts, Run, SubflowView, Taken,
 };
 use pathweave_engine::{Column, Verdict};
 use pathweave_fabric::LinkId;
@@ -100,7 +100,7 @@ fn packets_arrive_when_rates_and_delays_say() {
     let (forward, back) = paths(&plan);
     fabric.lay(7, 0, &forward, &back);
     let start = Time::from_micros(500);
-    fabric.advance(start, |_, _, _| {}, |_| {});
+    fabric.advance(start, |_, _, _| None, |_| {});
     let send = |fabric: &mut Fabric<'_, u32, FifoPort>, packet| {
         fabric.send(start, 7, 0, Heading::Forward, 1500, true, packet)
     };
@@ -113,7 +113,10 @@ fn packets_arrive_when_rates_and_delays_say() {
     let mut arrivals = Vec::new();
     fabric.advance(
         Time::from_millis(20),
-        |at, packet, marked| arrivals.push((at, packet, marked)),
+        |at, packet, marked| {
+            arrivals.push((at, packet, marked));
+            None
+        },
         |_| panic!("nothing is lost"),
     );
     // 100 us and 1 ms, 1 ms and 3 ms, 100 us and 1 ms; the second packet waits 1 ms for the first.
@@ -146,7 +149,10 @@ fn what_the_queue_cannot_hold_and_what_a_failed_link_holds_is_lost() {
     let (mut arrived, mut lost) = (0, Vec::new());
     fabric.advance(
         Time::from_secs(1),
-        |_, _, _| arrived += 1,
+        |_, _, _| {
+            arrived += 1;
+            None
+        },
         |packet| lost.push(packet),
     );
     // The first would be through the bottleneck at 5.1 ms: the link fails before.
@@ -176,7 +182,20 @@ fn flows_start_and_finish_when_they_are_said_to() {
     assert_eq!(run.started_and_finished(), (2, 1));
     run.finished(1, Bytes::new(1_000_000), millis(2020), &mut hosts);
     assert_eq!(run.ended(), Some(Verdict::Finished));
-    let fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    for flow in [0, 1] {
+        let (forward, back) = &hosts.paths[&flow];
+        fabric.lay(flow, 0, forward, back);
+        fabric.send(millis(30), flow, 0, Heading::Forward, 1500, false, flow);
+    }
+    let arrived = |_, flow, _| {
+        Some(FirstArrival {
+            flow,
+            subflow: 0,
+            payload: 1_000_000,
+        })
+    };
+    fabric.advance(millis(100), arrived, |_| panic!("nothing is lost"));
     let record = fabric.finish(millis(2020));
     let output = run
         .finish(millis(2020), record, &mut hosts)
@@ -188,29 +207,56 @@ fn flows_start_and_finish_when_they_are_said_to() {
     assert_eq!(output.counters.flows_finished, 2);
 }
 
-/// An unlimited flow from 10 ms on, in windows that begin and end while it is under way.
+/// An unlimited flow from 10 ms on, in windows that begin and end while it is under way, and while packets arrive.
 #[test]
-fn windows_count_what_came_within_them() {
+fn windows_and_rates_count_what_came_within_them() {
     let flow = FLOW.replace("1 MB", "unlimited");
-    let more = "[stop]\nat = \"3 s\"\n[measure]\nfrom = \"1 s\"\nphases.early = [\"1 s\", \"2 s\"]";
+    let more = "[stop]\nat = \"3 s\"\n[record]\nrates = \"800 ms\"\n[measure]\nfrom = \"1 s\"\n\
+                phases.early = [\"1 s\", \"2 s\"]";
     let plan = plan(&format!("{flow}{more}"));
     let mut hosts = Puppets::default();
     let mut run = Run::new(&plan, Time::from_millis(5)).expect("a run");
-    for (at, delivered) in [
-        (500, 0),
-        (1000, 1_000_000),
-        (2000, 1_500_000),
-        (3000, 3_500_000),
-    ] {
-        hosts.delivered = delivered;
-        run.advance(Time::from_millis(at), &mut hosts);
-    }
+    run.advance(Time::from_secs(3), &mut hosts);
     assert_eq!(run.ended(), Some(Verdict::Stopped));
-    let fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
-    let (end, record) = (Time::from_secs(3), fabric.finish(Time::from_secs(3)));
-    let output = run.finish(end, record, &mut hosts).expect("it has ended");
-    assert_eq!(numbers(&output, "flows", "goodput_bps"), [1e7, 1e7]);
-    assert_eq!(numbers(&output, "phases", "goodput_bps"), [4e6, 4e6]);
+    let mut fabric: Fabric<'_, u32, FifoPort> = Fabric::new(&plan).expect("a fabric");
+    let (forward, back) = &hosts.paths[&0];
+    fabric.lay(5, 0, forward, back);
+    let arrived = |_, payload, _| {
+        Some(FirstArrival {
+            flow: 0,
+            subflow: 0,
+            payload: u64::from(payload),
+        })
+    };
+    // It takes 6.2 ms, and 0.1 ms for the last link: half of the first packet comes before 1 s, three
+    // quarters of the third before 2 s.
+    for (micros, payload) in [
+        (993_850, 1000),
+        (1_500_000, 1000),
+        (1_600_000, 0),
+        (1_993_825, 1000),
+    ] {
+        let at = Time::from_micros(micros);
+        fabric.advance(at, arrived, |_| panic!("nothing is lost"));
+        let sent = fabric.send(at, 5, 0, Heading::Forward, 1500, false, payload);
+        assert_eq!(sent, Taken::Yes);
+    }
+    let end = Time::from_secs(3);
+    fabric.advance(end, arrived, |_| panic!("nothing is lost"));
+    let output = run
+        .finish(end, fabric.finish(end), &mut hosts)
+        .expect("it has ended");
+    assert_eq!(numbers(&output, "phases", "goodput_bps"), [18_000.0, 0.0]);
+    assert_eq!(
+        numbers(&output, "phase_subflows", "goodput_bps"),
+        [18_000.0, 0.0]
+    );
+    assert_eq!(numbers(&output, "flows", "goodput_bps"), [10_000.0, 0.0]);
+    // The last interval has 600 ms.
+    let rates = [0.0, 0.0, 20_000.0, 0.0, 10_000.0, 0.0, 0.0, 0.0];
+    assert_eq!(numbers(&output, "rates", "rate_bps"), rates);
+    let ends = [0.8, 0.8, 1.6, 1.6, 2.4, 2.4, 3.0, 3.0];
+    assert_eq!(numbers(&output, "rates", "time_s"), ends);
     assert_eq!(output.verdict, Verdict::Stopped);
 }
 

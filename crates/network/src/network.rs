@@ -408,6 +408,11 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         self.ports[link as usize].statistics(now)
     }
 
+    /// Bits that a link has sent, those of the packet in service up to now included, times picoseconds a second.
+    pub fn sent(&self, link: u32, now: Time) -> u128 {
+        self.ports[link as usize].sent(now)
+    }
+
     /// The queue lengths that packets arriving at a link's port found.
     pub fn histogram(&mut self, link: u32) -> &mut QueueHistogram {
         self.ports[link as usize].histogram()

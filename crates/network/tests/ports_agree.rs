@@ -47,7 +47,7 @@ enum Seen {
         dropped: bool,
     },
     Lost(u32),
-    Counters(Vec<(LinkStatistics, u32, u32)>),
+    Counters(Vec<(LinkStatistics, u32, u32, u128)>),
 }
 
 #[derive(Default)]
@@ -221,7 +221,8 @@ impl<P: Port<Label = ()>> Driver<P> {
                     .map(|link| {
                         let p90 = self.network.histogram(link).percentile(0.9);
                         let waiting = self.network.waiting(link, now);
-                        (self.network.statistics(link, now), waiting, p90)
+                        let sent = self.network.sent(link, now);
+                        (self.network.statistics(link, now), waiting, p90, sent)
                     })
                     .collect();
                 self.seen.push((now, Seen::Counters(counters)));

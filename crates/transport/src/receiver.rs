@@ -71,6 +71,8 @@ pub(crate) struct Receiver {
     pub timer_at: Time,
     /// Payload bytes that arrived, each counted once.
     pub received_bytes: u64,
+    /// Those of them whose data had come on another subflow before.
+    pub duplicate_bytes: u64,
 }
 
 impl Receiver {

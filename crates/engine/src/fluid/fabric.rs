@@ -1,6 +1,7 @@
 //! Links whose packets are not looked at: what they could carry, and what they did.
 
 use crate::capacity::Capacity;
+use crate::windows::LinkMark;
 use pathweave_network::LinkStatistics;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_units::{Rate, Time};
@@ -69,10 +70,13 @@ impl<'p> FluidFabric<'p> {
     }
 
     /// Counters in the form that tables take: only bytes are known.
-    pub fn statistics(&self) -> impl Iterator<Item = LinkStatistics> {
-        self.carried.iter().map(|bits| LinkStatistics {
-            delivered_bytes: (bits / 8.0).round() as u64,
-            ..LinkStatistics::default()
+    pub fn marks(&self) -> impl Iterator<Item = LinkMark> {
+        self.carried.iter().map(|bits| LinkMark {
+            statistics: LinkStatistics {
+                delivered_bytes: (bits / 8.0).round() as u64,
+                ..LinkStatistics::default()
+            },
+            sent: (bits * 1e12) as u128,
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::paths::PathList;
 use crate::results::{Account, Output, Verdict, fluid_output};
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::simulation::RunError;
-use crate::windows::{FlowMark, FlowShare, Marks, Window, plan_windows};
+use crate::windows::{FlowShare, Marks, Window, plan_windows};
 use crate::workload::{Workload, controller_of};
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
@@ -335,6 +335,7 @@ impl<'p> Flowing<'p> {
                 subflow,
                 opened,
                 received: bytes(bits),
+                first: bytes(bits),
                 sent_packets: 0,
                 retransmits: 0,
                 reinjected: 0,
@@ -353,17 +354,16 @@ impl<'p> Flowing<'p> {
             if window.marks.is_some() || window.from > now {
                 continue;
             }
-            let mark = |(&number, active): (&u32, &Active)| {
-                let mark = FlowMark {
-                    delivered: active.delivered(),
-                    received: active.received.iter().map(|&bits| bytes(bits)).collect(),
-                };
-                (number, mark)
-            };
+            let mark = |(&number, active): (&u32, &Active)| (number, in_bytes(&active.received));
             window.marks = Some(Marks {
                 flows: self.active.iter().map(mark).collect(),
-                links: self.fabric.statistics().collect(),
-                capacity: self.fabric.capacities.iter().map(|c| c.bits(now)).collect(),
+                links: self.fabric.marks().collect(),
+                capacity: self
+                    .fabric
+                    .capacities
+                    .iter()
+                    .map(|c| c.until(now))
+                    .collect(),
             });
         }
     }
@@ -387,22 +387,12 @@ impl<'p> Flowing<'p> {
                 if to <= from {
                     return None;
                 }
-                let mark = marks.flows.get(&number);
-                let before = |at: usize| mark.and_then(|m| m.received.get(at)).copied();
-                let received: Vec<u64> = (0..)
-                    .zip(received)
-                    .map(|(at, &bits)| bytes(bits) - before(at).unwrap_or(0))
-                    .collect();
-                Some(FlowShare {
-                    flow: number,
-                    delivered: received.iter().sum(),
-                    received,
-                    duration: to - from,
-                })
+                let (before, received) = (marks.flows.get(&number), in_bytes(received));
+                Some(FlowShare::new(number, to - from, before, received))
             };
             let flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
-            let statistics = self.fabric.statistics();
-            let mut links = window.link_shares(now, statistics, &self.fabric.capacities);
+            let carried = self.fabric.marks();
+            let mut links = window.link_shares(now, carried, &self.fabric.capacities);
             for link in &mut links {
                 link.queue_mean = f64::NAN; // there are no queues
             }
@@ -415,6 +405,10 @@ impl<'p> Flowing<'p> {
 
 fn bytes(bits: f64) -> u64 {
     (bits / 8.0).round() as u64
+}
+
+fn in_bytes(bits: &[f64]) -> Vec<f64> {
+    bits.iter().map(|&bits| bits / 8.0).collect()
 }
 
 /// When so many bits are through; never at a rate of zero.

@@ -2,19 +2,22 @@
 
 use crate::build;
 use crate::capacity::Capacity;
+use crate::rates::Rates;
 use crate::results::buffers;
 use crate::routing::Routing;
 use crate::scheduler::{Event, Scheduler};
 use crate::series::{Beat, QueueRow};
 use crate::simulation::RunError;
+use crate::straddling::Straddling;
 use crate::table::Table;
-use crate::windows::{LinkShare, Marks, Window, plan_windows};
+use crate::windows::{FlowShare, LinkMark, Marks, Window, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
     Arrival, FifoPort, Header, LinkEvent, LinkStatistics, Network, Port, RouteId, SharedBuffer,
 };
 use pathweave_scenario::{Change, Plan};
 use pathweave_units::{Rate, Time};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Which way a packet goes.
@@ -35,6 +38,25 @@ pub enum Taken {
     Dropped,
     /// The flow or subflow has no route.
     Unknown,
+}
+
+/// Payload that has come to its host for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstArrival {
+    /// The flow's number in the run.
+    pub flow: u32,
+    /// The subflow's number in the flow.
+    pub subflow: u32,
+    /// Bytes.
+    pub payload: u64,
+}
+
+/// What a subflow has received for the first time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Received {
+    payload: u64,
+    /// Of it, what came before the interval of rates that is under way.
+    before: f64,
 }
 
 /// The two routes of a subflow.
@@ -58,6 +80,12 @@ pub struct Fabric<'p, S, P: Port = FifoPort> {
     changes_made: usize,
     capacities: Vec<Capacity>,
     windows: Vec<Window>,
+    straddling: Straddling<'p>,
+    /// By flow and subflow.
+    received: BTreeMap<u32, Vec<Received>>,
+    rate_beat: Beat,
+    rates: Rates,
+    rate_ends: Vec<Time>,
     queue_beat: Beat,
     queues: Vec<QueueRow>,
     packet_hops: u64,
@@ -67,8 +95,11 @@ pub struct Fabric<'p, S, P: Port = FifoPort> {
 
 /// What a fabric has counted.
 pub struct FabricRecord {
-    /// Of each window of the plan that was closed.
-    pub(crate) windows: Vec<Option<Vec<LinkShare>>>,
+    /// The plan's windows. Their flows are those of which something arrived; each one's duration is the window's.
+    pub(crate) windows: Vec<Window>,
+    pub(crate) rates: Rates,
+    /// When intervals of rates ended.
+    pub(crate) rate_ends: Vec<Time>,
     pub(crate) queues: Vec<QueueRow>,
     pub(crate) totals: Vec<LinkStatistics>,
     pub(crate) tables: Vec<Table>,
@@ -101,6 +132,11 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             changes_made: 0,
             capacities: links.map(|link| Capacity::new(link.rate)).collect(),
             windows: plan_windows(plan),
+            straddling: Straddling::new(plan),
+            received: BTreeMap::new(),
+            rate_beat: Beat::every(plan.record.rates),
+            rates: Rates::default(),
+            rate_ends: Vec::new(),
             queue_beat: Beat::every(plan.record.queues),
             queues: Vec::new(),
             packet_hops: 0,
@@ -162,12 +198,13 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
     }
 
     /// Plays everything that is due up to now. `arrived` gets the packets that come to their hosts: when
-    /// that was, the packet, and whether it has been marked; `lost` gets those that never will.
+    /// that was, the packet, and whether it has been marked; it says what of their payload came for the first time.
+    /// `lost` gets those that never will come.
     #[inline]
     pub fn advance(
         &mut self,
         now: Time,
-        mut arrived: impl FnMut(Time, S, bool),
+        mut arrived: impl FnMut(Time, S, bool) -> Option<FirstArrival>,
         mut lost: impl FnMut(S),
     ) {
         loop {
@@ -183,7 +220,9 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                             Arrival::AtHost(packet) => {
                                 let packet = self.network.take(packet);
                                 let marked = packet.header.congestion_experienced();
-                                arrived(at, packet.segment, marked);
+                                if let Some(first) = arrived(at, packet.segment, marked) {
+                                    self.count(link, packet.header.size, at, first);
+                                }
                             }
                         }
                     }
@@ -216,17 +255,16 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
 
     /// Ends the run, unless the plan's own end came before, and gives what was counted.
     pub fn finish(mut self, now: Time) -> FabricRecord {
-        self.advance(now, |_, _, _| {}, |_| {});
+        self.advance(now, |_, _, _| None, |_| {});
         if !self.over {
-            self.close_windows(now, true);
+            self.close(now);
         }
         let links = 0..self.network.links();
         let shared = self.plan.shared_buffer.is_some();
-        let windows = self.windows.into_iter();
         FabricRecord {
-            windows: windows
-                .map(|window| window.closed.map(|_| window.links))
-                .collect(),
+            windows: self.windows,
+            rates: self.rates,
+            rate_ends: self.rate_ends,
             queues: self.queues,
             totals: links
                 .map(|link| self.network.statistics(link, now))
@@ -247,6 +285,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
         let windows = self.windows.iter().map(Window::next_boundary);
         windows
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
+            .min(self.rate_beat.next())
             .min(self.queue_beat.next())
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
     }
@@ -272,10 +311,70 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                 });
             }
         }
+        if self.rate_beat.is_due(now) {
+            self.sample_rates(now);
+        }
         if self.plan.stop.at.is_some_and(|at| at <= now) {
-            self.close_windows(now, true);
+            self.close(now);
             self.over = true;
         }
+    }
+
+    /// The plan's end: what is under way is counted up to now.
+    fn close(&mut self, now: Time) {
+        self.close_windows(now, true);
+        let interval = self.rate_beat.interval();
+        if interval < Time::MAX && now > self.rate_beat.next() - interval {
+            self.sample_rates(now);
+        }
+    }
+
+    /// Counts what a packet brought that came over this link.
+    fn count(&mut self, link: u32, size: u16, at: Time, first: FirstArrival) {
+        if self.over {
+            return;
+        }
+        let of_flow = self.received.entry(first.flow).or_default();
+        let place = first.subflow as usize;
+        if of_flow.len() <= place {
+            of_flow.resize(place + 1, Received::default());
+        }
+        let received = &mut of_flow[place];
+        received.payload += first.payload;
+        if self.straddling.is_possible(at) {
+            let parts = self.straddling.parts(link, size, first.payload, at);
+            for &(boundary, bytes) in parts {
+                for window in &mut self.windows {
+                    window.move_back(boundary, first.flow, first.subflow, bytes);
+                }
+            }
+            received.before += self.rates.move_back(first.flow, first.subflow, parts);
+        }
+    }
+
+    fn sample_rates(&mut self, now: Time) {
+        let since = self.straddling.add_boundary(now);
+        self.rates.begin_rows(now, since);
+        self.rate_ends.push(now);
+        for (&flow, subflows) in &mut self.received {
+            for (subflow, received) in (0..).zip(subflows) {
+                let payload = received.payload as f64;
+                if payload > received.before {
+                    self.rates.add(flow, subflow, payload - received.before);
+                    received.before = payload;
+                }
+            }
+        }
+    }
+
+    /// What has arrived of every flow for the first time, by subflow.
+    fn received(received: &BTreeMap<u32, Vec<Received>>) -> BTreeMap<u32, Vec<f64>> {
+        let payload =
+            |subflows: &Vec<Received>| subflows.iter().map(|one| one.payload as f64).collect();
+        let flows = received.iter();
+        flows
+            .map(|(&flow, subflows)| (flow, payload(subflows)))
+            .collect()
     }
 
     fn change(&mut self, LinkId(link): LinkId, change: &Change, now: Time, lost: impl FnMut(S)) {
@@ -304,16 +403,14 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             if window.marks.is_some() || window.from > now {
                 continue;
             }
-            let links = 0..self.network.links();
             window.marks = Some(Marks {
-                flows: std::collections::BTreeMap::new(),
-                links: links
-                    .clone()
-                    .map(|link| self.network.statistics(link, now))
-                    .collect(),
-                capacity: self.capacities.iter().map(|c| c.bits(now)).collect(),
+                flows: Self::received(&self.received),
+                links: link_marks(&self.network, now).collect(),
+                capacity: self.capacities.iter().map(|c| c.until(now)).collect(),
             });
+            self.straddling.add_boundary(now);
             if window.is_main() {
+                let links = 0..self.network.links();
                 links.for_each(|link| self.network.histogram(link).clear());
             }
         }
@@ -325,15 +422,34 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             if window.marks.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let links = 0..self.network.links();
-            let statistics = links.map(|link| self.network.statistics(link, now));
-            window.links = window.link_shares(now, statistics, &self.capacities);
+            let links = link_marks(&self.network, now);
+            window.links = window.link_shares(now, links, &self.capacities);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut window.links) {
                     share.queue_p99 = f64::from(self.network.histogram(link).percentile(0.99));
                 }
             }
+            let before = window.marks.take().unwrap_or_default();
+            let share = |(flow, received)| {
+                let duration = now - window.from;
+                FlowShare::new(flow, duration, before.flows.get(&flow), received)
+            };
+            let received = Self::received(&self.received);
+            window.flows = received.into_iter().map(share).collect();
+            window.marks = Some(before);
             window.closed = Some(now);
+            self.straddling.add_boundary(now);
         }
     }
+}
+
+/// The counters of all links.
+fn link_marks<S: Copy + Default, P: Port>(
+    network: &Network<S, P>,
+    now: Time,
+) -> impl Iterator<Item = LinkMark> {
+    (0..network.links()).map(move |link| LinkMark {
+        statistics: network.statistics(link, now),
+        sent: network.sent(link, now),
+    })
 }

@@ -1,13 +1,13 @@
 //! Flows get their paths, and leave their counters behind.
 
-use super::hosts::{FlowOrder, FlowView, Hosts};
+use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Run};
 use crate::build;
 use crate::flows::{Flow, FlowTotals, SubflowRow};
 use crate::ideal::ideal;
+use crate::rates::Rates;
 use crate::recovery::{Failure, Hit};
-use crate::series::RateRow;
-use crate::windows::FlowShare;
+use crate::windows::{FlowShare, Window};
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_random::Stream;
 use pathweave_scenario::Change;
@@ -40,7 +40,6 @@ impl Run<'_> {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |known| known.min(rtt)));
             live.paths.push(paths);
             live.rtts.push(RttHistogram::default());
-            live.received_before.push(0);
             live.recorded.push((f64::NAN, None));
         }
         let ideal = ideal(self.plan, number, flow, &data_paths);
@@ -154,7 +153,7 @@ impl Run<'_> {
     }
 
     /// Turns a flow's counters into rows.
-    pub(super) fn collect(&mut self, number: u32, now: Time, hosts: &mut impl Hosts) {
+    pub(super) fn collect(&mut self, number: u32, hosts: &mut impl Hosts) {
         let Some(live) = self.live.remove(&number) else {
             return;
         };
@@ -167,20 +166,12 @@ impl Run<'_> {
             totals.retransmits += seen.retransmits;
             totals.timeouts += seen.timeouts;
             totals.marks += seen.marks;
-            let bytes = seen.received.saturating_sub(live.received_before[subflow]);
-            if self.plan.record.rates.is_some() && bytes > 0 {
-                self.series.remainders.push(RateRow {
-                    at: now,
-                    flow: number,
-                    subflow: subflow as u32,
-                    bytes,
-                });
-            }
             self.subflow_rows.push(SubflowRow {
                 flow: number,
                 subflow: subflow as u32,
                 opened: seen.opened,
                 received: seen.received,
+                first: seen.received,
                 sent_packets: seen.sent_packets,
                 retransmits: seen.retransmits,
                 reinjected: 0,
@@ -198,57 +189,53 @@ impl Run<'_> {
         self.totals[number as usize] = totals;
     }
 
-    pub(super) fn open_windows(&mut self, now: Time, hosts: &mut impl Hosts) {
-        for (window, opening) in self.windows.iter_mut().zip(&mut self.openings) {
-            if window.marks.is_some() || window.from > now {
-                continue;
+    /// What flows did in a window, from what the fabric saw arrive in it: over each flow's time in the window.
+    pub(super) fn flow_shares(&self, seen: &Window) -> Vec<FlowShare> {
+        let Some(closed) = seen.closed else {
+            return Vec::new();
+        };
+        let share = |(number, flow): (u32, &Flow)| {
+            let begun = flow.end.is_some() || self.workload.active.contains(&number);
+            let from = flow.start.max(seen.from);
+            let to = flow.end.unwrap_or(closed).min(closed);
+            if !begun || to <= from {
+                return None;
             }
-            window.marks = Some(crate::windows::Marks::default());
-            opening.at = now;
-            let active = self.live.keys();
-            opening.flows = active.map(|&flow| (flow, hosts.look(flow))).collect();
-        }
+            let found = seen.flows.binary_search_by_key(&number, |share| share.flow);
+            let mut received =
+                found.map_or_else(|_| Vec::new(), |at| seen.flows[at].received.clone());
+            received.resize(flow.subflows as usize, 0.0);
+            Some(FlowShare::new(number, to - from, None, received))
+        };
+        (0..).zip(&self.workload.flows).filter_map(share).collect()
     }
 
-    /// Closes the windows that end now, or all that are open when the run ends.
-    pub(super) fn close_windows(&mut self, now: Time, run_ends: bool, hosts: &mut impl Hosts) {
-        for (window, opening) in self.windows.iter_mut().zip(&self.openings) {
-            let due = window.to <= now || run_ends;
-            if window.marks.is_none() || window.closed.is_some() || !due {
-                continue;
-            }
-            let mut ended: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-            for row in &self.subflow_rows {
-                ended.entry(row.flow).or_default().push(row.received);
-            }
-            let live = &self.live;
-            let share = |(number, flow): (u32, &Flow)| {
-                let from = flow.start.max(opening.at);
-                let to = flow.end.unwrap_or(now).min(now);
-                let (delivered, received) = if live.contains_key(&number) {
-                    let view = hosts.look(number);
-                    let received = view.subflows.iter().map(|subflow| subflow.received);
-                    (view.delivered.get(), received.collect())
-                } else {
-                    (flow.delivered.get(), ended.get(&number)?.clone())
-                };
-                if to <= from {
-                    return None;
-                }
-                let none = FlowView::default();
-                let before = opening.flows.get(&number).unwrap_or(&none);
-                let already = |at: usize| before.subflows.get(at).map_or(0, |seen| seen.received);
-                let new = received.iter().enumerate();
-                let new = new.map(|(at, bytes): (usize, &u64)| bytes.saturating_sub(already(at)));
-                Some(FlowShare {
-                    flow: number,
-                    delivered: delivered.saturating_sub(before.delivered.get()),
-                    received: new.collect(),
-                    duration: to - from,
-                })
-            };
-            window.flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
-            window.closed = Some(now);
+    /// The rates that the fabric saw, with rows for subflows that were under way when an interval ended and of which
+    /// nothing arrived in it.
+    pub(super) fn rates(&self, seen: &Rates, ends: &[Time]) -> Rates {
+        let mut rows: BTreeMap<(Time, u32, u32), f64> = BTreeMap::new();
+        for row in seen.rows() {
+            *rows.entry((row.at, row.flow, row.subflow)).or_default() += row.bytes;
         }
+        for &at in ends {
+            for (number, flow) in (0..).zip(&self.workload.flows) {
+                let begun = flow.end.is_some() || self.workload.active.contains(&number);
+                if begun && flow.start < at && flow.end.is_none_or(|end| end > at) {
+                    for subflow in 0..flow.subflows {
+                        rows.entry((at, number, subflow)).or_default();
+                    }
+                }
+            }
+        }
+        let mut rates = Rates::default();
+        let mut last = None;
+        for ((at, flow, subflow), bytes) in rows {
+            if last != Some(at) {
+                rates.begin_rows(at, Time::MAX);
+                last = Some(at);
+            }
+            rates.add(flow, subflow, bytes);
+        }
+        rates
     }
 }

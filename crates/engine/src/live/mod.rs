@@ -12,6 +12,6 @@ mod hosts;
 mod run;
 mod sampling;
 
-pub use fabric::{Fabric, FabricRecord, Heading, Taken};
+pub use fabric::{Fabric, FabricRecord, FirstArrival, Heading, Taken};
 pub use hosts::{FlowOrder, FlowView, Hosts, SubflowView};
 pub use run::Run;

@@ -1,7 +1,7 @@
 //! The traffic of a run on real hosts: when flows start and stop, and when the run ends.
 
 use super::fabric::FabricRecord;
-use super::hosts::{FlowView, Hosts};
+use super::hosts::Hosts;
 use crate::build;
 use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
@@ -11,7 +11,6 @@ use crate::routing::Routing;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
 use crate::simulation::RunError;
-use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
@@ -31,17 +30,8 @@ pub(super) struct Live {
     pub named: Vec<u32>,
     /// Of each subflow.
     pub rtts: Vec<RttHistogram>,
-    /// Payload that each subflow had received at the last sample of rates.
-    pub received_before: Vec<u64>,
     /// The window and the RTT that were last recorded of each subflow.
     pub recorded: Vec<(f64, Option<Time>)>,
-}
-
-/// What a flow had counted when a window opened, and when that was.
-#[derive(Default)]
-pub(super) struct Opening {
-    pub at: Time,
-    pub flows: BTreeMap<u32, FlowView>,
 }
 
 /// The traffic of a plan, for hosts that are somebody else's.
@@ -57,8 +47,6 @@ pub struct Run<'p> {
     pub(super) subflow_rows: Vec<SubflowRow>,
     /// By flow, of those that have ended.
     pub(super) totals: Vec<FlowTotals>,
-    pub(super) windows: Vec<Window>,
-    pub(super) openings: Vec<Opening>,
     /// Changes of links already noticed.
     pub(super) changes_made: usize,
     pub(super) is_up: Vec<bool>,
@@ -66,11 +54,9 @@ pub struct Run<'p> {
     pub(super) loses_all_since: Vec<Option<Time>>,
     pub(super) recoveries: Recoveries,
     pub(super) series: Series,
-    pub(super) rate_beat: Beat,
     pub(super) window_beat: Beat,
     pub(super) rtt_beat: Beat,
     pub(super) look_beat: Beat,
-    pub(super) rates_at: Time,
     /// The shortest RTT without queues of all subflows so far.
     pub(super) base_rtt: Option<Time>,
 }
@@ -89,7 +75,6 @@ impl<'p> Run<'p> {
             Some(Sampling::OnChange) => Some(looks),
             None => None,
         };
-        let windows = plan_windows(plan);
         let mut run = Run {
             workload,
             scheduler: build::scheduler(plan),
@@ -98,18 +83,14 @@ impl<'p> Run<'p> {
             live: BTreeMap::new(),
             subflow_rows: Vec::new(),
             totals: Vec::new(),
-            openings: windows.iter().map(|_| Opening::default()).collect(),
-            windows,
             changes_made: 0,
             is_up: vec![true; plan.fabric.links.len()],
             loses_all_since: vec![None; plan.fabric.links.len()],
             recoveries: Recoveries::default(),
             series: Series::default(),
-            rate_beat: Beat::every(plan.record.rates),
             window_beat: Beat::every(sampled(plan.record.windows)),
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
             look_beat: Beat::every(Some(looks)),
-            rates_at: Time::ZERO,
             base_rtt: None,
             plan,
         };
@@ -170,7 +151,7 @@ impl<'p> Run<'p> {
             return;
         }
         self.recoveries.on_delivered(flow, delivered, now);
-        self.collect(flow, now, hosts);
+        self.collect(flow, hosts);
         hosts.close(flow);
         self.workload.finished(flow, delivered, &mut self.scheduler);
         self.end_if_nothing_can_happen();
@@ -197,19 +178,20 @@ impl<'p> Run<'p> {
             return Err(RunError::Cancelled);
         };
         let ended = self.plan.stop.at.map_or(now, |at| at.min(now));
-        self.close_windows(now, true, hosts);
         for flow in self.workload.active.iter().copied().collect::<Vec<u32>>() {
             let delivered = hosts.look(flow).delivered;
             let stalled = !self.has_live_path(flow);
             let state = &mut self.workload.flows[flow as usize];
             (state.delivered, state.stalled) = (delivered, stalled);
-            self.collect(flow, now, hosts);
+            self.collect(flow, hosts);
             hosts.close(flow);
         }
         self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
         self.series.queues.clone_from(&record.queues);
-        for (window, links) in self.windows.iter_mut().zip(&record.windows) {
-            window.links = links.clone().unwrap_or_default();
+        self.series.rates = self.rates(&record.rates, &record.rate_ends);
+        let mut windows = record.windows.clone();
+        for window in &mut windows {
+            window.flows = self.flow_shares(window);
         }
         let account = Account {
             plan: self.plan,
@@ -217,7 +199,7 @@ impl<'p> Run<'p> {
             subflow_rows: &self.subflow_rows,
             totals: &self.totals,
             path_list: &self.path_list.paths,
-            windows: &self.windows,
+            windows: &windows,
         };
         let (series, recoveries) = (&self.series, &self.recoveries);
         Ok(live_output(
@@ -227,15 +209,10 @@ impl<'p> Run<'p> {
 
     fn next_control(&self) -> Time {
         let change = self.plan.events.get(self.changes_made);
-        let windows = self.windows.iter().map(Window::next_boundary);
-        let beats = [
-            &self.rate_beat,
-            &self.window_beat,
-            &self.rtt_beat,
-            &self.look_beat,
-        ];
-        windows
-            .chain(beats.map(Beat::next))
+        let beats = [&self.window_beat, &self.rtt_beat, &self.look_beat];
+        beats
+            .map(Beat::next)
+            .into_iter()
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
             .min(self.routing.next_detection())
@@ -243,8 +220,6 @@ impl<'p> Run<'p> {
 
     /// What was due at `due` is done, later than that.
     fn control(&mut self, due: Time, now: Time, hosts: &mut impl Hosts) {
-        self.close_windows(now, false, hosts);
-        self.open_windows(now, hosts);
         self.note_failures(due, hosts);
         while let Some(event) = self.plan.events.get(self.changes_made)
             && event.at <= due

@@ -10,25 +10,19 @@ use pathweave_units::Time;
 pub(super) fn flows(run: &Account<'_>) -> Table {
     let flows = &run.workload.flows;
     let groups = &run.plan.groups;
-    let mut measured = vec![(0u64, Time::ZERO); flows.len()];
+    // Flows that are not under way in the window have no rate.
+    let mut measured = vec![f64::NAN; flows.len()];
     for share in run.main_window().map_or(&[][..], |window| &window.flows) {
-        measured[share.flow as usize] = (share.delivered, share.duration);
+        measured[share.flow as usize] = share.rate();
     }
-    let rate = |(bytes, duration): &(u64, Time)| {
-        if *duration == Time::ZERO {
-            f64::NAN
-        } else {
-            *bytes as f64 * 8.0 / duration.as_secs_f64()
-        }
-    };
     // Sized flows count where they start, others wherever they are under way.
     let (from, to) = (run.plan.measure.from, run.plan.measure.to);
-    let in_window = flows.iter().zip(&measured).map(|(flow, (_, duration))| {
+    let in_window = flows.iter().zip(&measured).map(|(flow, rate)| {
         let starts = flow.start >= from && to.is_none_or(|to| flow.start < to);
         if flow.size.is_some() {
             starts
         } else {
-            *duration > Time::ZERO
+            !rate.is_nan()
         }
     });
     let in_window = Column::Flags(in_window.collect());
@@ -127,10 +121,7 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
         ),
         ("fct_s", numbers(&|flow| seconds(flow.completion_time()))),
         ("fct_ideal_s", numbers(&|flow| seconds(flow.ideal))),
-        (
-            "goodput_bps",
-            Column::Numbers(measured.iter().map(rate).collect()),
-        ),
+        ("goodput_bps", Column::Numbers(measured.clone())),
         ("retransmits", counted(&|totals| totals.retransmits)),
         ("reinjected", counted(&|totals| totals.reinjected)),
         ("timeouts", counted(&|totals| totals.timeouts)),
@@ -149,8 +140,7 @@ pub(super) fn subflows(run: &Account<'_>) -> Table {
     let mut measured = std::collections::BTreeMap::new();
     for share in run.main_window().map_or(&[][..], |window| &window.flows) {
         for (subflow, bytes) in share.received.iter().enumerate() {
-            let rate = *bytes as f64 * 8.0 / share.duration.as_secs_f64();
-            measured.insert((share.flow, subflow as u32), rate);
+            measured.insert((share.flow, subflow as u32), share.rate_of(*bytes));
         }
     }
     let fabric = &run.plan.fabric;

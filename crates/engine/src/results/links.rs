@@ -10,7 +10,7 @@ pub(super) fn links(run: &Account<'_>) -> Table {
     let links = run.plan.fabric.links.len() as u32;
     let empty = LinkShare {
         statistics: LinkStatistics::default(),
-        capacity_bits: 0.0,
+        utilisation: f64::NAN,
         queue_mean: f64::NAN,
         queue_p99: f64::NAN,
     };
@@ -52,14 +52,7 @@ pub(super) fn links(run: &Account<'_>) -> Table {
         ("packets", integers(&|share| share.statistics.delivered)),
         (
             "utilisation",
-            Column::Numbers(
-                shares
-                    .iter()
-                    .map(|share| {
-                        share.statistics.delivered_bytes as f64 * 8.0 / share.capacity_bits
-                    })
-                    .collect(),
-            ),
+            Column::Numbers(shares.iter().map(|share| share.utilisation).collect()),
         ),
         ("drops", integers(&|share| share.statistics.dropped)),
         (

@@ -20,6 +20,7 @@ use crate::recovery::Recoveries;
 use crate::series::Series;
 use crate::simulation::Simulation;
 use crate::table::{Table, results_hash};
+use crate::windows::FlowShare;
 use pathweave_network::Port;
 use pathweave_units::Time;
 
@@ -239,13 +240,9 @@ fn goodput_share(run: &Account<'_>) -> f64 {
         .filter(|link| fabric.node(link.to).host_index().is_some())
         .map(|link| link.rate.as_bps() as f64)
         .sum();
-    let delivered: f64 = window
-        .flows
-        .iter()
-        .map(|share| share.delivered as f64)
-        .sum();
+    let received: f64 = window.flows.iter().map(FlowShare::bytes).sum();
     let duration = window.closed.unwrap_or(window.from) - window.from;
-    delivered * 8.0 / (duration.as_secs_f64() * capacity)
+    received * 8.0 / (duration.as_secs_f64() * capacity)
 }
 
 fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {

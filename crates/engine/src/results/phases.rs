@@ -28,9 +28,6 @@ pub(super) fn phases(run: &Account<'_>) -> Table {
         .iter()
         .flat_map(|(phase, window)| window.flows.iter().map(|share| (*phase, share)))
         .collect();
-    let rate = |share: &crate::windows::FlowShare| {
-        share.delivered as f64 * 8.0 / share.duration.as_secs_f64()
-    };
     let columns = vec![
         (
             "phase",
@@ -42,7 +39,7 @@ pub(super) fn phases(run: &Account<'_>) -> Table {
         ),
         (
             "goodput_bps",
-            Column::Numbers(rows.iter().map(|(_, share)| rate(share)).collect()),
+            Column::Numbers(rows.iter().map(|(_, share)| share.rate()).collect()),
         ),
     ];
     Table {
@@ -60,7 +57,7 @@ pub(super) fn phase_subflows(run: &Account<'_>) -> Table {
                 codes.push(phase);
                 flow.push(u64::from(share.flow));
                 subflow.push(number as u64);
-                goodput.push(*bytes as f64 * 8.0 / share.duration.as_secs_f64());
+                goodput.push(share.rate_of(*bytes));
             }
         }
     }
@@ -83,8 +80,7 @@ pub(super) fn phase_links(run: &Account<'_>) -> Table {
         for (link, share) in (0u32..).zip(&window.links) {
             phase_codes.push(phase);
             link_codes.push(link);
-            let bits = share.statistics.delivered_bytes as f64 * 8.0;
-            utilisation.push(bits / share.capacity_bits);
+            utilisation.push(share.utilisation);
             queue.push(share.queue_mean);
         }
     }

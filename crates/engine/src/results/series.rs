@@ -36,14 +36,14 @@ fn of_subflows(rows: impl Iterator<Item = (Time, u32, u32)>) -> Vec<(&'static st
 }
 
 fn rates(plan: &Plan, series: &Series) -> Table {
-    let rows = &series.rates;
-    let interval = plan.record.rates.map_or(f64::NAN, Time::as_secs_f64);
+    let rows = series.rates.rows();
+    let interval = plan.record.rates.unwrap_or(Time::MAX);
     let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
     columns.extend([(
         "rate_bps",
         Column::Numbers(
             rows.iter()
-                .map(|row| row.bytes as f64 * 8.0 / interval)
+                .map(|row| row.bytes * 8.0 / length(interval, row.at).as_secs_f64())
                 .collect(),
         ),
     )]);
@@ -51,6 +51,12 @@ fn rates(plan: &Plan, series: &Series) -> Table {
         name: "rates",
         columns,
     }
+}
+
+/// How long the interval that ends then has been: the last of a run is shorter than the others.
+fn length(interval: Time, end: Time) -> Time {
+    let (interval, end) = (interval.as_picos(), end.as_picos());
+    Time::from_picos(end - end.saturating_sub(1) / interval * interval)
 }
 
 fn windows(series: &Series) -> Table {

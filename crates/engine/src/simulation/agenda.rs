@@ -56,6 +56,7 @@ impl<P: Port> Simulation<'_, P> {
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
         }
+        self.decide_what_to_watch(now);
         if self.window_beat.is_due(now) {
             self.sample_windows(now);
         }

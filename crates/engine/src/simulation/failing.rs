@@ -45,7 +45,7 @@ impl<P: Port> Simulation<'_, P> {
             }
         }
         self.recoveries.failures.push(Failure { at: now, links });
-        self.watches_packets = self.records_packets || self.recoveries.any_pending();
+        self.decide_what_to_watch(now);
     }
 
     /// Whether a subflow uses one of these links, on the way there or back.
@@ -65,6 +65,5 @@ impl<P: Port> Simulation<'_, P> {
         let delivered = self.endpoints.delivered(self.endpoints.connection(index));
         let (flow, _) = self.owner(index);
         self.recoveries.on_delivered(flow, delivered, now);
-        self.watches_packets = self.records_packets || self.recoveries.any_pending();
     }
 }

@@ -6,7 +6,6 @@ use crate::flows::{SubflowRow, totals};
 use crate::ideal::ideal;
 use crate::outlet::SubflowRoutes;
 use crate::results::Verdict;
-use crate::series::RateRow;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
@@ -110,7 +109,7 @@ impl<P: Port> Simulation<'_, P> {
             if self.routes.len() <= place {
                 self.routes.resize(place + 1, None);
                 self.path_of.resize(place + 1, 0);
-                self.series.received_before.resize(place + 1, 0);
+                self.series.received_before.resize(place + 1, 0.0);
                 self.series.window_before.resize(place + 1, f64::NAN);
                 self.series.rtts_before.resize(place + 1, None);
             }
@@ -120,7 +119,7 @@ impl<P: Port> Simulation<'_, P> {
                 self.add_subflow_routes(SubflowIndex(place as u32), &paths)
             };
             self.routes[place] = Some(SubflowRoutes { captured, ..routes });
-            self.series.received_before[place] = 0;
+            self.series.received_before[place] = 0.0;
             self.series.window_before[place] = f64::NAN;
             self.series.rtts_before[place] = None;
             self.path_of[place] = self.path_list.place(&paths);
@@ -166,6 +165,9 @@ impl<P: Port> Simulation<'_, P> {
     pub(super) fn on_finished(&mut self, connection: ConnectionId) {
         let number = self.flow_of[connection.0 as usize];
         let delivered = self.endpoints.delivered(connection);
+        if self.rate_beat.interval() < Time::MAX {
+            self.keep_remainders(number, connection);
+        }
         self.workload
             .finished(number, delivered, &mut self.scheduler);
         self.end_if_nothing_can_happen();
@@ -191,7 +193,6 @@ impl<P: Port> Simulation<'_, P> {
 
     /// Takes over the counters of a flow's connection.
     pub(super) fn collect(&mut self, number: u32, connection: ConnectionId) {
-        let now = self.scheduler.now();
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
         for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
@@ -199,16 +200,6 @@ impl<P: Port> Simulation<'_, P> {
             self.chosen_path(index);
             let view = self.endpoints.subflow(index);
             let row = SubflowRow::new(number, subflow as u32, &view, self.path_of[place]);
-            let bytes = row.received - self.series.received_before[place];
-            if self.rate_beat.interval() < Time::MAX && bytes > 0 {
-                let subflow = subflow as u32;
-                self.series.remainders.push(RateRow {
-                    at: now,
-                    flow: number,
-                    subflow,
-                    bytes,
-                });
-            }
             rows.push(row);
         }
         let totals = totals(&self.endpoints, connection, &mut self.rtts);

@@ -2,9 +2,10 @@
 
 use super::Simulation;
 use crate::flows::Flow;
-use crate::windows::{FlowMark, FlowShare, Marks, Window};
+use crate::windows::{FlowShare, LinkMark, Marks, Window};
 use pathweave_network::Port;
-use pathweave_units::{Bytes, Time};
+use pathweave_transport::ConnectionId;
+use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
     pub(super) fn open_windows_at(&mut self, now: Time) {
@@ -15,32 +16,18 @@ impl<P: Port> Simulation<'_, P> {
             }
             let mark = |number: &u32| {
                 let connection = self.workload.flows[*number as usize].connection?;
-                let received = self
-                    .endpoints
-                    .subflows(connection)
-                    .map(|subflow| self.endpoints.subflow(subflow).received_bytes)
-                    .collect();
-                let delivered = self.endpoints.delivered(connection);
-                Some((
-                    *number,
-                    FlowMark {
-                        delivered,
-                        received,
-                    },
-                ))
+                Some((*number, self.received(connection)))
             };
-            let links = 0..self.network.links();
             let marks = Marks {
                 flows: self.workload.active.iter().filter_map(mark).collect(),
-                links: links
-                    .map(|link| self.network.statistics(link, now))
-                    .collect(),
+                links: self.link_marks(now).collect(),
                 capacity: self
                     .capacities
                     .iter()
-                    .map(|capacity| capacity.bits(now))
+                    .map(|capacity| capacity.until(now))
                     .collect(),
             };
+            self.straddling.add_boundary(now);
             if window.is_main() {
                 for link in 0..self.network.links() {
                     self.network.histogram(link).clear();
@@ -58,9 +45,7 @@ impl<P: Port> Simulation<'_, P> {
             if window.marks.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let statistics =
-                (0..self.network.links()).map(|link| self.network.statistics(link, now));
-            let mut links = window.link_shares(now, statistics, &self.capacities);
+            let mut links = window.link_shares(now, self.link_marks(now), &self.capacities);
             let flows = self.flow_shares(window, now);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut links) {
@@ -71,14 +56,29 @@ impl<P: Port> Simulation<'_, P> {
             window.links = links;
             window.flows = flows;
             window.closed = Some(now);
+            self.straddling.add_boundary(now);
         }
+    }
+
+    fn link_marks(&self, now: Time) -> impl Iterator<Item = LinkMark> {
+        (0..self.network.links()).map(move |link| LinkMark {
+            statistics: self.network.statistics(link, now),
+            sent: self.network.sent(link, now),
+        })
+    }
+
+    /// Payload (bytes) that has arrived for the first time on each subflow of a connection.
+    fn received(&self, connection: ConnectionId) -> Vec<f64> {
+        let subflows = self.endpoints.subflows(connection);
+        let first = subflows.map(|subflow| self.endpoints.subflow(subflow).first_bytes as f64);
+        first.collect()
     }
 
     pub(super) fn flow_shares(&self, window: &Window, now: Time) -> Vec<FlowShare> {
         let Some(marks) = &window.marks else {
             return Vec::new();
         };
-        let ended = self.ended.received();
+        let ended = self.ended.first_arrivals();
         let share = |(number, flow): (u32, &Flow)| {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);
@@ -87,35 +87,11 @@ impl<P: Port> Simulation<'_, P> {
                 return None;
             }
             let before = marks.flows.get(&number);
-            let (delivered, received): (Bytes, Vec<u64>) = match flow.connection {
-                Some(connection) => (
-                    self.endpoints.delivered(connection),
-                    self.endpoints
-                        .subflows(connection)
-                        .map(|subflow| self.endpoints.subflow(subflow).received_bytes)
-                        .collect(),
-                ),
-                None => {
-                    let received = ended.get(&number).cloned().unwrap_or_default();
-                    (flow.delivered, received)
-                }
+            let received = match flow.connection {
+                Some(connection) => self.received(connection),
+                None => ended.get(&number).cloned().unwrap_or_default(),
             };
-            let received_before = |subflow: usize| {
-                before
-                    .and_then(|mark| mark.received.get(subflow))
-                    .copied()
-                    .unwrap_or(0)
-            };
-            Some(FlowShare {
-                flow: number,
-                delivered: delivered.get() - before.map_or(0, |mark| mark.delivered.get()),
-                received: received
-                    .iter()
-                    .enumerate()
-                    .map(|(subflow, bytes)| bytes - received_before(subflow))
-                    .collect(),
-                duration: to - from,
-            })
+            Some(FlowShare::new(number, to - from, before, received))
         };
         (0u32..)
             .zip(&self.workload.flows)

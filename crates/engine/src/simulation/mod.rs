@@ -25,6 +25,7 @@ use crate::routing::Routing;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
 use crate::spray::Sprays;
+use crate::straddling::Straddling;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_network::{
@@ -112,6 +113,7 @@ pub(crate) struct Simulation<'p, P: Port> {
     /// Changes of links already made.
     changes_made: usize,
     pub windows: Vec<Window>,
+    straddling: Straddling<'p>,
     rate_beat: Beat,
     window_beat: Beat,
     rtt_beat: Beat,
@@ -170,6 +172,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             capacities,
             changes_made: 0,
             windows: plan_windows(plan),
+            straddling: Straddling::new(plan),
             rate_beat: Beat::every(plan.record.rates),
             window_beat: Beat::every(sampled(plan.record.windows)),
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
@@ -199,6 +202,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn conclude(&mut self) -> Result<(), RunError> {
         let now = self.scheduler.now();
         self.close_windows_at(now, true);
+        self.sample_last_rates(now);
         self.collect_unfinished()?;
         self.check()
     }
@@ -268,7 +272,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                         let lost = self.network.take(packet).segment;
                         self.on_lost(&lost, now);
                     }
-                    Arrival::AtHost(packet) => self.on_packet(packet, now),
+                    Arrival::AtHost(packet) => self.on_packet(link, packet, now),
                 }
             }
             Event::Link(link, LinkEvent::Departure) => {
@@ -296,10 +300,10 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     #[inline]
-    fn on_packet(&mut self, packet: PacketId, now: Time) {
+    fn on_packet(&mut self, link: u32, packet: PacketId, now: Time) {
         let packet = self.network.take(packet);
         if self.watches_packets {
-            self.watch(packet, now);
+            self.watch(link, packet, now);
         }
         let arrived = Arrived {
             size: packet.header.size,
@@ -353,6 +357,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             match notice {
                 Notice::Lost(segment) => self.on_lost(&segment, now),
                 Notice::Arrived(subflow) => self.record_changes(subflow, now),
+                Notice::Straddling(straddler) => self.divide(straddler, now),
                 Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
                 Notice::Finished(connection) => self.on_finished(connection),
                 Notice::Failed => self.end_if_nothing_can_happen(),

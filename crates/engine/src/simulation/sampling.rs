@@ -1,36 +1,47 @@
 //! Time series.
 
 use super::Simulation;
-use crate::outlet::Notice;
-use crate::series::{QueueRow, RateRow, RttRow, WindowRow};
+use crate::outlet::{Notice, Straddler};
+use crate::series::{QueueRow, RttRow, WindowRow};
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
-use pathweave_transport::{Segment, SubflowIndex};
+use pathweave_transport::{ConnectionId, Kind, Segment, SubflowIndex};
 use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
     pub(super) fn sample_rates(&mut self, now: Time) {
-        let remainders = std::mem::take(&mut self.series.remainders);
-        self.series
-            .rates
-            .extend(remainders.into_iter().map(|row| RateRow { at: now, ..row }));
+        let since = self.straddling.add_boundary(now);
+        self.series.rates.begin_rows(now, since);
         for &number in &self.workload.active {
             let Some(connection) = self.workload.flows[number as usize].connection else {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let received = self.endpoints.subflow(index).received_bytes;
+                let received = self.endpoints.subflow(index).first_bytes as f64;
                 let before = &mut self.series.received_before[index.0 as usize];
                 let bytes = received - *before;
                 *before = received;
-                let subflow = subflow as u32;
-                self.series.rates.push(RateRow {
-                    at: now,
-                    flow: number,
-                    subflow,
-                    bytes,
-                });
+                self.series.rates.add(number, subflow as u32, bytes);
             }
+        }
+    }
+
+    /// The run is over: the last interval of rates ends, shorter than the others.
+    pub(super) fn sample_last_rates(&mut self, now: Time) {
+        let interval = self.rate_beat.interval();
+        if interval < Time::MAX && now > self.rate_beat.next() - interval {
+            self.sample_rates(now);
+        }
+    }
+
+    /// A flow has ended: what it received since the last sample of rates is kept for the next.
+    pub(super) fn keep_remainders(&mut self, number: u32, connection: ConnectionId) {
+        for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
+            let received = self.endpoints.subflow(index).first_bytes as f64;
+            let bytes = received - self.series.received_before[index.0 as usize];
+            self.series
+                .rates
+                .add_remainder(number, subflow as u32, bytes);
         }
     }
 
@@ -94,16 +105,52 @@ impl<P: Port> Simulation<'_, P> {
         (self.flow_of[connection.0 as usize], subflow)
     }
 
-    /// A packet has arrived at its host: captures it, and asks for a look at what it will change.
+    /// A packet has arrived at its host over this link: captures it, and asks for a look at what it will change.
     /// The packet comes by value, and the look by a notice, so that runs in which nothing is recorded
     /// pay one branch and keep the packet in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, packet: Packet<Segment, P::Label>, now: Time) {
-        self.notices.push(Notice::Arrived(packet.segment.subflow));
+    pub(super) fn watch(&mut self, link: u32, packet: Packet<Segment, P::Label>, now: Time) {
+        let subflow = packet.segment.subflow;
+        if packet.segment.kind == Kind::Data && self.straddling.is_possible(now) {
+            self.notices.push(Notice::Straddling(Straddler {
+                link,
+                size: packet.header.size,
+                subflow,
+                first_bytes: self.endpoints.subflow(subflow).first_bytes,
+            }));
+        }
+        self.notices.push(Notice::Arrived(subflow));
         if !self.captures.is_empty() {
             self.capture_arrival(&packet, now);
         }
+    }
+
+    /// Whether packets that arrive from now on are looked at.
+    pub(super) fn decide_what_to_watch(&mut self, now: Time) {
+        self.watches_packets = self.records_packets
+            || self.recoveries.any_pending()
+            || self.straddling.is_possible(now);
+    }
+
+    /// A data packet has arrived that may have begun to arrive before an interval ended.
+    pub(super) fn divide(&mut self, straddler: Straddler, now: Time) {
+        let index = straddler.subflow;
+        let payload = self.endpoints.subflow(index).first_bytes - straddler.first_bytes;
+        if payload == 0 {
+            return; // its data had come before
+        }
+        let (flow, subflow) = self.owner(index);
+        let parts = self
+            .straddling
+            .parts(straddler.link, straddler.size, payload, now);
+        for &(boundary, bytes) in parts {
+            for window in &mut self.windows {
+                window.move_back(boundary, flow, subflow, bytes);
+            }
+        }
+        let moved = self.series.rates.move_back(flow, subflow, parts);
+        self.series.received_before[index.0 as usize] += moved;
     }
 
     /// A packet of this subflow has arrived at a host: records what it changed.
@@ -117,6 +164,7 @@ impl<P: Port> Simulation<'_, P> {
         if self.recoveries.any_pending() {
             self.note_recovery(index, now);
         }
+        self.decide_what_to_watch(now);
     }
 
     fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {

@@ -1,6 +1,8 @@
 //! The port that acts when a packet leaves: two events per packet.
 
-use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
+use super::{
+    BIT, LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue, sent_in_service,
+};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict, Waiting};
@@ -33,6 +35,7 @@ struct InService<L> {
 struct OnWire<L> {
     packet: PacketId,
     label: L,
+    size: u16,
     arrival: Time,
 }
 
@@ -54,6 +57,8 @@ pub struct DeparturePort<A: Agent = NoAgent> {
     buffer: Option<Rc<SharedBuffer>>,
     statistics: LinkStatistics,
     histogram: QueueHistogram,
+    /// What was sent of packets that failures lost, in the unit of [`Port::sent`].
+    lost_after_sending: u128,
 }
 
 impl<A: Agent> DeparturePort<A> {
@@ -103,6 +108,15 @@ impl<A: Agent> DeparturePort<A> {
         must_be_taken || buffer.is_none_or(|buffer| buffer.admits(held, header.size))
     }
 
+    /// What has been sent of the packets that it holds, in the unit of [`Port::sent`].
+    fn sent_of_held(&self, now: Time) -> u128 {
+        let on_wire = self.wire.iter().map(|held| u128::from(held.size));
+        let in_service = self.in_service.map_or(0, |served| {
+            sent_in_service(served.size, served.departure - now, self.rate)
+        });
+        on_wire.sum::<u128>() * 8 * BIT + in_service
+    }
+
     fn waited_so_far(&self, now: Time) -> u64 {
         self.waiting
             .iter()
@@ -130,6 +144,7 @@ impl<A: Agent> Port for DeparturePort<A> {
             admission: Admission::new(config, stream),
             buffer: setup.buffer.clone(),
             statistics: LinkStatistics::default(),
+            lost_after_sending: 0,
             histogram: QueueHistogram::new(longest_queue(config)),
         }
     }
@@ -204,6 +219,7 @@ impl<A: Agent> Port for DeparturePort<A> {
         self.wire.push_back(OnWire {
             packet: served.packet,
             label: served.label,
+            size: served.size,
             arrival,
         });
         if let Some(next) = self.waiting.pop_front() {
@@ -256,6 +272,7 @@ impl<A: Agent> Port for DeparturePort<A> {
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.statistics.waited += self.waited_so_far(now);
+        self.lost_after_sending += self.sent_of_held(now);
         if self.in_service.is_some() {
             events.cancel(link, LinkEvent::Departure);
         }
@@ -318,6 +335,11 @@ impl<A: Agent> Port for DeparturePort<A> {
             waited,
             ..self.statistics
         }
+    }
+
+    fn sent(&self, now: Time) -> u128 {
+        let arrived = u128::from(self.statistics.delivered_bytes) * 8 * BIT;
+        arrived + self.lost_after_sending + self.sent_of_held(now)
     }
 
     fn histogram(&mut self) -> &mut QueueHistogram {

@@ -1,6 +1,8 @@
 //! The port that knows, when a packet arrives, when it will leave.
 
-use super::{LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue};
+use super::{
+    BIT, LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue, sent_in_service,
+};
 use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
@@ -48,6 +50,8 @@ pub struct FifoPort {
     histogram: QueueHistogram,
     statistics: LinkStatistics,
     rate: Rate,
+    /// What was sent of packets that failures lost, in the unit of [`Port::sent`].
+    lost_after_sending: u128,
 }
 
 const EMPTY: Entry = Entry {
@@ -81,6 +85,20 @@ impl FifoPort {
     fn size(&self, index: u32) -> u16 {
         let before = self.entry(index.wrapping_sub(1)).bytes_to_here;
         self.entry(index).bytes_to_here.wrapping_sub(before) as u16
+    }
+
+    /// What has been sent of the packets that it holds, in the unit of [`Port::sent`].
+    fn sent_of_held(&self, now: Time) -> u128 {
+        let first = self.first_unserved_before(now);
+        let end = |index: u32| self.entry(index.wrapping_sub(1)).bytes_to_here;
+        let on_wire = end(first).wrapping_sub(end(self.head));
+        let in_service = if first == self.tail {
+            0
+        } else {
+            let remaining = self.entry(first).departure - now;
+            sent_in_service(self.size(first), remaining, self.rate)
+        };
+        u128::from(on_wire) * 8 * BIT + in_service
     }
 
     /// Sum over the waiting packets of the time until their service starts.
@@ -128,6 +146,7 @@ impl Port for FifoPort {
             delay,
             admission: Admission::new(config, stream),
             statistics: LinkStatistics::default(),
+            lost_after_sending: 0,
             histogram: QueueHistogram::new(longest_queue(config)),
         }
     }
@@ -262,6 +281,7 @@ impl Port for FifoPort {
 
     fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
         self.served = self.first_unserved_before(now);
+        self.lost_after_sending += self.sent_of_held(now);
         self.statistics.waited -= self.still_to_wait(now);
         let unserved = u64::from(self.tail.wrapping_sub(self.served));
         self.statistics.lost_in_flight += u64::from(self.served.wrapping_sub(self.head));
@@ -324,6 +344,11 @@ impl Port for FifoPort {
             waited,
             ..self.statistics
         }
+    }
+
+    fn sent(&self, now: Time) -> u128 {
+        let arrived = u128::from(self.statistics.delivered_bytes) * 8 * BIT;
+        arrived + self.lost_after_sending + self.sent_of_held(now)
     }
 
     fn histogram(&mut self) -> &mut QueueHistogram {

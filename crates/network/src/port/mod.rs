@@ -112,6 +112,10 @@ pub trait Port {
     /// Counters up to now; `waited` is exactly the integral of the waiting packets over time.
     fn statistics(&self, now: Time) -> LinkStatistics;
 
+    /// Bits that it has sent, those of the packet in service up to now included, times picoseconds a second:
+    /// a whole number, whatever the rates were. What it sent and a failure lost on the wire counts.
+    fn sent(&self, now: Time) -> u128;
+
     /// Queue lengths that arriving packets found.
     fn histogram(&mut self) -> &mut QueueHistogram;
 
@@ -119,6 +123,16 @@ pub trait Port {
     fn agent_statistics(&self) -> AgentStatistics {
         AgentStatistics::default()
     }
+}
+
+/// One bit in the unit of [`Port::sent`].
+const BIT: u128 = 1_000_000_000_000;
+
+/// What a port has sent of a packet of so many bytes that will have left in `remaining`, in the unit of
+/// [`Port::sent`].
+fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
+    let unsent = u128::from(remaining.as_picos()) * u128::from(rate.as_bps());
+    (u128::from(bytes) * 8 * BIT).saturating_sub(unsent)
 }
 
 /// Transmission times at one rate, by one multiplication.

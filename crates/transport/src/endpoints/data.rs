@@ -30,13 +30,16 @@ impl Endpoints {
         let reaction = receiver.on_data(arrival, connection.echo_limit, &connection.config);
         let delivered_before = connection.delivered;
         if reaction.new {
-            receiver.received_bytes +=
+            let payload =
                 u64::from(arrived.size - connection.config.overhead() - connection.header_bytes);
+            receiver.received_bytes += payload;
             if connection.paths.len() == 1 {
                 // One subflow carries the data in its own order.
                 connection.delivered = receiver.next;
             } else {
-                connection.reassembly.insert(segment.data_number);
+                if !connection.reassembly.insert(segment.data_number) {
+                    receiver.duplicate_bytes += payload;
+                }
                 connection.delivered = connection.reassembly.next();
             }
         }

@@ -55,12 +55,14 @@ impl Endpoints {
     /// Counters and congestion state of a subflow.
     pub fn subflow(&self, subflow: SubflowIndex) -> SubflowView<'_> {
         let sender = &self.senders[subflow.0 as usize];
+        let receiver = &self.receivers[subflow.0 as usize];
         let connection = &self.connections[sender.connection as usize];
         SubflowView {
             path: &connection.paths[sender.number.0 as usize],
             opened: sender.opened,
             is_open: sender.phase != Phase::Unopened,
-            received_bytes: self.receivers[subflow.0 as usize].received_bytes,
+            received_bytes: receiver.received_bytes,
+            first_bytes: receiver.received_bytes - receiver.duplicate_bytes,
             sent_packets: sender.sent_packets,
             retransmits: sender.retransmits,
             reinjected: sender.reinjected,
@@ -92,6 +94,8 @@ pub struct SubflowView<'a> {
     pub is_open: bool,
     /// Payload bytes that arrived on it, each packet counted once.
     pub received_bytes: u64,
+    /// Those of them whose data had not come on another subflow before.
+    pub first_bytes: u64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// Retransmissions.
