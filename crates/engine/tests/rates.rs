@@ -2,17 +2,19 @@
 
 mod plans;
 
-use pathweave_engine::Output;
+use pathweave_engine::{Column, Output, Table};
+use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::topology::Dumbbell;
 use pathweave_scenario::{Change, LinkChange, Phase, Plan};
+use pathweave_traffic::Pattern;
 use pathweave_transport::{Joins, Recovery, SegmentScheduler};
 use pathweave_units::{Rate, Time};
 use plans::{of_flows, table};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Rate of every host's own link.
+/// Rate of every host's own link; the destination's is slower at times.
 const LINE: Rate = Rate::from_mbps(100);
 /// Bytes of the largest packet.
 const PACKET: f64 = 1500.0;
@@ -32,6 +34,8 @@ struct Case {
     flows: Vec<(u32, u64, u64)>,
     /// Start in microseconds and length of outages of links within the fabric.
     outages: Vec<(u64, u64)>,
+    /// When the link into the destination changes its rate, in microseconds, and to what, in Mbps.
+    rates: Vec<(u64, u64)>,
     /// Lengths of the phases in nanoseconds.
     phases: Vec<u64>,
     /// Interval of recorded rates in nanoseconds.
@@ -51,13 +55,16 @@ fn case() -> impl Strategy<Value = Case> {
         (any::<u64>(), any::<bool>(), recovery, scheduler, 1u32..=4),
         (3u32..30, prop_oneof![Just(0.0), 0.0..0.05]),
         prop::collection::vec((0u32..3, 0u64..20_000, 1u64..400_000), 1..5),
-        prop::collection::vec((0u64..40_000, 100u64..10_000), 0..4),
+        (
+            prop::collection::vec((0u64..40_000, 100u64..10_000), 0..4),
+            prop::collection::vec((0u64..100_000, 10u64..=100), 0..4),
+        ),
         prop::collection::vec(length, 1..30),
         prop_oneof![10_000u64..300_000, 300_000u64..3_000_000],
         20_000u64..150_000,
     )
         .prop_map(
-            |(first, second, flows, outages, phases, interval, stop)| Case {
+            |(first, second, flows, (outages, rates), phases, interval, stop)| Case {
                 seed: first.0,
                 spray: first.1,
                 recovery: first.2,
@@ -67,6 +74,7 @@ fn case() -> impl Strategy<Value = Case> {
                 loss: second.1,
                 flows,
                 outages,
+                rates,
                 phases,
                 interval,
                 stop,
@@ -100,7 +108,7 @@ fn plan_of(case: &Case) -> Plan {
         .map(|&(source, start, _)| (source, destination, Time::from_micros(start)))
         .collect();
     let mut group = plans::group("lia", &[], plans::flows(&list), plans::fixed(1));
-    if let pathweave_traffic::Pattern::Listed(listed) = &mut group.pattern {
+    if let Pattern::Listed(listed) = &mut group.pattern {
         for (flow, &(_, _, size)) in listed.flows.iter_mut().zip(&case.flows) {
             flow.size = Some(plans::fixed(size));
         }
@@ -113,7 +121,7 @@ fn plan_of(case: &Case) -> Plan {
     transport.minimum_rto = Time::from_millis(2);
     transport.reinject_after = Some(1);
     let within: Vec<_> = (0..)
-        .map(pathweave_fabric::LinkId)
+        .map(LinkId)
         .zip(&fabric.links)
         .filter(|(_, link)| {
             let is_host = |node| fabric.node(node).host_index().is_some();
@@ -158,6 +166,16 @@ fn plan_of(case: &Case) -> Plan {
             },
         ]);
     }
+    let host = plan.fabric.hosts[destination as usize];
+    let into_host = plan.fabric.links.iter().position(|link| link.to == host);
+    let into_host = LinkId(into_host.expect("a link into the host") as u32);
+    plan.events
+        .extend(case.rates.iter().map(|&(at, mbps)| LinkChange {
+            at: Time::from_micros(at),
+            link: into_host,
+            change: Change::Rate(Rate::from_mbps(mbps)),
+        }));
+    plan.events.sort_by_key(|event| event.at);
     let mut from = Time::ZERO;
     let end = Time::from_micros(case.stop);
     let mut lengths = case.phases.clone();
@@ -177,12 +195,20 @@ fn plan_of(case: &Case) -> Plan {
     plan
 }
 
-/// A little more than a rate, for the rounding of floating-point numbers.
+/// A little more than a rate, as packets leave at whole picoseconds.
 fn at_most(value: f64, limit: f64) -> bool {
-    value <= limit * (1.0 + 1e-9)
+    value <= limit * (1.0 + 1e-7)
 }
 
-/// Flow and payload (bytes) by flow that the rows of `rates` stand for.
+/// The places of a column's values in the list of its labels.
+fn codes<'a>(table: &'a Table, column: &str) -> &'a [u32] {
+    match table.column(column) {
+        Some(Column::Labels { codes, .. }) => codes,
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+/// Payload (bytes) by flow that the rows of `rates` stand for.
 fn recorded(output: &Output, interval: f64, flows: usize) -> Vec<f64> {
     let rates = table(output, "rates");
     let mut bytes = vec![0.0; flows];
@@ -199,12 +225,8 @@ fn recorded(output: &Output, interval: f64, flows: usize) -> Vec<f64> {
 fn in_phases(output: &Output, plan: &Plan, ended: f64) -> Vec<f64> {
     let (starts, ends) = (of_flows(output, "start_s"), of_flows(output, "end_s"));
     let phases = table(output, "phases");
-    let codes = match phases.column("phase") {
-        Some(pathweave_engine::Column::Labels { codes, .. }) => codes,
-        other => panic!("{other:?}"),
-    };
     let mut bytes = vec![0.0; starts.len()];
-    let rows = codes.iter().zip(phases.integers("flow"));
+    let rows = codes(phases, "phase").iter().zip(phases.integers("flow"));
     for ((code, flow), rate) in rows.zip(phases.numbers("goodput_bps")) {
         let (phase, flow) = (&plan.measure.phases[*code as usize], *flow as usize);
         let from = phase.from.as_secs_f64().max(starts[flow]);
@@ -220,7 +242,7 @@ fn in_phases(output: &Output, plan: &Plan, ended: f64) -> Vec<f64> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 1000,
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
@@ -249,6 +271,18 @@ proptest! {
         }
         for sum in sums.values() {
             prop_assert!(at_most(*sum, line), "rates: {sum}");
+        }
+        // A flow has what its subflows have.
+        let mut of_subflows = std::collections::BTreeMap::new();
+        let parts = table(&output, "phase_subflows");
+        let keys = codes(parts, "phase").iter().zip(parts.integers("flow"));
+        for (key, rate) in keys.zip(parts.numbers("goodput_bps")) {
+            *of_subflows.entry(key).or_insert(0.0) += rate;
+        }
+        let whole = table(&output, "phases");
+        let keys = codes(whole, "phase").iter().zip(whole.integers("flow"));
+        for (key, rate) in keys.zip(whole.numbers("goodput_bps")) {
+            prop_assert!((of_subflows[&key] - rate).abs() <= 1e-9 * line);
         }
         // Counts are whole packets: the last may have begun to arrive before.
         let links = table(&output, "links");

@@ -2,11 +2,12 @@
 //! arrives.
 
 use super::clock::Clock;
+use super::first_arrivals::{Arrived, data};
 use super::frame::{classify, mark};
 use super::lateness::Lateness;
 use super::priority::Cores;
 use crate::Failure;
-use pathweave_engine::live::{Fabric, FabricRecord, Taken};
+use pathweave_engine::live::{Fabric, FabricRecord, FirstArrival, Heading, Taken};
 use pathweave_fabric::LinkId;
 use pathweave_network::{DeparturePort, FifoPort, Port, SwitchAgent};
 use pathweave_scenario::Plan;
@@ -14,6 +15,7 @@ use pathweave_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, read, write};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -22,6 +24,8 @@ use std::time::{Duration, Instant};
 pub enum Order {
     /// Packets of a slot's subflow take these links, and those of its acknowledgements the others.
     Lay {
+        /// The flow's number in the run.
+        flow: u32,
         /// The flow's port, counted from the first.
         slot: u32,
         /// The subflow's number.
@@ -94,6 +98,19 @@ struct Held {
     frame: u32,
     host: u32,
     size: u16,
+    slot: u32,
+    subflow: u32,
+    /// Whether it goes to its flow's destination.
+    forward: bool,
+}
+
+/// What has come of the flow that has a slot.
+#[derive(Default)]
+struct Received {
+    flow: u32,
+    arrived: Arrived,
+    /// The sequence number of each subflow's SYN.
+    syns: Vec<u32>,
 }
 
 /// Room for the packets in the fabric.
@@ -134,6 +151,8 @@ impl Frames {
 struct Delivery<'a> {
     devices: &'a [OwnedFd],
     frames: Frames,
+    /// By slot.
+    received: BTreeMap<u32, Received>,
     clock: Clock,
     lateness: Lateness,
     refused: u64,
@@ -142,7 +161,7 @@ struct Delivery<'a> {
 
 impl Delivery<'_> {
     #[inline]
-    fn arrived(&mut self, due: Time, packet: Held, marked: bool) {
+    fn arrived(&mut self, due: Time, packet: Held, marked: bool) -> Option<FirstArrival> {
         let frame = &mut self.frames.at(packet.frame)[..usize::from(packet.size)];
         if marked {
             mark(frame);
@@ -154,7 +173,39 @@ impl Delivery<'_> {
             self.refused += 1;
         }
         self.delivered += 1;
+        let first = self.first_arrival(packet);
         self.frames.free.push(packet.frame);
+        first
+    }
+
+    /// A flow has this slot from now on.
+    fn give(&mut self, slot: u32, flow: u32) {
+        let received = self.received.entry(slot).or_default();
+        if received.flow != flow {
+            *received = Received {
+                flow,
+                ..Received::default()
+            };
+        }
+    }
+
+    /// What of a packet's payload came for the first time, if it has any.
+    fn first_arrival(&mut self, packet: Held) -> Option<FirstArrival> {
+        let received = self.received.get_mut(&packet.slot)?;
+        if !packet.forward {
+            return None;
+        }
+        let place = packet.subflow as usize;
+        if received.syns.len() <= place {
+            received.syns.resize(place + 1, 0);
+        }
+        let frame = &self.frames.at(packet.frame)[..usize::from(packet.size)];
+        let data = data(frame, &mut received.syns[place])?;
+        Some(FirstArrival {
+            flow: received.flow,
+            subflow: packet.subflow,
+            payload: received.arrived.add(data),
+        })
     }
 }
 
@@ -174,6 +225,7 @@ impl<'a, P: Port> Player<'a, P> {
             delivery: Delivery {
                 devices,
                 frames: Frames::new(room),
+                received: BTreeMap::new(),
                 clock,
                 lateness: Lateness::default(),
                 refused: 0,
@@ -226,11 +278,15 @@ impl<'a, P: Port> Player<'a, P> {
         loop {
             match orders.try_recv() {
                 Ok(Order::Lay {
+                    flow,
                     slot,
                     subflow,
                     forward,
                     back,
-                }) => self.fabric.lay(slot, subflow, &forward, &back),
+                }) => {
+                    self.delivery.give(slot, flow);
+                    self.fabric.lay(slot, subflow, &forward, &back);
+                }
                 Ok(Order::End) | Err(TryRecvError::Disconnected) => return false,
                 Err(TryRecvError::Empty) => return true,
             }
@@ -281,6 +337,9 @@ impl<'a, P: Port> Player<'a, P> {
             frame,
             host: packet.host,
             size: packet.size,
+            slot: packet.slot,
+            subflow: packet.subflow,
+            forward: packet.heading == Heading::Forward,
         };
         if packet.host as usize >= self.delivery.devices.len() {
             self.strangers += 1;

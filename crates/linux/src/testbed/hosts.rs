@@ -344,6 +344,7 @@ impl Hosts for RealHosts<'_> {
     fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]) {
         // The fabric has ended only if it has failed, which is noticed elsewhere.
         let _ = self.orders.send(Order::Lay {
+            flow,
             slot: flow % SLOTS,
             subflow,
             forward: forward.to_vec(),

@@ -12,6 +12,7 @@ mod command;
 mod congestion;
 mod connection;
 mod fabric;
+mod first_arrivals;
 mod frame;
 mod hosts;
 mod interruption;
