@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 import pytest
 
-from pathweave.results.convergence import convergence, seconds, time_to_fair_share
+from pathweave.results.convergence import (
+    convergence,
+    seconds,
+    time_to_fair_share,
+    whole_intervals,
+)
 
 if TYPE_CHECKING:
     from pathweave.results.read import StoredRun
@@ -78,6 +83,22 @@ def test_each_later_flow_has_a_row(tmp_path: Path) -> None:
     assert table is not None
     assert table["name"].to_list() == ["Flow 2", "Flow 3"]
     assert table["time_to_fair_share_s"].to_list() == [pytest.approx(0.3), None]
+
+
+def test_an_interval_that_the_end_of_the_run_cut_short_does_not_count(tmp_path: Path) -> None:
+    rates = [(n / 10, 0, 6.0) for n in range(1, 21)]
+    for n in range(21, 41):
+        rates += [(n / 10, 0, 3.0), (n / 10, 1, 3.0)]
+    short = [(4.01, 0, 60.0), (4.01, 1, 0.0)]
+    for ends in ([], short):
+        table = convergence(stored(tmp_path, rates + ends, [0.0, 2.0]))
+        assert table is not None
+        assert table["time_to_fair_share_s"].to_list() == [pytest.approx(0.0)]
+    frame = pl.DataFrame(rates + short, schema=["time_s", "flow", "rate_bps"], orient="row")
+    assert whole_intervals(frame, 0.1)["time_s"].max() == 4.0
+    assert whole_intervals(frame[:1], 0.1).height == 1
+    assert whole_intervals(frame[:1], 0.2).height == 0
+    assert whole_intervals(frame[:0], 0.1).height == 0
 
 
 def test_without_rates_there_is_no_table(tmp_path: Path) -> None:

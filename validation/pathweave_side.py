@@ -21,6 +21,7 @@ import polars as pl
 
 import pathweave
 from pathweave.errors import PathweaveError
+from pathweave.results.convergence import seconds, whole_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,10 +110,9 @@ def series(run: StoredRun, flows: pl.DataFrame) -> dict[str, Any]:
     A bin counts payload when it arrives, ns-3's when it is handed over in order; where nothing is
     lost, as in the cases whose time to fair share is compared, that is the same.
     """
-    rates = pl.read_parquet(run.path("rates"))
-    bin_ends = rates["time_s"].unique().sort()
-    last_bin = len(bin_ends)
-    bin_s = float(bin_ends[-1]) / last_bin
+    bin_s = seconds(run.manifest["resolved"]["record"]["rates"])
+    rates = whole_intervals(pl.read_parquet(run.path("rates")), bin_s)
+    last_bin = round(float(rates["time_s"].max() or 0.0) / bin_s)  # pyright: ignore[reportArgumentType]
     goodput: list[list[float]] = []
     for flow in flows["id"]:
         bins = [0.0] * last_bin

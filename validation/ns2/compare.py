@@ -26,6 +26,7 @@ import polars as pl
 
 import pathweave
 from pathweave.errors import PathweaveError
+from pathweave.results.convergence import seconds, whole_intervals
 
 HERE = Path(__file__).parent
 ROUND_S = 0.006
@@ -101,8 +102,9 @@ def read_pathweave(results: pathweave.Results, variant: str) -> Side:
     transport = run.stored[0].manifest["resolved"]["traffic"][0]["transport"]
     payload = int(transport["maximum_segment"].removesuffix(" B"))
     full_bps = LINK_BPS * 8 * payload / PACKET_BITS
+    bin_s = seconds(run.stored[0].manifest["resolved"]["record"]["rates"])
     rates = (
-        run.table("rates")
+        whole_intervals(run.table("rates"), bin_s)
         .filter(pl.col("time_s") > SECOND_START_S)
         .pivot(on="flow", index="time_s", values="rate_bps")
         .sort("time_s")

@@ -55,7 +55,7 @@ def convergence(run: StoredRun) -> pl.DataFrame | None:
     bin_s = seconds(run.manifest["resolved"]["record"]["rates"])
     flows = pl.read_parquet(run.path("flows")).sort("start_s", "id")
     recorded = (
-        pl.read_parquet(run.path("rates"))
+        whole_intervals(pl.read_parquet(run.path("rates")), bin_s)
         .group_by("time_s", "flow")
         .agg(pl.col("rate_bps").sum())
         .pivot(on="flow", index="time_s", values="rate_bps")
@@ -87,6 +87,19 @@ def convergence(run: StoredRun) -> pl.DataFrame | None:
     schema = {"flow": pl.Int64, "name": pl.String, "group": pl.String}
     numbers = {"start_s": pl.Float64, "time_to_fair_share_s": pl.Float64}
     return pl.DataFrame(rows, schema={**schema, **numbers})
+
+
+def whole_intervals(rates: pl.DataFrame, interval_s: float) -> pl.DataFrame:
+    """The rows of `rates` without those of the last interval, if the end of the run cut it short.
+
+    Its rates are right, but where intervals count alike it would weigh too much.
+    """
+    import polars as pl
+
+    ends: list[float] = rates["time_s"].unique().sort().to_list()
+    if not ends or ends[-1] - ([0.0, *ends][-2]) > 0.999 * interval_s:
+        return rates
+    return rates.filter(pl.col("time_s") < ends[-1])
 
 
 def seconds(text: str) -> float:
