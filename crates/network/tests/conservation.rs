@@ -76,6 +76,9 @@ impl Port for Forgetful {
             ..statistics
         }
     }
+    fn sent(&self, now: Time) -> u128 {
+        self.0.sent(now)
+    }
     fn histogram(&mut self) -> &mut QueueHistogram {
         self.0.histogram()
     }
