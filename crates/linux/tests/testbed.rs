@@ -253,6 +253,30 @@ fn a_multipath_flow_takes_both_of_its_paths() {
     assert!((10e6..11e6).contains(&received), "{received}");
     let whole = numbers(&results, "flows", "goodput_bps")[0];
     assert!(whole > 0.75 * 50e6, "{whole}");
+    // The fabric counts each byte once, whatever path it came on and whenever it was in order.
+    let seconds = numbers(&results, "flows", "fct_s")[0];
+    let counted = whole / 8.0 * seconds;
+    assert!((counted - 10e6).abs() < 1e-3, "{counted}");
+    assert!(
+        (rates[0] + rates[1] - whole).abs() < 1.0,
+        "{rates:?} {whole}"
+    );
+    let ends = numbers(&results, "rates", "time_s");
+    let last = ends.iter().copied().fold(0.0, f64::max);
+    let recorded: f64 = numbers(&results, "rates", "rate_bps")
+        .iter()
+        .zip(&ends)
+        .map(|(rate, end)| {
+            let is_short = *end == last && (end * 10.0).fract() > 1e-9;
+            rate / 8.0
+                * if is_short {
+                    (end * 10.0).fract() / 10.0
+                } else {
+                    0.1
+                }
+        })
+        .sum();
+    assert!((recorded - 10e6).abs() < 1.0, "{recorded}");
     // The second subflow's path is longer, and it opened later.
     let opened = numbers(&results, "subflows", "opened_s");
     assert!(opened[0] < opened[1] && opened[1] < 0.3, "{opened:?}");
