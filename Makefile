@@ -30,7 +30,7 @@ CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
-.PHONY: setup linux demo test test-core test-linux random validate validate-ns2 validate-testbed bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-linux random fuzz validate validate-ns2 validate-testbed bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -40,7 +40,7 @@ demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
 	$(BIN)/pathweave report results/tab1
 
-test: test-core test-linux random fuzz
+test: test-core test-linux random
 	$(BIN)/pytest --quiet
 
 test-core: setup

@@ -12,8 +12,11 @@ pub use pathweave_engine::fuzzing::schedule;
 pub use pathweave_transport::fuzzing::subflow;
 pub use scenario::scenario;
 
+/// Takes any bytes.
+pub type Target = fn(&[u8]);
+
 /// The targets by name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Target)] = &[
     ("scenario", scenario),
     ("subflow", subflow),
     ("codecs", codecs),

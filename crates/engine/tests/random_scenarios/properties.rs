@@ -41,7 +41,8 @@ impl Broken {
 /// Fails with a kind and a message unless something holds.
 macro_rules! hold {
     ($holds:expr, $kind:expr, $($message:tt)*) => {
-        if !$holds {
+        let holds: bool = $holds;
+        if !holds {
             return Err(Broken::new($kind, format!($($message)*)));
         }
     };

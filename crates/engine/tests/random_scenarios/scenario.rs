@@ -184,7 +184,8 @@ fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file
         // Only what can come is accepted. What has an end of its own may come to it first.
         let limits = ["count", "rounds", "bursts", "stop"];
         let limited = limits.iter().any(|key| group.get(*key).is_some());
-        if !unlimited && !listed && !(scale.ends && limited) {
+        let ends_before = scale.ends && limited;
+        if !(unlimited || listed || ends_before) {
             stop.set("traffic", name.clone());
             match draw.between(0, 2) {
                 0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),
