@@ -298,7 +298,7 @@ fn queue_percentiles_end_with_the_window() {
     fabric.lay(0, 0, &forward, &back);
     for (at, packets) in [(0, 2), (30, 5)] {
         let at = Time::from_millis(at);
-        fabric.advance(at, |_, _, _| {}, |_| {});
+        fabric.advance(at, |_, _, _| None, |_| {});
         for packet in 0..packets {
             fabric.send(at, 0, 0, Heading::Forward, 1500, false, packet);
         }
