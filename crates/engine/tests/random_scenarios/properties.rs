@@ -312,7 +312,8 @@ fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
     Ok(())
 }
 
-/// No rate is above that of the hosts' ports.
+/// No rate is above that of the ports into the destination. The source's do not bound it: what waits behind
+/// other packets arrives together.
 fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
     let lines = line_rates(plan);
     let fabric = &plan.fabric;
@@ -321,13 +322,13 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
         .iter()
         .map(|&host| (fabric.node(host).name.as_str(), host))
         .collect();
-    let ports = |node: NodeId, sends: bool| {
-        let of_node = fabric
+    let ports = |node: NodeId| {
+        let into_node = fabric
             .links
             .iter()
             .zip(&lines)
-            .filter(move |(link, _)| node == if sends { link.from } else { link.to });
-        of_node.map(|(_, line)| *line).collect::<Vec<f64>>()
+            .filter(move |(link, _)| link.to == node);
+        into_node.map(|(_, line)| *line).collect::<Vec<f64>>()
     };
     let flows = table(output, "flows")?;
     let host_of = |column: &str, row: usize| match flows.column(column) {
@@ -337,18 +338,16 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
         }
         _ => None,
     };
-    // The ports of each flow's hosts, together and the fastest one.
+    // The ports into each flow's destination, together and the fastest one.
     let mut limits = Vec::new();
     for row in 0..flows.integers("id").len() {
-        let (Some(source), Some(destination)) =
-            (host_of("source", row), host_of("destination", row))
+        let (Some(_), Some(destination)) = (host_of("source", row), host_of("destination", row))
         else {
             return Err(Broken::new("a flow has no hosts", format!("flow {row}")));
         };
-        let (out, into) = (ports(source, true), ports(destination, false));
-        let sum = |ports: &[f64]| ports.iter().sum::<f64>();
-        let fastest = |ports: &[f64]| ports.iter().copied().fold(0.0, f64::max);
-        limits.push((sum(&out).min(sum(&into)), fastest(&out).min(fastest(&into))));
+        let into = ports(destination);
+        let sum = into.iter().sum::<f64>();
+        limits.push((sum, into.into_iter().fold(0.0, f64::max)));
     }
     for table in &output.tables {
         for column in ["goodput_bps", "rate_bps"] {

@@ -475,6 +475,12 @@ fn flows(
             let paths = if draw.chance(0.3) { 1 } else { subflows };
             let paths: Vec<Value> = (0..paths).map(|_| path(draw, scene, from, to)).collect();
             flow.set("paths", paths);
+            if draw.chance(0.4) {
+                let back = if draw.chance(0.3) { 1 } else { subflows };
+                let back = (0..back).map(|_| path(draw, scene, to, from));
+                let back: Vec<Value> = back.collect();
+                flow.set("ack_paths", back);
+            }
             if !flow.get("subflows").is_some_and(|own| *own == subflows) {
                 flow.set("subflows", subflows);
             }
