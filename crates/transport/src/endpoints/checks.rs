@@ -36,12 +36,12 @@ impl Endpoints {
                 path.ssthresh
             );
             if sender.phase == Phase::Open {
+                let counted = sender.in_flight(&connection.config);
                 assert!(
-                    path.in_flight == sender.board.in_flight(),
-                    "{}: {} in flight, {} on the scoreboard",
+                    path.in_flight == counted,
+                    "{}: {} in flight, {counted} by the scoreboard",
                     what(),
-                    path.in_flight,
-                    sender.board.in_flight()
+                    path.in_flight
                 );
                 assert!(
                     path.acked == u64::from(sender.board.una()),
