@@ -38,9 +38,12 @@ def read_everything(folder: Path) -> None:
     with suppress(PathweaveError):
         results = pathweave.load(folder)
         for name in ("flows", "subflows", "links", "jobs"):
-            results.table(name)
-        _ = results.runs
-        _ = results.summary()
+            with suppress(PathweaveError):
+                results.table(name)
+        with suppress(PathweaveError):
+            _ = results.runs
+        with suppress(PathweaveError):
+            _ = results.summary()
 
 
 @DAMAGE

@@ -1,6 +1,7 @@
 //! The longest base RTT of a plan's traffic: the interval of what switches measure, and the span of
 //! start jitter.
 
+use crate::paths::given;
 use pathweave_fabric::routing::{Costs, HostPairs, Router, ShortestPaths, longest_round_trip};
 use pathweave_fabric::{Fabric, LinkId, base_rtt};
 use pathweave_scenario::{GroupPlan, Plan};
@@ -109,8 +110,15 @@ fn longest_listed(
     let mut joined: Vec<(u32, u32)> = Vec::new();
     let mut longest = Time::ZERO;
     for (flow, settings) in list.flows.iter().zip(&group.listed) {
-        for path in &settings.paths {
-            let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
+        // One path serves all subflows, so that the longer list has every pair of paths.
+        for subflow in 0..settings.paths.len().max(settings.ack_paths.len()) as u32 {
+            let Some(path) = given(&settings.paths, subflow) else {
+                continue;
+            };
+            let back = match given(&settings.ack_paths, subflow) {
+                Some(back) => back.to_vec(),
+                None => path.iter().rev().map(|link| link.reverse()).collect(),
+            };
             longest = longest.max(base_rtt(fabric, path, &back, data, ack));
         }
         if settings.paths.is_empty() {
@@ -275,6 +283,8 @@ mod tests {
         let short = longest(&plan(&text(r#"["A1", "B1"]"#)));
         let both = longest(&plan(&text(r#"["A1", "B1"], ["A2", "B2"]"#)));
         assert_eq!(both - short, Time::from_micros(2 * 490));
+        let back = r#"["A1", "B1"]], ack_paths = [["B2", "A2"]"#;
+        assert_eq!(longest(&plan(&text(back))) - short, Time::from_micros(490));
     }
 
     #[test]

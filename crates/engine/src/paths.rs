@@ -58,7 +58,7 @@ impl SubflowPaths {
 }
 
 /// The path that a list from the scenario has for a subflow: one serves all.
-fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
+pub(crate) fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
     let place = (subflow as usize).checked_rem(paths.len())?;
     Some(&paths[place])
 }

@@ -54,6 +54,21 @@ fn without_reinjection_a_dead_path_keeps_what_it_held() {
     assert_eq!(counted(&output, "delivered_bytes"), [2_000_000]);
 }
 
+/// Nothing else is left to happen when the path has failed, but its data goes to the other path later.
+#[test]
+fn reinjection_may_come_later_than_failure() {
+    let mut plan = plans::two_paths(fixed(2_000_000));
+    plan.groups[0].transport.failed_after = 2;
+    plan.groups[0].transport.reinject_after = Some(4);
+    plans::down_between(&mut plan, ["A1", "B1"], Time::from_millis(4), None);
+    let output = plans::run(&plan);
+    assert_eq!(output.verdict, Verdict::Finished);
+    assert_eq!(counted(&output, "delivered_bytes"), [2_000_000]);
+    // Timeouts of 10, 20, 40 and 80 ms.
+    let end = of_flows(&output, "end_s")[0];
+    assert!((0.154..0.17).contains(&end), "{end}");
+}
+
 #[test]
 fn a_flow_whose_only_path_dies_is_stalled_and_the_run_ends() {
     let mut plan = plans::lone_flow(fixed(2_000_000), plans::queue(50, None));

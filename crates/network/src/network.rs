@@ -156,7 +156,13 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             };
         }
         header.position = position;
-        if self.enqueue(next, now, id, events) {
+        // Not by `enqueue`, which would look the packet up once more: this is done for each packet and hop.
+        let taken = self.ports[next as usize].enqueue(next, now, id, header, label, events);
+        #[cfg(feature = "checks")]
+        if taken {
+            self.checks[next as usize].take(now, id, header.size);
+        }
+        if taken {
             Arrival::Forwarded
         } else {
             Arrival::Dropped(id)

@@ -29,6 +29,9 @@ impl CutRound {
 }
 
 /// Proportional rate reduction of one subflow. All counts are in packets.
+///
+/// The share that may be sent is the new window over what was in flight at the cut, as RFC 9937 has it. Linux
+/// divides by the window before the cut, which is the same where the window is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proportional {
     /// RecoverFS: in flight when the window was cut.
@@ -37,7 +40,7 @@ pub(crate) struct Proportional {
     delivered: u32,
     /// prr_out: sent since, retransmissions included.
     pub sent: u32,
-    /// So many may be in flight until the next acknowledgement.
+    /// How many packets may be in flight until the next acknowledgement.
     pub window: u32,
 }
 
@@ -48,7 +51,7 @@ impl Proportional {
             flight,
             delivered: 0,
             sent: 0,
-            window: 0,
+            window: flight,
         }
     }
 
@@ -145,6 +148,13 @@ mod tests {
         assert_eq!(reduction.window, 20);
         reduction.on_ack(1, 19, 0.5, false);
         assert_eq!(reduction.window, 19);
+    }
+
+    #[test]
+    fn an_acknowledgement_that_delivers_nothing_keeps_the_flight_as_it_is() {
+        let mut reduction = Proportional::new(20);
+        reduction.on_ack(0, 20, 10.0, false);
+        assert_eq!(reduction.window, 20);
     }
 
     #[test]

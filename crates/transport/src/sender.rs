@@ -221,6 +221,7 @@ impl Sender {
                 RecoveryState::Fast(_) => {
                     self.board.deflate(ack.number - before);
                     self.board.judge_first();
+                    progress.found_lost = true;
                     progress.send_first = true;
                 }
                 RecoveryState::None | RecoveryState::Timeout(_) => self.board.forget_duplicates(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
-from pathweave.results.stored import scan_table
+from pathweave.results.stored import read_table, scan_table, sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,14 +73,13 @@ class Source:
                 continue
             seen.add(run.label)
             stored = scan_table(run.path(name), name)
-            here = stored.collect_schema()
+            with sound(run.path(name)):
+                here = stored.collect_schema()
             if any(column not in here for column in columns):
                 return None
             wanted = [*columns, *(column for column in optional if column in here)]
             parts.append(
-                stored.select(wanted)
-                .collect()
-                .select(
+                read_table(run.path(name), name, wanted).select(
                     pl.lit(self.scheme(run)).alias("scheme"),
                     pl.lit(self.panel(run)).alias("panel"),
                     pl.lit(run.label).alias("variant"),

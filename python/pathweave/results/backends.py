@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.results import layout
 from pathweave.results.interval import half_width
+from pathweave.results.stored import read_table
 from pathweave.results.summary import counted
 
 if TYPE_CHECKING:
@@ -125,14 +126,16 @@ def flows(run: StoredRun, *, few: bool) -> pl.DataFrame:
     """
     import polars as pl
 
-    known = pl.read_parquet(run.path("flows"))
+    known = read_table(run.path("flows"), "flows")
     parts = [_part(counted(known).select(flow="id", value="goodput_bps"))]
     if "phases" in run.tables:
-        parts.append(_part(pl.read_parquet(run.path("phases")).rename({"goodput_bps": "value"})))
+        parts.append(
+            _part(read_table(run.path("phases"), "phases").rename({"goodput_bps": "value"}))
+        )
     if few:
         for table in ("subflows", "phase_subflows"):
             if table in run.tables:
-                part = pl.read_parquet(run.path(table)).rename({"goodput_bps": "value"})
+                part = read_table(run.path(table), table).rename({"goodput_bps": "value"})
                 parts.append(_part(_several(part)))
     return _named(pl.concat(parts), known, few=few)
 
@@ -141,10 +144,12 @@ def optimum(run: StoredRun, *, few: bool) -> pl.DataFrame:
     """The same of the optimum that was solved beside a run."""
     import polars as pl
 
-    known = pl.read_parquet(run.path("flows"))
-    parts = [_part(pl.read_parquet(run.path("optimum")).rename({"optimum_bps": "value"}))]
+    known = read_table(run.path("flows"), "flows")
+    parts = [_part(read_table(run.path("optimum"), "optimum").rename({"optimum_bps": "value"}))]
     if few:
-        part = pl.read_parquet(run.path("optimum_subflows")).rename({"optimum_bps": "value"})
+        part = read_table(run.path("optimum_subflows"), "optimum_subflows").rename(
+            {"optimum_bps": "value"}
+        )
         parts.append(_part(_several(part)))
     return _named(pl.concat(parts), known, few=few)
 
@@ -153,10 +158,10 @@ def queues(run: StoredRun) -> pl.DataFrame:
     """Mean queues of links in packets; the same columns."""
     import polars as pl
 
-    links = pl.read_parquet(run.path("links"))
+    links = read_table(run.path("links"), "links")
     parts = [links.select(phase=pl.lit(""), item="link", value="queue_mean")]
     if "phase_links" in run.tables:
-        phases = pl.read_parquet(run.path("phase_links"))
+        phases = read_table(run.path("phase_links"), "phase_links")
         parts.append(phases.select("phase", item="link", value="queue_mean"))
     queues = pl.concat(parts).drop_nulls("value")
     return queues.select("phase", "item", pl.lit(-1).alias("subflow"), "value")
@@ -176,10 +181,8 @@ def means(tables: Sequence[pl.DataFrame]) -> dict[Key, Value]:
 
 def is_few(comparison: Comparison) -> bool:
     """Whether the flows of the runs are few enough to be compared one by one."""
-    import polars as pl
-
     first = comparison.columns[0].scenario.runs[0]
-    return pl.read_parquet(first.path("flows"), columns=["id"]).height <= FEW
+    return read_table(first.path("flows"), "flows", ["id"]).height <= FEW
 
 
 def _columns(scenario: StoredScenario) -> list[Column]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
 from pathweave.results.read import StoredRun, StoredScenario, find_runs
-from pathweave.results.stored import scan_table
+from pathweave.results.stored import read_table, scan_table, sound
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import polars as pl
 
@@ -58,7 +57,7 @@ class Results:
             if name not in run.tables:
                 continue
             part = scan_table(run.path(name), name)
-            with _whole(run.path(name)):
+            with sound(run.path(name)):
                 own = part.collect_schema().names()
             parts.append(part.select(*_tags(scenario, run, own), pl.all()))
         if not parts:
@@ -83,8 +82,7 @@ class Results:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             for _, run in self._counted():
                 if name in run.tables:
-                    with _whole(run.path(name)):
-                        pl.read_parquet(run.path(name))
+                    read_table(run.path(name), name)
             raise
 
     @property
@@ -215,20 +213,6 @@ def load(*folders: str | os.PathLike[str], invalid: bool = False) -> Results:
     """
     found = find_runs([Path(folder) for folder in folders or ("results",)])
     return Results(found, invalid=invalid)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[None]:
-    """Turns what Polars says of a damaged file into an error that names the file."""
-    import polars as pl
-
-    try:
-        yield
-    # A damaged file can make Polars panic, and a panic is no `Exception`.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise InputError(
-            f"{path} is damaged: {error}; `pathweave run --fresh` makes it anew"
-        ) from error
 
 
 def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.Expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.interval import half_width
+from pathweave.results.stored import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,10 +32,10 @@ def shares(scenario: StoredScenario) -> pl.DataFrame:
 def _of_run(run: StoredRun) -> pl.DataFrame:
     import polars as pl
 
-    flows = pl.read_parquet(run.path("flows"), columns=list(_FLOW_COLUMNS))
+    flows = read_table(run.path("flows"), "flows", list(_FLOW_COLUMNS))
     flows = flows.filter("in_window").drop("in_window").rename({"id": "flow"})
     return (
-        pl.read_parquet(run.path("optimum"))
+        read_table(run.path("optimum"), "optimum")
         .join(flows, on="flow", how="inner", maintain_order="left")
         .select(
             pl.lit(run.label).alias("variant"),

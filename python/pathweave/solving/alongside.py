@@ -69,12 +69,11 @@ def solve_alongside(
 
 
 def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -> list[str]:
-    import polars as pl
 
     folder = task.folder
     manifest = read_json(folder / layout.MANIFEST)
     tables = {
-        name: pl.read_parquet(folder / f"{name}.parquet")
+        name: read_table(folder / f"{name}.parquet", name)
         for name in ("flows", "subflows", "phases", "phase_subflows")
         if name in manifest["tables"]
     }

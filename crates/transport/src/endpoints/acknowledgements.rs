@@ -137,11 +137,13 @@ impl Endpoints {
         let sender = &mut self.senders[index as usize];
         let connection = &self.connections[sender.connection as usize];
         let path = &connection.paths[sender.number.0 as usize];
-        // A window at its minimum cannot shrink: a mark begins a round all the same.
-        let cut_by_mark =
-            marked && (path.window < before.window || path.window <= path.minimum_window);
+        // A window at its minimum cannot shrink: a mark begins a round all the same, if none is under way.
+        let at_minimum = path.window <= path.minimum_window && sender.cut_round.is_none();
+        let cut_by_mark = marked && (path.window < before.window || at_minimum);
         let ends_at = if progress.loss {
             Some(sender.board.next())
+        } else if sender.board.outstanding() == 0 {
+            None
         } else if cut_by_mark && sender.recovery == RecoveryState::None {
             // The round of a mark ends with the first packet that was sent after the cut, as CWR does.
             Some(sender.board.next() + 1)

@@ -220,3 +220,70 @@ fn an_answer_on_an_open_connection_starts_with_the_smallest_timeout() {
         assert_eq!(timer, Some(expected));
     }
 }
+
+/// Twenty packets are in flight and the first is lost: how many leave with each of the nineteen
+/// acknowledgements, retransmissions included.
+fn sent_in_recovery(recovery: Recovery) -> (Vec<usize>, u32) {
+    let config = Config {
+        reduction: Reduction::Proportional,
+        growth_in_cut_round: false,
+        recovery,
+        ..Config::default()
+    };
+    let (mut endpoints, id, mut wishes) = twenty_in_flight(config);
+    let mut arriving = std::mem::take(&mut wishes.packets);
+    let first = arriving.remove(0).1;
+    endpoints.on_lost(&first, &mut wishes);
+    let mut sent = Vec::new();
+    for (micros, packet) in (100..).zip(arriving) {
+        let mut one = super::tests::Wishes::default();
+        one.packets.push(packet);
+        let now = Time::from_micros(micros);
+        carry(&mut endpoints, now, &[], &mut one);
+        carry(&mut endpoints, now, &[], &mut one);
+        sent.push(one.packets.len());
+    }
+    (sent, path(&endpoints, id).in_flight)
+}
+
+#[test]
+fn recovery_from_a_loss_sends_in_proportion() {
+    for recovery in [Recovery::Sack, Recovery::NewReno] {
+        let (sent, in_flight) = sent_in_recovery(recovery);
+        // Two by limited transmit. The third duplicate is the loss, and the lost packet leaves at once.
+        assert_eq!(sent[..3], [1, 1, 1], "{recovery:?}");
+        // Half of what is delivered afterwards, so that the flight ends at half of the window.
+        assert!(
+            sent[3..].iter().all(|&count| count <= 1),
+            "{recovery:?}: {sent:?}"
+        );
+        assert!(
+            (9..=11).contains(&in_flight),
+            "{recovery:?}: {in_flight}, {sent:?}"
+        );
+    }
+}
+
+#[test]
+fn a_marked_acknowledgement_that_delivers_nothing_blocks_no_window() {
+    let config = Config {
+        reduction: Reduction::Proportional,
+        growth_in_cut_round: false,
+        ..Config::default()
+    };
+    let (mut endpoints, id, mut wishes) = twenty_in_flight(config);
+    // All arrive, and the acknowledgement of the last overtakes the others, one of which has a mark.
+    carry(&mut endpoints, Time::from_micros(100), &[3], &mut wishes);
+    wishes.packets.reverse();
+    carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
+    assert!(path(&endpoints, id).in_flight >= 10, "it goes on sending");
+    for micros in 3..20 {
+        carry(
+            &mut endpoints,
+            Time::from_micros(100 * micros),
+            &[],
+            &mut wishes,
+        );
+    }
+    assert!(path(&endpoints, id).window > 10.0);
+}

@@ -12,6 +12,8 @@ mod view;
 #[cfg(test)]
 mod cut_tests;
 #[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
 mod packet_tests;
 #[cfg(test)]
 mod tests;

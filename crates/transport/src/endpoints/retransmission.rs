@@ -94,3 +94,11 @@ impl Endpoints {
 pub(super) fn has_failed(sender: &Sender, config: &Config) -> bool {
     sender.timeouts_in_row >= config.failed_after
 }
+
+/// Whether what a subflow holds may still go to its siblings.
+pub(super) fn awaits_reinjection(sender: &Sender, config: &Config) -> bool {
+    let to_come = config
+        .reinject_after
+        .is_some_and(|after| sender.timeouts_in_row < after);
+    to_come && sender.board.outstanding() > 0
+}

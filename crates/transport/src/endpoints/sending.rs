@@ -35,8 +35,12 @@ impl Endpoints {
             if !self.connections[place as usize].has_data() {
                 // Losses that wait for room are data too: without growth, what a timeout left to
                 // send again would go out one packet at a time.
-                let mut subflows = self.senders[first as usize..(first + count) as usize].iter();
-                let losses_wait = subflows.any(|sender| sender.board.lost() > 0);
+                // Those of a failed subflow wait for its path, not for room.
+                let connection = &self.connections[place as usize];
+                let subflows = self.senders[first as usize..(first + count) as usize].iter();
+                let losses_wait = subflows
+                    .zip(&connection.paths)
+                    .any(|(sender, path)| path.is_active() && sender.board.lost() > 0);
                 self.connections[place as usize].window_limited = losses_wait;
                 if losses_wait && self.connections[place as usize].is_paced() {
                     self.wait_for_pace(place, now, out);

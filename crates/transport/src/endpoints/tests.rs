@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) struct Wishes {
     pub packets: Vec<(PacketShape, Segment)>,
     pub timers: Vec<(Timer, Time)>,
-    finished: u32,
+    pub finished: u32,
     gone: u32,
 }
 

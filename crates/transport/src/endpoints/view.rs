@@ -1,6 +1,6 @@
 //! What results and self-checks read of connections and subflows.
 
-use super::retransmission::has_failed;
+use super::retransmission::{awaits_reinjection, has_failed};
 use super::{ConnectionId, Endpoints, SubflowIndex};
 use crate::RttHistogram;
 use crate::connection::UNLIMITED;
@@ -43,8 +43,10 @@ impl Endpoints {
         let connection = &self.connections[id.0 as usize];
         self.subflows(id).all(|subflow| {
             let sender = &self.senders[subflow.0 as usize];
-            let given_up =
-                has_failed(sender, &connection.config) || sender.phase == Phase::Unopened;
+            let may_reinject =
+                connection.count() > 1 && awaits_reinjection(sender, &connection.config);
+            let given_up = (has_failed(sender, &connection.config) && !may_reinject)
+                || sender.phase == Phase::Unopened;
             let idle = sender.phase == Phase::Open
                 && sender.board.outstanding() == 0
                 && !connection.has_data();
