@@ -88,6 +88,7 @@ fuzz: fuzz-build
 
 fuzz-corpus: fuzz-build
 	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p target/fuzz/corpus/$$target; \
 		target/fuzz/$(HOST)/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
 	done
 

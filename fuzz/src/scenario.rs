@@ -28,7 +28,7 @@ pub fn scenario(input: &[u8]) {
 }
 
 /// Whether a text may ask for a fabric that takes seconds to build: a number of three digits, or one in
-/// another base or with an exponent. Mistakes need none.
+/// another base. Large times, sizes and rates are left to the random scenarios.
 fn is_large(text: &str) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
     let mut digits = 0;

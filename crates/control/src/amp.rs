@@ -33,7 +33,7 @@
 //! w = cwnd_min.
 //!
 //! Ruling: a subflow that opens while others are suppressed is suppressed too. All are released when the
-//! first one closes or fails: the connection would depend on a path that carries nothing.
+//! first one closes, fails or goes on standby: the connection would depend on a path that carries nothing.
 //!
 //! Ruling: windows count in w_total from the moment that a subflow is active: no RTT is needed.
 //!

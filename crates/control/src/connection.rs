@@ -158,7 +158,7 @@ impl Connection {
             .on_loss(&mut paths, SubflowId(r as u32), loss, self.now);
     }
 
-    /// Closes a subflow, or opens it again.
+    /// Puts a subflow's path into the state that the change leads to.
     pub fn change(&mut self, r: usize, change: Change) {
         self.paths[r].state = change.state();
         let mut paths = Paths::new(&mut self.paths);

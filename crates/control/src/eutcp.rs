@@ -29,7 +29,7 @@
 //! Every other loss event cuts. A marked acknowledgement grows no window (RFC 3168, section 6.1.2).
 //!
 //! Ruling: subflows without an RTT sample are left out of the sum; as long as subflow r has none itself,
-//! or is not established, it grows like Reno.
+//! or is not active, it grows like Reno.
 
 use crate::{
     Ack, Change, Controller, Entry, Loss, OncePerRound, Parameter, ParameterKind, Paths,

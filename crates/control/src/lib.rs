@@ -97,7 +97,8 @@ pub struct Ack {
     pub ce: u32,
     /// The RTT sample it gave, if any.
     pub rtt: Option<Time>,
-    /// Whether the subflow is in fast recovery: windows do not grow then.
+    /// Whether windows must not grow: in fast recovery, by a duplicate acknowledgement, and in the round of a
+    /// cut where the transport says so.
     pub recovery: bool,
     /// Whether the window was what limited sending: a window that is not used does not grow.
     pub window_limited: bool,
@@ -162,7 +163,7 @@ pub trait Controller: Send {
     /// Subflow `r` lost packets. Must set the subflow's window and ssthresh.
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time);
 
-    /// Subflow `r` opened, failed, recovered or closed. Subflows are numbered from zero in the order in which they
+    /// Subflow `r` opened, went on standby, failed, recovered or closed. Subflows are numbered from zero in the order in which they
     /// open for the first time, and keep their number.
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change);
 

@@ -7,8 +7,8 @@ use crate::Path;
 ///
 /// An acknowledgement for many packets thereby does what as many acknowledgements for one packet
 /// would do: the window ends less than one packet above ssthresh. Where the path has a
-/// [`slow_start_limit`](Path::slow_start_limit), an acknowledgement that finds the window in slow start counts for so many
-/// packets at most, and the others for nothing.
+/// [`slow_start_limit`](Path::slow_start_limit), an acknowledgement that finds the window in slow start counts for at
+/// most that many packets. The rest do not count.
 #[inline]
 pub fn grow(path: &mut Path, packets: u32) -> u32 {
     grow_by(path, packets, 1.0)

@@ -18,7 +18,7 @@ pub(crate) struct RateRow {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates {
     rows: Vec<RateRow>,
-    /// Intervals that ended of late: when, and their first row among those in order of flow and subflow.
+    /// Intervals that ended recently: when, and their first row among those in order of flow and subflow.
     recent: VecDeque<(Time, usize)>,
     /// What flows that have ended received in the interval under way.
     remainders: Vec<RateRow>,

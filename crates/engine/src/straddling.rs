@@ -10,7 +10,7 @@ use pathweave_scenario::{Change, Plan};
 use pathweave_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The boundaries of late, and what the last links carried since.
+/// Recent boundaries, and what the last links carried since.
 pub(crate) struct Straddling<'p> {
     plan: &'p Plan,
     /// The rates that links into hosts take, and when, by the link's number.

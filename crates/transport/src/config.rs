@@ -154,8 +154,8 @@ pub struct Config {
     /// After this many timeouts in a row what a subflow had in flight is sent again on the others; `None`
     /// never does so.
     pub reinject_after: Option<u32>,
-    /// How many packets of one acknowledgement slow start counts at most, and one from a timeout until all that was in
-    /// flight then has been acknowledged (RFC 3465); `None` counts all, as Linux does. At least 1.
+    /// The most packets of one acknowledgement that slow start counts (RFC 3465). After a timeout it counts one, until
+    /// everything that was in flight at the timeout has been acknowledged. `None` counts all, as Linux does. At least 1.
     pub slow_start_limit: Option<u32>,
     /// Whether windows grow per acknowledgement, as some published code does, instead of per
     /// acknowledged packet.

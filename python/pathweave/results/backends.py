@@ -129,9 +129,8 @@ def flows(run: StoredRun, *, few: bool) -> pl.DataFrame:
     known = read_table(run.path("flows"), "flows")
     parts = [_part(counted(known).select(flow="id", value="goodput_bps"))]
     if "phases" in run.tables:
-        parts.append(
-            _part(read_table(run.path("phases"), "phases").rename({"goodput_bps": "value"}))
-        )
+        phases = read_table(run.path("phases"), "phases")
+        parts.append(_part(phases.rename({"goodput_bps": "value"})))
     if few:
         for table in ("subflows", "phase_subflows"):
             if table in run.tables:

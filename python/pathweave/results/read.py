@@ -186,7 +186,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
     """What stands in `optimum.json`, if it is of the run that the manifest is of."""
     try:
         optimum = read_json(folder / layout.OPTIMUM)
-    except (OSError, InputError):  # damaged: as good as none, and made anew when asked for
+    except (OSError, InputError):  # damaged: as good as none, and solved again when asked for
         return None
     if not all(layout.is_whole(folder / f"{name}.parquet") for name in layout.OPTIMUM_TABLES):
         return None
@@ -195,7 +195,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
 
 def _check_whole(path: Path) -> None:
     if not layout.is_whole(path):
-        raise InputError(f"{path} is missing or damaged; `pathweave run --fresh` makes it anew")
+        raise InputError(f"{path} is missing or damaged; `pathweave run --fresh` runs it again")
 
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:

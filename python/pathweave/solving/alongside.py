@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.read import read_optimum
+from pathweave.results.stored import read_table
 from pathweave.results.write import frame, write_table
 from pathweave.solving.shares import (
     LEAST_MOMENTS,
