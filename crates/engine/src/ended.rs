@@ -77,7 +77,7 @@ impl EndedFlows {
         self.iter().map(first).collect()
     }
 
-    /// The rows of all subflows, by flow and subflow, and what each of so many flows comes to.
+    /// The rows of all subflows, by flow and subflow, and the totals of each flow.
     pub fn unpack(&self, flows: usize) -> (Vec<SubflowRow>, Vec<FlowTotals>) {
         let mut all = Vec::new();
         let mut sums = vec![FlowTotals::default(); flows];

@@ -74,7 +74,7 @@ impl FlowShare {
         self.rate_of(self.bytes())
     }
 
-    /// The rate that so many bytes are over the flow's time in the window, in bit/s.
+    /// The rate that this many bytes make over the flow's time in the window, in bit/s.
     pub fn rate_of(&self, bytes: f64) -> f64 {
         bytes * 8.0 / self.duration.as_secs_f64()
     }
@@ -162,7 +162,7 @@ impl Window {
             .collect()
     }
 
-    /// A packet has arrived of which so many bytes had come before this boundary: they are of the window that
+    /// A packet has arrived, of which this many bytes had come before this boundary: they are of the window that
     /// ended there, and not of the one that began.
     pub fn move_back(&mut self, boundary: Time, flow: u32, subflow: u32, bytes: f64) {
         let place = subflow as usize;

@@ -150,7 +150,7 @@ impl<'p> Workload<'p> {
         own
     }
 
-    /// The last byte that a flow sent, of so many, was delivered. Its group hears of it only if the flow
+    /// The last of the bytes that a flow sent was delivered. Its group hears of it only if the flow
     /// has finished: what was stopped completes no job and makes no room for another flow.
     pub fn finished(&mut self, number: u32, delivered: Bytes, scheduler: &mut Scheduler) {
         let now = scheduler.now();

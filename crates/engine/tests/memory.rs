@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that each flow adds which has ended, while a run of flows with so many subflows goes on.
+/// Bytes that each ended flow adds while a run of flows with this many subflows goes on.
 fn bytes_of_a_flow(subflows: u32) -> f64 {
     const FLOWS: u64 = 40_000;
     let pattern = Pattern::ManyToOne(ManyToOne {
@@ -79,7 +79,7 @@ fn bytes_of_a_flow(subflows: u32) -> f64 {
     (after - before) as f64 / (last - first) as f64
 }
 
-/// One test, for the bytes are those of the whole process.
+/// One test, because the bytes are those of the whole process.
 #[test]
 fn a_flow_that_has_ended_keeps_little() {
     for subflows in [1, 4] {

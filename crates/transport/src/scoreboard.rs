@@ -321,7 +321,7 @@ impl Scoreboard {
         Some((number, sent.data))
     }
 
-    /// Counts the segments anew. Without selective acknowledgements what left the network is only a number,
+    /// Recounts the segments. Without selective acknowledgements what left the network is only a number,
     /// which has to leave room for what is lost.
     ///
     /// # Errors

@@ -144,7 +144,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// The last of the so many bytes that a flow sent has been delivered.
+    /// The last byte that a flow sent has been delivered.
     pub fn finished(&mut self, flow: u32, delivered: Bytes, now: Time, hosts: &mut impl Hosts) {
         self.advance(now, hosts);
         if self.workload.ended.is_some() || !self.workload.active.contains(&flow) {

@@ -50,7 +50,7 @@ impl Draw {
         all
     }
 
-    /// A time near so many seconds, with its unit: sometimes round, sometimes to the picosecond.
+    /// A time near this many seconds, with its unit: sometimes round, sometimes to the picosecond.
     pub fn time(&mut self, seconds: f64) -> Value {
         let picoseconds = (seconds * 1e12) as u64;
         let text = if self.chance(0.1) {
@@ -66,13 +66,13 @@ impl Draw {
         text.into()
     }
 
-    /// A time around so many seconds: from a tenth of it to ten times as long.
+    /// A time around this many seconds: from a tenth of it to ten times as long.
     pub fn time_about(&mut self, seconds: f64) -> Value {
         let seconds = seconds * self.log(0.1, 10.0);
         self.time(seconds)
     }
 
-    /// A rate near so many bits per second, with its unit.
+    /// A rate near this many bits per second, with its unit.
     pub fn rate(&mut self, bps: f64) -> Value {
         let bps = bps.clamp(10_000.0, 4e11);
         let text = match bps {
@@ -84,7 +84,7 @@ impl Draw {
         text.into()
     }
 
-    /// A size near so many bytes, with its unit.
+    /// A size near this many bytes, with its unit.
     pub fn bytes(&mut self, bytes: f64) -> Value {
         let text = match bytes {
             b if b >= 1e6 && self.chance(0.3) => format!("{} MB", (b / 1e6) as u64),

@@ -119,14 +119,14 @@ ONCE u32 best_without_largest_window(const struct connection *connection, u64 la
 	return count;
 }
 
-/* What delta moves: one packet in so many packets of the window, towards the subflow or away from it; 0 is none. */
+/* What delta moves: one packet in this many packets of the window, towards the subflow or away from it; 0 is none. */
 struct delta {
 	u64 of_window;
 	/* u64 leaves no gap at the end, which the verifier would not let pass. */
 	u64 is_negative;
 };
 
-/* delta_r with so many subflows: 1 / (m |B \ M|) for the best without the largest window, -1 / (m |M|) for M. */
+/* delta_r with this many subflows: 1 / (m |B \ M|) for the best without the largest window, -1 / (m |M|) for M. */
 static __always_inline struct delta delta_of(const struct connection *connection, const struct subflow *r,
 					     u64 subflows)
 {

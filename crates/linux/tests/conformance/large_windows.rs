@@ -1,7 +1,7 @@
 //! Each side by itself over a thousand rounds of congestion avoidance, at windows from ten packets to a hundred thousand:
 //! what an acknowledgement adds is small there, and what is lost of it each time adds up.
 //!
-//! A subflow has at most so many acknowledgements a round: all of a large window would take hours, and a share that each
+//! A subflow has at most this many acknowledgements a round: all of a large window would take hours, and a share that each
 //! acknowledgement loses is the same in fewer.
 
 use crate::native::Native;
@@ -78,7 +78,7 @@ impl Pair {
         self.happen(r, &Event::Acknowledge(ack));
     }
 
-    /// All subflows send a round and have it acknowledged by turns, so many packets at a time.
+    /// All subflows send a round and have it acknowledged by turns, this many packets at a time.
     fn round(&mut self, stride: u32) {
         for (r, sender) in self.senders.iter_mut().enumerate() {
             let most = MOST_ACKNOWLEDGEMENTS * u64::from(stride);

@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The kernel may take a late packet for lost before the test has looked: so often it is tried again.
 const TRIES: usize = 20;
 
-/// The one subflow's row once so many packets of it have arrived.
+/// The one subflow's row once this many packets of it have arrived.
 fn row(loaded: &Loaded, packets: u64) -> Row {
     let begin = Instant::now();
     loop {

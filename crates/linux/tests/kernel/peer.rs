@@ -138,7 +138,7 @@ impl Drop for Peer {
 }
 
 impl Connection<'_> {
-    /// Waits until so many bytes have been sent.
+    /// Waits until this many bytes have been sent.
     pub fn wait_for(&mut self, bytes: u32) {
         while self.sent < bytes {
             let segment = self.peer.next();

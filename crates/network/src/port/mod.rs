@@ -128,7 +128,7 @@ pub trait Port {
 /// One bit in the unit of [`Port::sent`].
 const BIT: u128 = 1_000_000_000_000;
 
-/// What a port has sent of a packet of so many bytes that will have left in `remaining`, in the unit of
+/// What a port has sent of a packet of this many bytes that will have left in `remaining`, in the unit of
 /// [`Port::sent`].
 fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
     let unsent = u128::from(remaining.as_picos()) * u128::from(rate.as_bps());
