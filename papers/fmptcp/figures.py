@@ -193,7 +193,7 @@ def together(tables: list[pl.DataFrame]) -> pl.DataFrame:
     """Tables by variant side by side, in the order of the first."""
     first, *others = tables
     for other in others:
-        first = first.join(other, on="variant", maintain_order="left")
+        first = first.join(other, on="variant", how="left", maintain_order="left")
     return first
 
 
