@@ -178,16 +178,7 @@ fn flows(plan: &Plan, output: &Output) -> Result<(), Broken> {
         );
     }
     // The ideal is that of the paths that a flow has at its start, at the rates that links have then.
-    let moves = matches!(
-        plan.routing,
-        RoutingKind::Spray { .. } | RoutingKind::Fmp(_)
-    );
-    let scatters = plan.groups.iter().any(|group| {
-        group
-            .controllers()
-            .any(|(entry, _)| entry.scatter.is_some())
-    });
-    let constant = plan.events.is_empty() && !moves && !scatters;
+    let constant = plan.events.is_empty() && !packets_part_ways(plan);
     for flow in 0..delivered.len() {
         let (size, delivered) = (sizes[flow], delivered[flow]);
         let finished = times[flow].is_finite();
@@ -248,6 +239,16 @@ fn line_rates(plan: &Plan) -> Vec<f64> {
         }
     }
     rates
+}
+
+/// Whether packets of a subflow may take different ways.
+fn packets_part_ways(plan: &Plan) -> bool {
+    let moves = matches!(
+        plan.routing,
+        RoutingKind::Spray { .. } | RoutingKind::Fmp(_)
+    );
+    let mut controllers = plan.groups.iter().flat_map(|group| group.controllers());
+    moves || controllers.any(|(entry, _)| entry.scatter.is_some())
 }
 
 /// What a packet has at most on the wire, in bits, with room for a congestion header.
@@ -349,6 +350,8 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
         let sum = into.iter().sum::<f64>();
         limits.push((sum, into.into_iter().fold(0.0, f64::max)));
     }
+    // A subflow arrives at more than one port where its packets, or it itself, may change their way.
+    let spreads = packets_part_ways(plan);
     for table in &output.tables {
         for column in ["goodput_bps", "rate_bps"] {
             let of_rows = match table.name {
@@ -358,7 +361,7 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
             let of_subflows = table.column("subflow").is_some();
             for (rate, &flow) in table.numbers(column).iter().zip(of_rows) {
                 let (all, one) = limits[flow as usize];
-                let limit = if of_subflows { one } else { all };
+                let limit = if of_subflows && !spreads { one } else { all };
                 hold!(
                     rate.is_nan() || *rate <= limit * (1.0 + 1e-9),
                     "a rate is above the line's",
