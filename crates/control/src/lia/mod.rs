@@ -9,7 +9,8 @@
 //! 1 / max(B, w_r), which is what this file computes, afresh for every acknowledgement. Slow start
 //! and losses are Reno's. With one active subflow LIA is Reno.
 //!
-//! Subflows without an RTT sample are left out of the sums, as in Linux. A subflow in recovery
+//! Subflows without an RTT sample are left out of the sums, as in Linux, and those that take no new data
+//! (MMPTCP's scattered one). A subflow in recovery
 //! counts with the window it has.
 //!
 //! LIA is not ECN-capable by itself. With `ecn_cut` = c > 0 it is, and the first mark of a round cuts
