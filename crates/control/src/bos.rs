@@ -182,7 +182,9 @@ impl Subflow {
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss, rules: &Rules) {
         let window = match self.state {
             State::Normal => path.window,
-            State::Reduced { window_before, .. } => path.window.max(window_before),
+            State::Reduced { window_before, .. } => {
+                path.window.max(window_before.min(path.loss_limit))
+            }
         };
         loss::respond_from(path, loss, window);
         if rules.integers {

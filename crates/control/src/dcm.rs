@@ -65,7 +65,8 @@ impl Controller for Dcm {
         subflow.share.on_ack(path, ack);
         if ack.ce > 0 {
             subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
-        } else if ack.lets_window_grow() {
+        }
+        if path.may_grow_by(ack) {
             let packets = slow_start::grow(path, ack.packets);
             if packets > 0 {
                 paths[r].window += f64::from(packets) / packets_per_increment(paths, r);

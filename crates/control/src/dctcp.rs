@@ -5,8 +5,8 @@
 //! - once a round: alpha <- (1 - g) alpha + g F, with F the share of the round's acknowledged packets
 //!   that were marked;
 //! - on the first mark of a round: w <- w (1 - alpha/2), ssthresh = w, in slow start too;
-//! - for an acknowledgement without marks, Reno's increase: +1 for each acknowledged packet in slow start,
-//!   then +1/w; one with marks never grows the window (RFC 3168, section 6.1.2);
+//! - Reno's increase: +1 for each acknowledged packet in slow start, then +1/w; an acknowledgement with marks
+//!   does not grow the window (RFC 3168, section 6.1.2), unless the transport follows code in which it does;
 //! - loss halves.
 //!
 //! When an acknowledgement both ends a round and carries a mark, alpha is brought up to date first.
@@ -122,9 +122,9 @@ impl Controller for Dctcp {
         let subflow = self.subflows.get(r);
         subflow.share.on_ack(path, ack);
         if ack.ce > 0 {
-            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
             subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
-        } else if ack.lets_window_grow() {
+        }
+        if path.may_grow_by(ack) {
             reno::grow(path, ack.packets);
         }
     }

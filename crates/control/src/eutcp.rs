@@ -122,9 +122,10 @@ impl Controller for Eutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let gamma = self.gamma(r);
         if ack.ce > 0 && self.marks_count {
-            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
             self.cuts.get(r).on_mark(&mut paths[r], gamma / 2.0);
-            return;
+            if !paths[r].growth_by_marked_acks {
+                return;
+            }
         }
         if ack.lets_window_grow() {
             let packets = slow_start::grow_by(&mut paths[r], ack.packets, gamma);

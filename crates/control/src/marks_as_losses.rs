@@ -14,8 +14,8 @@ struct Reduction {
 /// A controller whose subflows lose something, as far as it knows, in each round that is marked.
 ///
 /// A window that was reduced, by a mark or by lost packets, is not reduced by a mark in the same round, and neither by
-/// lost packets if it was by a mark (RFC 3168, section 6.1.2). A timeout always counts. A marked acknowledgement
-/// grows no window.
+/// lost packets if it was by a mark (RFC 3168, section 6.1.2). A timeout always counts. Whether a marked
+/// acknowledgement grows the window is the transport's choice.
 pub struct MarksAsLosses {
     controller: Box<dyn Controller>,
     reduced: PerSubflow<Option<Reduction>>,
@@ -59,8 +59,7 @@ impl Controller for MarksAsLosses {
         }
         let unmarked = Ack {
             ce: 0,
-            // A marked acknowledgement lets no window grow, whether it reduced one or not.
-            recovery: ack.recovery || ack.ce > 0,
+            recovery: ack.recovery || (ack.ce > 0 && !paths[r].growth_by_marked_acks),
             ..*ack
         };
         self.controller.on_ack(paths, r, &unmarked);

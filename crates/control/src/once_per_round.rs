@@ -51,7 +51,8 @@ impl OncePerRound {
     pub fn on_loss_of(&mut self, path: &mut Path, loss: Loss, share: f64) {
         let cut_by_mark = !self.may_cut(path);
         let window = if cut_by_mark {
-            path.window.max(self.window_before)
+            // What is in flight may be less than the window before the mark.
+            path.window.max(self.window_before.min(path.loss_limit))
         } else {
             path.window
         };
@@ -140,6 +141,15 @@ mod tests {
             (8.0, 8.0),
             "half of 16, not of 12"
         );
+    }
+
+    #[test]
+    fn a_loss_in_a_marked_round_takes_its_share_of_the_flight_where_the_transport_says_so() {
+        let (mut path, mut cuts) = (path(), OncePerRound::new());
+        cuts.on_mark(&mut path, 0.25);
+        path.loss_limit = 14.0;
+        cuts.on_loss(&mut path, Loss::FastRetransmit);
+        assert_eq!((path.window, path.ssthresh), (7.0, 7.0), "half of 14");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a controller sees of a connection's subflows, and writes back.
 
+use crate::Ack;
 use core::ops::{Index, IndexMut};
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -66,6 +67,12 @@ pub struct Path {
     pub in_flight: u32,
     /// Whether the subflow is in fast recovery.
     pub in_recovery: bool,
+    /// Whether acknowledgements that carry marks grow windows as others do. RFC 3168, section 6.1.2, forbids it; some
+    /// published code does it. The transport sets it once.
+    pub growth_by_marked_acks: bool,
+    /// The response to a loss takes its share from this many packets at most: what was in flight if the transport
+    /// says so (RFC 5681, section 3.1), else infinite. The transport sets it before each loss.
+    pub loss_limit: f64,
     /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. The
     /// transport sets it before each acknowledgement. Congestion avoidance counts every packet.
     pub slow_start_limit: u32,
@@ -96,6 +103,8 @@ impl Path {
             acked: 0,
             in_flight: 0,
             in_recovery: false,
+            growth_by_marked_acks: false,
+            loss_limit: f64::INFINITY,
             slow_start_limit: u32::MAX,
             packet: Bytes::new(1500),
             pacing_rate: None,
@@ -114,6 +123,12 @@ impl Path {
     #[inline]
     pub fn has_rtt(&self) -> bool {
         self.smoothed_rtt > Time::ZERO
+    }
+
+    /// Whether this acknowledgement may grow the window where growth by marked ones is the transport's choice.
+    #[inline]
+    pub fn may_grow_by(&self, ack: &Ack) -> bool {
+        (ack.ce == 0 || self.growth_by_marked_acks) && ack.lets_window_grow()
     }
 
     /// tau_r: the smoothed RTT in seconds; zero before the first sample.

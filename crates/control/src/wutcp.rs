@@ -165,10 +165,11 @@ impl Controller for Wutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
         if ack.ce > 0 && self.marks_count {
-            // A marked acknowledgement does not grow the window either (RFC 3168, section 6.1.2).
             let cut = self.weight.cut(path);
             self.cuts.get(r).on_mark(path, cut);
-            return;
+            if !path.growth_by_marked_acks {
+                return;
+            }
         }
         if ack.lets_window_grow() {
             let packets = slow_start::grow_by(path, ack.packets, self.weight.step);

@@ -180,6 +180,8 @@ fn ns3() -> Config {
     Config {
         recovery: Recovery::NewReno,
         limited_transmit: false,
+        // NewAckNewReno calls OpenCWND for every new acknowledgement, whatever its ECN echo made of the window before.
+        growth_by_marked_acks: true,
         ssthresh_from: SsthreshFrom::Flight,
         initial_window: 1.0,
         initial_ssthresh: 65_535.0 / 1400.0,

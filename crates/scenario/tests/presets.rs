@@ -227,6 +227,15 @@ fn slow_start_is_limited_where_the_source_is_no_linux() {
 }
 
 #[test]
+fn marked_acknowledgements_grow_windows_in_the_ns3_code_alone() {
+    for preset_of in pathweave_scenario::presets() {
+        let grow = preset_of.config("dctcp", GIGABIT).growth_by_marked_acks;
+        let expected = ["amp-2019", "ns3-mmptcp"].contains(&preset_of.name);
+        assert_eq!(grow, expected, "{}", preset_of.name);
+    }
+}
+
+#[test]
 fn a_group_mixes_presets_and_overrides() {
     let text = r#"
         [fabric]

@@ -113,6 +113,8 @@ pub struct Config {
     pub reduction: Reduction,
     /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
     pub growth_in_cut_round: bool,
+    /// Whether acknowledgements that carry marks grow windows as others do, against RFC 3168, section 6.1.2.
+    pub growth_by_marked_acks: bool,
     /// What a loss takes its share from.
     pub ssthresh_from: SsthreshFrom,
     /// Initial window, in packets.
@@ -232,6 +234,7 @@ impl Default for Config {
             limited_transmit: true,
             reduction: Reduction::AtOnce,
             growth_in_cut_round: true,
+            growth_by_marked_acks: false,
             ssthresh_from: SsthreshFrom::Window,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,

@@ -142,6 +142,7 @@ impl Connection {
         );
         let packet = config.mean_packet().round() as u64;
         path.packet = Bytes::new(packet + u64::from(header_bytes));
+        path.growth_by_marked_acks = config.growth_by_marked_acks;
         Connection {
             controller: opening.controller,
             ecn: opening.ecn_echo.is_some(),
@@ -178,7 +179,8 @@ impl Connection {
     pub fn lose(&mut self, number: SubflowId, loss: Loss, flight: u32, now: Time) {
         let path = &mut self.paths[number.0 as usize];
         if self.config.ssthresh_from == SsthreshFrom::Flight {
-            path.window = path.window.min(f64::from(flight.max(1)));
+            path.loss_limit = f64::from(flight.max(1));
+            path.window = path.window.min(path.loss_limit);
         }
         let paths = &mut Paths::new(&mut self.paths);
         self.controller.on_loss(paths, number, loss, now);

@@ -29,6 +29,10 @@ pub(crate) struct TransportTable {
     /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth_in_cut_round: Option<bool>,
+    /// Whether acknowledgements that carry marks grow windows as others do, where the controller's source is an RFC or
+    /// Linux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_by_marked_acks: Option<bool>,
     /// What a loss takes its share from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssthresh_from: Option<SsthreshFromName>,
@@ -215,6 +219,8 @@ impl TransportTable {
         }
         let growth = self.growth_in_cut_round;
         config.growth_in_cut_round = growth.unwrap_or(config.growth_in_cut_round);
+        let growth = self.growth_by_marked_acks;
+        config.growth_by_marked_acks = growth.unwrap_or(config.growth_by_marked_acks);
         if let Some(from) = self.ssthresh_from {
             config.ssthresh_from = match from {
                 SsthreshFromName::Flight => SsthreshFrom::Flight,
@@ -394,6 +400,7 @@ impl From<&Config> for TransportTable {
                 Reduction::Proportional => ReductionName::Prr,
             }),
             growth_in_cut_round: Some(config.growth_in_cut_round),
+            growth_by_marked_acks: Some(config.growth_by_marked_acks),
             ssthresh_from: Some(match config.ssthresh_from {
                 SsthreshFrom::Flight => SsthreshFromName::Flight,
                 SsthreshFrom::Window => SsthreshFromName::Window,

@@ -94,6 +94,35 @@ fn growth_in_the_round_of_a_cut_is_a_setting_of_its_own() {
 }
 
 #[test]
+fn growth_by_marked_acknowledgements_is_a_setting() {
+    for (controller, grows) in [("dctcp", true), ("dcm", true), ("amp", false)] {
+        let windows = [false, true].map(|growth_by_marked_acks| {
+            let config = Config {
+                growth_by_marked_acks,
+                initial_window: 20.0,
+                initial_ssthresh: 10.0,
+                ack: every_packet(),
+                ..Config::default()
+            };
+            let (mut endpoints, id, mut wishes) = started(controller, 1000, config);
+            let all: Vec<_> = (0..20).collect();
+            carry(&mut endpoints, Time::from_micros(100), &all, &mut wishes);
+            carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
+            path(&endpoints, id).window
+        });
+        // Twenty marked acknowledgements: one cut, and a packet a round of growth or none.
+        let [without, with] = windows;
+        if grows {
+            assert_eq!(without, 10.0, "{controller}");
+            assert!((11.7..12.0).contains(&with), "{controller}: {with}");
+        } else {
+            assert_eq!(without, with, "{controller} says itself what marks do");
+            assert!(without > 15.0, "{controller}: {without}");
+        }
+    }
+}
+
+#[test]
 fn the_window_grows_again_after_the_round_of_the_cut() {
     let config = Config {
         growth_in_cut_round: false,
