@@ -65,6 +65,16 @@ impl Scenario {
     fn size(&self) -> &str {
         &self.size
     }
+    /// What all variants are variants of, as JSON, without what no result depends on.
+    #[getter]
+    fn settings(&self) -> String {
+        self.inner.settings().to_string()
+    }
+    /// Identifies the settings, Pathweave's version among them.
+    #[getter]
+    fn settings_hash(&self) -> String {
+        self.inner.settings_hash()
+    }
     /// The names on each axis, in the file's order.
     #[getter]
     fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -151,6 +161,11 @@ impl Variant {
     #[getter]
     fn resolved(&self) -> String {
         self.inner().resolved.to_string()
+    }
+    /// Identifies what its results depend on but for the seed.
+    #[getter]
+    fn settings_hash(&self) -> String {
+        self.inner().settings_hash()
     }
     fn hash(&self, seed: u64) -> String {
         self.inner().hash(seed)

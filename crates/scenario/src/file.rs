@@ -23,6 +23,7 @@ pub(crate) const KEYS: &[&str] = &[
     "stop",
     "measure",
     "record",
+    "report",
     "events",
     "sizes",
 ];
@@ -67,6 +68,7 @@ pub(crate) fn file(root: &Node, problems: &mut Vec<Problem>) -> Option<File> {
     let stop = optional(table, "stop", problems);
     let measure = optional(table, "measure", problems);
     let record = optional(table, "record", problems);
+    let report = optional(table, "report", problems);
     let events = events(table, problems);
     if problems.len() > before {
         return None;
@@ -83,6 +85,7 @@ pub(crate) fn file(root: &Node, problems: &mut Vec<Problem>) -> Option<File> {
         stop,
         measure,
         record,
+        report,
         events,
         variants: BTreeMap::new(),
         sizes: BTreeMap::new(),

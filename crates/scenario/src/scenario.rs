@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 pub struct Scenario {
     title: String,
     seeds: Vec<u64>,
+    settings: serde_json::Value,
     variants: Vec<Variant>,
 }
 
@@ -165,6 +166,18 @@ impl Scenario {
         &self.title
     }
 
+    /// What all variants are variants of: the scenario with its size and the command line's values but without its
+    /// variants. Every default is written out where it is a scenario by itself; where only variants complete it, it
+    /// is as the file has it. What no result depends on is left out: title, seeds, report and the names of phases.
+    pub fn settings(&self) -> &serde_json::Value {
+        &self.settings
+    }
+
+    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of Pathweave's version.
+    pub fn settings_hash(&self) -> String {
+        sha256(&[&canonical(&self.settings), env!("CARGO_PKG_VERSION")])
+    }
+
     /// The seeds to run.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
@@ -185,20 +198,18 @@ pub fn check(text: &str) -> Result<Scenario, Diagnostics> {
 }
 
 impl Variant {
-    /// Identifies the results of this variant with this seed: a SHA-256 of the resolved scenario but
-    /// for its title, of Pathweave's version and of the seed.
+    /// Identifies the results of this variant with this seed: a SHA-256 of [`Variant::settings_hash`]'s parts and
+    /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update(canonical(&self.resolved, &["title"]));
-        hasher.update([0]);
-        hasher.update(env!("CARGO_PKG_VERSION"));
-        hasher.update([0]);
-        hasher.update(seed.to_string());
-        hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let settings = canonical(&without_names(&self.resolved));
+        sha256(&[&settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
+    }
+
+    /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
+    /// its title, its report and the names of its phases, and of Pathweave's version.
+    pub fn settings_hash(&self) -> String {
+        let settings = canonical(&without_names(&self.resolved));
+        sha256(&[&settings, env!("CARGO_PKG_VERSION")])
     }
 
     /// What a backend runs.
@@ -220,25 +231,56 @@ impl Variant {
     }
 }
 
-/// JSON with sorted keys and no spaces, without some keys at the top.
-fn canonical(value: &serde_json::Value, without: &[&str]) -> String {
+/// The SHA-256 of these texts, in hexadecimal.
+fn sha256(parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    for (place, part) in parts.iter().enumerate() {
+        if place > 0 {
+            hasher.update([0]);
+        }
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers and the names
+/// of its phases, of which the times stay, in order.
+fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value as Json;
+    let mut scenario = scenario.clone();
+    let Json::Object(keys) = &mut scenario else {
+        return scenario;
+    };
+    for name in ["title", "report", "seed", "seeds"] {
+        keys.remove(name);
+    }
+    if let Some(Json::Object(measure)) = keys.get_mut("measure")
+        && let Some(Json::Object(phases)) = measure.get_mut("phases")
+    {
+        let mut times: Vec<Json> = phases.values().cloned().collect();
+        times.sort_by_key(ToString::to_string);
+        measure.insert("phases".to_owned(), Json::Array(times));
+    }
+    scenario
+}
+
+/// JSON with sorted keys and no spaces.
+fn canonical(value: &serde_json::Value) -> String {
     use serde_json::Value as Json;
     match value {
         Json::Object(entries) => {
-            let mut keys: Vec<&String> = entries
-                .keys()
-                .filter(|key| !without.contains(&key.as_str()))
-                .collect();
+            let mut keys: Vec<&String> = entries.keys().collect();
             keys.sort();
             let entry = |key: &String| {
                 let name = Json::String(key.clone());
-                format!("{name}:{}", canonical(&entries[key], &[]))
+                format!("{name}:{}", canonical(&entries[key]))
             };
             let entries: Vec<String> = keys.into_iter().map(entry).collect();
             format!("{{{}}}", entries.join(","))
         }
         Json::Array(list) => {
-            let list: Vec<String> = list.iter().map(|value| canonical(value, &[])).collect();
+            let list: Vec<String> = list.iter().map(canonical).collect();
             format!("[{}]", list.join(","))
         }
         other => other.to_string(),
@@ -297,6 +339,7 @@ impl Loading {
             return Err(unique(problems));
         };
 
+        let settings = self.settings(&common, first_seed);
         let mut found: HashMap<(Place, String), (Problem, usize)> = HashMap::new();
         let mut loaded = Vec::new();
         let mut title = String::new();
@@ -355,10 +398,31 @@ impl Loading {
             return Ok(Scenario {
                 title,
                 seeds,
+                settings,
                 variants: loaded,
             });
         }
         Err(unique(problems))
+    }
+
+    /// [`Scenario::settings`], from a tree without variants.
+    fn settings(&self, common: &Node, seed: u64) -> serde_json::Value {
+        let mut report = Report {
+            tree: common,
+            folder: self.folder.as_deref(),
+            problems: Vec::new(),
+        };
+        // Its mistakes are reported where they matter: in the variants.
+        let resolved = file::file(common, &mut Vec::new()).and_then(|mut file| {
+            resolve(&mut file, &mut report, seed)?;
+            report.problems.is_empty().then_some(file)
+        });
+        let settings = match resolved {
+            Some(file) => serde_json::to_value(&file)
+                .expect("a scenario has text keys and finite numbers only"),
+            None => common.json(),
+        };
+        without_names(&settings)
     }
 }
 

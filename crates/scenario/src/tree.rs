@@ -107,6 +107,23 @@ impl Node {
         }
     }
 
+    /// The same as JSON, as it was written; a number that JSON does not have is its text.
+    pub fn json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Text(text) | Value::Date(text) => text.as_str().into(),
+            Value::Integer(number) => (*number).into(),
+            Value::Number(number) => serde_json::Number::from_f64(*number)
+                .map_or_else(|| number.to_string().into(), Into::into),
+            Value::Truth(truth) => (*truth).into(),
+            Value::List(list) => list.iter().map(Node::json).collect(),
+            Value::Table(table) => table
+                .entries
+                .iter()
+                .map(|(key, node)| (key.name.clone(), node.json()))
+                .collect(),
+        }
+    }
+
     /// The value of a key of a table, or of an index of a list.
     pub fn child(&self, step: &str) -> Option<&Node> {
         match &self.value {

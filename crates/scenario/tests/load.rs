@@ -355,6 +355,86 @@ fn hashes_tell_results_apart_and_stay() {
     insta::assert_snapshot!(serde_json::to_string(&reno.resolved).expect("JSON"),);
 }
 
+/// The settings that variants share, and the hash of each variant.
+fn identities(text: &str, sets: &[&str]) -> (String, Vec<String>) {
+    let selection = Selection {
+        sets: sets.iter().map(|&set| set.to_owned()).collect(),
+        ..Selection::default()
+    };
+    let scenario = Scenario::from_text("s.toml", text, None, &selection).expect("sound");
+    let variants = scenario.variants().iter();
+    (
+        scenario.settings_hash(),
+        variants.map(Variant::settings_hash).collect(),
+    )
+}
+
+const TWO_VARIANTS: &str = r#"
+    title = "Two"
+    stop = { at = "10 ms" }
+    measure = { phases = { early = ["0 ms", "5 ms"], late = ["5 ms", "10 ms"] } }
+    [fabric]
+    kind = "dumbbell"
+    left = 1
+    right = 1
+    bottleneck_rate = "1 Gbps"
+    bottleneck_delay = "25 us"
+    host_delay = "25 us"
+    [[traffic]]
+    name = "all"
+    pattern = "flows"
+    size = "unlimited"
+    flows = [{ from = "S1", to = "D1" }]
+    [variants.scheme.Reno]
+    "traffic.all.controller" = "reno"
+    [variants.scheme.XMP]
+    "traffic.all.controller" = { name = "xmp", beta = 4 }
+"#;
+
+#[test]
+fn settings_are_what_the_variants_share() {
+    let plain = identities(TWO_VARIANTS, &[]);
+    // What no result depends on.
+    for (from, to) in [
+        ("\"Two\"", "\"Other\""),
+        ("early", "first"),
+        ("stop =", "report = { question = \"Which?\" }\n    stop ="),
+        ("stop =", "seeds = 3\n    stop ="),
+    ] {
+        assert_eq!(
+            identities(&TWO_VARIANTS.replace(from, to), &[]),
+            plain,
+            "{from}"
+        );
+    }
+    // A variant's own settings.
+    let (settings, variants) = identities(&TWO_VARIANTS.replace("beta = 4", "beta = 2"), &[]);
+    assert_eq!((&settings, &variants[0]), (&plain.0, &plain.1[0]));
+    assert_ne!(variants[1], plain.1[1]);
+    // Another variant.
+    let more =
+        format!("{TWO_VARIANTS}\n[variants.scheme.BOS]\n\"traffic.all.controller\" = \"bos\"");
+    assert_eq!(identities(&more, &[]).0, plain.0);
+    // What they share, in the file or on the command line.
+    let slow = identities(&TWO_VARIANTS.replace("1 Gbps", "100 Mbps"), &[]);
+    let set = identities(TWO_VARIANTS, &["fabric.bottleneck_rate=100 Mbps"]);
+    assert_eq!(slow, set);
+    assert!(slow.0 != plain.0 && slow.1 != plain.1);
+    let longer = identities(&TWO_VARIANTS.replace("5 ms", "6 ms"), &[]);
+    assert_ne!(longer.0, plain.0, "the phases' times matter");
+    // A value that a variant overrides is a setting all the same.
+    let given = identities(TWO_VARIANTS, &["traffic.all.controller=dctcp"]);
+    assert_ne!(given.0, plain.0);
+}
+
+#[test]
+fn settings_that_are_a_scenario_have_every_default() {
+    let scenario = load("dumbbell.toml");
+    let settings = scenario.settings();
+    assert_eq!(settings["fabric"]["bottleneck_rate"], "1 Gbps");
+    assert!(settings.get("title").is_none());
+}
+
 #[test]
 fn listed_flows_say_who_when_and_where() {
     let scenario = load("fmptcp-tab2.toml");

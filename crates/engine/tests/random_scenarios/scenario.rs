@@ -135,6 +135,7 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     stop(draw, &scale, &groups, &names, &mut file);
     file.set("traffic", groups);
     file.maybe(draw, 0.5, "measure", |draw| measure(draw, &scale));
+    file.maybe(draw, 0.1, "report", report);
     if !scale.ends {
         file.maybe(draw, 0.4, "record", |draw| {
             record(draw, &scale, &built, &listed)
@@ -166,6 +167,18 @@ fn seeds(draw: &mut Draw, file: &mut Table) {
         }
         _ => {}
     }
+}
+
+/// What a report answers, which changes no result.
+fn report(draw: &mut Draw) -> Value {
+    let mut report = Table::default();
+    report.maybe(draw, 0.5, "question", |_| "Which is faster?".into());
+    report.maybe(draw, 0.5, "quantity", |_| "p99 fct".into());
+    report.maybe(draw, 0.5, "baseline", |_| "a".into());
+    report.maybe(draw, 0.5, "order", |draw| {
+        (*draw.pick(&["merit", "file"])).into()
+    });
+    report.into()
 }
 
 /// When the run ends: at a time, by some group's traffic, or with the last flow.

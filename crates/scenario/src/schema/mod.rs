@@ -57,6 +57,9 @@ pub(crate) struct File {
     /// Which series are recorded.
     #[schemars(default)]
     pub record: RecordTable,
+    /// What a report answers.
+    #[schemars(default)]
+    pub report: ReportTable,
     /// Changes of links at given times.
     #[schemars(default)]
     pub events: Vec<EventTable>,

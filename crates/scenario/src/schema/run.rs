@@ -65,6 +65,35 @@ impl Default for MeasureTable {
     }
 }
 
+/// What a report answers. No result depends on it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ReportTable {
+    /// The question, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// What decides: a quantity, and what is taken of it, such as "goodput", "p99 fct" or "mean fct of small".
+    /// Default: what the traffic suggests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<String>,
+    /// The name of the variant that the others are compared with. Default: the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// The order of the variants. Default: merit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<ReportOrder>,
+}
+
+/// The order of variants in a report.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReportOrder {
+    /// The best first.
+    Merit,
+    /// As in the file.
+    File,
+}
+
 /// Which series are recorded. Default: none.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
