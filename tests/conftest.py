@@ -68,8 +68,9 @@ def write_scenario(
     axes: str = 'scheme = ["DCTCP", "XMP-4"]\npattern = ["Permutation", "Incast"]',
     fake: str = "flows = 40",
     top: str = "",
+    more: str = "",
 ) -> Path:
     """A scenario file for the fake core."""
     path = folder / f"{name}.toml"
-    path.write_text(f'title = "Made up"\n{top}\n[axes]\n{axes}\n[fake]\n{fake}\n')
+    path.write_text(f'title = "Made up"\n{top}\n[axes]\n{axes}\n[fake]\n{fake}\n{more}\n')
     return path

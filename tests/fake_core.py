@@ -2,7 +2,8 @@
 
 A scenario file for it is TOML with `title`, `[axes]` (axis = [names]) and `[fake]`: `seconds` of
 wall-clock time a run takes, `fail` (labels of variants that fail), `deaf` (cannot be cancelled),
-and the fields of `synthetic.Shape`. A key `broken` at the top makes it a wrong scenario.
+and the fields of `synthetic.Shape`. `[own."<label>"]` holds settings of one variant, `[phases]` phases.
+A key `broken` at the top makes it a wrong scenario.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Any
 import synthetic
 
 VERSION = "0.0.test"
+NO_SETTINGS = '{"measure": {"phases": {}}}'
+"""A resolved scenario with nothing in it."""
 
 
 class ScenarioError(ValueError):
@@ -104,8 +107,12 @@ class Variant:
     resolved: str
     fake: dict[str, Any]
 
+    @property
+    def settings_hash(self) -> str:
+        return _digest(_without_names(json.loads(self.resolved)))
+
     def hash(self, seed: int) -> str:
-        return hashlib.sha256(f"{self.resolved}{VERSION}{seed}".encode()).hexdigest()[:32]
+        return _digest([_without_names(json.loads(self.resolved)), seed])
 
     def prepare(self, seed: int) -> Run:
         return Run(self, seed)
@@ -121,6 +128,21 @@ class Scenario:
     variants: list[Variant]
     seeds: list[int]
     groups: list[str]
+    settings: str
+
+    @property
+    def settings_hash(self) -> str:
+        return _digest(json.loads(self.settings))
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256((VERSION + json.dumps(value, sort_keys=True)).encode()).hexdigest()
+
+
+def _without_names(resolved: dict[str, Any]) -> dict[str, Any]:
+    phases = resolved["measure"]["phases"]
+    kept = {key: value for key, value in resolved.items() if key not in ("title", "report")}
+    return kept | {"measure": {"phases": sorted(phases.values())}}
 
 
 def load(
@@ -137,13 +159,20 @@ def load(
             raise ScenarioError(f"--only {text}: there is no such variant")
         kept[axis] = [name]
     fake = content.get("fake", {})
+    shared = {
+        "title": content.get("title", ""),
+        "report": content.get("report", {}),
+        "fake": fake | {"seconds": 0},
+        "measure": {"phases": content.get("phases", {})},
+        "set": sets,
+        "size": size,
+    }
     variants = []
     for names in itertools.product(*kept.values()):
         at = dict(zip(kept, names, strict=True))
-        resolved = json.dumps(
-            {"axes": at, "fake": fake | {"seconds": 0}, "set": sets, "size": size}
-        )
         label = ", ".join(names)
+        own = content.get("own", {}).get(label, {})
+        resolved = json.dumps({"axes": at, "own": own} | shared)
         slug = "-".join(names).lower() or "run"
         variants.append(Variant(at, label, slug, resolved, fake))
     return Scenario(
@@ -155,7 +184,18 @@ def load(
         variants=variants,
         seeds=list(range(1, (seeds or content.get("seeds", 1)) + 1)),
         groups=["large", "request", "answer"],
+        settings=json.dumps(_without_names(shared)),
     )
+
+
+def from_resolved(resolved: str) -> Scenario:
+    """The variant that was resolved to this, alone."""
+    value = json.loads(resolved)
+    names = list(value["axes"].values())
+    variant = Variant(
+        value["axes"], ", ".join(names), "-".join(names).lower() or "run", resolved, value["fake"]
+    )
+    return Scenario("", value["title"], "quick", [], {}, [variant], [1], [], "{}")
 
 
 def module() -> types.ModuleType:
@@ -182,6 +222,7 @@ def module() -> types.ModuleType:
         presets=lambda: [{"name": "xmp-2013", "help": "Values of the XMP paper."}],
         ScenarioError=ScenarioError,
         load=load,
+        from_resolved=from_resolved,
     )
     return module
 

@@ -23,6 +23,7 @@ from pathweave.results.jsonfile import write_json
 from pathweave.results.read import find_runs
 from pathweave.results.schema import TABLES, kind_of, typed
 from pathweave.results.testbed import PlayedOutput
+from pathweave.results.settings import Settings
 from pathweave.results.write import Identity, write_run
 
 NAMES = ("Alone", "Both")
@@ -85,13 +86,16 @@ def write(
     **about: Any,
 ) -> Path:
     """One run of the scenario "two" on a backend."""
-    variant = fake_core.Variant({"scheme": "XMP"}, "XMP", "xmp", "{}", {})
+    variant = fake_core.Variant({"scheme": "XMP"}, "XMP", "xmp", fake_core.NO_SETTINGS, {})
     stretch = about.pop("stretch", 10) if backend == "testbed" else None
-    utility = "proportional" if backend == "solve" else None
-    folder = layout.scenario_folder(root, "two", "quick", utility, stretch)
+    words = ("optimum",) if backend == "solve" else ()
+    if stretch is not None:
+        words = ("testbed", *([f"stretch{stretch}"] if stretch != 1 else []))
+    settings = Settings(f"h{words}", "h", {}, "quick", (), "0", words)
+    folder = root / "two" / settings.name
     identity = Identity(
         scenario="two", title="Two flows", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-        seed=seed, version="0", hash="h", backend=backend,
+        seed=seed, version="0", hash="h", settings=settings.hash, backend=backend,
     )  # fmt: skip
     value = fake_linux.output({}, valid=about.pop("valid", True), stretch=stretch or 1)
     value["testbed"]["lateness_s"]["p99"] = about.pop("late_s", 9e-4)
@@ -102,7 +106,7 @@ def write(
         "tolerance": 1e-6,
     }  # fmt: skip
     write_run(
-        layout.run_folder(folder, "xmp", seed),
+        folder / layout.run_name("xmp", seed),
         identity,
         played if backend == "testbed" else plain,  # pyright: ignore[reportArgumentType]
         optimum=optimum if backend == "solve" else None,
@@ -110,7 +114,7 @@ def write(
     write_json(
         folder / layout.SCENARIO,
         {"name": "two", "title": "Two flows", "size": "quick", "axes": [["scheme", ["XMP"]]],
-         "groups": ["large"], "expected": []},
+         "groups": ["large"], "expected": [], "settings": settings.to_json()},
     )  # fmt: skip
     return folder
 
@@ -216,12 +220,14 @@ def test_page_has_all_of_it(root: Path) -> None:
 
 
 def test_one_backend_has_nothing_beside_it(root: Path) -> None:
-    assert "side by side" not in page_of(root / "two")
-    assert "side by side" not in page_of(root / "two-testbed-stretch10")
+    assert "side by side" not in page_of(root / "two/quick")
+    assert "side by side" not in page_of(root / "two/quick-testbed-stretch10")
 
 
 def test_without_simulation_there_is_no_difference(root: Path) -> None:
-    (comparison,) = comparisons(find_runs([root / "two-testbed-stretch10", root / "two-optimum"]))
+    (comparison,) = comparisons(
+        find_runs([root / "two/quick-testbed-stretch10", root / "two/quick-optimum"])
+    )
     (table,) = goodput_tables(comparison)
     assert [head.split(" (")[0] for head in table.heads] == ["testbed, stretch 10", "optimum"]
     assert not any(
@@ -261,7 +267,7 @@ def test_optimum_beside_the_simulation_stands_beside_the_testbed(root: Path) -> 
         ).write_parquet(folder / "optimum_subflows.parquet")  # fmt: skip
         about = {"utility": "proportional", "results_hash": "r"}
         write_json(folder / "optimum.json", about)
-    scenarios = find_runs([root / "two", root / "two-testbed-stretch10"])
+    scenarios = find_runs([root / "two/quick", root / "two/quick-testbed-stretch10"])
     (comparison,) = comparisons(scenarios)
     (table,) = goodput_tables(comparison)
     assert table.heads[2] == "optimum (Mbps), 3 runs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,10 +36,10 @@ class Output:
 
 
 def identity(run_hash: str = "h") -> write.Identity:
-    variant = fake_core.Variant({}, "", "run", "{}", {})
+    variant = fake_core.Variant({}, "", "run", fake_core.NO_SETTINGS, {})
     return write.Identity(
         scenario="s", title="", size="", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-        seed=1, version="0", hash=run_hash,
+        seed=1, version="0", hash=run_hash, settings="h",
     )  # fmt: skip
 
 
@@ -109,16 +110,28 @@ def test_a_run_is_current_only_whole_and_with_its_hash(tmp_path: Path) -> None:
     assert not write.is_current(folder, "h")
 
 
-@pytest.mark.parametrize("content", [None, b"", b"PAR", b"PAR1 cut off"])
-def test_a_damaged_table_is_named(fake: None, tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"PAR", b"PAR1 cut off", "foreign"])
+def test_a_damaged_table_is_named_and_the_others_go_on(
+    fake: None, tmp_path: Path, content: bytes | str | None
+) -> None:
     path = write_scenario(tmp_path)
-    pathweave.run(path, out=tmp_path / "out", progress=False)
-    table = next((tmp_path / "out").rglob("flows.parquet"))
+    whole = pathweave.run(path, out=tmp_path / "out", progress=False)
+    table = tmp_path / "out/tab1/quick/xmp-4-incast-s1/flows.parquet"
     table.unlink()
-    if content is not None:
+    if content == "foreign":
+        pl.DataFrame({"id": [1]}).write_parquet(table)
+    elif isinstance(content, bytes):
         table.write_bytes(content)
-    with pytest.raises(InputError, match=r"flows\.parquet is missing or damaged"):
-        pathweave.load(tmp_path / "out")
+    said = r"left out: .*xmp-4-incast-s1/flows\.parquet is (missing|damaged)"
+    with pytest.warns(UserWarning, match=said):
+        results = pathweave.load(tmp_path / "out")
+    kept = pl.col("variant") != "XMP-4, Incast"
+    assert results.flows.equals(whole.flows.filter(kept))
+    with pytest.raises(InputError, match=r"no run can be used: .*flows\.parquet is"):
+        pathweave.load(table.parent)
+    # The same command runs it again, and nothing else.
+    assert pathweave.run(path, out=tmp_path / "out", progress=False).flows.equals(whole.flows)
+    assert pathweave.load(tmp_path / "out").flows.equals(whole.flows)
 
 
 def test_captures_are_files_of_the_run(tmp_path: Path) -> None:
@@ -126,8 +139,9 @@ def test_captures_are_files_of_the_run(tmp_path: Path) -> None:
     captures = [{"name": "large-3", "flow": 17, "packets": 2, "pcapng": b"\x0a\x0d"}]
     flows = {"id": np.array([17])}
     write.write_run(folder, identity(), Output({"flows": flows}, captures=captures))  # pyright: ignore[reportArgumentType]
+    digest = hashlib.sha256(captures[0]["pcapng"]).hexdigest()  # pyright: ignore[reportArgumentType]
     assert read_json(folder / "manifest.json")["captures"] == {
-        "large-3": {"flow": 17, "packets": 2}
+        "large-3": {"flow": 17, "packets": 2, "sha256": digest}
     }
     stored = pathweave.load(tmp_path / "out").stored[0]
     assert stored.captures["large-3"].name == "packets-large-3.pcapng"
@@ -150,8 +164,8 @@ def test_run_and_load_from_a_notebook(fake: None, tmp_path: Path) -> None:
         path, seeds=2, only={"pattern": "Incast"}, set={"fabric.k": 4}, out=out, progress=False
     )
     assert len(results) == 4
-    tags = ["scenario", "backend", "variant", "scheme", "pattern", "seed"]
-    assert results.flows.columns[:6] == tags
+    tags = ["scenario", "settings", "backend", "variant", "scheme", "pattern", "seed"]
+    assert results.flows.columns[:7] == tags
     assert results.flows.height == 4 * 30
     assert results.runs["scheme"].to_list() == ["DCTCP", "DCTCP", "XMP-4", "XMP-4"]
     assert results.where(scheme="XMP-4").flows["scheme"].unique().to_list() == ["XMP-4"]
@@ -166,7 +180,7 @@ def test_run_and_load_from_a_notebook(fake: None, tmp_path: Path) -> None:
     assert "tables flows" in repr(results)
     again = pathweave.load(out)
     assert again.flows.equals(results.flows)
-    one = pathweave.load(out / "tab1" / "xmp-4-incast-s2")
+    one = pathweave.load(out / "tab1" / "quick" / "xmp-4-incast-s2")
     assert len(one) == 1
     assert one.runs["size"].to_list() == ["quick"]
     with pytest.raises(InputError):
@@ -218,30 +232,6 @@ def test_summary_counts_what_did_not_finish(fake: None, tmp_path: Path) -> None:
     assert row["goodput_mean_bps"] == pytest.approx(done["goodput_bps"].mean())
     assert row["fct_p99_s"] == pytest.approx(done["fct_s"].quantile(0.99, "linear"))
     assert row["goodput_ci_bps"] is None
-
-
-def test_folders_with_a_column_finished_still_load(fake: None, tmp_path: Path) -> None:
-    path = write_scenario(tmp_path, axes="", fake="flows = 500")
-    results = pathweave.run(path, out=tmp_path / "out", progress=False)
-    today = results.flows
-    assert set(today["end"]) == {"finished", "unfinished"}
-    (run,) = results.stored
-    # As it was written before: a flow that was stopped had finished, and had a completion time.
-    flows = pl.read_parquet(run.path("flows"))
-    cut = flows["end"] == "unfinished"
-    earlier = flows.with_columns(
-        pl.when(cut).then(0.25).otherwise(pl.col("fct_s")).alias("fct_s"),
-        pl.lit(value=True).alias("end"),
-    ).rename({"end": "finished"})
-    earlier.write_parquet(run.path("flows"))
-    loaded = pathweave.load(run.folder)
-    assert loaded.flows.columns == today.columns
-    assert set(loaded.flows["end"]) == {"finished", "stopped"}
-    assert loaded.flows["fct_s"].to_list() == today["fct_s"].to_list()
-    row = loaded.summary().row(0, named=True)
-    assert (row["stopped"], row["unfinished"]) == (int(cut.sum()), 0)
-    assert row["stopped_bytes"] == flows.filter(cut)["delivered_bytes"].sum()
-    assert row["fct_p99_s"] == results.summary()["fct_p99_s"][0]
 
 
 def test_confidence_interval() -> None:

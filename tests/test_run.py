@@ -33,10 +33,12 @@ def test_writes_the_layout(cli: Command, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     done = cli("run", "tab1.toml", "--seeds", "2")
     assert done.returncode == 0, done.stderr
-    runs = sorted(path.name for path in (tmp_path / "results" / "tab1").iterdir() if path.is_dir())
+    runs = sorted(
+        path.name for path in (tmp_path / "results" / "tab1" / "quick").iterdir() if path.is_dir()
+    )
     assert len(runs) == 8
     assert "xmp-4-incast-s2" in runs
-    run = tmp_path / "results/tab1/xmp-4-incast-s2"
+    run = tmp_path / "results/tab1/quick/xmp-4-incast-s2"
     names = {path.name for path in run.iterdir()}
     assert names == {
         "manifest.json", "timing.json", "flows.parquet", "subflows.parquet", "links.parquet",
@@ -52,9 +54,9 @@ def test_writes_the_layout(cli: Command, tmp_path: Path) -> None:
 def test_other_sizes_do_not_replace_results(cli: Command, tmp_path: Path) -> None:
     write_scenario(tmp_path)
     assert cli("run", "tab1.toml", "--only", "scheme=DCTCP").returncode == 0
-    before = tree(tmp_path / "results/tab1")
+    before = tree(tmp_path / "results/tab1/quick")
     assert cli("run", "tab1.toml", "--size", "paper", "--only", "scheme=DCTCP").returncode == 0
-    assert tree(tmp_path / "results/tab1") == before
+    assert tree(tmp_path / "results/tab1/quick") == before
     assert (tmp_path / "results/tab1-paper/dctcp-incast-s1/manifest.json").is_file()
 
 
@@ -74,7 +76,7 @@ def test_second_start_runs_what_is_missing_or_changed(cli: Command, tmp_path: Pa
     assert "4 of 4 runs are there already" in again.stderr
     assert "started" not in again.stderr
     assert 'Flows of "large"' in again.stdout
-    (tmp_path / "results/tab1/dctcp-incast-s1/flows.parquet").unlink()
+    (tmp_path / "results/tab1/quick/dctcp-incast-s1/flows.parquet").unlink()
     third = cli("run", "tab1.toml")
     assert "3 of 4 runs are there already" in third.stderr
     changed = cli("run", "tab1.toml", "--set", "fabric.k=4")
@@ -88,7 +90,7 @@ def test_failed_run_leaves_the_others(cli: Command, tmp_path: Path) -> None:
     done = cli("run", "tab1.toml")
     assert done.returncode == 1
     assert "packets are not conserved" in done.stderr
-    assert len(list((tmp_path / "results/tab1").glob("*/manifest.json"))) == 3
+    assert len(list((tmp_path / "results/tab1/quick").glob("*/manifest.json"))) == 3
     assert "Traceback" not in done.stderr
 
 
@@ -117,10 +119,10 @@ def test_interrupted_and_resumed_equals_uninterrupted(cli: Command, tmp_path: Pa
     process.send_signal(signal.SIGINT)
     _, messages = process.communicate(timeout=30)
     assert process.returncode == 1
-    kept = len(list((tmp_path / "broken/tab1").glob("*/manifest.json")))
+    kept = len(list((tmp_path / "broken/tab1/quick").glob("*/manifest.json")))
     assert 2 <= kept < 8
     assert f"{kept} of 8 runs are kept" in " ".join(messages.split())
-    assert not list((tmp_path / "broken/tab1").glob(".*"))
+    assert not list((tmp_path / "broken/tab1/quick").glob(".*"))
     resumed = cli("run", "tab1.toml", "--seeds", "2", "--out", "broken")
     assert f"{kept} of 8 runs are there already" in resumed.stderr
     assert cli("run", "tab1.toml", "--seeds", "2", "--out", "whole").returncode == 0
@@ -145,8 +147,8 @@ def test_leftovers_of_a_killed_process_are_swept(cli: Command, tmp_path: Path) -
     write_scenario(tmp_path)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    left = tmp_path / f"results/tab1/.xmp-4-incast-s1.partial-{gone.pid}"
-    ours = tmp_path / f"results/tab1/.xmp-4-incast-s1.partial-{os.getpid()}"
+    left = tmp_path / f"results/tab1/quick/.xmp-4-incast-s1.partial-{gone.pid}"
+    ours = tmp_path / f"results/tab1/quick/.xmp-4-incast-s1.partial-{os.getpid()}"
     left.mkdir(parents=True)
     ours.mkdir()
     assert cli("run", "tab1.toml").returncode == 0

@@ -22,7 +22,7 @@ from pathweave.running.playing import Playing
 from test_kernel import calls
 
 AXES = 'scheme = ["DCTCP", "XMP-4"]'
-FOLDER = "results/tab1-testbed"
+FOLDER = "results/tab1/quick-testbed"
 
 
 def write_testbed(folder: Path, testbed: str = "", **more: str) -> Path:
@@ -73,13 +73,15 @@ def test_every_variant_and_seed_is_a_call(play: Command, tmp_path: Path) -> None
 def test_manifest_says_how_it_went(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path)
     assert play("--stretch", "10", "--only", "scheme=XMP-4").returncode == 0
-    about = manifest(tmp_path / "results/tab1-testbed-stretch10/xmp-4-s1")
+    about = manifest(tmp_path / "results/tab1/quick-testbed-stretch10/xmp-4-s1")
     assert about["backend"] == "testbed"
     assert about["testbed"]["stretch"] == 10
     assert about["testbed"]["valid"] is True
     assert about["testbed"]["controllers"] == {"xmp": "pw_xmp"}
     assert about["testbed"]["lateness_s"]["p99"] == pytest.approx(9e-4)
-    again = json.loads((tmp_path / "results/tab1-testbed-stretch10/scenario.json").read_text())
+    again = json.loads(
+        (tmp_path / "results/tab1/quick-testbed-stretch10/scenario.json").read_text()
+    )
     assert again["command"] == "pathweave testbed tab1.toml --stretch 10"
 
 
@@ -103,7 +105,7 @@ def test_hosts_may_send_packet_by_packet(play: Command, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "Segmentation offload: off" in done.stdout
     assert "--no-gso" in calls(tmp_path)[0]
-    folder = tmp_path / "results/tab1-testbed-stretch10-no-gso"
+    folder = tmp_path / "results/tab1/quick-testbed-stretch10-no-gso"
     assert manifest(folder / "xmp-4-s1")["testbed"]["gso"] is False
     again = json.loads((folder / "scenario.json").read_text())
     assert again["command"] == "pathweave testbed tab1.toml --stretch 10 --no-gso"
@@ -112,7 +114,7 @@ def test_hosts_may_send_packet_by_packet(play: Command, tmp_path: Path) -> None:
     # One with bundles that stands where this one's belongs is not taken for it.
     assert play("--stretch", "10", "--only", "scheme=XMP-4").returncode == 0
     (folder / "xmp-4-s1").rename(tmp_path / "other")
-    (tmp_path / "results/tab1-testbed-stretch10/xmp-4-s1").rename(folder / "xmp-4-s1")
+    (tmp_path / "results/tab1/quick-testbed-stretch10/xmp-4-s1").rename(folder / "xmp-4-s1")
     assert "there already" not in play(*options).stderr
 
 
@@ -125,7 +127,7 @@ def test_folders_and_hashes_are_the_backends_own(
     assert play("--stretch", "10").returncode == 0
     hashes = {
         manifest(tmp_path / "results" / name / "dctcp-s1")["hash"]
-        for name in ("tab1", "tab1-testbed", "tab1-testbed-stretch10")
+        for name in ("quick", "quick-testbed", "quick-testbed-stretch10")
     }
     assert len(hashes) == 3
     assert len(calls(tmp_path)) == 4
@@ -136,26 +138,12 @@ def test_folders_and_hashes_are_the_backends_own(
     target = tmp_path / FOLDER
     for path in target.glob("*-s1"):
         path.rename(tmp_path / path.name)
-    for path in (tmp_path / "results/tab1-testbed-stretch10").glob("*-s1"):
+    for path in (tmp_path / "results/tab1/quick-testbed-stretch10").glob("*-s1"):
         path.rename(target / path.name)
     assert "there already" not in play().stderr
     assert len(calls(tmp_path)) == 6
     assert play("--fresh").returncode == 0
     assert len(calls(tmp_path)) == 8
-
-
-@pytest.mark.parametrize(
-    ("size", "stretch", "gso", "name"),
-    [
-        ("quick", 1, True, "fig4-testbed"),
-        ("quick", 1, False, "fig4-testbed-no-gso"),
-        ("", 10, True, "fig4-testbed-stretch10"),
-        ("paper", 10, False, "fig4-paper-testbed-stretch10-no-gso"),
-    ],
-)
-def test_name_of_the_folder(size: str, stretch: int, name: str, *, gso: bool) -> None:
-    folder = layout.scenario_folder(Path("r"), "fig4", size, stretch=stretch, gso=gso)
-    assert folder == Path("r") / name
 
 
 def test_the_order_of_groups_does_not_matter() -> None:

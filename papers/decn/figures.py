@@ -26,7 +26,6 @@ import polars as pl
 
 from pathweave.results.convergence import convergence, seconds
 from pathweave.results.read import find_runs
-from pathweave.results.stored import read_table
 from pathweave.results.summary import has_finished
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def shares(run: StoredRun) -> str:
 
 def completion(run: StoredRun) -> str:
     """Completion times and goodput of short and long flows."""
-    flows = read_table(run.path("flows"), "flows").filter(has_finished())
+    flows = run.read("flows").filter(has_finished())
     drops = pl.read_parquet(run.path("links"))["drops"].sum()
     fct, short = pl.col("fct_s"), pl.col("group") == "short"
     row = flows.select(

@@ -49,6 +49,20 @@ pub fn load(
         .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
 }
 
+/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone.
+#[pyfunction]
+pub fn from_resolved(py: Python<'_>, resolved: &str) -> PyResult<Scenario> {
+    let value = serde_json::from_str(resolved)
+        .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
+    py.detach(|| pathweave_scenario::Scenario::from_resolved(&value))
+        .map(|scenario| Scenario {
+            name: scenario.title().to_owned(),
+            inner: Arc::new(scenario),
+            size: "quick".to_owned(),
+        })
+        .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
+}
+
 #[pymethods]
 impl Scenario {
     /// The file's name without its ending.

@@ -11,9 +11,11 @@ from pathweave.cli.exits import guarded
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
+from pathweave.cli.results import results
 from pathweave.cli.run import run
 from pathweave.cli.solve import solve
 from pathweave.cli.testbed import play_all
+from pathweave.cli.verify import verify
 
 app = typer.Typer(
     name="pathweave",
@@ -49,6 +51,8 @@ app.command(name="run")(run)
 app.command(name="solve")(solve)
 app.command(name="testbed")(play_all)
 app.command(name="report")(report)
+app.command(name="results")(results)
+app.command(name="verify")(verify)
 app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)
 app.command(name="list")(list_)

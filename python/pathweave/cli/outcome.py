@@ -31,10 +31,33 @@ def finish(session: Session, outcome: Outcome) -> None:
             # Where this one failed, an optimum of another utility may still stand.
             print_results(console, scenario.with_optimum_of(beside) if beside else scenario)
         console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
+        for line in _other_settings(session):
+            console.print(line, soft_wrap=True, markup=False)
     if outcome.cancelled or outcome.failed:
         explain(len(done), len(session.plan.tasks) - len(outcome.left_out), outcome)
         refused = len(outcome.refused) == len(outcome.failed) and not outcome.cancelled
         raise typer.Exit(WRONG_INPUT if refused else FAILED)
+
+
+def _other_settings(session: Session) -> list[str]:
+    """What differs from the settings whose results took the plain name of the folder."""
+    from pathweave.results import layout
+    from pathweave.results.differences import sentences
+    from pathweave.results.jsonfile import read_json
+    from pathweave.results.settings import Settings, what_differs
+
+    plan = session.plan
+    plain = plan.folder.with_name(plan.settings.name)
+    if plain == plan.folder:
+        return []
+    try:
+        other = Settings.from_json(read_json(plain / layout.SCENARIO)["settings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    found = sentences(what_differs([plan.settings, other]))
+    return [f"{plain.name} beside it has other settings (these / those):"] + [
+        f"  {line}" for line in found
+    ]
 
 
 def explain(kept: int, total: int, outcome: Outcome) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
-from pathweave.results.stored import read_table, scan_table, sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,14 +71,12 @@ class Source:
             if name not in run.tables or (first_seed and run.label in seen):
                 continue
             seen.add(run.label)
-            stored = scan_table(run.path(name), name)
-            with sound(run.path(name)):
-                here = stored.collect_schema()
+            here = run.scan(name).collect_schema()
             if any(column not in here for column in columns):
                 return None
             wanted = [*columns, *(column for column in optional if column in here)]
             parts.append(
-                read_table(run.path(name), name, wanted).select(
+                run.read(name, wanted).select(
                     pl.lit(self.scheme(run)).alias("scheme"),
                     pl.lit(self.panel(run)).alias("panel"),
                     pl.lit(run.label).alias("variant"),

@@ -27,7 +27,8 @@ from pathweave.report.tables import (
     summary_tables,
 )
 from pathweave.results.backends import Comparison, comparisons
-from pathweave.results.read import StoredScenario, find_runs
+from pathweave.results.read import StoredScenario, search
+from pathweave.results.settings import what_differs_in
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 
@@ -83,7 +84,8 @@ def build_report(
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
     and SVG of every chart go to `charts` beside it. Raises `InputError` when there are no runs.
     """
-    scenarios = find_runs(folders)
+    found = search(folders)
+    scenarios = found.scenarios
     compared = comparisons(scenarios)
     palette = palette_of([*scenarios, *(comparison.merged() for comparison in compared)])
     besides = [
@@ -96,12 +98,13 @@ def build_report(
     target = out or _default_folder(folders)
     target.mkdir(parents=True, exist_ok=True)
     page = target / PAGE
-    page.write_text(_page(parts, besides), encoding="utf-8")
+    unusable = [unusable.reason for unusable in found.unusable]
+    page.write_text(_page(parts, besides, what_differs_in(scenarios), unusable), encoding="utf-8")
     if pictures:
         for beside in besides:
             write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
         for part in parts:
-            below = part.scenario.folder.name if len(parts) > 1 else ""
+            below = f"{part.scenario.name}-{part.scenario.folder.name}" if len(parts) > 1 else ""
             write_pictures(target / CHARTS / below, part.figures)
     return page
 
@@ -159,7 +162,10 @@ def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
         ("Backend", ", ".join(sorted({run.manifest["backend"] for run in runs}))),
         ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
         (_WORK[runs[0].backend], _work(hops, seconds)),
-        ("Results", f"{scenario.folder.name}/, {_disk_use(scenario)}"),
+        (
+            "Results",
+            f"{scenario.folder.parent.name}/{scenario.folder.name}/, {_disk_use(scenario)}",
+        ),
     ]
     if any(settings):
         found.append(("Set", "; ".join(text or "nothing" for text in settings)))
@@ -189,12 +195,6 @@ def _notes(scenario: StoredScenario) -> list[str]:
     for note, names in said.items():
         every = len(names) == len(scenario.runs) > 1
         notes += [f"All runs: {note}"] if every else [f"{name}: {note}" for name in names]
-    versions = {run.manifest["pathweave"] for run in scenario.runs}
-    settings = {tuple(run.manifest["scenario"]["set"]) for run in scenario.runs}
-    if len(versions) > 1:
-        notes.append("The runs come from different versions of Pathweave.")
-    if len(settings) > 1:
-        notes.append("The runs were made with different --set values.")
     return notes
 
 
@@ -222,7 +222,12 @@ def _optimum_notes(scenario: StoredScenario) -> list[str]:
     return notes
 
 
-def _page(parts: Sequence[Part], besides: Sequence[Beside]) -> str:
+def _page(
+    parts: Sequence[Part],
+    besides: Sequence[Beside],
+    apart: Sequence[tuple[str, list[str]]],
+    unusable: Sequence[str],
+) -> str:
     import jinja2
     import vl_convert
 
@@ -242,6 +247,8 @@ def _page(parts: Sequence[Part], besides: Sequence[Beside]) -> str:
         title=" · ".join(part.scenario.heading for part in parts),
         parts=parts,
         besides=besides,
+        apart=apart,
+        unusable=unusable,
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
         library=library,

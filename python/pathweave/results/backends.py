@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pathweave.results import layout
 from pathweave.results.interval import half_width
-from pathweave.results.stored import read_table
 from pathweave.results.summary import counted
 
 if TYPE_CHECKING:
@@ -101,11 +100,11 @@ class Value:
 def comparisons(scenarios: Iterable[StoredScenario]) -> list[Comparison]:
     """Scenarios that stand there from several backends, of which one is a simulation or testbed.
 
-    Those with the same name and size belong together.
+    Those of one name with the same settings belong together.
     """
     together: dict[tuple[str, str], list[StoredScenario]] = {}
     for scenario in scenarios:
-        together.setdefault((scenario.name, scenario.size), []).append(scenario)
+        together.setdefault((scenario.name, scenario.settings.scenario_hash), []).append(scenario)
     found: list[Comparison] = []
     for group in together.values():
         columns = [column for scenario in group for column in _columns(scenario)]
@@ -126,15 +125,15 @@ def flows(run: StoredRun, *, few: bool) -> pl.DataFrame:
     """
     import polars as pl
 
-    known = read_table(run.path("flows"), "flows")
+    known = run.read("flows")
     parts = [_part(counted(known).select(flow="id", value="goodput_bps"))]
     if "phases" in run.tables:
-        phases = read_table(run.path("phases"), "phases")
+        phases = run.read("phases")
         parts.append(_part(phases.rename({"goodput_bps": "value"})))
     if few:
         for table in ("subflows", "phase_subflows"):
             if table in run.tables:
-                part = read_table(run.path(table), table).rename({"goodput_bps": "value"})
+                part = run.read(table).rename({"goodput_bps": "value"})
                 parts.append(_part(_several(part)))
     return _named(pl.concat(parts), known, few=few)
 
@@ -143,12 +142,10 @@ def optimum(run: StoredRun, *, few: bool) -> pl.DataFrame:
     """The same of the optimum that was solved beside a run."""
     import polars as pl
 
-    known = read_table(run.path("flows"), "flows")
-    parts = [_part(read_table(run.path("optimum"), "optimum").rename({"optimum_bps": "value"}))]
+    known = run.read("flows")
+    parts = [_part(run.read("optimum").rename({"optimum_bps": "value"}))]
     if few:
-        part = read_table(run.path("optimum_subflows"), "optimum_subflows").rename(
-            {"optimum_bps": "value"}
-        )
+        part = run.read("optimum_subflows").rename({"optimum_bps": "value"})
         parts.append(_part(_several(part)))
     return _named(pl.concat(parts), known, few=few)
 
@@ -157,10 +154,10 @@ def queues(run: StoredRun) -> pl.DataFrame:
     """Mean queues of links in packets; the same columns."""
     import polars as pl
 
-    links = read_table(run.path("links"), "links")
+    links = run.read("links")
     parts = [links.select(phase=pl.lit(""), item="link", value="queue_mean")]
     if "phase_links" in run.tables:
-        phases = read_table(run.path("phase_links"), "phase_links")
+        phases = run.read("phase_links")
         parts.append(phases.select("phase", item="link", value="queue_mean"))
     queues = pl.concat(parts).drop_nulls("value")
     return queues.select("phase", "item", pl.lit(-1).alias("subflow"), "value")
@@ -181,7 +178,7 @@ def means(tables: Sequence[pl.DataFrame]) -> dict[Key, Value]:
 def is_few(comparison: Comparison) -> bool:
     """Whether the flows of the runs are few enough to be compared one by one."""
     first = comparison.columns[0].scenario.runs[0]
-    return read_table(first.path("flows"), "flows", ["id"]).height <= FEW
+    return first.read("flows", ["id"]).height <= FEW
 
 
 def _columns(scenario: StoredScenario) -> list[Column]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
-from pathweave.results.read import StoredRun, StoredScenario, find_runs
-from pathweave.results.stored import read_table, scan_table, sound
+from pathweave.results.read import StoredRun, StoredScenario, search
+from pathweave.results.settings import what_differs_in
 
 if TYPE_CHECKING:
     import os
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 class Results:
     """Runs, and their tables across variants and seeds.
 
-    Every table has the columns `scenario`, `backend`, `variant`, one per axis, and `seed` before
-    its own. An axis whose name is also a column of the table goes by `axis_<name>` there. Runs on
+    Every table has the columns `scenario`, `settings` (the name of their folder), `backend`,
+    `variant`, one per axis, and `seed` before its own. Rows of different settings do not belong into
+    one mean: `where(settings=...)` picks some. An axis whose name is also a column of the table goes by `axis_<name>` there. Runs on
     the testbed that are invalid stand in `runs` and `stored`; tables have their rows only with
     `invalid`.
     """
@@ -56,9 +58,8 @@ class Results:
         for scenario, run in self._counted():
             if name not in run.tables:
                 continue
-            part = scan_table(run.path(name), name)
-            with sound(run.path(name)):
-                own = part.collect_schema().names()
+            part = run.scan(name)
+            own = part.collect_schema().names()
             parts.append(part.select(*_tags(scenario, run, own), pl.all()))
         if not parts:
             known = ", ".join(self.tables)
@@ -82,7 +83,7 @@ class Results:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             for _, run in self._counted():
                 if name in run.tables:
-                    read_table(run.path(name), name)
+                    run.read(name)
             raise
 
     @property
@@ -96,6 +97,7 @@ class Results:
         rows = [
             {
                 "scenario": scenario.name,
+                "settings": scenario.folder.name,
                 "size": scenario.size,
                 "backend": scenario.backend or "simulation",
                 "variant": run.label,
@@ -159,15 +161,19 @@ class Results:
         return self.table("rtts")
 
     def where(self, **axes: str) -> Results:
-        """The runs that have these names on these axes, as in `results.where(scheme="XMP-4")`."""
+        """The runs that have these names on these axes, as in `results.where(scheme="XMP-4")`.
+
+        `scenario`, `settings` and `backend` are asked for in the same way.
+        """
         from dataclasses import replace
 
         kept: list[StoredScenario] = []
         for scenario in self.scenarios:
+            of_all = _tags_of(scenario)
             runs = [
                 run
                 for run in scenario.runs
-                if all(run.axes.get(axis) == name for axis, name in axes.items())
+                if all((of_all | run.axes).get(axis) == name for axis, name in axes.items())
             ]
             if runs:
                 kept.append(replace(scenario, runs=runs))
@@ -206,24 +212,39 @@ class Results:
 
 
 def load(*folders: str | os.PathLike[str], invalid: bool = False) -> Results:
-    """Read the results at or below `folders` (run, scenario or results folders).
+    """Read the results at or below `folders` (of runs, settings, scenarios or all results).
 
-    With `invalid` tables also have the rows of runs on the testbed that do not count. Raises
-    `InputError` when there are no results.
+    With `invalid` tables also have the rows of runs on the testbed that do not count. Warns of runs
+    that cannot be used, and where runs of one scenario have different settings. Raises `InputError`
+    when there are no results.
     """
-    found = find_runs([Path(folder) for folder in folders or ("results",)])
-    return Results(found, invalid=invalid)
+    found = search([Path(folder) for folder in folders or ("results",)])
+    for unusable in found.unusable:
+        warnings.warn(f"left out: {unusable.reason}", stacklevel=2)
+    for name, lines in what_differs_in(found.scenarios):
+        said = "; ".join(lines)
+        warnings.warn(
+            f"the runs of {name} have different settings, which where(settings=...) takes apart:"
+            f" {said}",
+            stacklevel=2,
+        )
+    return Results(found.scenarios, invalid=invalid)
+
+
+def _tags_of(scenario: StoredScenario) -> dict[str, str]:
+    return {
+        "scenario": scenario.name,
+        "settings": scenario.folder.name,
+        "backend": scenario.backend or "simulation",
+    }
 
 
 def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.Expr]:
     import polars as pl
 
-    tags = [
-        pl.lit(scenario.name).alias("scenario"),
-        pl.lit(scenario.backend or "simulation").alias("backend"),
-        pl.lit(run.label).alias("variant"),
-    ]
-    taken = {*own, "scenario", "backend", "variant", "seed"}
+    tags = [pl.lit(text).alias(name) for name, text in _tags_of(scenario).items()]
+    tags.append(pl.lit(run.label).alias("variant"))
+    taken = {*own, "scenario", "settings", "backend", "variant", "seed"}
     for axis, name in run.axes.items():
         tags.append(pl.lit(name).alias(f"axis_{axis}" if axis in taken else axis))
     tags.append(pl.lit(run.seed, dtype=pl.Int64).alias("seed"))

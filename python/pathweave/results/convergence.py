@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pathweave.results.stored import read_table
 from pathweave.results.units import scale
 
 if TYPE_CHECKING:
@@ -54,9 +53,9 @@ def convergence(run: StoredRun) -> pl.DataFrame | None:
     if not {"rates", "flows"} <= set(run.tables):
         return None
     bin_s = seconds(run.manifest["resolved"]["record"]["rates"])
-    flows = read_table(run.path("flows"), "flows").sort("start_s", "id")
+    flows = run.read("flows").sort("start_s", "id")
     recorded = (
-        whole_intervals(read_table(run.path("rates"), "rates"), bin_s)
+        whole_intervals(run.read("rates"), bin_s)
         .group_by("time_s", "flow")
         .agg(pl.col("rate_bps").sum())
         .pivot(on="flow", index="time_s", values="rate_bps")

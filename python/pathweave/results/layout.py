@@ -1,18 +1,19 @@
 """Names of folders and files under a results folder.
 
-results/<scenario>/scenario.json             what was asked for: order of axes, published values
-results/<scenario>/<variant>-s<seed>/        one run
-    manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
-    packets-<flow>.pcapng ...
-    optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
-results/<scenario>-optimum/                  the optimum alone, in the same form
-results/<scenario>-testbed/                  runs on the testbed, in the same form
+results/<scenario>/<settings>/                   runs that may share a table: `settings`
+    scenario.json                                what was asked for: settings, order of axes, published values
+    <variant>-s<seed>/                           one run
+        manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
+        packets-<flow>.pcapng ...
+        optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
+
+<settings> is the size, then what --set changed, then the backend where it is not the simulation:
+`quick`, `paper-rate=100Mbps`, `quick-testbed-stretch10`, `quick-optimum`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -22,8 +23,11 @@ OPTIMUM = "optimum.json"
 DEFAULT_ROOT = Path("results")
 DEFAULT_SIZE = "quick"
 DEFAULT_UTILITY = "proportional"
-FORMAT = 1
-"""Version of the layout; a reader refuses a newer one."""
+FORMAT = 2
+"""Version of the layout. A reader leaves out runs of another one: those of version 1 can be of several
+settings in one folder."""
+SHORT_HASH = 6
+"""Characters of the hash of a variant's settings in a folder's name."""
 
 SERIES = ("rates", "windows", "queues", "rtts")
 """Tables of samples over time, there when the scenario records them."""
@@ -36,39 +40,18 @@ OPTIMUM_TABLES = ("optimum", "optimum_subflows")
 """Tables that stand beside a run's own when the optimum was solved alongside."""
 
 
-def scenario_folder(
-    root: Path,
-    name: str,
-    size: str,
-    utility: str | None = None,
-    stretch: int | None = None,
-    *,
-    gso: bool = True,
-) -> Path:
-    """Folder of one scenario; sizes other than the default keep their results apart.
+def run_name(slug: str, seed: int, variant_hash: str = "") -> str:
+    """Name of the folder of one run of one variant.
 
-    So do optima, those for each utility, and runs on the testbed, those for each stretch, with
-    segmentation offload (GSO) and without.
+    The hash of the variant's settings is in it where other settings took the plain name.
     """
-    parts = [name]
-    if size not in ("", DEFAULT_SIZE):
-        parts.append(size)
-    if utility is not None:
-        parts.append("optimum")
-        if utility != DEFAULT_UTILITY:
-            parts.append(re.sub(r"[^A-Za-z0-9.]+", "-", utility).strip("-"))
-    if stretch is not None:
-        parts.append("testbed")
-        if stretch != 1:
-            parts.append(f"stretch{stretch}")
-        if not gso:
-            parts.append("no-gso")
-    return root / "-".join(parts)
+    short = f"-{variant_hash[:SHORT_HASH]}" if variant_hash else ""
+    return f"{slug or 'run'}{short}-s{seed}"
 
 
-def run_folder(scenario: Path, slug: str, seed: int) -> Path:
-    """Folder of one run of one variant."""
-    return scenario / f"{slug or 'run'}-s{seed}"
+def table_file(name: str) -> str:
+    """Name of the file with a table."""
+    return f"{name}.parquet"
 
 
 def capture_file(name: str) -> str:
@@ -105,15 +88,3 @@ def _lives(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def is_whole(table: Path) -> bool:
-    """Whether a Parquet file is there and not cut off: it begins and ends with the same mark."""
-    mark = b"PAR1"
-    try:
-        with table.open("rb") as file:
-            begins = file.read(len(mark))
-            file.seek(-len(mark), os.SEEK_END)
-            return begins == mark == file.read()
-    except OSError:
-        return False

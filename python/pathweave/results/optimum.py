@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.interval import half_width
-from pathweave.results.stored import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,10 +31,10 @@ def shares(scenario: StoredScenario) -> pl.DataFrame:
 def _of_run(run: StoredRun) -> pl.DataFrame:
     import polars as pl
 
-    flows = read_table(run.path("flows"), "flows", list(_FLOW_COLUMNS))
+    flows = run.read("flows", list(_FLOW_COLUMNS))
     flows = flows.filter("in_window").drop("in_window").rename({"id": "flow"})
     return (
-        read_table(run.path("optimum"), "optimum")
+        run.read("optimum")
         .join(flows, on="flow", how="inner", maintain_order="left")
         .select(
             pl.lit(run.label).alias("variant"),

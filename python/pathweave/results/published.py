@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from pathweave.results.interval import half_width
 from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
-from pathweave.results.stored import read_table
 from pathweave.results.units import scale
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
         return convergence(run)
     if name not in run.tables:
         return None
-    table = read_table(run.path(name), name)
+    table = run.read(name)
     if name == "flows":
         return counted(table)
     if name == "jobs":
@@ -119,7 +118,7 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
     other = {"phase_links": "links", "phases": "flows", "phase_subflows": "flows"}.get(name)
     if other is None:
         return table
-    about = read_table(run.path(other), other)
+    about = run.read(other)
     identity = key if key in about.columns else "id"
     new = [column for column in about.columns if column not in (*table.columns, identity)]
     return table.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pathweave.errors import InputError
 from pathweave.results import layout
+from pathweave.results.differences import differences
 from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
+from pathweave.results.settings import Settings
+from pathweave.results.stored import digest, read_table, scan_table, sound
 from pathweave.results.testbed import invalid
+from pathweave.results.write import damage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    import polars as pl
+
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+_NAMED = 3
+"""Differences of a variant's settings that stand in its name, at most."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +36,8 @@ class StoredRun:
     timing: dict[str, float]
     optimum: dict[str, Any] | None = None
     """What the optimum that was solved alongside rests on; None without one."""
+    phases: Mapping[str, str] = field(default_factory=dict)
+    """Names of phases that the scenario has changed since: the new ones by the old ones."""
 
     @property
     def label(self) -> str:
@@ -70,17 +83,36 @@ class StoredRun:
 
     def path(self, table: str) -> Path:
         """The Parquet file of `table`."""
-        return self.folder / f"{table}.parquet"
+        return self.folder / layout.table_file(table)
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """A table of the run: these columns, or all; raises `InputError` when it is damaged."""
+        frame = read_table(self.path(table), columns)
+        return self._with_new_names(frame) if "phase" in frame.columns else frame
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """A table of the run, not yet read; raises `InputError` when it is damaged."""
+        frame = scan_table(self.path(table))
+        with sound(self.path(table)):
+            columns = frame.collect_schema().names()
+        return self._with_new_names(frame) if "phase" in columns else frame
+
+    def _with_new_names(self, frame: Frame) -> Frame:
+        """The table with the names that the phases have now."""
+        import polars as pl
+
+        return frame.with_columns(pl.col("phase").replace(dict(self.phases)))
 
 
 @dataclass
 class StoredScenario:
-    """The runs of one scenario at one size, and what its file said about them."""
+    """The runs of one scenario with the same settings, and what its file said about them."""
 
     folder: Path
     name: str
     title: str
     size: str
+    settings: Settings
     path: str | None
     """Path of the scenario file as it was given to `pathweave run`; None when not known."""
     command: str | None
@@ -88,13 +120,17 @@ class StoredScenario:
     """Axes and their names, in the file's order: the order of tables and colours."""
     expected: tuple[Expected, ...]
     groups: list[str]
+    report: dict[str, str] = field(default_factory=dict)
+    """What the scenario's `[report]` says."""
     runs: list[StoredRun] = field(default_factory=list)
+    apart: str = ""
+    """What tells these settings from others of the scenario that were read with them."""
 
     @property
     def heading(self) -> str:
-        """Title, or the name when there is none, and the backend where it is not simulation."""
-        backend = self.backend
-        return f"{self.title or self.name} ({backend})" if backend else self.title or self.name
+        """Title or name, the backend where it is not simulation, and what sets it apart."""
+        words = ", ".join(word for word in (self.backend, self.apart) if word)
+        return f"{self.title or self.name} ({words})" if words else self.title or self.name
 
     @property
     def backend(self) -> str:
@@ -130,10 +166,32 @@ class StoredScenario:
         return replace(self, runs=runs)
 
 
-def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
-    """All runs at or below `paths`, grouped by scenario, in the scenario file's order.
+@dataclass(frozen=True)
+class Unusable:
+    """A run's folder that could not be read."""
 
-    Raises `InputError` when a path does not exist or no run is found.
+    folder: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came upon."""
+
+    scenarios: list[StoredScenario]
+    unusable: list[Unusable]
+    """Runs that are damaged or of another version; the others do not depend on them."""
+
+
+def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
+    """All runs at or below `paths` that can be read: `search` without what it could not use."""
+    return search(paths).scenarios
+
+
+def search(paths: Iterable[Path]) -> Found:
+    """All runs at or below `paths`, by scenario and settings, in the scenario file's order.
+
+    Raises `InputError` when a path does not exist or no run can be used.
     """
     folders: dict[Path, None] = {}
     given = list(paths)
@@ -141,22 +199,38 @@ def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
         if not path.is_dir():
             raise InputError(f"there is no folder {path}")
         folders.update(dict.fromkeys(_run_folders(path)))
-    scenarios: dict[Path, StoredScenario] = {}
+    scenarios: dict[tuple[Path, str], StoredScenario] = {}
+    unusable: list[Unusable] = []
     for folder in folders:
-        run = _read_run(folder)
-        parent = folder.parent
-        if parent not in scenarios:
-            scenarios[parent] = _read_scenario(parent, run)
-        scenarios[parent].runs.append(run)
+        try:
+            run = _read_run(folder)
+        except InputError as error:
+            unusable.append(Unusable(folder, str(error)))
+            continue
+        key = (folder.parent, str(run.manifest["settings"]))
+        if key not in scenarios:
+            scenarios[key] = _read_scenario(folder.parent, run)
+        scenarios[key].runs.append(run)
     if not scenarios:
+        if unusable:
+            raise InputError(_none_usable(unusable))
         where = ", ".join(str(path) for path in given)
         raise InputError(f"no finished run in {where}; `pathweave run` makes them")
     for scenario in scenarios.values():
+        _rename_phases(scenario)
+        _tell_variants_apart(scenario)
         _complete_axes(scenario)
         for run in scenario.runs:
             _order_axes(scenario, run)
         scenario.runs.sort(key=lambda run: _position(scenario, run))
-    return list(scenarios.values())
+    found = sorted(scenarios.values(), key=lambda scenario: str(scenario.folder))
+    _tell_settings_apart(found)
+    return Found(found, unusable)
+
+
+def _none_usable(unusable: Sequence[Unusable]) -> str:
+    more = f" (and {len(unusable) - 1} more)" if len(unusable) > 1 else ""
+    return f"no run can be used: {unusable[0].reason}{more}"
 
 
 def _run_folders(path: Path) -> Iterator[Path]:
@@ -170,51 +244,137 @@ def _run_folders(path: Path) -> Iterator[Path]:
 
 def _read_run(folder: Path) -> StoredRun:
     manifest = read_json(folder / layout.MANIFEST)
-    if manifest.get("format") != layout.FORMAT:
-        raise InputError(f"{folder} was written by another version of Pathweave; run it again")
+    found = manifest.get("format")
+    if found != layout.FORMAT:
+        raise InputError(
+            f"{folder} was written by another version of Pathweave (layout {found}, not"
+            f" {layout.FORMAT}): run the scenario again, then delete the folder"
+        )
+    reason = damage(folder, manifest)
+    if reason is not None:
+        raise InputError(f"{reason}; `pathweave run` runs it again")
     try:
         timing = read_json(folder / layout.TIMING)
-    except FileNotFoundError:
+    except (FileNotFoundError, InputError):
         timing = {}
-    run = StoredRun(folder, manifest, timing, read_optimum(folder, manifest))
-    for table in run.tables:
-        _check_whole(run.path(table))
-    return run
+    return StoredRun(folder, manifest, timing, read_optimum(folder, manifest))
 
 
 def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
     """What stands in `optimum.json`, if it is of the run that the manifest is of."""
     try:
         optimum = read_json(folder / layout.OPTIMUM)
-    except (OSError, InputError):  # damaged: as good as none, and solved again when asked for
+        whole = all(
+            digest(folder / layout.table_file(name)) == optimum["tables"][name]["sha256"]
+            for name in layout.OPTIMUM_TABLES
+        )
+    # Damaged: as good as none, and solved again when asked for.
+    except (OSError, InputError, KeyError, TypeError):
         return None
-    if not all(layout.is_whole(folder / f"{name}.parquet") for name in layout.OPTIMUM_TABLES):
-        return None
-    return optimum if optimum.get("results_hash") == manifest["results_hash"] else None
-
-
-def _check_whole(path: Path) -> None:
-    if not layout.is_whole(path):
-        raise InputError(f"{path} is missing or damaged; `pathweave run --fresh` runs it again")
+    return optimum if whole and optimum.get("results_hash") == manifest["results_hash"] else None
 
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
+    said = run.manifest["scenario"]
     try:
         about = read_json(folder / layout.SCENARIO)
-    except FileNotFoundError:
-        about = {}
-    said = run.manifest["scenario"]
+        settings = Settings.from_json(about["settings"])
+        if settings.hash != run.manifest["settings"]:  # somebody has moved runs
+            about, settings = {}, _unknown(run)
+    except (FileNotFoundError, KeyError, TypeError):
+        about, settings = {}, _unknown(run)
     return StoredScenario(
         folder=folder,
         name=said["name"],
-        title=said["title"],
+        title=about.get("title", said["title"]),
         size=said["size"],
+        settings=settings,
         path=about.get("path"),
         command=about.get("command"),
         axes={axis: list(names) for axis, names in about.get("axes", [])},
         expected=tuple(Expected.from_json(entry) for entry in about.get("expected", [])),
         groups=list(about.get("groups", [])),
+        report=about.get("report", {}),
     )
+
+
+def _unknown(run: StoredRun) -> Settings:
+    """What a manifest alone says of the settings."""
+    said = run.manifest["scenario"]
+    shared = run.manifest["settings"]
+    version = run.manifest["pathweave"]
+    backend = () if run.backend == "simulate" else (run.backend,)
+    return Settings(shared, shared, {}, said["size"], tuple(said["set"]), version, backend)
+
+
+def _rename_phases(scenario: StoredScenario) -> None:
+    """Phases go by the names that the scenario has for them now."""
+    try:
+        about = read_json(scenario.folder / layout.SCENARIO)
+    except FileNotFoundError:
+        return
+    names: dict[str, dict[str, list[str]]] = about.get("phases", {})
+    for place, run in enumerate(scenario.runs):
+        old = run.manifest["resolved"].get("measure", {}).get("phases", {})
+        new = names.get(run.manifest["variant"]["hash"], {})
+        by_time = {tuple(times): name for name, times in new.items()}
+        if len(by_time) != len(new) or len(new) != len(old):  # two phases at one time
+            continue
+        renamed = {
+            name: by_time[tuple(times)]
+            for name, times in old.items()
+            if by_time.get(tuple(times), name) != name
+        }
+        if renamed:
+            scenario.runs[place] = replace(run, phases=renamed)
+
+
+def _tell_variants_apart(scenario: StoredScenario) -> None:
+    """Variants of one name and different settings get names that say what differs."""
+    hashes: dict[str, dict[str, StoredRun]] = {}
+    for run in scenario.runs:
+        hashes.setdefault(run.label, {}).setdefault(run.manifest["variant"]["hash"], run)
+    for runs in hashes.values():
+        if len(runs) == 1:
+            continue
+        found = differences([run.manifest["resolved"] for run in runs.values()])
+        for place, variant_hash in enumerate(runs):
+            words = [f"{name}={values[place]}" for name, values in found[:_NAMED]]
+            words += [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
+            # A distribution that a file holds may differ in nothing that the settings show.
+            _extend_name(scenario, variant_hash, ", ".join(words) or variant_hash[:6])
+
+
+def _extend_name(scenario: StoredScenario, variant_hash: str, words: str) -> None:
+    for run in scenario.runs:
+        variant = run.manifest["variant"]
+        if variant["hash"] != variant_hash:
+            continue
+        label, axes = variant["label"], dict(variant["axes"])
+        first = next((axis for axis in scenario.axes if axis in axes), next(iter(axes), None))
+        if first is None:
+            variant["label"] = f"{label} [{words}]".strip()
+            continue
+        old = axes[first]
+        axes[first] = f"{old} [{words}]"
+        variant["axes"] = axes
+        order = [*scenario.axes, *(axis for axis in axes if axis not in scenario.axes)]
+        variant["label"] = ", ".join(axes[axis] for axis in order if axis in axes)
+        names = scenario.axes.setdefault(first, [])
+        if axes[first] not in names:
+            names.insert(names.index(old) + 1 if old in names else len(names), axes[first])
+
+
+def _tell_settings_apart(scenarios: Sequence[StoredScenario]) -> None:
+    """Scenarios of one name say what tells their settings apart."""
+    together: dict[tuple[str, str], list[StoredScenario]] = {}
+    for scenario in scenarios:
+        together.setdefault((scenario.name, scenario.backend), []).append(scenario)
+    for group in together.values():
+        if len(group) < 2:
+            continue
+        for scenario in group:
+            scenario.apart = scenario.folder.name
 
 
 def _complete_axes(scenario: StoredScenario) -> None:

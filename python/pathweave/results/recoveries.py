@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pathweave.results.stored import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +25,7 @@ def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:
         runs = [run for run in scenario.runs if run.label == label and "recoveries" in run.tables]
         if not runs:
             continue
-        tables = [read_table(run.path("recoveries"), "recoveries") for run in runs]
+        tables = [run.read("recoveries") for run in runs]
         hits = pl.concat(tables)
         took = hits["recovery_s"].drop_nulls()
         rows.append(

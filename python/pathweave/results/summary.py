@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.interval import half_width
-from pathweave.results.stored import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,7 @@ _FLOW_COLUMNS = (
 def summarise(scenario: StoredScenario) -> pl.DataFrame:
     """One row per traffic group and variant, groups and variants in the file's order.
 
-    Columns: scenario, group, variant, the axes, seeds, flows, finished, unfinished,
+    Columns: scenario, settings, group, variant, the axes, seeds, flows, finished, unfinished,
     unfinished_bytes, stopped, stopped_bytes (of flows with a size); goodput_mean_bps,
     goodput_ci_bps (half the 95 % interval, null for one seed), goodput_p50_bps, goodput_p99_bps;
     fct_mean_s, fct_p50_s, fct_p99_s; timeouts, retransmits
@@ -48,7 +47,12 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
             continue
         flows = flows.filter(pl.col("in_window"))
         for group in flows["group"].unique(maintain_order=True):
-            about = {"scenario": scenario.name, "group": group, "variant": label}
+            about = {
+                "scenario": scenario.name,
+                "settings": scenario.folder.name,
+                "group": group,
+                "variant": label,
+            }
             rows.append(
                 about
                 | runs[0].axes
@@ -114,9 +118,7 @@ def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.D
     import polars as pl
 
     parts = [
-        read_table(run.path(table), table, columns).with_columns(
-            seed=pl.lit(run.seed, dtype=pl.Int64)
-        )
+        run.read(table, columns).with_columns(seed=pl.lit(run.seed, dtype=pl.Int64))
         for run in runs
         if table in run.tables
     ]

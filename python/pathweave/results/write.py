@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
+import os
+import re
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.stored import digest
 from pathweave.results.testbed import PlayedOutput
 
 if TYPE_CHECKING:
@@ -36,6 +41,9 @@ class Identity:
     seed: int
     version: str
     hash: str
+    """Of the variant's settings, the seed, and how the backend goes about it."""
+    settings: str
+    """Hash of the settings that the run shares with others: `Settings.hash`."""
     backend: str = "simulate"
 
 
@@ -59,13 +67,13 @@ def write_run(
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
-        rows = {
+        tables = {
             name: write_table(partial, name, frame(output.tables[name])) for name in output.tables
         }
         for capture in output.captures:
             (partial / layout.capture_file(capture["name"])).write_bytes(capture["pcapng"])
         write_json(partial / layout.TIMING, _timing(output))
-        manifest = _manifest(identity, output, rows, notes)
+        manifest = _manifest(identity, output, tables, notes)
         if optimum is not None:
             manifest["optimum"] = dict(optimum)
         if isinstance(output, PlayedOutput):
@@ -88,15 +96,32 @@ def is_current(folder: Path, run_hash: str, limit: int | None = None) -> bool:
     optimum = manifest.get("optimum") or {}
     if optimum.get("truncated") and (limit is None or limit > optimum["limit"]):
         return False
-    tables = manifest.get("tables")
-    captures = manifest.get("captures", {})
     return (
         manifest.get("hash") == run_hash
         and manifest.get("format") == layout.FORMAT
-        and isinstance(tables, dict)
-        and all(layout.is_whole(folder / f"{name}.parquet") for name in tables)
-        and all((folder / layout.capture_file(name)).is_file() for name in captures)
+        and damage(folder, manifest) is None
     )
+
+
+def damage(folder: Path, manifest: Mapping[str, Any]) -> str | None:
+    """What in a run's folder is not as its manifest says; None when all is."""
+    try:
+        tables, captures = manifest["tables"], manifest["captures"]
+        files = {layout.table_file(name): about["sha256"] for name, about in tables.items()}
+        files |= {layout.capture_file(name): about["sha256"] for name, about in captures.items()}
+    except (KeyError, TypeError, AttributeError):
+        return f"{folder / layout.MANIFEST} is no manifest of a run"
+    for name, expected in files.items():
+        path = folder / name
+        try:
+            found = digest(path)
+        except FileNotFoundError:
+            return f"{path} is missing"
+        except OSError as error:
+            return f"{path} cannot be read: {error.strerror or error}"
+        if found != expected:
+            return f"{path} is damaged: its content is not what the run wrote"
+    return None
 
 
 def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
@@ -112,20 +137,43 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     return pl.DataFrame(series)
 
 
-def write_table(folder: Path, name: str, table: pl.DataFrame) -> int:
-    """Write a table so that equal tables give equal bytes; its number of rows."""
-    table.write_parquet(
-        folder / f"{name}.parquet",
-        compression="zstd",
-        compression_level=3,
-        statistics=True,
-        row_group_size=ROW_GROUP,
-    )
-    return table.height
+def write_table(folder: Path, name: str, table: pl.DataFrame) -> dict[str, Any]:
+    """Write a table so that equal tables give equal bytes; its number of rows and its digest.
+
+    Raises `OSError` with the file when it cannot be written.
+    """
+    import polars as pl
+
+    path = folder / layout.table_file(name)
+    try:
+        table.write_parquet(
+            path,
+            compression="zstd",
+            compression_level=3,
+            statistics=True,
+            row_group_size=ROW_GROUP,
+        )
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _as_os_error(error, path) from error
+    return {"rows": table.height, "sha256": digest(path)}
+
+
+def _as_os_error(error: Exception, path: Path) -> OSError:
+    """What Polars says of a write that failed, with the number of the error and the file."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return OSError(error.errno, os.strerror(error.errno), str(path))
+    found = re.search(r"os error (\d+)", str(error))
+    if found is None:
+        return OSError(errno.EIO, str(error), str(path))
+    number = int(found[1])
+    return OSError(number, os.strerror(number), str(path))
 
 
 def _manifest(
-    identity: Identity, output: Output, rows: Mapping[str, int], notes: Sequence[str]
+    identity: Identity,
+    output: Output,
+    tables: Mapping[str, Mapping[str, Any]],
+    notes: Sequence[str],
 ) -> dict[str, Any]:
     variant = identity.variant
     return {
@@ -133,6 +181,7 @@ def _manifest(
         "pathweave": identity.version,
         "backend": identity.backend,
         "hash": identity.hash,
+        "settings": identity.settings,
         "results_hash": output.results_hash,
         "scenario": {
             "name": identity.scenario,
@@ -140,14 +189,23 @@ def _manifest(
             "size": identity.size,
             "set": list(identity.sets),
         },
-        "variant": {"label": variant.label, "slug": variant.slug, "axes": dict(variant.axes)},
+        "variant": {
+            "label": variant.label,
+            "slug": variant.slug,
+            "axes": dict(variant.axes),
+            "hash": variant.settings_hash,
+        },
         "seed": identity.seed,
         "verdict": output.verdict,
         "counters": {"packet_hops": output.packet_hops, **output.counters},
         "notes": [*output.notes, *notes],
-        "tables": dict(rows),
+        "tables": dict(tables),
         "captures": {
-            capture["name"]: {"flow": capture["flow"], "packets": capture["packets"]}
+            capture["name"]: {
+                "flow": capture["flow"],
+                "packets": capture["packets"],
+                "sha256": hashlib.sha256(capture["pcapng"]).hexdigest(),
+            }
             for capture in output.captures
         },
         "resolved": json.loads(variant.resolved),
@@ -164,11 +222,28 @@ def _timing(output: Output) -> dict[str, float]:
 
 
 def _take_place(partial: Path, folder: Path) -> None:
+    """Give a finished run its name. What others put into the folder before goes with it."""
     if folder.exists():
         replaced = layout.replaced_folder(folder)
         shutil.rmtree(replaced, ignore_errors=True)
         folder.rename(replaced)
         partial.rename(folder)
+        own = _own_files(replaced) | _own_files(folder)
+        for path in replaced.iterdir():
+            if path.name not in own:
+                path.rename(folder / path.name)
         shutil.rmtree(replaced, ignore_errors=True)
     else:
         partial.rename(folder)
+
+
+def _own_files(folder: Path) -> set[str]:
+    """Names of the files that Pathweave writes into the folder of a run."""
+    try:
+        manifest = read_json(folder / layout.MANIFEST)
+        tables, captures = list(manifest["tables"]), list(manifest["captures"])
+    except (OSError, ValueError, KeyError, TypeError):
+        tables, captures = [], []
+    named = {layout.table_file(name) for name in (*tables, *layout.OPTIMUM_TABLES)}
+    named |= {layout.capture_file(name) for name in captures}
+    return named | {layout.MANIFEST, layout.TIMING, layout.OPTIMUM}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
+from pathweave.results.settings import Settings, folder_for
 from pathweave.results.write import Identity, is_current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pathweave._core import Scenario
+    from pathweave._core import Scenario, Variant
     from pathweave.running.playing import Playing
 
 
@@ -36,7 +38,9 @@ class Plan:
     """All runs of a scenario, in the file's order."""
 
     scenario: Scenario
+    settings: Settings
     folder: Path
+    """Where the runs of these settings are."""
     missing: tuple[Task, ...]
     present: tuple[Task, ...]
 
@@ -63,13 +67,12 @@ def make_plan(
     A run is present when its manifest carries the same hash of resolved scenario, version and
     seed, and of the utility that it maximises when it is an optimum; one that ended after too many
     problems counts for a `limit` up to its own. So it is with how the testbed plays it, which is
-    None for other backends. With `fresh` none is.
+    None for other backends. With `fresh` none is. Runs of other settings are in folders of their
+    own and stay as they are.
     """
-    stretch = None if playing is None else playing.stretch
-    gso = playing is None or playing.gso
-    folder = layout.scenario_folder(root, scenario.name, scenario.size, utility, stretch, gso=gso)
-    backend = "simulate" if utility is None else "solve"
-    _refuse_foreign(folder, scenario.name)
+    backend = _backend(utility, routing=routing, playing=playing)
+    settings = Settings.of(scenario, sets, version, backend)
+    folder = folder_for(root / scenario.name, settings)
     missing: list[Task] = []
     present: list[Task] = []
     taken: dict[Path, str] = {}
@@ -77,7 +80,7 @@ def make_plan(
     played = None if playing is None else playing.key
     for variant in scenario.variants:
         for seed in scenario.seeds:
-            target = layout.run_folder(folder, variant.slug, seed)
+            target = _run_folder(folder, variant, seed)
             if target in taken:
                 raise InputError(
                     f'variants "{taken[target]}" and "{variant.label}" would share the folder '
@@ -93,26 +96,41 @@ def make_plan(
                 seed=seed,
                 version=version,
                 hash=_hash(variant.hash(seed), utility, routing=routing, played=played),
-                backend=backend if playing is None else "testbed",
+                settings=settings.hash,
+                backend=_MANIFEST_BACKEND[backend[0] if backend else ""],
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)
             done = not fresh and is_current(target, identity.hash, limit)
             (present if done else missing).append(task)
-    return Plan(scenario, folder, tuple(missing), tuple(present))
+    return Plan(scenario, settings, folder, tuple(missing), tuple(present))
 
 
-def _refuse_foreign(folder: Path, name: str) -> None:
-    """Raises `InputError` when the folder holds the results of another scenario."""
+_MANIFEST_BACKEND = {"": "simulate", "optimum": "solve", "testbed": "testbed"}
+
+
+def _backend(utility: str | None, *, routing: bool, playing: Playing | None) -> tuple[str, ...]:
+    """The backend in the words of `Settings.backend`."""
+    if playing is not None:
+        return ("testbed", *playing.words)
+    if utility is None:
+        return ()
+    words = ["optimum"]
+    if utility != layout.DEFAULT_UTILITY:
+        words.append(re.sub(r"[^A-Za-z0-9.]+", "-", utility).strip("-"))
+    return (*words, "routing") if routing else tuple(words)
+
+
+def _run_folder(folder: Path, variant: Variant, seed: int) -> Path:
+    """The folder of a run: named by variant and seed, with a hash where other settings have that."""
+    plain = folder / layout.run_name(variant.slug, seed)
     try:
-        owner = read_json(folder / layout.SCENARIO).get("name")
-    except OSError:  # it is not there, or cannot be: who writes will say so
-        return
-    if owner != name:
-        raise InputError(
-            f'{folder} holds results of the scenario "{owner}"; rename one of the two scenarios or'
-            " choose another --out"
-        )
+        owner = read_json(plain / layout.MANIFEST)["variant"]["hash"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return plain
+    if owner == variant.settings_hash:
+        return plain
+    return folder / layout.run_name(variant.slug, seed, variant.settings_hash)
 
 
 def _hash(simulated: str, utility: str | None, *, routing: bool, played: str | None) -> str:
@@ -126,7 +144,7 @@ def _hash(simulated: str, utility: str | None, *, routing: bool, played: str | N
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the scenario's folder and sweep what dead processes left in it.
+    """Make the folder of these settings and sweep what dead processes left in it.
 
     Raises `PathweaveError` when nothing can be written there, before hours of work depend on it.
     """

@@ -26,6 +26,15 @@ class Playing:
         return words
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """What a folder of its results is called after: "stretch10", "no-gso", "small=bbr"."""
+        return (
+            *([f"stretch{self.stretch}"] if self.stretch != 1 else []),
+            *([] if self.gso else ["no-gso"]),
+            *sorted(self.controllers),
+        )
+
+    @property
     def key(self) -> str:
         """What tells it from others, whatever the order of the groups."""
         words = [str(self.stretch), *sorted(self.controllers), *([] if self.gso else ["no-gso"])]

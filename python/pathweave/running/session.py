@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shlex
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import write_json
+from pathweave.results.jsonfile import read_json, write_json
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
@@ -147,7 +148,7 @@ def execute(
 
 @contextmanager
 def writing(session: Session) -> Iterator[None]:
-    """Make the scenario's folder and say in it what was asked for.
+    """Make the folder of the session's settings and say in it what was asked for.
 
     Raises `PathweaveError` when something cannot be written there, then or within the context.
     """
@@ -162,8 +163,14 @@ def writing(session: Session) -> Iterator[None]:
 
 def _about(session: Session) -> dict[str, object]:
     scenario = session.plan.scenario
+    resolved = {
+        variant.settings_hash: json.loads(variant.resolved) for variant in scenario.variants
+    }
+    first = next(iter(resolved.values()), {})
+    known = _known_phases(session.plan.folder)
     return {
         "format": layout.FORMAT,
+        "settings": session.plan.settings.to_json(),
         "name": scenario.name,
         "title": scenario.title,
         "size": scenario.size,
@@ -172,8 +179,21 @@ def _about(session: Session) -> dict[str, object]:
         # A list of pairs: the order is what it is for.
         "axes": [[axis, list(names)] for axis, names in session.axes.items()],
         "groups": list(scenario.groups),
+        "runs": len(session.plan.tasks),
+        "report": first.get("report", {}),
+        # By variant: runs that are there already may know their phases by other names.
+        "phases": known
+        | {name: value.get("measure", {}).get("phases", {}) for name, value in resolved.items()},
         "expected": [entry.to_json() for entry in session.expected],
     }
+
+
+def _known_phases(folder: Path) -> dict[str, object]:
+    """The names that earlier commands gave to the phases of other variants."""
+    try:
+        return dict(read_json(folder / layout.SCENARIO).get("phases", {}))
+    except (OSError, ValueError):
+        return {}
 
 
 def _reason(error: OSError, folder: Path) -> str:

@@ -74,7 +74,7 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
     folder = task.folder
     manifest = read_json(folder / layout.MANIFEST)
     tables = {
-        name: read_table(folder / f"{name}.parquet", name)
+        name: read_table(folder / layout.table_file(name))
         for name in ("flows", "subflows", "phases", "phase_subflows")
         if name in manifest["tables"]
     }
@@ -94,8 +94,10 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
     subflows = subflow_shares(frame(solved["optimum_subflows"]), tables)
     optimum = flow_shares(frame(solved["optimum"]), subflows, tables)
     (folder / layout.OPTIMUM).unlink(missing_ok=True)
-    write_table(folder, "optimum", optimum)
-    write_table(folder, "optimum_subflows", subflows)
+    written = {
+        name: write_table(folder, name, table)
+        for name, table in (("optimum", optimum), ("optimum_subflows", subflows))
+    }
     notes = allocator.record.notes()
     if asked < intervals:
         notes.append(
@@ -107,6 +109,7 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
         "results_hash": manifest["results_hash"],
         "pathweave": task.identity.version,
         "utility": objective.text,
+        "tables": written,
         "limit": limit,
         "intervals": intervals,
         "asked": asked,

@@ -1,0 +1,128 @@
+"""Whether stored results are what their manifests say, and what a run from the manifest gives."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pathweave.core import core
+from pathweave.errors import InputError
+from pathweave.results.write import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pathweave._core import Output
+    from pathweave.results.read import StoredRun
+
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one run."""
+
+    name: str
+    differences: tuple[str, ...]
+    """What is not the same, one text each; empty where all is."""
+    note: str = ""
+    """What a reader should know of how it was checked."""
+
+
+def verify(
+    runs: Sequence[tuple[str, StoredRun]],
+    jobs: int,
+    interrupted: Callable[[], bool],
+    *,
+    hashes: bool = False,
+) -> Iterator[Verdict]:
+    """Check runs, given with their names, one verdict for each as it is known.
+
+    Their files have been checked against the digests in the manifests when they were read. Without
+    `hashes` simulations are run again from the manifests, `jobs` at a time; runs of other backends
+    cannot be. Ends early, with the runs under way cancelled, once `interrupted()` is true.
+    """
+    version = core().version()
+    waiting = list(reversed(runs))
+    active: list[tuple[str, StoredRun, Any]] = []
+    try:
+        while (waiting or active) and not interrupted():
+            while waiting and len(active) < jobs:
+                name, stored = waiting.pop()
+                if hashes or stored.backend != "simulate":
+                    yield Verdict(
+                        name, (), "" if hashes else f"{stored.backend}: files checked only"
+                    )
+                    continue
+                try:
+                    run = _again(stored)
+                except InputError as error:
+                    yield Verdict(name, (f"its manifest cannot be run: {error}",))
+                    continue
+                run.start()
+                active.append((name, stored, run))
+            for entry in list(active):
+                name, stored, run = entry
+                state = run.poll()["state"]
+                if state == "running":
+                    continue
+                active.remove(entry)
+                yield _verdict(name, stored, run, version)
+            if active:
+                time.sleep(_POLL_S)
+    finally:
+        for _, _, run in active:
+            run.cancel()
+
+
+def _again(stored: StoredRun) -> Any:
+    _core = core()
+    try:
+        scenario = _core.from_resolved(json.dumps(stored.manifest["resolved"]))
+    except _core.ScenarioError as error:
+        raise InputError(str(error).splitlines()[0]) from error
+    return scenario.variants[0].prepare(stored.seed)
+
+
+def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:
+    made_by = stored.manifest["pathweave"]
+    note = "" if made_by == version else f"made by version {made_by}, checked by {version}"
+    try:
+        output = run.take()
+    except RuntimeError as error:
+        return Verdict(name, (f"it fails: {error}",), note)
+    if output.results_hash == stored.manifest["results_hash"]:
+        return Verdict(name, (), note)
+    return Verdict(name, tuple(_differences(stored, output)), note)
+
+
+def _differences(stored: StoredRun, output: Output) -> Iterator[str]:
+    """What is not the same in the tables of a run and of its repetition."""
+    there = set(stored.manifest["tables"])
+    for name in sorted(there | set(output.tables)):
+        if name not in there:
+            yield f"{name}: only in the repetition"
+            continue
+        if name not in output.tables:
+            yield f"{name}: not in the repetition"
+            continue
+        old, new = stored.read(name), frame(output.tables[name])
+        if old.height != new.height:
+            yield f"{name}: {old.height} rows, {new.height} in the repetition"
+        elif not old.equals(new):
+            columns = [
+                column
+                for column in old.columns
+                if column not in new.columns or not old[column].equals(new[column])
+            ]
+            yield f"{name}: {', '.join(columns) or 'columns'} differ"
+    if not _captures_equal(stored, output):
+        yield "captures differ"
+
+
+def _captures_equal(stored: StoredRun, output: Output) -> bool:
+    return {name: path.read_bytes() for name, path in stored.captures.items()} == {
+        capture["name"]: capture["pcapng"] for capture in output.captures
+    }

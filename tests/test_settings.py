@@ -1,0 +1,222 @@
+"""Results of different settings stand side by side and never share a table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import pathweave
+from conftest import Command, write_scenario
+from pathweave.results.differences import differences, sentences
+from pathweave.results.read import find_runs, search
+from pathweave.results.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AXES = 'scheme = ["DCTCP", "XMP-4"]'
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_dir())
+
+
+def test_an_edited_scenario_mixes_with_nothing(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    write_scenario(tmp_path, axes=AXES, fake="flows = 20")
+    done = cli("run", "tab1.toml", "--only", "scheme=DCTCP")
+    assert done.returncode == 0, done.stderr
+    first, second = names(tmp_path / "results/tab1")
+    assert first == "quick"
+    assert second.startswith("quick-")
+    assert f"Results are in results/tab1/{second}" in done.stdout
+    # What differs from the settings that have the plain name is said at once.
+    assert "quick beside it has other settings (these / those):" in done.stdout
+    assert "  flows: 20 / 40" in done.stdout
+    for command in (("report", "results/tab1", "--no-pictures"), ("results", "results/tab1")):
+        assert cli(*command).returncode == 0
+    page = (tmp_path / "results/tab1/report/report.html").read_text()
+    assert "tab1 was run with different settings" in page
+    assert "flows: 40 / 20" in page
+    scenarios = find_runs([tmp_path / "results"])
+    assert [scenario.labels() for scenario in scenarios] == [["DCTCP", "XMP-4"], ["DCTCP"]]
+    assert [scenario.apart for scenario in scenarios] == [first, second]
+    with pytest.warns(UserWarning, match=f"{first} / {second}; flows: 40 / 20"):
+        results = pathweave.load(tmp_path / "results")
+    assert results.flows.group_by("settings", "variant").len().height == 3
+    assert results.summary()["settings"].to_list() == [first, first, second]
+    assert results.where(settings=second).flows.height == 20
+
+
+def test_set_replaces_nothing(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    plain = tmp_path / "results/tab1/quick"
+    (plain / "dctcp-s1/notes.txt").write_text("mine")
+    before = {path: path.read_bytes() for path in plain.rglob("*") if path.is_file()}
+    set_rate = ("--set", "fabric.bottleneck_rate=100 Mbps")
+    assert cli("run", "tab1.toml", *set_rate).returncode == 0
+    assert names(tmp_path / "results/tab1") == ["quick", "quick-bottleneck_rate=100Mbps"]
+    assert {path: path.read_bytes() for path in plain.rglob("*") if path.is_file()} == before
+    # It is there already, whichever command asks.
+    again = cli("run", "tab1.toml", *set_rate)
+    assert "2 of 2 runs are there already" in again.stderr
+
+
+def test_fresh_leaves_what_others_wrote(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    run = tmp_path / "results/tab1/quick/dctcp-s1"
+    (run / "notes.txt").write_text("mine")
+    pl.DataFrame({"a": [1]}).write_parquet(run / "mine.parquet")
+    (run / "plots").mkdir()
+    assert cli("run", "tab1.toml", "--fresh").returncode == 0
+    assert (run / "notes.txt").read_text() == "mine"
+    assert (run / "mine.parquet").is_file()
+    assert (run / "plots").is_dir()
+    assert len(find_runs([tmp_path / "results"])[0].runs) == 2
+
+
+def test_variants_of_one_name_are_two_rows_that_say_what_differs(
+    cli: Command, tmp_path: Path
+) -> None:
+    own = '[own."XMP-4"]\nbeta = {}\nk = 10'
+    write_scenario(tmp_path, axes=AXES, more=own.format(4))
+    assert cli("run", "tab1.toml").returncode == 0
+    write_scenario(tmp_path, axes=AXES, more=own.format(2))
+    done = cli("run", "tab1.toml")
+    assert "1 of 2 runs are there already" in done.stderr
+    assert names(tmp_path / "results/tab1") == ["quick"]
+    (scenario,) = find_runs([tmp_path / "results"])
+    labels = ["DCTCP", "XMP-4 [beta=4]", "XMP-4 [beta=2]"]
+    assert sorted(scenario.labels()) == sorted(labels)
+    assert set(scenario.axes["scheme"]) >= set(labels)
+    summary = pathweave.load(tmp_path / "results").summary()
+    assert summary.height == 3
+    assert summary["seeds"].to_list() == [1, 1, 1]
+    # Back again, both are there.
+    write_scenario(tmp_path, axes=AXES, more=own.format(4))
+    assert "2 of 2 runs are there already" in cli("run", "tab1.toml").stderr
+
+
+def test_names_are_not_settings(cli: Command, tmp_path: Path) -> None:
+    more = '[phases]\nalone = ["0 s", "1 s"]\nshared = ["1 s", "2 s"]\nafter = ["2 s", "3 s"]'
+    fake = "flows = 8\nphases = true"
+    write_scenario(tmp_path, axes=AXES, fake=fake, more=more)
+    assert cli("run", "tab1.toml").returncode == 0
+    path = write_scenario(
+        tmp_path, axes=AXES, fake=fake,
+        more=more.replace("shared", "together") + '\n[report]\nquestion = "Which?"',
+    )  # fmt: skip
+    path.write_text(path.read_text().replace("Made up", "Renamed"))
+    done = cli("run", "tab1.toml")
+    assert "2 of 2 runs are there already" in done.stderr
+    assert "Renamed" in done.stdout
+    results = pathweave.load(tmp_path / "results")
+    assert set(results.phases["phase"]) == {"alone", "together", "after"}
+    assert results.scenarios[0].title == "Renamed"
+    assert results.scenarios[0].report == {"question": "Which?"}
+
+
+def test_runs_of_an_earlier_layout_are_left_out_by_name(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    manifest = tmp_path / "results/tab1/quick/dctcp-s1/manifest.json"
+    old = tmp_path / "results/tab1/dctcp-s1"
+    old.mkdir()
+    (old / "manifest.json").write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 1}))
+    found = search([tmp_path / "results"])
+    assert [run.label for run in found.scenarios[0].runs] == ["DCTCP", "XMP-4"]
+    (unusable,) = found.unusable
+    assert "was written by another version of Pathweave (layout 1, not 2)" in unusable.reason
+    assert "run the scenario again" in unusable.reason
+    page = cli("report", "results/tab1", "--no-pictures")
+    assert page.returncode == 0, page.stderr
+    done = cli("report", "results/tab1/dctcp-s1")
+    assert done.returncode == 2
+    assert "another version of Pathweave" in done.stderr
+
+
+def test_results_lists_what_is_there(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml", "--seeds", "2").returncode == 0
+    assert cli("run", "tab1.toml", "--set", "a.k=10").returncode == 0
+    (tmp_path / "results/tab1/quick/dctcp-s2/flows.parquet").write_bytes(b"PAR1 PAR1")
+    done = cli("results")
+    assert done.returncode == 0, done.stderr
+    rows = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("tab1/")}
+    assert rows["tab1/quick"].endswith("3 of 4 runs, 1 unusable")
+    assert rows["tab1/quick-k=10"].endswith("complete")
+    assert "tab1 was run with different settings:" in done.stdout
+    assert "dctcp-s2/flows.parquet is damaged" in done.stdout
+    listed = json.loads(cli("results", "--json").stdout)
+    assert [entry["settings"] for entry in listed["results"]] == ["quick", "quick-k=10"]
+    assert listed["results"][0]["runs"] == 3
+    assert cli("results", "nothing").returncode == 2
+
+
+def test_verify_runs_again_or_checks_files(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    done = cli("verify", "results")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 runs: the same to the last bit" in done.stdout
+    # A manifest that asks for something else gives something else.
+    manifest = tmp_path / "results/tab1/quick/xmp-4-s1/manifest.json"
+    said = json.loads(manifest.read_text())
+    said["resolved"]["fake"]["flows"] = 30
+    manifest.write_text(json.dumps(said))
+    done = cli("verify", "results")
+    assert done.returncode == 1
+    assert "differs: tab1/quick/xmp-4-s1" in done.stdout
+    assert "flows: 40 rows, 30 in the repetition" in done.stdout
+    assert cli("verify", "results", "--hashes").returncode == 0
+    (manifest.parent / "links.parquet").write_bytes(b"")
+    done = cli("verify", "results", "--hashes")
+    assert done.returncode == 1
+    assert "links.parquet is damaged" in done.stdout
+    assert "1 of 2 runs: files as written" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("size", "sets", "backend", "name"),
+    [
+        ("quick", (), (), "quick"),
+        ("", (), (), "quick"),
+        ("paper", ("fabric.k=8",), (), "paper-k=8"),
+        ("quick", ("a.rate=1 Gbps", "b.rate=2 Gbps"), (), "quick-a.rate=1Gbps-b.rate=2Gbps"),
+        ("quick", ('a.c={ name = "amp", beta = 2 }',), (), "quick-c=-name-=-amp-beta-=-2"),
+        ("quick", (), ("testbed", "stretch10", "no-gso"), "quick-testbed-stretch10-no-gso"),
+        ("quick", (), ("optimum", "routing"), "quick-optimum-routing"),
+    ],
+)
+def test_folders_are_named_by_their_settings(
+    size: str, sets: tuple[str, ...], backend: tuple[str, ...], name: str
+) -> None:
+    assert Settings("0123456789", "h", {}, size, sets, "0", backend).name == name
+
+
+def test_a_long_name_ends_with_a_hash() -> None:
+    sets = tuple(f"traffic.group-{i}.subflows={i}" for i in range(20))
+    name = Settings("0123456789", "h", {}, "quick", sets, "0").name
+    assert len(name) == 80
+    assert name.endswith("-01234567")
+
+
+def test_differences_go_by_the_shortest_name() -> None:
+    one = {
+        "a": {"rate": "1 Gbps", "k": 1},
+        "b": {"rate": "1 Gbps"},
+        "groups": [{"name": "x", "n": 1}],
+    }
+    two = {"a": {"rate": "2 Gbps", "k": 1}, "b": {"rate": "3 Gbps"}, "groups": [{"name": "x"}]}
+    found = differences([one, two])
+    assert sentences(found) == [
+        "a.rate: 1 Gbps / 2 Gbps", "b.rate: 1 Gbps / 3 Gbps", "n: 1 / –",
+    ]  # fmt: skip
+    assert differences([one, one]) == []
+    assert sentences(found, most=1) == ["a.rate: 1 Gbps / 2 Gbps", "and 2 more"]
