@@ -63,14 +63,17 @@ impl Controller for Dcm {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
         subflow.share.on_ack(path, ack);
-        if ack.ce > 0 {
-            subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
-        }
+        let alpha = subflow.share.alpha;
+        // The code in which marked acknowledgements grow windows lets them do so before it cuts.
         if path.may_grow_by(ack) {
             let packets = slow_start::grow(path, ack.packets);
             if packets > 0 {
                 paths[r].window += f64::from(packets) / packets_per_increment(paths, r);
             }
+        }
+        if ack.ce > 0 {
+            let subflow = self.subflows.get(r);
+            subflow.cuts.on_mark(&mut paths[r], alpha / 2.0);
         }
     }
 
@@ -108,6 +111,14 @@ mod tests {
         let mut connection = dcm(1.0, &[(1.0, 10), (100.0, 1000)]);
         connection.ack(1, 1, 0);
         assert_eq!(connection.window(1), 100.01);
+    }
+
+    #[test]
+    fn a_marked_acknowledgement_that_grows_the_window_does_so_before_the_cut() {
+        let mut connection = dcm(1.0, &[(10.0, 100), (10.0, 100)]);
+        connection.paths[0].growth_by_marked_acks = true;
+        connection.ack(0, 1, 1);
+        assert!(near(connection.window(0), (10.0 + 1.0 / 40.0) / 2.0, 1e-12));
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //!   that were marked;
 //! - on the first mark of a round: w <- w (1 - alpha/2), ssthresh = w, in slow start too;
 //! - Reno's increase: +1 for each acknowledged packet in slow start, then +1/w; an acknowledgement with marks
-//!   does not grow the window (RFC 3168, section 6.1.2), unless the transport follows code in which it does;
+//!   does not grow the window (RFC 3168, section 6.1.2), unless the transport follows code in which it does. That
+//!   code grows the window before it cuts it;
 //! - loss halves.
 //!
 //! When an acknowledgement both ends a round and carries a mark, alpha is brought up to date first.
@@ -121,11 +122,12 @@ impl Controller for Dctcp {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
         subflow.share.on_ack(path, ack);
-        if ack.ce > 0 {
-            subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
-        }
+        // The code in which marked acknowledgements grow windows lets them do so before it cuts.
         if path.may_grow_by(ack) {
             reno::grow(path, ack.packets);
+        }
+        if ack.ce > 0 {
+            subflow.cuts.on_mark(path, subflow.share.alpha / 2.0);
         }
     }
 
@@ -184,6 +186,23 @@ mod tests {
             alphas.push(share.alpha);
         }
         alphas
+    }
+
+    #[test]
+    fn a_marked_acknowledgement_that_grows_the_window_does_so_before_the_cut() {
+        let mut connection = dctcp(10.0, 1.0, 0.0);
+        connection.paths[0].ssthresh = 5.0;
+        connection.paths[0].growth_by_marked_acks = true;
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 10.1 / 2.0);
+        // At the floor nothing of it is left.
+        let mut connection = dctcp(2.0, 1.0, 0.0);
+        connection.paths[0].ssthresh = 2.0;
+        connection.paths[0].growth_by_marked_acks = true;
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 2.0);
+        connection.ack(0, 1, 1);
+        assert_eq!(connection.window(0), 2.5, "the rest of the round grows it");
     }
 
     #[test]
