@@ -2,8 +2,8 @@
 
 A scenario file for it is TOML with `title`, `[axes]` (axis = [names]) and `[fake]`: `seconds` of
 wall-clock time a run takes, `fail` (labels of variants that fail), `deaf` (cannot be cancelled),
-and the fields of `synthetic.Shape`. `[own."<label>"]` holds settings of one variant, `[phases]` phases.
-A key `broken` at the top makes it a wrong scenario.
+and the fields of `synthetic.Shape`. `[own."<label>"]` holds settings of one variant,
+`[phases]` phases. A key `broken` at the top makes it a wrong scenario.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from pathweave.results.backends import comparisons
 from pathweave.results.jsonfile import write_json
 from pathweave.results.read import find_runs
 from pathweave.results.schema import TABLES, kind_of, typed
-from pathweave.results.testbed import PlayedOutput
 from pathweave.results.settings import Settings
+from pathweave.results.stored import digest
+from pathweave.results.testbed import PlayedOutput
 from pathweave.results.write import Identity, write_run
 
 NAMES = ("Alone", "Both")
@@ -200,7 +201,9 @@ def page_of(*folders: Path) -> str:
 
 
 def test_page_has_all_of_it(root: Path) -> None:
-    folders = [root / name for name in ("two", "two-testbed-stretch10", "two-optimum")]
+    folders = [
+        root / name for name in ("two/quick", "two/quick-testbed-stretch10", "two/quick-optimum")
+    ]
     text = page_of(*folders)
     for said in (
         "Two flows: side by side",
@@ -256,7 +259,7 @@ def test_variant_without_a_valid_run_is_named_not_shown(tmp_path: Path) -> None:
 
 def test_optimum_beside_the_simulation_stands_beside_the_testbed(root: Path) -> None:
     for seed in (1, 2, 3):
-        folder = root / f"two/xmp-s{seed}"
+        folder = root / f"two/quick/xmp-s{seed}"
         same = {"phase": [""], "flow": np.array([1], dtype=np.uint64), "optimum_bps": [18e6]}
         pl.DataFrame(same).write_parquet(folder / "optimum.parquet")
         pl.DataFrame(
@@ -265,7 +268,11 @@ def test_optimum_beside_the_simulation_stands_beside_the_testbed(root: Path) -> 
                 "subflow": np.array([0, 1], dtype=np.uint64), "optimum_bps": [6e6, 12e6],
             }
         ).write_parquet(folder / "optimum_subflows.parquet")  # fmt: skip
-        about = {"utility": "proportional", "results_hash": "r"}
+        tables = {
+            name: {"sha256": digest(folder / f"{name}.parquet")}
+            for name in ("optimum", "optimum_subflows")
+        }
+        about = {"utility": "proportional", "results_hash": "r", "tables": tables}
         write_json(folder / "optimum.json", about)
     scenarios = find_runs([root / "two/quick", root / "two/quick-testbed-stretch10"])
     (comparison,) = comparisons(scenarios)

@@ -84,7 +84,8 @@ def test_what_a_reader_should_know_is_said(fake: None, tmp_path: Path) -> None:
     pathweave.run(path, only={"scheme": "DCTCP"}, out=out, progress=False)
     pathweave.run(path, only={"scheme": "XMP-4"}, set={"fabric.k": 4}, out=out, progress=False)
     text = build_report([out], pictures=False).read_text()
-    assert "different --set values" in text
+    assert "tab1 was run with different settings" in text
+    assert "quick / quick-k=4" in text
     assert "fabric.k=4" in text
 
 

@@ -115,7 +115,7 @@ def test_a_damaged_table_is_named_and_the_others_go_on(
     fake: None, tmp_path: Path, content: bytes | str | None
 ) -> None:
     path = write_scenario(tmp_path)
-    whole = pathweave.run(path, out=tmp_path / "out", progress=False)
+    whole = pathweave.run(path, out=tmp_path / "out", progress=False).flows
     table = tmp_path / "out/tab1/quick/xmp-4-incast-s1/flows.parquet"
     table.unlink()
     if content == "foreign":
@@ -126,12 +126,12 @@ def test_a_damaged_table_is_named_and_the_others_go_on(
     with pytest.warns(UserWarning, match=said):
         results = pathweave.load(tmp_path / "out")
     kept = pl.col("variant") != "XMP-4, Incast"
-    assert results.flows.equals(whole.flows.filter(kept))
+    assert results.flows.equals(whole.filter(kept))
     with pytest.raises(InputError, match=r"no run can be used: .*flows\.parquet is"):
         pathweave.load(table.parent)
     # The same command runs it again, and nothing else.
-    assert pathweave.run(path, out=tmp_path / "out", progress=False).flows.equals(whole.flows)
-    assert pathweave.load(tmp_path / "out").flows.equals(whole.flows)
+    assert pathweave.run(path, out=tmp_path / "out", progress=False).flows.equals(whole)
+    assert pathweave.load(tmp_path / "out").flows.equals(whole)
 
 
 def test_captures_are_files_of_the_run(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_run_and_load_from_a_notebook(fake: None, tmp_path: Path) -> None:
     assert "tables flows" in repr(results)
     again = pathweave.load(out)
     assert again.flows.equals(results.flows)
-    one = pathweave.load(out / "tab1" / "quick" / "xmp-4-incast-s2")
+    one = pathweave.load(out / "tab1" / "quick-k=4" / "xmp-4-incast-s2")
     assert len(one) == 1
     assert one.runs["size"].to_list() == ["quick"]
     with pytest.raises(InputError):

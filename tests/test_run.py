@@ -57,7 +57,7 @@ def test_other_sizes_do_not_replace_results(cli: Command, tmp_path: Path) -> Non
     before = tree(tmp_path / "results/tab1/quick")
     assert cli("run", "tab1.toml", "--size", "paper", "--only", "scheme=DCTCP").returncode == 0
     assert tree(tmp_path / "results/tab1/quick") == before
-    assert (tmp_path / "results/tab1-paper/dctcp-incast-s1/manifest.json").is_file()
+    assert (tmp_path / "results/tab1/paper/dctcp-incast-s1/manifest.json").is_file()
 
 
 def test_equal_bits_whatever_the_jobs(cli: Command, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def wait_for_runs(folder: Path, count: int) -> None:
 def test_interrupted_and_resumed_equals_uninterrupted(cli: Command, tmp_path: Path) -> None:
     write_scenario(tmp_path, fake="flows = 40\nseconds = 0.5")
     process = start(tmp_path, "run", "tab1.toml", "--jobs", "1", "--seeds", "2", "--out", "broken")
-    wait_for_runs(tmp_path / "broken/tab1", 2)
+    wait_for_runs(tmp_path / "broken/tab1/quick", 2)
     process.send_signal(signal.SIGINT)
     _, messages = process.communicate(timeout=30)
     assert process.returncode == 1

@@ -16,7 +16,6 @@ import fake_linux
 import pathweave
 from conftest import Command, environment, fake_command, write_scenario
 from pathweave.report.build import build_report
-from pathweave.results import layout
 from pathweave.results.read import find_runs
 from pathweave.running.playing import Playing
 from test_kernel import calls
@@ -63,7 +62,7 @@ def test_every_variant_and_seed_is_a_call(play: Command, tmp_path: Path) -> None
     assert first[:8] == ["testbed", "tab1.toml", "--size", "paper", "--set", "a=1", "--set", "b=2"]
     assert "Kernel: 6.18.5" in done.stdout
     assert "Runs: 4 valid, 0 invalid" in done.stdout
-    folder = tmp_path / "results/tab1-paper-testbed"
+    folder = tmp_path / "results/tab1/paper-a=1-b=2-testbed"
     assert {path.name for path in folder.iterdir()} == {
         "scenario.json", "dctcp-s1", "dctcp-s2", "xmp-4-s1", "xmp-4-s2",
     }  # fmt: skip
@@ -94,7 +93,8 @@ def test_a_group_may_have_a_control_of_the_kernels_own(play: Command, tmp_path: 
     assert "--controller" not in first
     assert second[second.index("--controller") + 1] == "flows=bbr"
     assert "there already" in play(*bbr).stderr
-    again = json.loads((tmp_path / FOLDER / "scenario.json").read_text())
+    folder = tmp_path / f"{FOLDER}-flows=bbr"
+    again = json.loads((folder / "scenario.json").read_text())
     assert again["command"] == "pathweave testbed tab1.toml --controller flows=bbr"
 
 
@@ -126,7 +126,7 @@ def test_folders_and_hashes_are_the_backends_own(
     assert play().returncode == 0
     assert play("--stretch", "10").returncode == 0
     hashes = {
-        manifest(tmp_path / "results" / name / "dctcp-s1")["hash"]
+        manifest(tmp_path / "results/tab1" / name / "dctcp-s1")["hash"]
         for name in ("quick", "quick-testbed", "quick-testbed-stretch10")
     }
     assert len(hashes) == 3

@@ -121,17 +121,15 @@ fn packets_per_increment(paths: &Paths<'_>, r: SubflowId) -> f64 {
 impl Controller for Eutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let gamma = self.gamma(r);
-        if ack.ce > 0 && self.marks_count {
-            self.cuts.get(r).on_mark(&mut paths[r], gamma / 2.0);
-            if !paths[r].growth_by_marked_acks {
-                return;
-            }
-        }
-        if ack.lets_window_grow() {
+        let marked = ack.ce > 0 && self.marks_count;
+        if ack.lets_window_grow() && (!marked || paths[r].growth_by_marked_acks) {
             let packets = slow_start::grow_by(&mut paths[r], ack.packets, gamma);
             if packets > 0 {
                 paths[r].window += f64::from(packets) / packets_per_increment(paths, r);
             }
+        }
+        if marked {
+            self.cuts.get(r).on_mark(&mut paths[r], gamma / 2.0);
         }
     }
 

@@ -53,16 +53,21 @@ impl MarksAsLosses {
 
 impl Controller for MarksAsLosses {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
+        let grows = ack.ce == 0 || paths[r].growth_by_marked_acks;
         let reduce = ack.ce > 0 && self.recent(&paths[r], r).is_none();
-        if reduce {
+        if reduce && !grows {
             self.reduce(paths, r, Loss::FastRetransmit, true, ack.now);
         }
         let unmarked = Ack {
             ce: 0,
-            recovery: ack.recovery || (ack.ce > 0 && !paths[r].growth_by_marked_acks),
+            recovery: ack.recovery || !grows,
             ..*ack
         };
         self.controller.on_ack(paths, r, &unmarked);
+        // The code in which marked acknowledgements grow windows lets them do so before it cuts.
+        if reduce && grows {
+            self.reduce(paths, r, Loss::FastRetransmit, true, ack.now);
+        }
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {

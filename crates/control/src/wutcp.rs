@@ -164,18 +164,16 @@ pub fn weighted(omega: Omega, slow_start: SlowStart, marks_count: bool) -> Box<d
 impl Controller for Wutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
-        if ack.ce > 0 && self.marks_count {
-            let cut = self.weight.cut(path);
-            self.cuts.get(r).on_mark(path, cut);
-            if !path.growth_by_marked_acks {
-                return;
-            }
-        }
-        if ack.lets_window_grow() {
+        let marked = ack.ce > 0 && self.marks_count;
+        if ack.lets_window_grow() && (!marked || path.growth_by_marked_acks) {
             let packets = slow_start::grow_by(path, ack.packets, self.weight.step);
             if packets > 0 {
                 path.window += self.weight.omega * f64::from(packets) / path.window;
             }
+        }
+        if marked {
+            let cut = self.weight.cut(path);
+            self.cuts.get(r).on_mark(path, cut);
         }
     }
 

@@ -47,12 +47,10 @@ def _print(console: Console, entries: list[Entry], others: list[str]) -> None:
     from pathweave.cli.tables import plain_table
     from pathweave.results.units import size_text
 
-    table = plain_table("variants", "seeds", "runs", "size", "age", "version", "state")
+    table = plain_table("runs", "size", "age", "version", "state")
     for entry in entries:
         table.add_row(
             f"{entry.name}/{entry.settings}",
-            str(entry.variants),
-            str(entry.seeds),
             str(entry.runs),
             size_text(entry.bytes),
             age(time.time() - entry.written_s),

@@ -45,8 +45,8 @@ def run(
 ) -> None:
     """Simulate a scenario: all its variants and seeds.
 
-    Results go to DIR/<scenario>/<variant>-s<seed>/. Runs that are there already with the same
-    settings are kept; Ctrl-C ends cleanly, and the same command goes on from there.
+    Results go to DIR/<scenario>/<settings>/<variant>-s<seed>/. Runs that are there already are
+    kept, those of other settings too; Ctrl-C ends cleanly, and the same command goes on from there.
 
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """

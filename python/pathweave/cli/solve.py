@@ -37,8 +37,8 @@ def solve(
 
     The traffic goes on at the rates that maximise the sum of the flows' utilities within the
     links' capacities, solved anew whenever a flow or a link comes or goes. There are no packets.
-    Results go to DIR/<scenario>-optimum/ (of other utilities, to a folder named after them), in the
-    form that `run` gives them.
+    Results go to DIR/<scenario>/<settings>-optimum/ (of other utilities, to a folder named after
+    them), in the form that `run` gives them.
 
     Utilities: proportional; alpha:alpha=2; delay-weighted:alpha=1 (FCC); max-min:over=flows;
     xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m (or a number for each subflow: omega=1,0.5);

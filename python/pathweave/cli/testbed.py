@@ -63,8 +63,8 @@ def play_all(
     """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
 
     All variants and seeds, one after the other, in network namespaces of this machine's kernel.
-    Needs root, and `make linux`. Results go to DIR/<scenario>-testbed/ (with --stretch and
-    --no-gso, to DIR/<scenario>-testbed-stretch<N>-no-gso/), in the form that `run` gives them. A
+    Needs root, and `make linux`. Results go to DIR/<scenario>/<settings>-testbed/ (with
+    --stretch and --no-gso, to <settings>-testbed-stretch<N>-no-gso/), in the form that `run` gives them. A
     run whose packets left too late is kept, marked as invalid, and left out of means.
 
     Example: pathweave testbed papers/xmp/fig4.toml --size linux --stretch 10 --seeds 5

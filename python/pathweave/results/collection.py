@@ -21,10 +21,10 @@ class Results:
     """Runs, and their tables across variants and seeds.
 
     Every table has the columns `scenario`, `settings` (the name of their folder), `backend`,
-    `variant`, one per axis, and `seed` before its own. Rows of different settings do not belong into
-    one mean: `where(settings=...)` picks some. An axis whose name is also a column of the table goes by `axis_<name>` there. Runs on
-    the testbed that are invalid stand in `runs` and `stored`; tables have their rows only with
-    `invalid`.
+    `variant`, one per axis, and `seed` before its own. No mean should be over rows of different
+    settings: `where(settings=...)` picks some. An axis whose name is also a column of the table
+    goes by `axis_<name>` there. Runs on the testbed that are invalid stand in `runs` and `stored`;
+    tables have their rows only with `invalid`.
     """
 
     def __init__(self, scenarios: Iterable[StoredScenario], *, invalid: bool = False) -> None:

@@ -39,7 +39,7 @@ def sentences(found: Sequence[tuple[str, Sequence[str]]], most: int = 12) -> lis
 
 
 def flatten(value: Mapping[str, Any]) -> dict[str, str]:
-    """Texts of all values by their paths; elements of lists go by their names where they have some."""
+    """Texts of all values by their paths; elements of lists go by their names, if they have any."""
     flat: dict[str, str] = {}
     _flatten(value, "", flat)
     return flat
@@ -51,8 +51,9 @@ def _flatten(value: Any, path: str, flat: dict[str, str]) -> None:
             _flatten(item, f"{path}.{key}" if path else str(key), flat)
     elif isinstance(value, list) and value and all(_name(item) for item in value):
         for item in value:
-            rest = {key: part for key, part in item.items() if key != "name"}
-            _flatten(rest, f"{path}.{_name(item)}", flat)
+            for key, part in item.items():
+                if key != "name":
+                    _flatten(part, f"{path}.{_name(item)}.{key}", flat)
     else:
         flat[path] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -69,9 +69,7 @@ class Entry:
 
 def inventory(found: Found) -> list[Entry]:
     """One entry for each scenario and settings, in the order of their folders."""
-    differing: dict[str, list[str]] = {}
-    for name, lines in what_differs_in(found.scenarios):
-        differing[name] = lines
+    differing = dict(what_differs_in(found.scenarios))
     entries: list[Entry] = []
     for scenario in found.scenarios:
         bad = [each.reason for each in found.unusable if each.folder.parent == scenario.folder]

@@ -1,7 +1,7 @@
 """Names of folders and files under a results folder.
 
 results/<scenario>/<settings>/                   runs that may share a table: `settings`
-    scenario.json                                what was asked for: settings, order of axes, published values
+    scenario.json                                what was asked for: settings, order of axes, ...
     <variant>-s<seed>/                           one run
         manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
         packets-<flow>.pcapng ...
@@ -24,8 +24,8 @@ DEFAULT_ROOT = Path("results")
 DEFAULT_SIZE = "quick"
 DEFAULT_UTILITY = "proportional"
 FORMAT = 2
-"""Version of the layout. A reader leaves out runs of another one: those of version 1 can be of several
-settings in one folder."""
+"""Version of the layout. A reader leaves out runs of another one: version 1 could mix settings in a
+folder."""
 SHORT_HASH = 6
 """Characters of the hash of a variant's settings in a folder's name."""
 

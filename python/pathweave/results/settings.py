@@ -1,8 +1,8 @@
 """The settings that results share: what may stand in one table, and what may not.
 
-Results belong together when they are of one scenario without its variants, of one size, with the same
-values from the command line, from one version of Pathweave and one backend. Runs of other settings stand
-in other folders and never share a table, an interval or a chart.
+Results belong together when they are of one scenario without its variants, of one size, with the
+same values from the command line, from one version of Pathweave and one backend. Runs of other
+settings stand in other folders and never share a table, an interval or a chart.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _backend(utility: str | None, *, routing: bool, playing: Playing | None) -> 
 
 
 def _run_folder(folder: Path, variant: Variant, seed: int) -> Path:
-    """The folder of a run: named by variant and seed, with a hash where other settings have that."""
+    """The folder of a run: named by variant and seed, with a hash where that name is taken."""
     plain = folder / layout.run_name(variant.slug, seed)
     try:
         owner = read_json(plain / layout.MANIFEST)["variant"]["hash"]
