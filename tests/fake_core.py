@@ -91,7 +91,7 @@ class Run:
         seconds = max(time.monotonic() - self._began, 1e-3)
         return Output(
             tables=synthetic.tables(variant.axes, self._seed, shape),
-            counters={"events": 123_456, "drops": 12},
+            counters={"events": 123_456, "drops": 12, "ended_s": 2.0},
             results_hash=variant.hash(self._seed),
             packet_hops=60_000_000,
             wall_s=seconds,

@@ -23,3 +23,10 @@ Only = Annotated[
     typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for results.", metavar="DIR")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        help="The variant that the others are compared with; the first if not given.",
+        metavar="NAME",
+    ),
+]

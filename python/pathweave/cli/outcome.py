@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathweave.running.session import Session
 
 
-def finish(session: Session, outcome: Outcome) -> None:
+def finish(session: Session, outcome: Outcome, baseline: str | None = None) -> None:
     """Print the tables of this command's runs, those that were there already included.
 
     Leaves with exit code 1 when some are missing; with 2 when no others are than were refused.
@@ -29,7 +29,8 @@ def finish(session: Session, outcome: Outcome) -> None:
         for scenario in find_runs(done):
             beside = session.request.beside
             # Where this one failed, an optimum of another utility may still stand.
-            print_results(console, scenario.with_optimum_of(beside) if beside else scenario)
+            shown = scenario.with_optimum_of(beside) if beside else scenario
+            print_results(console, shown, baseline)
         console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
         for line in _other_settings(session):
             console.print(line, soft_wrap=True, markup=False)

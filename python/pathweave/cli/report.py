@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pathweave.cli.options import Baseline  # noqa: TC001
+
 
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
@@ -14,6 +16,7 @@ def report(
         Path | None,
         typer.Option(help="Folder for the report; DIR/report if not given.", metavar="DIR"),
     ] = None,
+    baseline: Baseline = None,
     pictures: Annotated[bool, typer.Option(help="Also write every chart as PNG and SVG.")] = True,
 ) -> None:
     """Write a report: one HTML page that needs no network, and its charts as PNG and SVG."""
@@ -22,7 +25,7 @@ def report(
 
     console = messages()
     with console.status("drawing") if console.is_terminal else _nothing():
-        page = build_report(folders, out, pictures=pictures)
+        page = build_report(folders, out, pictures=pictures, baseline=baseline)
     output().print(f"Report: {page}", soft_wrap=True, highlight=False)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Baseline, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
@@ -22,6 +22,7 @@ def run(
         int | None,
         typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
     ] = None,
+    baseline: Baseline = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there.")] = False,
     optimum: Annotated[
         bool,
@@ -53,7 +54,13 @@ def run(
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
-    from pathweave.running.session import Request, default_jobs, execute, open_session
+    from pathweave.running.session import (
+        Request,
+        check_baseline,
+        default_jobs,
+        execute,
+        open_session,
+    )
 
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
@@ -74,6 +81,7 @@ def run(
             problems=problems,
         )
     )
+    check_baseline(session, baseline)
     if optimum:
         from pathweave.cli.optimum import check
 
@@ -89,4 +97,4 @@ def run(
         from pathweave.cli.optimum import solve_beside
 
         solve_beside(session, outcome, utility, problems)
-    finish(session, outcome)
+    finish(session, outcome, baseline)

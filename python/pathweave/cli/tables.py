@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from pathweave.cli.rankings import print_rankings
 from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredScenario
 
 
-def print_results(console: Console, scenario: StoredScenario) -> None:
-    """Print what a run of `scenario` found: flows by group, jobs, published values."""
+def print_results(console: Console, scenario: StoredScenario, baseline: str | None = None) -> None:
+    """Print what a run of `scenario` found: rankings, flows by group, jobs, published values."""
     seeds = len({run.seed for run in scenario.runs})
     size = f", {scenario.size} size" if scenario.size else ""
     console.print()
@@ -43,6 +44,7 @@ def print_results(console: Console, scenario: StoredScenario) -> None:
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         _show(console, *_jobs_table(scenario, jobs))
+    print_rankings(console, scenario, baseline)
     optimum = summarise_optimum(scenario)
     if not optimum.is_empty():
         for group in optimum["group"].unique(maintain_order=True):

@@ -64,7 +64,8 @@ def play_all(
 
     All variants and seeds, one after the other, in network namespaces of this machine's kernel.
     Needs root, and `make linux`. Results go to DIR/<scenario>/<settings>-testbed/ (with
-    --stretch and --no-gso, to <settings>-testbed-stretch<N>-no-gso/), in the form that `run` gives them. A
+    --stretch and --no-gso, to <settings>-testbed-stretch<N>-no-gso/), in the form that `run`
+    gives them. A
     run whose packets left too late is kept, marked as invalid, and left out of means.
 
     Example: pathweave testbed papers/xmp/fig4.toml --size linux --stretch 10 --seeds 5

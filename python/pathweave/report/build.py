@@ -13,6 +13,7 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
+from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
     played_tables,
@@ -52,6 +53,7 @@ class Part:
     scenario: StoredScenario
     facts: list[tuple[str, str]]
     notes: list[str]
+    answer: Answer
     summary: list[Table]
     optimum: list[Table]
     optimum_notes: list[str]
@@ -77,12 +79,17 @@ class Beside:
 
 
 def build_report(
-    folders: Sequence[Path], out: Path | None = None, *, pictures: bool = True
+    folders: Sequence[Path],
+    out: Path | None = None,
+    *,
+    pictures: bool = True,
+    baseline: str | None = None,
 ) -> Path:
     """Write the report of all runs at or below `folders`; return the page's path.
 
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
-    and SVG of every chart go to `charts` beside it. Raises `InputError` when there are no runs.
+    and SVG of every chart go to `charts` beside it. `baseline` names the variant that others are
+    compared with. Raises `InputError` when there are no runs.
     """
     found = search(folders)
     scenarios = found.scenarios
@@ -93,7 +100,8 @@ def build_report(
         for place, comparison in enumerate(compared, start=1)
     ]
     parts = [
-        _part(scenario, palette, f"s{place}") for place, scenario in enumerate(scenarios, start=1)
+        _part(scenario, palette, f"s{place}", baseline)
+        for place, scenario in enumerate(scenarios, start=1)
     ]
     target = out or _default_folder(folders)
     target.mkdir(parents=True, exist_ok=True)
@@ -129,13 +137,14 @@ def _beside(comparison: Comparison, palette: Palette, anchor: str) -> Beside:
     )
 
 
-def _part(scenario: StoredScenario, palette: Palette, anchor: str) -> Part:
+def _part(scenario: StoredScenario, palette: Palette, anchor: str, baseline: str | None) -> Part:
     first = scenario.runs[0].manifest
     return Part(
         anchor=anchor,
         scenario=scenario,
         facts=_facts(scenario),
         notes=_notes(scenario),
+        answer=answer(scenario, palette, baseline),
         summary=summary_tables(scenario, palette) + played_tables(scenario),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),

@@ -22,23 +22,28 @@ class Quantity:
     table: str
     column: str
     title: str
+    larger_is_better: bool = False
 
 
 QUANTITIES = {
-    "goodput": Quantity("flows", "goodput_bps", "Goodput"),
+    "goodput": Quantity("flows", "goodput_bps", "Goodput", larger_is_better=True),
     "fct": Quantity("flows", "fct_s", "Flow completion time"),
     "rtt": Quantity("flows", "rtt_mean_s", "Round-trip time"),
     "timeouts": Quantity("flows", "timeouts", "Timeouts per flow"),
     "retransmits": Quantity("flows", "retransmits", "Retransmitted packets per flow"),
-    "subflow_goodput": Quantity("subflows", "goodput_bps", "Goodput of subflows"),
-    "jct": Quantity("jobs", "jct_s", "Job completion time"),
-    "utilisation": Quantity("links", "utilisation", "Link utilisation"),
-    "queue": Quantity("links", "queue_mean", "Mean queue"),
-    "phase_goodput": Quantity("phases", "goodput_bps", "Goodput in a phase"),
-    "phase_subflow_goodput": Quantity(
-        "phase_subflows", "goodput_bps", "Goodput of subflows in a phase"
+    "subflow_goodput": Quantity(
+        "subflows", "goodput_bps", "Goodput of subflows", larger_is_better=True
     ),
-    "phase_utilisation": Quantity("phase_links", "utilisation", "Link utilisation in a phase"),
+    "jct": Quantity("jobs", "jct_s", "Job completion time"),
+    "utilisation": Quantity("links", "utilisation", "Link utilisation", larger_is_better=True),
+    "queue": Quantity("links", "queue_mean", "Mean queue"),
+    "phase_goodput": Quantity("phases", "goodput_bps", "Goodput in a phase", larger_is_better=True),
+    "phase_subflow_goodput": Quantity(
+        "phase_subflows", "goodput_bps", "Goodput of subflows in a phase", larger_is_better=True
+    ),
+    "phase_utilisation": Quantity(
+        "phase_links", "utilisation", "Link utilisation in a phase", larger_is_better=True
+    ),
     "time_to_fair_share": Quantity("convergence", "time_to_fair_share_s", "Time to fair share"),
     "phase_queue": Quantity("phase_links", "queue_mean", "Mean queue in a phase"),
 }

@@ -124,6 +124,28 @@ def open_session(request: Request) -> Session:
     return Session(request, plan, axes, expected)
 
 
+def check_baseline(session: Session, baseline: str | None) -> None:
+    """Refuse a baseline or a question that the results could not answer, before they are made.
+
+    `baseline` goes before the scenario's own. Raises `InputError` with what there is.
+    """
+    from pathweave.results.merit import compared_axis, parse_subject
+
+    scenario = session.plan.scenario
+    report = json.loads(scenario.variants[0].resolved).get("report", {})
+    if "quantity" in report:
+        parse_subject(report["quantity"], scenario.groups)
+    wanted = baseline or report.get("baseline")
+    if wanted is None:
+        return
+    if not session.axes:
+        raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
+    axis = compared_axis(session.axes)
+    if wanted not in session.axes[axis]:
+        known = ", ".join(session.axes[axis])
+        raise InputError(f'there is no variant "{wanted}" for a baseline on {axis}; it has {known}')
+
+
 def default_jobs() -> int:
     """Number of cores that this process may use."""
     try:

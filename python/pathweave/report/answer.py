@@ -1,0 +1,106 @@
+"""The first screen of a report: the question, and the answer that the numbers give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pathweave.report.tables import Cell, Row, Section, Table
+from pathweave.results.merit import LEVEL, rankings, sentences
+from pathweave.results.present import difference_text, interval_text, share_text, unit_of
+from pathweave.statistics.holm import CORRECTION
+
+if TYPE_CHECKING:
+    from pathweave.plots.palette import Palette
+    from pathweave.results.merit import Ranking, Standing
+    from pathweave.results.read import StoredScenario
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a scenario asks, and what came out."""
+
+    question: str
+    sentences: list[str]
+    tables: list[Table]
+    notes: list[str]
+
+
+def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> Answer:
+    """The answer of a scenario's results; without tables where there is nothing to compare."""
+    found = rankings(scenario, baseline)
+    said: list[str] = []
+    notes: list[str] = []
+    for ranking in found:
+        said += sentences(ranking)
+        notes += [note for note in ranking.notes if note not in notes]
+    if found and not said and not any(_compared(ranking) for ranking in found):
+        notes.append("One seed gives no interval: with --seeds 3 or more variants are told apart.")
+    return Answer(
+        question=scenario.report.get("question", _question(found)),
+        sentences=said,
+        tables=[_table(ranking, palette) for ranking in found],
+        notes=notes,
+    )
+
+
+def _question(found: list[Ranking]) -> str:
+    if not found:
+        return ""
+    what = " and ".join(ranking.subject.text for ranking in found)
+    best = "largest" if found[0].subject.larger_is_better else "smallest"
+    return f"Which has the {best} {what}?"
+
+
+def _compared(ranking: Ranking) -> bool:
+    return any(
+        each.difference is not None and each.difference.half is not None
+        for each in ranking.standings
+    )
+
+
+def _table(ranking: Ranking, palette: Palette) -> Table:
+    unit = unit_of(ranking)
+    in_unit = f" ({unit})" if unit else ""
+    pairs = {each.difference.pairs for each in ranking.standings if each.difference is not None}
+    seeds = f"{min(pairs)} seeds; " if pairs else ""
+    title = ranking.subject.text
+    heads = [
+        f"value{in_unit}",
+        f"against {ranking.baseline}{in_unit}",
+        "in %",
+        "verdict",
+        "unfinished",
+    ]
+    sections = [
+        Section(
+            panel,
+            [
+                Row(each.name, _colour(each, palette), _cells(each, ranking, unit))
+                for each in ranking.standings
+                if each.panel == panel
+            ],
+        )
+        for panel in ranking.panels
+    ]
+    how = f"paired by seed ({seeds}95 % intervals; {CORRECTION}, {100 * LEVEL:.0f} %)"
+    return Table(f"{title[0].upper()}{title[1:]}, {how}", heads, sections)
+
+
+def _colour(each: Standing, palette: Palette) -> str:
+    return palette.colour(each.name) if each.name in palette.schemes else ""
+
+
+def _cells(each: Standing, ranking: Ranking, unit: str) -> list[Cell]:
+    outcome = each.verdict.outcome if each.verdict is not None else "not ranked"
+    if each.name == ranking.baseline:
+        outcome = "baseline"
+    left = f"{100 * each.unfinished:.1f} %" if each.unfinished else "0"
+    texts = (
+        interval_text(each, unit),
+        difference_text(each, unit),
+        share_text(each),
+        outcome,
+        left,
+    )
+    return [Cell(text, outside=outcome == "worse" and text == outcome) for text in texts]

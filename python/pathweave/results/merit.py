@@ -1,0 +1,381 @@
+"""Which variant is better, by how much, and how sure that is: rankings against a baseline.
+
+Each workload (a traffic group) is judged by one quantity. Every run gives one value, the runs of
+one seed are paired, and a variant's difference to the baseline has an interval over these pairs. No
+ranking rests on survivors: goodput is that of all flows that were under way, and completion times
+count unfinished flows at their age.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pathweave.errors import InputError
+from pathweave.results.quantities import QUANTITIES, parse_statistic
+from pathweave.results.summary import has_finished, has_size
+from pathweave.statistics.holm import Verdict, verdicts
+from pathweave.statistics.interval import half_width
+from pathweave.statistics.paired import Difference, paired_difference
+from pathweave.statistics.survival import bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
+
+    from pathweave.results.read import StoredRun, StoredScenario
+
+FEW_UNFINISHED = 0.01
+"""Share of unfinished flows up to which a mean over the finished ones is a mean of all."""
+LEVEL = 0.05
+"""Largest probability of any false verdict in one ranking."""
+_CLOSED_LOOPS = ("permutation", "random")
+"""Patterns in which a flow starts when another ends: what counts is how much gets through."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What decides about one workload."""
+
+    quantity: str
+    """A name in `QUANTITIES`."""
+    statistic: str
+    """What is taken of it in a run: "mean", "p99", ..."""
+    group: str = ""
+    """The traffic group; empty for all, and for quantities that belong to none."""
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether more of it is better."""
+        return QUANTITIES[self.quantity].larger_is_better
+
+    @property
+    def text(self) -> str:
+        """In words: "mean goodput of large"."""
+        title = QUANTITIES[self.quantity].title
+        title = title[0].lower() + title[1:]
+        return f"{self.statistic} {title}" + (f' of "{self.group}"' if self.group else "")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One variant in a ranking."""
+
+    label: str
+    name: str
+    """Its name on the axis that is compared."""
+    panel: str
+    """Its names on the other axes; it is compared with the baseline of the same panel."""
+    values: dict[int, float]
+    """By seed, in base units (bit/s, s, packets, ratio)."""
+    at_least: bool
+    """Whether some value is only a lower bound, because too many flows are unfinished."""
+    unfinished: float
+    """Share of the flows (or jobs) that have a size and did not finish."""
+    difference: Difference | None = None
+    """To the baseline; None for the baseline itself, and where there is nothing to compare."""
+    verdict: Verdict | None = None
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the seeds."""
+        return math.fsum(self.values.values()) / len(self.values) if self.values else None
+
+    @property
+    def half(self) -> float | None:
+        """Half the 95 % interval of that mean; None for one seed."""
+        return half_width(list(self.values.values()))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The variants of a scenario, judged by one quantity."""
+
+    subject: Subject
+    axis: str
+    """The axis whose names are compared."""
+    baseline: str
+    """The name on it that the others are compared with."""
+    standings: tuple[Standing, ...]
+    """By panel; within it in order of merit, those that cannot be ranked last."""
+    notes: tuple[str, ...] = field(default=())
+    """What a reader must know before believing it."""
+
+    @property
+    def panels(self) -> list[str]:
+        """Names of the panels, in order."""
+        return list(dict.fromkeys(standing.panel for standing in self.standings))
+
+
+def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Ranking]:
+    """The rankings of a scenario's workloads; none where there are no variants to compare.
+
+    `baseline` goes before the scenario's own. Raises `InputError` for a baseline or a quantity that
+    is not there.
+    """
+    scenario = scenario.counted()
+    if not scenario.runs or not scenario.axes:
+        return []
+    axis = compared_axis(scenario.axes)
+    names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
+    wanted = baseline or scenario.report.get("baseline")
+    if wanted is not None and wanted not in scenario.axes[axis]:
+        known = ", ".join(scenario.axes[axis])
+        raise InputError(f'there is no variant "{wanted}" for a baseline on {axis}; it has {known}')
+    order = [name for name in scenario.axes[axis] if name in names]
+    reference = wanted if wanted is not None else order[0]
+    found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
+    return [ranking for ranking in found if len(ranking.standings) > 1]
+
+
+def compared_axis(axes: Iterable[str]) -> str:
+    """The axis whose names are compared: "scheme" where there is one, else the first."""
+    named = list(axes)
+    return "scheme" if "scheme" in named else named[0]
+
+
+def subjects(scenario: StoredScenario) -> list[Subject]:
+    """What decides, by workload: what `[report]` says, or what the traffic suggests.
+
+    That is goodput where a flow starts when another ends and where flows have no size, job
+    completion times of incast, and completion times of flows elsewhere.
+    """
+    said = scenario.report.get("quantity")
+    if said is not None:
+        return [parse_subject(said, scenario.groups)]
+    found: list[Subject] = []
+    for group in _traffic(scenario):
+        name = str(group["name"])
+        unlimited = (group.get("size") or {}).get("kind") == "unlimited"
+        if group.get("pattern") == "incast":
+            found.append(Subject("jct", "mean", name))
+        elif unlimited or group.get("pattern") in _CLOSED_LOOPS:
+            found.append(Subject("goodput", "mean", name))
+        else:
+            found.append(Subject("fct", "mean", name))
+    return found
+
+
+def parse_subject(text: str, groups: Sequence[str]) -> Subject:
+    """Read "goodput", "p99 fct" or "mean fct of small"; raises `InputError` with what is wrong."""
+    rest, _, group = text.partition(" of ")
+    *statistic, quantity = rest.split()
+    group = group.strip()
+    if quantity not in QUANTITIES:
+        known = ", ".join(QUANTITIES)
+        raise InputError(f'report.quantity: unknown quantity "{quantity}"; there are {known}')
+    taken = " ".join(statistic) or "mean"
+    parse_statistic(taken)
+    if group and group not in groups:
+        raise InputError(
+            f'report.quantity: there is no traffic group "{group}"; there are {", ".join(groups)}'
+        )
+    return Subject(quantity, taken, group)
+
+
+def sentences(ranking: Ranking) -> list[str]:
+    """The verdicts as sentences, one for each variant that can be told from the baseline."""
+    found: list[str] = []
+    for standing in ranking.standings:
+        where = f"{standing.panel}: " if standing.panel else ""
+        difference, verdict = standing.difference, standing.verdict
+        if difference is None or verdict is None or difference.percent is None:
+            continue
+        if difference.identical:
+            found.append(
+                f"{where}{standing.name} and {ranking.baseline} give the same on every seed."
+            )
+        elif verdict.outcome in ("better", "worse"):
+            more = "more" if difference.percent > 0 else "less"
+            half = difference.half_percent or 0.0
+            found.append(
+                f"{where}{standing.name} has {_percent(abs(difference.percent), half)} {more}"
+                f" {ranking.subject.text} than {ranking.baseline}: {verdict.outcome}."
+            )
+    return found
+
+
+def _percent(value: float, half: float) -> str:
+    digits = 0 if half >= 0.95 else 1 if half >= 0.095 else 2
+    return f"{value:.{digits}f} ± {half:.{digits}f} %"
+
+
+def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
+    resolved = scenario.runs[0].manifest["resolved"]
+    here = [group for group in resolved.get("traffic", []) if group.get("enabled", True)]
+    return here or [{"name": name} for name in scenario.groups]
+
+
+def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
+    by_label: dict[str, list[StoredRun]] = {}
+    for run in scenario.runs:
+        by_label.setdefault(run.label, []).append(run)
+    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
+    subject, notes = _fair(subject, unfinished)
+    found: list[Standing] = []
+    for label, runs in by_label.items():
+        values: dict[int, float] = {}
+        at_least = False
+        for run in runs:
+            value, bound = _value(run, subject)
+            if value is not None:
+                values[run.seed] = value
+                at_least |= bound
+        if not values:
+            continue
+        name = runs[0].axes.get(axis, "")
+        panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
+        found.append(Standing(label, name, panel, values, at_least, unfinished[label]))
+    judged = _judged(found, baseline, larger_is_better=subject.larger_is_better)
+    if any(each.at_least for each in judged):
+        notes.append(
+            f'"At least": the {subject.statistic} depends on what is unfinished, and is not ranked.'
+            " Let the run go on until more has finished."
+        )
+    notes += _sameness(scenario, judged)
+    by_merit = scenario.report.get("order", "merit") == "merit"
+    ordered = _ordered(judged, larger_is_better=subject.larger_is_better, by_merit=by_merit)
+    return Ranking(subject, axis, baseline, tuple(ordered), tuple(notes))
+
+
+def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
+    """The subject, or one that survivors do not decide, with what a reader must know of it."""
+    shares = unfinished.values()
+    if subject.quantity not in ("fct", "jct") or max(shares, default=0.0) <= FEW_UNFINISHED:
+        return subject, []
+    what = "jobs" if subject.quantity == "jct" else "flows"
+    worst = max(unfinished, key=lambda label: unfinished[label])
+    note = (
+        f"Up to {100 * unfinished[worst]:.0f} % of the {what} did not finish ({worst}), so a mean"
+        f" over those that did would compare survivors."
+    )
+    if subject.statistic != "mean":
+        return subject, [note] if max(shares) != min(shares) else []
+    median = Subject(subject.quantity, "median", subject.group)
+    return median, [f"{note} The median over all {what} that started decides instead."]
+
+
+def _judged(
+    standings: Sequence[Standing], baseline: str, *, larger_is_better: bool
+) -> list[Standing]:
+    """The standings with their differences to the baseline of their panel, as one family."""
+    from dataclasses import replace
+
+    bases = {each.panel: each for each in standings if each.name == baseline}
+    compared: list[tuple[int, Difference]] = []
+    for place, each in enumerate(standings):
+        base = bases.get(each.panel)
+        if base is None or base is each or each.at_least or base.at_least:
+            continue
+        compared.append((place, paired_difference(each.values, base.values)))
+    decided = verdicts([difference for _, difference in compared], larger_is_better, LEVEL)
+    judged = list(standings)
+    for (place, difference), verdict in zip(compared, decided, strict=True):
+        judged[place] = replace(judged[place], difference=difference, verdict=verdict)
+    return judged
+
+
+def _ordered(
+    standings: Sequence[Standing], *, larger_is_better: bool, by_merit: bool
+) -> list[Standing]:
+    panels = list(dict.fromkeys(each.panel for each in standings))
+    if not by_merit:
+        return sorted(standings, key=lambda each: panels.index(each.panel))
+
+    def merit(each: Standing) -> tuple[int, bool, float]:
+        mean = each.mean or 0.0
+        return panels.index(each.panel), each.at_least, -mean if larger_is_better else mean
+
+    return sorted(standings, key=merit)
+
+
+def _sameness(scenario: StoredScenario, standings: Sequence[Standing]) -> list[str]:
+    """Seeds or variants that make no difference."""
+    notes: list[str] = []
+    hashes: dict[str, set[str]] = {}
+    seeds: dict[str, set[int]] = {}
+    for run in scenario.runs:
+        hashes.setdefault(run.label, set()).add(run.manifest["results_hash"])
+        seeds.setdefault(run.label, set()).add(run.seed)
+    several = [label for label, found in seeds.items() if len(found) > 1]
+    if several and all(len(hashes[label]) == 1 for label in several):
+        jitter = scenario.runs[0].manifest["resolved"].get("jitter")
+        why = ' (jitter = "none")' if jitter == "none" else ""
+        notes.append(f"The seeds do not differ{why}: all give the same bits, so no interval holds.")
+    same = [each.name for each in standings if each.difference and each.difference.identical]
+    if same and len(same) == sum(each.difference is not None for each in standings):
+        notes.append("The variants make no difference here.")
+    return notes
+
+
+def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
+    """The rows of a run that its value is over, unfinished flows and jobs included."""
+    import polars as pl
+
+    table = QUANTITIES[subject.quantity].table
+    if table not in run.tables:
+        return None
+    rows = run.read(table)
+    if table == "flows":
+        rows = rows.filter(pl.col("in_window"))
+    if subject.group and "group" in rows.columns:
+        rows = rows.filter(pl.col("group") == subject.group)
+    return rows
+
+
+def _ended(subject: Subject) -> Callable[[pl.DataFrame], tuple[list[float], pl.DataFrame]]:
+    """Completion times, and the rows of what did not complete."""
+    import polars as pl
+
+    def flows(rows: pl.DataFrame) -> tuple[list[float], pl.DataFrame]:
+        sized = rows.filter(has_size())
+        return (
+            sized.filter(has_finished())["fct_s"].drop_nulls().to_list(),
+            sized.filter(~has_finished()),
+        )
+
+    def jobs(rows: pl.DataFrame) -> tuple[list[float], pl.DataFrame]:
+        done = rows.filter(pl.col("finished"))
+        return done["jct_s"].drop_nulls().to_list(), rows.filter(~pl.col("finished"))
+
+    return jobs if subject.quantity == "jct" else flows
+
+
+def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
+    """Share of flows with a size, or of jobs, that did not finish."""
+    if QUANTITIES[subject.quantity].table not in ("flows", "jobs"):
+        return 0.0
+    ended = _ended(subject)
+    done = left = 0
+    for run in runs:
+        rows = _rows(run, subject)
+        if rows is not None:
+            times, cut = ended(rows)
+            done, left = done + len(times), left + cut.height
+    return left / (done + left) if done + left else 0.0
+
+
+def _value(run: StoredRun, subject: Subject) -> tuple[float | None, bool]:
+    """The value of a run in base units, and whether it is only a lower bound."""
+    rows = _rows(run, subject)
+    if rows is None or rows.is_empty():
+        return None, False
+    statistic = parse_statistic(subject.statistic)
+    column = QUANTITIES[subject.quantity].column
+    if subject.quantity not in ("fct", "jct"):
+        return statistic.of(rows[column]), False
+    times, cut = _ended(subject)(rows)
+    if statistic.kind not in ("quantile", "median"):
+        import polars as pl
+
+        return statistic.of(pl.Series(times)), False
+    until = run.manifest["counters"].get("ended_s", 0.0)
+    ages = [
+        max(0.0, (end if end is not None else until) - start)
+        for start, end in cut.select("start_s", "end_s").iter_rows()
+    ]
+    percent = 50.0 if statistic.kind == "median" else 100 * statistic.at
+    found = bounds(times, ages).percentile(percent)
+    return (None, False) if found is None else (found.value, found.at_least)
