@@ -17,7 +17,6 @@ import pathweave
 from conftest import write_scenario
 from pathweave.errors import InputError
 from pathweave.results import write
-from pathweave.results.interval import half_width, t975
 from pathweave.results.jsonfile import read_json, write_json
 
 
@@ -232,10 +231,3 @@ def test_summary_counts_what_did_not_finish(fake: None, tmp_path: Path) -> None:
     assert row["goodput_mean_bps"] == pytest.approx(done["goodput_bps"].mean())
     assert row["fct_p99_s"] == pytest.approx(done["fct_s"].quantile(0.99, "linear"))
     assert row["goodput_ci_bps"] is None
-
-
-def test_confidence_interval() -> None:
-    # Student's t, 0.975: 12.706 at 1, 2.262 at 9, 2.021 at 40, 1.984 at 100 degrees of freedom.
-    assert [round(t975(degrees), 3) for degrees in (1, 9, 40, 100)] == [12.706, 2.262, 2.021, 1.984]
-    assert half_width([1.0]) is None
-    assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)

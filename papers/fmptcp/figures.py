@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.results.collection import Results
-from pathweave.results.interval import half_width
 from pathweave.results.read import find_runs
+from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.results import layout
-from pathweave.results.interval import half_width
 from pathweave.results.summary import counted
+from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pathweave.results.interval import half_width
+from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.results.interval import half_width
 from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
 from pathweave.results.units import scale
+from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
