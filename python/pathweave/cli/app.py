@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from pathweave.cli.bench import bench
+from pathweave.cli.completion import bash_words
 from pathweave.cli.exits import guarded
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
@@ -21,7 +22,6 @@ app = typer.Typer(
     "and judge them by the optimum.",
     epilog="Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: Rich would take half of the time that help may take
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
@@ -58,4 +58,5 @@ app.command(name="schema")(schema)
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    guarded(app)
+    with bash_words("_PATHWEAVE_COMPLETE"):
+        guarded(lambda: app(prog_name="pathweave"))

@@ -7,9 +7,19 @@ from typing import Annotated
 
 import typer
 
-Scenario = Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")]
+from pathweave.cli import completion
+
+Scenario = Annotated[
+    Path,
+    typer.Argument(help="Scenario file.", metavar="SCENARIO", autocompletion=completion.scenarios),
+]
 Size = Annotated[
-    str | None, typer.Option(help="A size that the file defines, such as quick or paper.")
+    str | None,
+    typer.Option(
+        help="A size that the file defines, such as quick or paper.",
+        metavar="NAME",
+        autocompletion=completion.sizes,
+    ),
 ]
 Seeds = Annotated[
     int | None, typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000)
@@ -20,6 +30,10 @@ Sets = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
+    typer.Option(
+        help="Only the variants with this name.",
+        metavar="AXIS=NAME",
+        autocompletion=completion.only,
+    ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for results.", metavar="DIR")]
