@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from pathweave.cli.bench import bench
+from pathweave.cli.check import check
 from pathweave.cli.completion import bash_words
 from pathweave.cli.exits import guarded
 from pathweave.cli.kernel import kernel
@@ -45,6 +46,7 @@ def _options(
 ) -> None: ...
 
 
+app.command(name="check")(check)
 app.command(name="run")(run)
 app.command(name="solve")(solve)
 app.command(name="testbed")(play_all)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 from rich.console import Console
 
 PIPE_WIDTH = 80
@@ -27,3 +30,8 @@ def _console(*, stderr: bool) -> Console:
     elif console.width > MAX_WIDTH:
         console.width = MAX_WIDTH
     return console
+
+
+def print_json(value: object) -> None:
+    """Print `value` to stdout as JSON; characters beyond ASCII stand as they are."""
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

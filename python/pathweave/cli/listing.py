@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathweave.cli.options import Json  # noqa: TC001
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -28,10 +30,10 @@ class Kind(enum.StrEnum):
 
 def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """List the controllers, routings, fabrics, traffic patterns or transport presets."""
-    from pathweave.cli.console import output
+    from pathweave.cli.console import output, print_json
     from pathweave.core import core
 
     console = output()
@@ -48,9 +50,7 @@ def list_(
                 table.add_row(entry["name"], entry["help"])
             console.print(table)
             return
-    import json as json_module
-
-    sys.stdout.write(json_module.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+    print_json(entries)
 
 
 def explain(

@@ -1,4 +1,4 @@
-"""Arguments and options that `run` and `solve` have in common."""
+"""Arguments and options that several verbs have in common."""
 
 from __future__ import annotations
 
@@ -37,3 +37,4 @@ Only = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for results.", metavar="DIR")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
