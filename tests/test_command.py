@@ -67,6 +67,7 @@ def test_every_verb_has_help(cli: Command, verb: str) -> None:
         ("fabrics", "fat-tree"),
         ("patterns", "permutation"),
         ("presets", "xmp-2013"),
+        ("quantities", "goodput"),
     ],
 )
 def test_lists(cli: Command, kind: str, said: str) -> None:
@@ -88,10 +89,49 @@ def test_explains_every_controller(cli: Command) -> None:
         assert "](" not in done.stdout
 
 
-def test_explain_says_what_there_is_instead(cli: Command) -> None:
-    done = cli("explain", "xmpp")
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("ecmp", "routing", "Hash of addresses and ports"),
+        ("fat-tree", "fabric", "K pods of k switches"),
+        ("permutation", "pattern", '[[traffic]] pattern = "permutation"'),
+        ("xmp-2013", "preset", "Values of the XMP paper"),
+        ("goodput", "quantity", 'Goodput, in bit/s: column "goodput_bps" of the table "flows"'),
+        ("FCT", "quantity", "Flow completion time, in seconds"),
+    ],
+)
+def test_explains_other_names(cli: Command, name: str, kind: str, said: str) -> None:
+    done = cli("explain", name)
+    assert done.returncode == 0, done.stderr
+    assert kind in done.stdout.splitlines()[0]
+    assert said in done.stdout
+    (entry,) = json.loads(cli("explain", name, "--json").stdout)
+    assert (entry["kind"], entry["name"]) == (kind, name.lower())
+
+
+def test_explains_all_that_a_name_stands_for() -> None:
+    """With the real core, in which `decn` is a controller and a preset."""
+    from pathweave.topics import all_topics, explain
+
+    assert [topic.kind for topic in explain("decn").topics] == ["controller", "preset"]
+    for topic in all_topics():
+        assert str(explain(topic.name)).startswith(f"{topic.name} (")
+        assert max(len(line) for line in topic.explanation.splitlines()) <= 78
+
+
+@pytest.mark.parametrize(
+    ("typo", "said"),
+    [
+        ("xmpp", 'did you mean "xmp" (controller)'),
+        ("permutaton", 'did you mean "permutation" (pattern)?'),
+        ("utilization", '"utilisation" (quantity)'),
+        ("zzz", "`pathweave list` has"),
+    ],
+)
+def test_explain_says_what_there_is_instead(cli: Command, typo: str, said: str) -> None:
+    done = cli("explain", typo)
     assert done.returncode == 2
-    assert 'did you mean "xmp"?' in done.stderr
+    assert said in " ".join(done.stderr.split())
 
 
 def test_schema_and_version(cli: Command) -> None:

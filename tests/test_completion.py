@@ -121,5 +121,12 @@ def test_other_shells(folder: Path, shell: str) -> None:
     assert "DCTCP" not in "\n".join(said)
 
 
+def test_offers_what_can_be_explained(folder: Path) -> None:
+    program = folder / "bin/pathweave"
+    assert bash(folder, "pathweave", "explain", "perm") == [""]  # there is no core
+    program.write_text(program.read_text().replace("sys.modules['pathweave._core'] = None\n", ""))
+    assert bash(folder, "pathweave", "explain", "perm") == ["permutation"]
+
+
 def test_help_says_how_to_install_it(folder: Path) -> None:
     assert any("--install-completion" in line for line in ask(folder, "sh", "pathweave --help"))

@@ -1,4 +1,4 @@
-"""What the shell offers after Tab. Loads neither the core nor Rich: an answer must be quick."""
+"""What the shell offers after Tab. An answer must be quick: what it needs is loaded when asked."""
 
 from __future__ import annotations
 
@@ -70,6 +70,18 @@ def sizes(context: typer.Context, incomplete: str) -> list[str]:
     own = _read(context).get("sizes")
     names = ["quick", *(own if isinstance(own, dict) else ())]
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+
+
+def topics(incomplete: str) -> list[str]:
+    """Everything that can be explained."""
+    from pathweave.errors import PathweaveError
+    from pathweave.topics import all_topics
+
+    try:
+        names = dict.fromkeys(topic.name for topic in all_topics())
+    except PathweaveError:  # there is no core to ask
+        return []
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def _read(context: typer.Context) -> dict[str, Any]:
