@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
@@ -21,7 +22,8 @@ app = typer.Typer(
     name="pathweave",
     help="Simulate data-centre fabrics packet by packet, compare multipath congestion controls "
     "and judge them by the optimum.",
-    epilog="Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
+    epilog="Example: pathweave run papers/xmp/fig1.toml --seeds 5\n\n"
+    "Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: Rich would take half of the time that help may take
@@ -58,7 +60,12 @@ app.command(name="explain")(explain)
 app.command(name="schema")(schema)
 
 
+def call(arguments: Sequence[str] | None = None) -> object:
+    """Run a command line, the process's own if None; exceptions and an exit code come out of it."""
+    return app(arguments, prog_name="pathweave", standalone_mode=False)
+
+
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
     with bash_words("_PATHWEAVE_COMPLETE"):
-        guarded(lambda: app(prog_name="pathweave"))
+        guarded(call)

@@ -30,7 +30,7 @@ class Kind(enum.StrEnum):
 
 
 def list_(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    kind: Annotated[Kind, typer.Argument(help="What to list.", metavar="KIND")],
     json: Json = False,
 ) -> None:
     """List what a scenario can name, or the quantities that results have.
