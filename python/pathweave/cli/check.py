@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pathweave.cli.exits import WRONG_INPUT
-from pathweave.cli.options import Json, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.results import layout
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def check(
     scenario: Scenario,
+    name: Name = None,
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
@@ -30,8 +31,9 @@ def check(
     Example: pathweave check papers/xmp/tab1.toml --size paper
     """
     from pathweave.cli.console import print_json
+    from pathweave.cli.source import open_scenario
     from pathweave.errors import InputError
-    from pathweave.running.session import Request, open_session
+    from pathweave.running.session import Request
 
     request = Request(
         path=scenario,
@@ -42,11 +44,14 @@ def check(
         root=out,
     )
     try:
-        session = open_session(request)
+        session = open_scenario(request, name)
     except InputError as error:
         if not json:
             raise
-        print_json({"scenario": str(scenario), "valid": False, "error": str(error)})
+        # Where `open_session` made the error anew, the core's own is its cause.
+        mistakes = getattr(error, "mistakes", ()) or getattr(error.__cause__, "mistakes", ())
+        said = {"scenario": str(scenario), "valid": False, "error": str(error)}
+        print_json({**said, "mistakes": list(mistakes)})
         raise typer.Exit(WRONG_INPUT) from None
     found = _about(session)
     if json:

@@ -9,9 +9,23 @@ import typer
 
 from pathweave.cli import completion
 
-Scenario = Annotated[
+ScenarioFile = Annotated[
     Path,
     typer.Argument(help="Scenario file.", metavar="SCENARIO", autocompletion=completion.scenarios),
+]
+Scenario = Annotated[
+    Path,
+    typer.Argument(
+        help="Scenario file, or - for standard input.",
+        metavar="SCENARIO",
+        autocompletion=completion.scenarios,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="What a scenario from standard input is called; stdin if not given.", metavar="NAME"
+    ),
 ]
 Size = Annotated[
     str | None,

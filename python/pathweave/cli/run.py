@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
 
 def run(
     scenario: Scenario,
+    name: Name = None,
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
@@ -53,7 +54,8 @@ def run(
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
-    from pathweave.running.session import Request, default_jobs, execute, open_session
+    from pathweave.cli.source import open_scenario
+    from pathweave.running.session import Request, default_jobs, execute
 
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
@@ -61,7 +63,7 @@ def run(
         from pathweave.solving.objective import parse
 
         utility = parse(utility).text
-    session = open_session(
+    session = open_scenario(
         Request(
             path=scenario,
             size=size,
@@ -72,7 +74,8 @@ def run(
             fresh=fresh,
             beside=utility if optimum else None,
             problems=problems,
-        )
+        ),
+        name,
     )
     if optimum:
         from pathweave.cli.optimum import check
