@@ -11,6 +11,7 @@ from pathweave.cli.bench import bench
 from pathweave.cli.check import check
 from pathweave.cli.completion import bash_words
 from pathweave.cli.exits import guarded
+from pathweave.cli.init import init
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
@@ -48,6 +49,7 @@ def _options(
 ) -> None: ...
 
 
+app.command(name="init")(init)
 app.command(name="check")(check)
 app.command(name="run")(run)
 app.command(name="solve")(solve)

@@ -84,6 +84,20 @@ def topics(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def first_fabrics(incomplete: str) -> list[str]:
+    """The fabrics that `pathweave init` writes."""
+    from pathweave.starter import FABRICS
+
+    return [name for name in FABRICS if name.startswith(incomplete)]
+
+
+def first_patterns(incomplete: str) -> list[str]:
+    """The traffic patterns that `pathweave init` writes."""
+    from pathweave.starter import PATTERNS
+
+    return [name for name in PATTERNS if name.startswith(incomplete)]
+
+
 def _read(context: typer.Context) -> dict[str, Any]:
     """The scenario that the command line names so far, unchecked; empty if it is unreadable."""
     import tomllib

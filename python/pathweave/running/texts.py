@@ -95,10 +95,11 @@ def _lines(table: Mapping[str, Any], where: str) -> list[str]:
 def _key(key: object) -> str:
     if not isinstance(key, str):
         raise InputError(f"{key!r} is no key of a scenario: keys are texts")
-    return key if _BARE.fullmatch(key) else _text(key)
+    return key if _BARE.fullmatch(key) else toml_text(key)
 
 
-def _text(text: str) -> str:
+def toml_text(text: str) -> str:
+    """A text as TOML writes it, in quotes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -111,7 +112,7 @@ def _value(value: object, where: str) -> str:
         case float():
             return repr(value) if math.isfinite(value) else str(value)
         case str():
-            return _text(value)
+            return toml_text(value)
         case dict():
             entries = ", ".join(_lines(value, where))
             return f"{{ {entries} }}" if entries else "{}"
