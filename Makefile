@@ -48,8 +48,8 @@ test-core: setup
 	cargo clippy --workspace --exclude pathweave-linux --all-targets --quiet -- -D warnings
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
-	$(BIN)/ruff check python tests benches
-	$(BIN)/ruff format --check python tests benches
+	$(BIN)/ruff check python tests benches examples
+	$(BIN)/ruff format --check python tests benches examples
 	$(BIN)/basedpyright --warnings
 
 # In a build that is fast and still notices overflows. docs/checks.md says what they are held to.

@@ -148,16 +148,40 @@ def _without_names(resolved: dict[str, Any]) -> dict[str, Any]:
 def load(
     path: str, size: str | None, sets: list[str], only: list[str], seeds: int | None
 ) -> Scenario:
-    content = tomllib.loads(Path(path).read_text())
+    return _load(Path(path).read_text(), path, Path(path).stem, size, sets, only, seeds)
+
+
+def load_text(
+    text: str,
+    name: str,
+    folder: str,
+    size: str | None,
+    sets: list[str],
+    only: list[str],
+    seeds: int | None,
+) -> Scenario:
+    return _load(text, name, name, size, sets, only, seeds)
+
+
+def _load(
+    text: str,
+    path: str,
+    name: str,
+    size: str | None,
+    sets: list[str],
+    only: list[str],
+    seeds: int | None,
+) -> Scenario:
+    content = tomllib.loads(text)
     if "broken" in content:
         raise ScenarioError(f"{path}:1:1: unknown key `broken`\n  hint: remove it")
     axes: dict[str, list[str]] = content.get("axes", {})
     kept = dict(axes)
-    for text in only:
-        axis, _, name = text.partition("=")
-        if axis not in axes or name not in axes[axis]:
-            raise ScenarioError(f"--only {text}: there is no such variant")
-        kept[axis] = [name]
+    for chosen in only:
+        axis, _, variant = chosen.partition("=")
+        if axis not in axes or variant not in axes[axis]:
+            raise ScenarioError(f"--only {chosen}: there is no such variant")
+        kept[axis] = [variant]
     fake = content.get("fake", {})
     shared = {
         "title": content.get("title", ""),
@@ -176,7 +200,7 @@ def load(
         slug = "-".join(names).lower() or "run"
         variants.append(Variant(at, label, slug, resolved, fake))
     return Scenario(
-        name=Path(path).stem,
+        name=name,
         title=content.get("title", ""),
         size=size or "quick",
         sizes=["quick", "paper"],
@@ -223,6 +247,7 @@ def module() -> types.ModuleType:
         ScenarioError=ScenarioError,
         load=load,
         from_resolved=from_resolved,
+        load_text=load_text,
     )
     return module
 

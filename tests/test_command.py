@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,15 +54,6 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", ["run", "testbed", "kernel", "report", "list", "explain", "schema", "bench"]
-)
-def test_every_verb_has_help(cli: Command, verb: str) -> None:
-    done = cli(verb, "--help")
-    assert done.returncode == 0
-    assert max(len(line) for line in done.stdout.splitlines()) <= 80
-
-
-@pytest.mark.parametrize(
     ("kind", "said"),
     [
         ("controllers", "beta"),
@@ -67,6 +61,7 @@ def test_every_verb_has_help(cli: Command, verb: str) -> None:
         ("fabrics", "fat-tree"),
         ("patterns", "permutation"),
         ("presets", "xmp-2013"),
+        ("quantities", "goodput"),
     ],
 )
 def test_lists(cli: Command, kind: str, said: str) -> None:
@@ -88,10 +83,49 @@ def test_explains_every_controller(cli: Command) -> None:
         assert "](" not in done.stdout
 
 
-def test_explain_says_what_there_is_instead(cli: Command) -> None:
-    done = cli("explain", "xmpp")
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("ecmp", "routing", "Hash of addresses and ports"),
+        ("fat-tree", "fabric", "K pods of k switches"),
+        ("permutation", "pattern", '[[traffic]] pattern = "permutation"'),
+        ("xmp-2013", "preset", "Values of the XMP paper"),
+        ("goodput", "quantity", 'Goodput, in bit/s: column "goodput_bps" of the table "flows"'),
+        ("FCT", "quantity", "Flow completion time, in seconds"),
+    ],
+)
+def test_explains_other_names(cli: Command, name: str, kind: str, said: str) -> None:
+    done = cli("explain", name)
+    assert done.returncode == 0, done.stderr
+    assert kind in done.stdout.splitlines()[0]
+    assert said in done.stdout
+    (entry,) = json.loads(cli("explain", name, "--json").stdout)
+    assert (entry["kind"], entry["name"]) == (kind, name.lower())
+
+
+def test_explains_all_that_a_name_stands_for() -> None:
+    """With the real core, in which `decn` is a controller and a preset."""
+    from pathweave.topics import all_topics, explain
+
+    assert [topic.kind for topic in explain("decn").topics] == ["controller", "preset"]
+    for topic in all_topics():
+        assert str(explain(topic.name)).startswith(f"{topic.name} (")
+        assert max(len(line) for line in topic.explanation.splitlines()) <= 78
+
+
+@pytest.mark.parametrize(
+    ("typo", "said"),
+    [
+        ("xmpp", 'did you mean "xmp" (controller)'),
+        ("permutaton", 'did you mean "permutation" (pattern)?'),
+        ("utilization", '"utilisation" (quantity)'),
+        ("zzz", "`pathweave list` has"),
+    ],
+)
+def test_explain_says_what_there_is_instead(cli: Command, typo: str, said: str) -> None:
+    done = cli("explain", typo)
     assert done.returncode == 2
-    assert 'did you mean "xmp"?' in done.stderr
+    assert said in " ".join(done.stderr.split())
 
 
 def test_schema_and_version(cli: Command) -> None:
@@ -191,3 +225,107 @@ def test_bench_says_what_is_wrong(binary: Path) -> None:
     script(binary.parent, "pathweave-bench", "#!/bin/sh\necho fine\n")
     with pytest.raises(PathweaveError, match="no usable JSON"):
         list(run_cases(binary.parent, "20 ms", count=False, said=lambda _: None))
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Every command by its words, groups included."""
+    from typer.main import get_command
+
+    from pathweave.cli.app import app
+
+    def below(command: Any, words: tuple[str, ...]) -> list[tuple[str, ...]]:
+        found = [words]
+        for name, child in getattr(command, "commands", {}).items():
+            found += below(child, (*words, name))
+        return found
+
+    return below(get_command(app), ())
+
+
+def run_here(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
+    """The command line in this process: exit code, what it said on stdout, on stderr."""
+    from pathweave.cli.app import call
+    from pathweave.cli.exits import guarded
+
+    with pytest.raises(SystemExit) as ended:
+        guarded(lambda: call(arguments))
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_every_help_has_an_example_that_begins_with_its_verb(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said, _ = run_here(capsys, *words, "--help")
+    assert code == 0
+    example = re.search(r"Example: (pathweave [^\n]*)", said)
+    assert example is not None
+    given = shlex.split(example[1])[1:]
+    assert tuple(given[: len(words)]) == words
+    for word in given:
+        if word.startswith("--") and words[:1] not in ((), ("kernel",)):  # their verbs' options
+            assert word in said.replace(example[0], "")
+        if word.endswith(".toml"):
+            assert (Path(__file__).parent.parent / word).is_file()
+    assert max(len(line) for line in said.splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "error: missing argument 'SCENARIO'\n  help: pathweave run --help\n"),
+        (["frobnicate"], "error: no such command 'frobnicate'\n  help: pathweave --help\n"),
+        (["run", "a.toml", "--sizee", "3"], "error: no such option: --sizee (Possible options"),
+        (["run", "a.toml", "--seeds", "0"], "error: invalid value for '--seeds': "),
+        (["list", "things"], "'things' is not one of 'controllers'"),
+        (["list"], "error: missing argument 'KIND'"),
+        (["run", "nowhere.toml"], "error: nowhere.toml is not there\n"),
+        (["run", "nowhere.toml", "--problems", "3"], "error: --utility and --problems are about"),
+        (["report", "nowhere"], "error: there is no folder nowhere\n"),
+        (["explain", "xmpp"], "error: nothing is called"),
+    ],
+)
+def test_errors_have_one_style(
+    fake: None,
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, printed, errors = run_here(capsys, *arguments)
+    assert code == 2
+    assert not printed
+    assert said in errors
+    first, *more = errors.splitlines()
+    assert first.startswith("error: ")
+    assert all(line.startswith("  help: pathweave") for line in more)
+
+
+def test_mistakes_in_scenarios_begin_as_other_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the real core, which lays its messages out."""
+    path = tmp_path / "x.toml"
+    path.write_text(
+        '[fabric]\nkind = "star"\nsenders = 1\n[[traffic]]\nsizes = 1\n' + "a = 1\n" * 2
+    )
+    code, _, errors = run_here(capsys, "check", str(path))
+    assert code == 2
+    assert errors.startswith("error: ")
+    assert "×" not in errors
+    code, _, errors = run_here(capsys, "check", str(path), "--size", "x" * 150)
+    assert code == 2
+    assert errors.startswith("error: ")
+
+
+def test_interruption_before_anything_runs_is_an_error_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathweave.topics.explain", interrupted)
+    assert run_here(capsys, "explain", "xmp") == (1, "", "error: interrupted\n")

@@ -223,9 +223,30 @@ def test_pipe_output_is_plain_and_narrow(cli: Command, tmp_path: Path) -> None:
     )
     done = cli("run", "tab1.toml", "--seeds", "2")
     assert done.returncode == 0, done.stderr
-    for text in (done.stdout, done.stderr):
-        assert not ANSI.search(text)
-        assert max(len(line) for line in text.splitlines()) <= 80
+    assert not ANSI.search(done.stdout + done.stderr)
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+def test_progress_on_a_pipe_is_not_cut_and_names_its_times(
+    fake: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pathweave.cli import progress
+    from pathweave.cli.app import call
+
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
+    name = "A scheme with a very long name indeed, longer than a column"
+    path = write_scenario(tmp_path, axes=f'scheme = ["{name}"]', fake="flows = 20\nseconds = 0.3")
+    call(["run", str(path), "--out", str(tmp_path / "out"), "--seeds", "2", "--jobs", "1"])
+    lines = capsys.readouterr().err.splitlines()
+    assert f"started  {name}, seed 1" in lines
+    (done,) = (line for line in lines if line.startswith(f"done     {name}, seed 2"))
+    assert re.search(r"  60\.0 M packet-hops, .+ a CPU second; 0:0\d of wall time$", done)
+    under_way = [line for line in lines if "simulated" in line and " left" in line]
+    assert under_way
+    assert all(line.endswith("of wall time left") for line in under_way)
+    overall = [line for line in lines if "of 2 runs" in line and "about" in line]
+    assert overall
+    assert all(line.endswith("of wall time left") for line in overall)
 
 
 def on_terminal(folder: Path, *arguments: str, **more: str) -> str:
@@ -268,6 +289,7 @@ def test_terminal_shows_bars_and_gets_its_cursor_back(tmp_path: Path) -> None:
     text = on_terminal(tmp_path, "run", "tab1.toml", "--jobs", "2")
     assert "━" in text
     assert "hops/s" in text
+    assert "wall left" in text
     assert "of 2.00 s" in text
     assert text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l") > -1
     plain = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", text)

@@ -165,7 +165,7 @@ def test_failed_run_leaves_the_others(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path, 'fail = ["dctcp"]')
     done = play()
     assert done.returncode == 1
-    assert "failed: DCTCP: libbpf: noise cannot make a namespace" in words(done.stderr)
+    assert "error: DCTCP failed: libbpf: noise cannot make a namespace" in words(done.stderr)
     assert "Traceback" not in done.stderr
     assert [path.parent.name for path in (tmp_path / FOLDER).glob("*/manifest.json")] == [
         "xmp-4-s1"
@@ -178,7 +178,7 @@ def test_refused_variant_is_tried_once(play: Command, tmp_path: Path) -> None:
     done = play("--seeds", "3")
     assert done.returncode == 2
     said = words(done.stderr)
-    assert "refused: DCTCP, seed 1: XCP needs switches of its own hint: leave it out" in said
+    assert "error: DCTCP, seed 1 refused: XCP needs switches of its own hint: leave it out" in said
     variants = [call[call.index("--variant") + 1] for call in calls(tmp_path)]
     assert variants == ["dctcp", "xmp-4", "xmp-4", "xmp-4"]
 

@@ -7,6 +7,7 @@ results.flows        # a polars frame, one row per flow
 results.summary()    # the summary table
 
 results = pathweave.load("results/tab1")
+pathweave.explain("xmp") # what a controller, pattern or quantity is
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathweave.errors import InputError, PathweaveError, ScenarioError
-    from pathweave.notebook import run
+    from pathweave.notebook import explain, run
     from pathweave.results.collection import Results, load
 
     __version__: str
@@ -26,6 +27,7 @@ __all__ = [
     "Results",
     "ScenarioError",
     "__version__",
+    "explain",
     "load",
     "run",
 ]
@@ -35,6 +37,7 @@ _HOMES = {
     "PathweaveError": "pathweave.errors",
     "ScenarioError": "pathweave.errors",
     "Results": "pathweave.results.collection",
+    "explain": "pathweave.notebook",
     "load": "pathweave.results.collection",
     "run": "pathweave.notebook",
 }

@@ -37,7 +37,15 @@ class Entry(TypedDict):
     name: str
     help: str
 
-class ScenarioError(ValueError): ...
+class Mistake(TypedDict):
+    file: str
+    line: int
+    column: int
+    message: str
+    help: str | None
+
+class ScenarioError(ValueError):
+    mistakes: list[Mistake]
 
 class Capture(TypedDict):
     name: str
@@ -160,6 +168,15 @@ def presets() -> list[Entry]: ...
 def from_resolved(resolved: str) -> Scenario: ...
 def load(
     path: str,
+    size: str | None,
+    sets: Sequence[str],
+    only: Sequence[str],
+    seeds: int | None,
+) -> Scenario: ...
+def load_text(
+    text: str,
+    name: str,
+    folder: str,
     size: str | None,
     sets: Sequence[str],
     only: Sequence[str],

@@ -37,6 +37,16 @@ class Core(Protocol):
         only: Sequence[str],
         seeds: int | None,
     ) -> Scenario: ...
+    def load_text(
+        self,
+        text: str,
+        name: str,
+        folder: str,
+        size: str | None,
+        sets: Sequence[str],
+        only: Sequence[str],
+        seeds: int | None,
+    ) -> Scenario: ...
 
 
 def core() -> Core:

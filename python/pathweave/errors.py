@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave._core import Mistake
+
 
 class PathweaveError(Exception):
     """Something outside the program went wrong: a disk, a tool, a run that failed."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback: where it was found out does not help."""
+        return [f"{type(self).__name__}: {self}".rstrip()]
 
 
 class InputError(PathweaveError, ValueError):
@@ -13,6 +24,13 @@ class InputError(PathweaveError, ValueError):
 
 class ScenarioError(InputError):
     """A mistake in a scenario; the message is laid out with file, line, column and a hint."""
+
+    mistakes: Sequence[Mistake] = ()
+    """The mistakes one by one, where whoever raised it has them apart."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The message alone, on lines of its own."""
+        return [f"{type(self).__name__}:", str(self).rstrip()]
 
 
 class OptimumError(PathweaveError):

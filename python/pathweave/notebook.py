@@ -1,25 +1,62 @@
-"""`pathweave.run()`: the same as the command `pathweave run`, for notebooks and scripts."""
+"""`pathweave.run()` and `pathweave.explain()`: the commands of these names, for notebooks."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pathweave.errors import PathweaveError
+from pathweave import topics
+from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
 from pathweave.results.read import find_runs
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, default_jobs, execute, open_session
+from pathweave.running.texts import STDIN, open_text, to_toml
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from pathweave.running.session import Session
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
+def _in_one_line(call: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let errors that a user can mend come without the frames and causes within Pathweave."""
+
+    @wraps(call)
+    def guarded(*args: _P.args, **named: _P.kwargs) -> _R:
+        try:
+            return call(*args, **named)
+        except PathweaveError as error:
+            raise error.with_traceback(None) from None
+
+    return guarded
+
+
+@_in_one_line
+def explain(name: str) -> topics.Explained:
+    """Explain what a name in a scenario or in results stands for; shown as text.
+
+    Args:
+        name: of a controller, routing, fabric, traffic pattern, transport preset or quantity.
+
+    Raises:
+        InputError: nothing has this name; the message has near ones.
+    """
+    return topics.explain(name)
+
+
+@_in_one_line
 def run(
-    scenario: str | os.PathLike[str],
+    scenario: str | os.PathLike[str] | dict[str, Any],
     *,
+    name: str | None = None,
     size: str | None = None,
     seeds: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002 - the option's name
@@ -29,12 +66,14 @@ def run(
     fresh: bool = False,
     progress: bool = True,
 ) -> Results:
-    """Run the scenario file's variants and seeds, and return the results.
+    """Run a scenario's variants and seeds, and return the results.
 
     Runs that stand under `out` with the same settings are not run again, unless `fresh`.
 
     Args:
-        scenario: path of the scenario file.
+        scenario: path of the scenario file; or the scenario itself, as a dictionary or as TOML (a
+            text of more than one line). Files that it names are looked for in the working folder.
+        name: what results of a scenario that is not a file are called: "notebook" if None.
         size: "quick", "paper" or another size that the file defines.
         seeds: how many seeds.
         set: overrides, as in `{"fabric.k": 4, "fabric.rate": "10 Gbps"}`.
@@ -45,19 +84,22 @@ def run(
         progress: show how far runs have come.
 
     Raises:
-        ScenarioError: a mistake in the scenario file or in `set`; the message says where.
-        PathweaveError: a run failed or was interrupted; finished runs are kept.
+        ScenarioError: a mistake in the scenario or in `set`; the message says where.
+        PathweaveError: a run failed; finished runs are kept.
+        KeyboardInterrupt: it was interrupted (SIGINT or SIGTERM); finished runs are kept.
     """
-    session = open_session(
+    session = _open(
+        scenario,
+        name,
         Request(
-            path=Path(scenario),
+            path=Path(),
             size=size,
             seeds=seeds,
             sets=tuple(f"{key}={_toml(value)}" for key, value in (set or {}).items()),
             only=tuple(f"{axis}={name}" for axis, name in (only or {}).items()),
             root=Path(out),
             fresh=fresh,
-        )
+        ),
     )
     if progress and session.plan.missing:
         from pathweave.cli.console import messages
@@ -72,8 +114,26 @@ def run(
         task, reason = outcome.failed[0]
         raise PathweaveError(f"{len(outcome.failed)} runs failed; {task.label}: {reason}")
     if outcome.cancelled:
-        raise PathweaveError("interrupted; finished runs are kept")
+        # The runs were ended cleanly; the cell or script must not go on as if they were there.
+        raise KeyboardInterrupt("interrupted; finished runs are kept")
     return Results(find_runs(task.folder for task in session.plan.tasks))
+
+
+def _open(
+    scenario: str | os.PathLike[str] | dict[str, Any], name: str | None, request: Request
+) -> Session:
+    if isinstance(scenario, dict):
+        text = to_toml(scenario)
+    elif isinstance(scenario, str) and "\n" in scenario:
+        text = scenario
+    elif isinstance(scenario, str | os.PathLike):
+        if name is not None:
+            raise InputError("the results of a scenario file are called after it: leave name out")
+        return open_session(replace(request, path=Path(scenario)))
+    else:
+        kind = type(scenario).__name__
+        raise InputError(f"a scenario is a path, a dictionary or TOML, not {kind}")
+    return open_text(replace(request, path=STDIN), text, name or "notebook")
 
 
 def _toml(value: object) -> str:

@@ -79,10 +79,6 @@ use pathweave_units::Time;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/adding-a-controller.md")]
-mod adding_a_controller {}
-
 /// What one acknowledgement tells the controller.
 ///
 /// The transport has already brought the subflow's [`Path`] up to date: `acked`, `in_flight`, and,

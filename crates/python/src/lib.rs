@@ -14,5 +14,5 @@ mod _core {
     #[pymodule_export]
     use super::run::{Output, Run};
     #[pymodule_export]
-    use super::scenario::{Scenario, ScenarioError, Variant, from_resolved, load};
+    use super::scenario::{Scenario, ScenarioError, Variant, from_resolved, load, load_text};
 }

@@ -2,9 +2,10 @@
 
 use crate::fluid::{Asking, lives, values};
 use crate::run::{Output, Run, tables};
+use pathweave_scenario::{Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,6 +27,38 @@ pub struct Scenario {
     size: String,
 }
 
+impl Scenario {
+    fn new(inner: pathweave_scenario::Scenario, name: String, size: Option<String>) -> Scenario {
+        Scenario {
+            inner: Arc::new(inner),
+            name,
+            size: size.unwrap_or_else(|| "quick".to_owned()),
+        }
+    }
+}
+
+/// The error for a scenario with these mistakes; its attribute `mistakes` has them one by one.
+fn refused(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
+    let error = ScenarioError::new_err(diagnostics.render(WIDTH, false));
+    let attach = || {
+        let mistakes = PyList::empty(py);
+        for mistake in diagnostics.iter() {
+            let item = PyDict::new(py);
+            item.set_item("file", mistake.file)?;
+            item.set_item("line", mistake.line)?;
+            item.set_item("column", mistake.column)?;
+            item.set_item("message", mistake.message)?;
+            item.set_item("help", mistake.help)?;
+            mistakes.append(item)?;
+        }
+        error.value(py).setattr("mistakes", mistakes)
+    };
+    match attach() {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
 /// Reads and checks a scenario file.
 #[pyfunction]
 pub fn load(
@@ -36,17 +69,36 @@ pub fn load(
     only: Vec<String>,
     seeds: Option<u32>,
 ) -> PyResult<Scenario> {
+    let stem = path.file_stem().unwrap_or_default();
+    let name = stem.to_string_lossy().into_owned();
     py.detach(|| pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds))
-        .map(|scenario| Scenario {
-            inner: Arc::new(scenario),
-            name: path
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            size: size.unwrap_or_else(|| "quick".to_owned()),
-        })
-        .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
+        .map(|scenario| Scenario::new(scenario, name, size))
+        .map_err(|diagnostics| refused(py, &diagnostics))
+}
+
+/// Checks a scenario that is at hand as text. `name` is the scenario's; files that it names are looked
+/// for in `folder`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // those of `load`, with what takes the place of the path
+pub fn load_text(
+    py: Python<'_>,
+    text: &str,
+    name: String,
+    folder: PathBuf,
+    size: Option<String>,
+    sets: Vec<String>,
+    only: Vec<String>,
+    seeds: Option<u32>,
+) -> PyResult<Scenario> {
+    let selection = Selection {
+        size: size.clone(),
+        sets,
+        only,
+        seeds,
+    };
+    py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
+        .map(|scenario| Scenario::new(scenario, name, size))
+        .map_err(|diagnostics| refused(py, &diagnostics))
 }
 
 /// Reads a variant back from `Variant.resolved`: a scenario with that variant alone.

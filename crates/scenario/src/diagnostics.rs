@@ -21,7 +21,7 @@ impl Problem {
     pub fn new(place: Place, message: impl Into<String>) -> Problem {
         Problem {
             place,
-            message: message.into(),
+            message: printable(message.into()),
             help: None,
             variant: None,
         }
@@ -36,9 +36,26 @@ impl Problem {
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
-        self.help = Some(help.into());
+        self.help = Some(printable(help.into()));
         self
     }
+}
+
+/// A text with its control characters written out: names from a file are quoted in messages, and a
+/// terminal would obey them.
+fn printable(text: String) -> String {
+    if !text.contains(|c: char| c.is_control() && c != '\n') {
+        return text;
+    }
+    let mut safe = String::new();
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
 }
 
 /// A text that a scenario was read from.
@@ -46,6 +63,26 @@ impl Problem {
 pub(crate) struct Source {
     pub name: String,
     pub text: String,
+}
+
+impl Source {
+    /// The same with question marks for control characters, one for each byte: places stay as they are.
+    fn printable(self) -> Source {
+        let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+        let name = printable(self.name);
+        if self.text.chars().all(harmless) {
+            return Source { name, ..self };
+        }
+        let mut text = String::with_capacity(self.text.len());
+        for c in self.text.chars() {
+            if harmless(c) {
+                text.push(c);
+            } else {
+                text.extend(std::iter::repeat_n('?', c.len_utf8()));
+            }
+        }
+        Source { name, text }
+    }
 }
 
 /// Everything that is wrong with a scenario, in the order of the file.
@@ -61,6 +98,7 @@ const SHOWN: usize = 20;
 impl Diagnostics {
     pub(crate) fn new(sources: Vec<Source>, mut problems: Vec<Problem>) -> Diagnostics {
         problems.sort_by_key(|problem| problem.place);
+        let sources = sources.into_iter().map(Source::printable).collect();
         Diagnostics { sources, problems }
     }
 

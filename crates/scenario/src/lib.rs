@@ -24,6 +24,7 @@
 
 mod diagnostics;
 mod file;
+mod names;
 mod overrides;
 mod parse;
 mod plan;

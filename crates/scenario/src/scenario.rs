@@ -11,7 +11,7 @@ use crate::tree::{Node, Place, SourceId, Table, Value};
 use crate::variants::{Only, combinations};
 use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A scenario, every variant of which is known to be sound.
@@ -585,6 +585,17 @@ fn choose_seeds(
             .push(Problem::new(place, "the list of seeds is empty").help("give at least one seed"));
         return Vec::new();
     }
+    let mut listed_seeds = HashSet::new();
+    for (index, seed) in seeds.iter().enumerate() {
+        if !listed_seeds.insert(*seed) {
+            let place = root.place_of(&["seed", &index.to_string()]);
+            problems.push(
+                Problem::new(place, format!("the seed {seed} is listed twice"))
+                    .help("the same seed gives the same run; list each once"),
+            );
+            return Vec::new();
+        }
+    }
     if let (Some((_, place)), Either::Many(_)) = (in_file, &given) {
         problems.push(
             Problem::new(place, "seeds counts from a single seed, but seed is a list")
@@ -601,9 +612,11 @@ fn choose_seeds(
         );
         return Vec::new();
     }
-    // Beyond a list the seeds count on from its last.
+    // Beyond a list the seeds count on from its last, past those that it has.
     let last = seeds[seeds.len() - 1];
-    let further = (1..).map(|step| last.wrapping_add(step));
+    let further = (1..)
+        .map(|step| last.wrapping_add(step))
+        .filter(|seed| !listed_seeds.contains(seed));
     seeds
         .iter()
         .copied()

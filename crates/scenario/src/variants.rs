@@ -1,6 +1,7 @@
 //! Axes of named variants, which multiply.
 
 use crate::diagnostics::Problem;
+use crate::names::{self, LONGEST_FOLDER, LONGEST_NAME};
 use crate::suggest;
 use crate::tree::{Key, Node, Place, Table, Value};
 use std::collections::HashMap;
@@ -100,6 +101,23 @@ pub(crate) fn combinations<'a>(
         };
         combinations = combinations.iter().flat_map(longer).collect();
     }
+    // Names that are too long by themselves have been refused already.
+    let longest = combinations
+        .iter()
+        .map(|combination| combination.slug().len())
+        .max();
+    if let Some(length) = longest.filter(|&length| length > LONGEST_FOLDER)
+        && problems.is_empty()
+    {
+        let place = variants.map(|node| node.place).unwrap_or_default();
+        problems.push(
+            Problem::new(
+                place,
+                format!("the names of a variant on all axes together make a folder of {length} characters"),
+            )
+            .help(format!("give shorter names; at most {LONGEST_FOLDER} characters together")),
+        );
+    }
     combinations
 }
 
@@ -116,7 +134,13 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
         problems.push(not_a_table("variants", node));
         return axes;
     };
+    let check = |what: &str, key: &Key, problems: &mut Vec<Problem>| {
+        if let Some(text) = names::problem(what, &key.name, LONGEST_NAME) {
+            problems.push(Problem::with_remedy(key.place, &text));
+        }
+    };
     for (axis_key, axis_node) in &table.entries {
+        check("the name of the axis", axis_key, problems);
         let Value::Table(axis_table) = &axis_node.value else {
             problems.push(not_a_table(&axis_key.name, axis_node));
             continue;
@@ -124,6 +148,7 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
         let mut slugs: HashMap<String, &str> = HashMap::new();
         let mut named = Vec::new();
         for (key, node) in &axis_table.entries {
+            check("the name of the variant", key, problems);
             let Value::Table(overrides) = &node.value else {
                 problems.push(not_a_table(&key.name, node));
                 continue;

@@ -28,6 +28,8 @@ def bench(
 
     Needs the source tree and cargo. Instructions per packet-hop come from two runs of T and 2T
     under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)).
+
+    Example: pathweave bench --json bench.json
     """
     from pathweave.bench import native
     from pathweave.bench.cases import run_cases, to_json

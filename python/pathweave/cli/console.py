@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from typing import TYPE_CHECKING
+
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 PIPE_WIDTH = 80
 """Columns of output that no terminal shows."""
@@ -27,3 +34,16 @@ def _console(*, stderr: bool) -> Console:
     elif console.width > MAX_WIDTH:
         console.width = MAX_WIDTH
     return console
+
+
+def say(console: Console, text: str | Text) -> None:
+    """Print a message: folded to a terminal's width, in one line where no terminal shows it."""
+    if console.is_terminal:
+        console.print(text, markup=False, overflow="fold")
+    else:  # programs and people with editors read it
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    """Print `value` to stdout as JSON; characters beyond ASCII stand as they are."""
+    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

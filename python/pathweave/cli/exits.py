@@ -9,9 +9,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn, cast
+
+import typer
 
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 
@@ -19,16 +22,23 @@ DONE = 0
 FAILED = 1
 WRONG_INPUT = 2
 
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
+"""What Typer raises for a wrong command line: ClickException, of whichever Click it has."""
+_INTERRUPTED = 130
+"""What Typer makes of a KeyboardInterrupt."""
+
 
 def guarded(call: Callable[[], object]) -> NoReturn:
     """Run the command line; leave with the exit code that its end calls for."""
     _tolerate_encodings()
     try:
-        call()
+        code = call()
     except ScenarioError as error:
-        # Laid out already: file, line, column, the offending text, what would be accepted.
-        sys.stderr.write(str(error).rstrip("\n") + "\n")
+        # Laid out already: the mistake, file, line, column, the text, what would be accepted.
+        sys.stderr.write(_as_errors(str(error)) + "\n")
         sys.exit(WRONG_INPUT)
+    except _UsageError as error:
+        sys.exit(_refuse(cast("Any", error)))
     except InputError as error:
         _say(str(error))
         sys.exit(WRONG_INPUT)
@@ -45,18 +55,54 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     except MemoryError:
         _say("out of memory")
         sys.exit(FAILED)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:
         _say("interrupted")
-        sys.exit(FAILED)
-    sys.exit(DONE)
+        code = FAILED
+    sys.exit(code if isinstance(code, int) else DONE)
 
 
-def _say(message: str) -> None:
+def _say(message: str, hint: str = "") -> None:
     from rich.text import Text
 
-    from pathweave.cli.console import messages
+    from pathweave.cli.console import messages, say
 
-    messages().print(Text.assemble(("error: ", "bold red"), message), overflow="fold")
+    console = messages()
+    say(console, Text.assemble(("error: ", "bold red"), message))
+    if hint:
+        say(console, Text(f"  help: {hint}"))
+
+
+def _refuse(error: Any) -> int:
+    """Say what is wrong with a command line; the exit code for it."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # a verb is missing: the help has them
+        error.show()
+        return WRONG_INPUT
+    message = error.format_message().replace("Value error, ", "").strip()
+    message = re.sub(r"\s*\n\s*", " ", message)
+    # As all other errors are written: no capital, no full stop.
+    message = message[:1].lower() + message[1:].removesuffix(".")
+    context = getattr(error, "ctx", None)
+    _say(message, f"{context.command_path} --help" if context is not None else "")
+    return WRONG_INPUT
+
+
+def _as_errors(text: str) -> str:
+    """A scenario's mistakes as the core lays them out, begun as all other errors are."""
+    lines: list[str] = []
+    in_message = False
+    for line in text.rstrip("\n").splitlines():
+        begun = line.removeprefix("  × ")
+        if begun != line:
+            in_message = True
+            lines.append(f"error: {begun}")
+        elif in_message and line.startswith("  │ "):
+            lines.append(f"       {line.removeprefix('  │ ')}")
+        else:
+            in_message = False
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _tolerate_encodings() -> None:

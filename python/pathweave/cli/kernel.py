@@ -14,6 +14,7 @@ import typer
 
 kernel = typer.Typer(
     help="Put controllers into this machine's kernel, for MPTCP and TCP.",
+    epilog="Example: pathweave kernel load xmp --set beta=4",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

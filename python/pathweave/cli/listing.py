@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import enum
-import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+
+from pathweave.cli import completion
+from pathweave.cli.options import Json  # noqa: TC001
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from pathweave._core import ControllerInfo
+    from pathweave._core import ControllerInfo, Entry
 
 
 class Kind(enum.StrEnum):
@@ -24,14 +26,18 @@ class Kind(enum.StrEnum):
     FABRICS = "fabrics"
     PATTERNS = "patterns"
     PRESETS = "presets"
+    QUANTITIES = "quantities"
 
 
 def list_(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    kind: Annotated[Kind, typer.Argument(help="What to list.", metavar="KIND")],
+    json: Json = False,
 ) -> None:
-    """List the controllers, routings, fabrics, traffic patterns or transport presets."""
-    from pathweave.cli.console import output
+    """List what a scenario can name, or the quantities that results have.
+
+    Example: pathweave list controllers
+    """
+    from pathweave.cli.console import output, print_json
     from pathweave.core import core
 
     console = output()
@@ -41,68 +47,65 @@ def list_(
             _controllers(console, entries)
             return
     else:
-        entries = getattr(core(), kind.value)()
+        entries = _quantities() if kind is Kind.QUANTITIES else getattr(core(), kind.value)()
         if not json:
             table = _table("name", "what it is")
             for entry in entries:
                 table.add_row(entry["name"], entry["help"])
             console.print(table)
             return
-    import json as json_module
-
-    sys.stdout.write(json_module.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+    print_json(entries)
 
 
 def explain(
-    name: Annotated[str, typer.Argument(help='A controller, such as "xmp".')],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help='A controller, routing, fabric, pattern, preset or quantity, such as "xmp".',
+            metavar="NAME",
+            autocompletion=completion.topics,
+        ),
+    ],
+    json: Json = False,
 ) -> None:
-    """Explain a controller: formulas, parameters, source, rulings and deviations.
+    """Explain what a name in a scenario or in results stands for.
+
+    Of a controller: formulas, parameters, source, rulings and deviations.
 
     Example: pathweave explain xmp
     """
-    from difflib import get_close_matches
+    from rich.text import Text
 
-    from pathweave.cli.console import output
-    from pathweave.core import core
-    from pathweave.errors import InputError
+    from pathweave.cli.console import output, print_json
+    from pathweave.topics import explain as find
 
-    entries = {entry["name"]: entry for entry in core().controllers()}
-    if name not in entries:
-        near = get_close_matches(name, entries, n=1)
-        meant = f'did you mean "{near[0]}"? ' if near else ""
-        raise InputError(f'no controller is called "{name}"; {meant}there are {", ".join(entries)}')
+    found = find(name).topics
+    if json:
+        print_json([{"kind": topic.kind, **topic.about} for topic in found])
+        return
     console = output()
-    entry = entries[name]
-    _controllers(console, [entry])
-    console.print(_as_plain_text(entry["explanation"]), markup=False, highlight=False)
-
-
-def _as_plain_text(documentation: str) -> str:
-    """Write the source's documentation for a terminal: 78 columns, no links, no code marks."""
-    from textwrap import fill
-
-    lines: list[str] = []
-    for line in documentation.strip().splitlines():
-        begins = not line or line.startswith(("- ", "> "))
-        if begins or not lines or not lines[-1] or lines[-1].startswith("> "):
-            lines.append(line)
+    for topic in found:
+        if topic.kind == "controller":
+            _controllers(console, [cast("ControllerInfo", topic.about)])
         else:
-            lines[-1] += " " + line.strip()
-    text: list[str] = []
-    for line in lines:
-        plain = re.sub(r"\[`([^`]*)`\](?:\([^)]*\))?", r"\1", line).replace("`", "")
-        if plain.startswith("> "):
-            text.append(fill(plain[2:], 78, initial_indent="    ", subsequent_indent="      "))
-        else:
-            text.append(fill(plain, 78, subsequent_indent="  " if plain.startswith("- ") else ""))
-    return "\n".join(text)
+            console.print(Text.assemble((topic.name, "bold"), f"  {topic.kind}"))
+        console.print(topic.explanation, markup=False, highlight=False)
 
 
 def schema() -> None:
-    """Print the JSON Schema of scenario files, for editors."""
+    """Print the JSON Schema of scenario files, for editors.
+
+    Example: pathweave schema > scenario.schema.json
+    """
     from pathweave.core import core
 
     sys.stdout.write(core().schema().rstrip("\n") + "\n")
+
+
+def _quantities() -> list[Entry]:
+    from pathweave.results.quantities import QUANTITIES
+
+    return [{"name": name, "help": quantity.title} for name, quantity in QUANTITIES.items()]
 
 
 def _table(*heads: str) -> Table:

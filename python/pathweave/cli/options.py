@@ -1,4 +1,4 @@
-"""Arguments and options that `run` and `solve` have in common."""
+"""Arguments and options that several verbs have in common."""
 
 from __future__ import annotations
 
@@ -7,9 +7,33 @@ from typing import Annotated
 
 import typer
 
-Scenario = Annotated[Path, typer.Argument(help="Scenario file.", metavar="SCENARIO")]
+from pathweave.cli import completion
+
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(help="Scenario file.", metavar="SCENARIO", autocompletion=completion.scenarios),
+]
+Scenario = Annotated[
+    Path,
+    typer.Argument(
+        help="Scenario file, or - for standard input.",
+        metavar="SCENARIO",
+        autocompletion=completion.scenarios,
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="What a scenario from standard input is called; stdin if not given.", metavar="NAME"
+    ),
+]
 Size = Annotated[
-    str | None, typer.Option(help="A size that the file defines, such as quick or paper.")
+    str | None,
+    typer.Option(
+        help="A size that the file defines, such as quick or paper.",
+        metavar="NAME",
+        autocompletion=completion.sizes,
+    ),
 ]
 Seeds = Annotated[
     int | None, typer.Option(help="Number of seeds.", metavar="N", min=1, max=100_000)
@@ -20,7 +44,11 @@ Sets = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option(help="Only the variants with this name.", metavar="AXIS=NAME"),
+    typer.Option(
+        help="Only the variants with this name.",
+        metavar="AXIS=NAME",
+        autocompletion=completion.only,
+    ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for results.", metavar="DIR")]
 Baseline = Annotated[
@@ -30,3 +58,4 @@ Baseline = Annotated[
         metavar="NAME",
     ),
 ]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]

@@ -63,13 +63,13 @@ def _other_settings(session: Session) -> list[str]:
 
 def explain(kept: int, total: int, outcome: Outcome) -> None:
     """Say why something is missing."""
-    from pathweave.cli.console import messages
+    from pathweave.cli.console import messages, say
 
     console = messages()
     if outcome.cancelled:
-        console.print(
-            f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
-        )
+        text = f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
+        say(console, text)
     for task, reason in outcome.failed:
         word = "refused" if task in outcome.refused else "failed"
-        console.print(f"{word}: {task.label}: {reason}", markup=False)
+        text = f"error: {task.label} {word}: {reason}"
+        say(console, text)

@@ -10,6 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from pathweave.cli.console import say
 from pathweave.results.testbed import PlayedOutput
 from pathweave.results.units import count, duration, number
 from pathweave.running.meter import Meter, Overview
@@ -65,10 +66,10 @@ class Progressing:
     def finished(self, task: Task, output: Output) -> None:
         """A run is done and written."""
         meter = self._settle(task)
-        took = duration(meter.elapsed_s)
-        if output.packet_hops:
-            rate = output.packet_hops / output.wall_s if output.wall_s > 0 else 0.0
-            took = f"{count(output.packet_hops)} packet-hops in {took}, {count(rate)}/s"
+        took = f"{duration(meter.elapsed_s)} of wall time"
+        if output.packet_hops and output.cpu_s > 0:
+            rate = count(output.packet_hops / output.cpu_s)
+            took = f"{count(output.packet_hops)} packet-hops, {rate} a CPU second; {took}"
         self._line("done", "green", task.label, took)
         if isinstance(output, PlayedOutput) and output.invalid is not None:
             self._note(f"invalid: {output.invalid}")
@@ -83,7 +84,8 @@ class Progressing:
     def solved(self, task: Task, notes: Sequence[str]) -> None:
         """The optimum beside a run is written."""
         meter = self._settle(task)
-        self._line("solved", "green", task.label, duration(meter.elapsed_s))
+        took = f"{duration(meter.elapsed_s)} of wall time"
+        self._line("solved", "green", task.label, took)
         self.noted(notes)
 
     def noted(self, notes: Sequence[str]) -> None:
@@ -132,7 +134,7 @@ class Progressing:
     def _overall(self) -> str:
         left = self.overview.left_s([meter.fraction for meter in self.meters.values()])
         text = f"{self.overview.settled} of {self.overview.total} runs"
-        return text if left is None else f"{text}, about {duration(left)} left"
+        return text if left is None else f"{text}, about {duration(left)} of wall time left"
 
 
 class Bars(Progressing):
@@ -165,7 +167,7 @@ class Bars(Progressing):
         table.add_column(justify="right", width=4)
         table.add_column(justify="right", width=16, no_wrap=True)
         table.add_column(justify="right", width=8, no_wrap=True)
-        table.add_column(justify="right", width=7, no_wrap=True)
+        table.add_column(justify="right", width=9, no_wrap=True)
         dim = "dim"
         table.add_row(
             "",
@@ -173,7 +175,7 @@ class Bars(Progressing):
             "",
             Text(self.verb, style=dim),
             Text("hops/s", style=dim),
-            Text("left", style=dim),
+            Text("wall left", style=dim),
         )
         room = max(1, options.size.height - 4)
         for task, meter in list(self.meters.items())[:room]:
@@ -191,7 +193,10 @@ class Bars(Progressing):
 
 
 class Lines(Progressing):
-    """A line when a run begins and ends, and one now and then in between."""
+    """A line when a run begins and ends, and one now and then in between.
+
+    Files and programs read them: nothing is cut or folded to a width.
+    """
 
     def __init__(self, console: Console, total: int, verb: str = "simulated") -> None:
         super().__init__(console, total, verb)
@@ -211,9 +216,18 @@ class Lines(Progressing):
         for task, meter in self.meters.items():
             rest = f"{self.verb} {simulated(meter.time_s, meter.until_s)}"
             if meter.left_s is not None:
-                rest += f", {duration(meter.left_s)} left"
+                rest += f", {duration(meter.left_s)} of wall time left"
             self._line(f"{meter.fraction:.0%}", "", task.label, rest)
         self._line("", "", self._overall(), "")
+
+    def _line(self, word: str, style: str, label: str, rest: str) -> None:  # noqa: ARG002 - plain
+        self._print(f"{word:<7}  {label:<28}  {rest}")
+
+    def _note(self, note: str, style: str = "yellow") -> None:  # noqa: ARG002 - plain
+        self._print(f"{'':7}  {note}")
+
+    def _print(self, text: str) -> None:
+        say(self.console, text.rstrip())
 
 
 def watch(console: Console, total: int, verb: str = "simulated") -> Progressing:

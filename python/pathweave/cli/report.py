@@ -19,7 +19,10 @@ def report(
     baseline: Baseline = None,
     pictures: Annotated[bool, typer.Option(help="Also write every chart as PNG and SVG.")] = True,
 ) -> None:
-    """Write a report: one HTML page that needs no network, and its charts as PNG and SVG."""
+    """Write a report: one HTML page that needs no network, and its charts as PNG and SVG.
+
+    Example: pathweave report results/fig1
+    """
     from pathweave.cli.console import messages, output
     from pathweave.report.build import build_report
 

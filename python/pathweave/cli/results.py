@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathweave.cli.options import Json  # noqa: TC001
 from pathweave.results import layout
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def results(
         list[Path] | None,
         typer.Argument(help="Folders with results; results if not given.", metavar="[DIR]..."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """List the results that are there: settings, runs, size, age and state.
 
@@ -37,7 +38,7 @@ def results(
     found = search(folders or [layout.DEFAULT_ROOT])
     entries = inventory.inventory(found)
     others = inventory.elsewhere(found)
-    if as_json:
+    if json:
         typer.echo(inventory.as_json(entries, others))
         return
     _print(output(), entries, others)

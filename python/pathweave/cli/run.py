@@ -6,13 +6,23 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Baseline, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import (  # noqa: TC001
+    Baseline,
+    Name,
+    Only,
+    Out,
+    Scenario,
+    Seeds,
+    Sets,
+    Size,
+)
 from pathweave.errors import InputError
 from pathweave.results import layout
 
 
 def run(
     scenario: Scenario,
+    name: Name = None,
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
@@ -54,13 +64,8 @@ def run(
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
-    from pathweave.running.session import (
-        Request,
-        check_baseline,
-        default_jobs,
-        execute,
-        open_session,
-    )
+    from pathweave.cli.source import open_scenario
+    from pathweave.running.session import Request, check_baseline, default_jobs, execute
 
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
@@ -68,7 +73,7 @@ def run(
         from pathweave.solving.objective import parse
 
         utility = parse(utility).text
-    session = open_session(
+    session = open_scenario(
         Request(
             path=scenario,
             size=size,
@@ -79,7 +84,8 @@ def run(
             fresh=fresh,
             beside=utility if optimum else None,
             problems=problems,
-        )
+        ),
+        name,
     )
     check_baseline(session, baseline)
     if optimum:

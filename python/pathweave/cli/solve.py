@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
 from pathweave.results import layout
 
 
@@ -16,6 +16,7 @@ def solve(
         str,
         typer.Option(help="What is maximised; see above.", metavar="NAME[:KEY=VALUE,...]"),
     ] = layout.DEFAULT_UTILITY,
+    name: Name = None,
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
@@ -50,12 +51,13 @@ def solve(
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
     from pathweave.cli.routing import print_routings
-    from pathweave.running.session import Request, open_session
+    from pathweave.cli.source import open_scenario
+    from pathweave.running.session import Request
     from pathweave.solving.alone import LIMIT, solve_all
     from pathweave.solving.objective import check, parse
 
     objective = parse(utility)
-    session = open_session(
+    session = open_scenario(
         Request(
             path=scenario,
             size=size,
@@ -67,7 +69,8 @@ def solve(
             utility=objective.text,
             routing=routing,
             problems=problems or LIMIT,
-        )
+        ),
+        name,
     )
     plan = session.plan
     check(objective, plan.scenario.variants, routing=routing)

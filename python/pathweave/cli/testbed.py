@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathweave.cli.exits import FAILED
-from pathweave.cli.options import Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Only, Out, ScenarioFile, Seeds, Sets, Size  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def play_all(
-    scenario: Scenario,
+    scenario: ScenarioFile,
     size: Size = None,
     seeds: Seeds = None,
     valid: Annotated[

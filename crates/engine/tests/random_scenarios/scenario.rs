@@ -305,8 +305,9 @@ fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
         } else {
             event.set("node", draw.pick(&built.nodes).name.clone());
         }
-        let at = scale.length * draw.uniform(0.0, 0.9);
-        let until = at + scale.length * draw.log(1e-3, 0.5);
+        // An event when the run is over is refused, and a variant or size may end it at 0.6 lengths.
+        let at = scale.length * draw.uniform(0.0, 0.5);
+        let until = (at + scale.length * draw.log(1e-3, 0.5)).min(scale.length * 0.55);
         let mut end = event.clone();
         event.set("at", draw.time(at));
         end.set("at", draw.time(until));

@@ -2,7 +2,7 @@
 
 use super::{Report, Scene, links};
 use crate::plan::{Change, LinkChange};
-use crate::schema::EventTable;
+use crate::schema::{EventTable, StopTable};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_units::Time;
 
@@ -34,6 +34,22 @@ pub(super) fn events(
         outages.changes(scene, *at, subject, change)
     };
     events.iter().flat_map(of_event).collect()
+}
+
+/// Refuses events that come when the run is over.
+pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, report: &mut Report<'_>) {
+    let Some(end) = stop.at.map(|at| at.0).filter(|&end| end > Time::ZERO) else {
+        return;
+    };
+    for (index, table) in tables.iter().enumerate() {
+        let at = table.at.0;
+        if at >= end {
+            report.wrong(
+                &["events", &index.to_string(), "at"],
+                format!("the event at {at} comes when the run is over; give a time before stop.at, {end}"),
+            );
+        }
+    }
 }
 
 fn change(table: &EventTable, index: &str, report: &mut Report<'_>) -> Option<Change> {

@@ -6,10 +6,14 @@ use pathweave_control::Scheme;
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{Limit, QueueConfig};
 use pathweave_traffic::Pattern;
+use pathweave_traffic::patterns::Arrivals;
 use pathweave_units::{Bytes, Rate, Time};
 
 /// A full queue has to be sent within this time: times are added up to a few times as much.
 const LONGEST_QUEUE: Time = Time::from_secs(4_000_000);
+
+/// Flows that one group may be expected to start: more are a mistake in the unit.
+const MOST_ARRIVALS: f64 = 1e9;
 
 /// Refuses packets that are too long with the header of a scheme that switches take part in.
 pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
@@ -62,6 +66,47 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                 }
             }
             _ => refuse(group.size.largest(), &["size"]),
+        }
+    }
+}
+
+/// Refuses arrivals of more flows than a run can hold.
+pub(super) fn check_arrivals(
+    groups: &[GroupPlan],
+    end: Option<Time>,
+    hosts: usize,
+    report: &mut Report<'_>,
+) {
+    for group in groups {
+        let Pattern::Poisson(poisson) = &group.pattern else {
+            continue;
+        };
+        let sources = poisson.sources.as_ref().map_or(hosts, Vec::len);
+        let (per_second, key) = match poisson.arrivals {
+            Arrivals::PerSecond(rate) => (rate, "flows_per_second"),
+            Arrivals::PerSourcePerSecond(rate) => {
+                (rate * sources as f64, "flows_per_second_per_source")
+            }
+            Arrivals::Load { load, capacity } => {
+                let Some(mean) = group.size.mean() else {
+                    continue;
+                };
+                (load * capacity.as_bps() as f64 / (8.0 * mean), "load")
+            }
+        };
+        let stops = [group.stop, end].into_iter().flatten().min();
+        let lasts = stops.map(|stop| stop.as_secs_f64() - group.start.as_secs_f64());
+        let by_time = lasts.map(|seconds| per_second * seconds.max(0.0));
+        let by_count = poisson.count.map(|count| count as f64);
+        let expected = [by_time, by_count].into_iter().flatten().reduce(f64::min);
+        if let Some(expected) = expected.filter(|&expected| expected > MOST_ARRIVALS) {
+            let index = report.group_index(&group.name);
+            report.wrong(
+                &["traffic", &index, key],
+                format!(
+                    "about {expected:.1e} flows would arrive, {per_second:.1e} a second; give a rate or a time with at most {MOST_ARRIVALS:.0e}"
+                ),
+            );
         }
     }
 }

@@ -20,6 +20,7 @@ mod run;
 mod size;
 
 use crate::diagnostics::Problem;
+use crate::names::{self, LONGEST_TITLE};
 use crate::plan::Plan;
 use crate::schema::{File, Jitter, TransportTable};
 use crate::tree::{Node, Place, Value, position};
@@ -89,6 +90,9 @@ impl Report<'_> {
 /// plan again from it alone gives the same. `None` when there were problems.
 pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Option<Plan> {
     let before = report.problems.len();
+    if let Some(text) = names::problem("the title", &file.title, LONGEST_TITLE) {
+        report.wrong(&["title"], text);
+    }
     let preset = group::preset(&file.transport, &["transport", "preset"], report);
     let topology = fabric::topology(&mut file.fabric.topology, report);
     let fabric = topology.and_then(|topology| match topology.build(seed) {
@@ -138,10 +142,13 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         group::check_schemes(&groups, report);
         limits::check_headers(&groups, report);
         limits::check_sizes(&groups, report);
+        let end = file.stop.at.map(|at| at.0);
+        limits::check_arrivals(&groups, end, fabric.hosts.len(), report);
     }
     // The groups' transports hold every value now.
     file.transport = TransportTable::default();
     let events = events::events(&file.events, &scene, report);
+    events::check_times(&file.events, &file.stop, report);
     if let Some(queues) = &queues {
         limits::check_queues(queues, &fabric, &events, &groups, report);
     }

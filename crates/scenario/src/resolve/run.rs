@@ -1,6 +1,7 @@
 //! Stop, measurement and recording.
 
 use super::{Report, Scene, ending, links, packets};
+use crate::names::{self, LONGEST_NAME};
 use crate::plan::{Amount, GroupPlan, Measure, Phase, Record, Sampling, Stop, TrafficStop};
 use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
@@ -167,6 +168,9 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
     for (name, (from, to)) in &table.phases {
         let (from, to) = (from.0, to.0);
         let steps = ["measure", "phases", name];
+        if let Some(text) = names::problem("the name of the phase", name, LONGEST_NAME) {
+            report.wrong_key(&steps, text);
+        }
         if to <= from {
             report.wrong(
                 &steps,

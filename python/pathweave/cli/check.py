@@ -1,0 +1,118 @@
+"""`pathweave check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pathweave.cli.exits import WRONG_INPUT
+from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.results import layout
+
+if TYPE_CHECKING:
+    from pathweave.running.session import Session
+
+
+def check(
+    scenario: Scenario,
+    name: Name = None,
+    size: Size = None,
+    seeds: Seeds = None,
+    sets: Sets = None,
+    only: Only = None,
+    out: Out = layout.DEFAULT_ROOT,
+    json: Json = False,
+) -> None:
+    """Read a scenario with all its variants, and print what `run` would do.
+
+    Nothing is run or written. The exit code is 2 when the scenario has a mistake.
+
+    Example: pathweave check papers/xmp/tab1.toml --size paper
+    """
+    from pathweave.cli.console import print_json
+    from pathweave.cli.source import open_scenario
+    from pathweave.errors import InputError
+    from pathweave.running.session import Request
+
+    request = Request(
+        path=scenario,
+        size=size,
+        seeds=seeds,
+        sets=tuple(sets or ()),
+        only=tuple(only or ()),
+        root=out,
+    )
+    try:
+        session = open_scenario(request, name)
+    except InputError as error:
+        if not json:
+            raise
+        # Where `open_session` made the error anew, the core's own is its cause.
+        mistakes = getattr(error, "mistakes", ()) or getattr(error.__cause__, "mistakes", ())
+        said = {"scenario": str(scenario), "valid": False, "error": str(error)}
+        print_json({**said, "mistakes": list(mistakes)})
+        raise typer.Exit(WRONG_INPUT) from None
+    found = _about(session)
+    if json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _about(session: Session) -> dict[str, Any]:
+    plan = session.plan
+    scenario = plan.scenario
+    return {
+        "scenario": str(session.request.path),
+        "valid": True,
+        "name": scenario.name,
+        "title": scenario.title,
+        "size": scenario.size,
+        "axes": {axis: list(names) for axis, names in scenario.axes.items()},
+        "variants": [
+            {"label": variant.label, "axes": dict(variant.axes)} for variant in scenario.variants
+        ],
+        "seeds": list(scenario.seeds),
+        "runs": len(plan.tasks),
+        "present": len(plan.present),
+        "folder": str(plan.folder),
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from pathweave.cli.console import output
+
+    several = len(found["variants"]) > 1
+    rows = {"size": found["size"]}
+    rows |= {axis: ", ".join(names) for axis, names in found["axes"].items()}
+    rows |= {"variants": f"{len(found['variants']):,}"} if several else {}
+    rows["seeds"] = _ranges(found["seeds"])
+    there = f"{found['present']:,} of them are there already"
+    rows["runs"] = f"{found['runs']:,}" + (f"; {there}" if found["present"] else "")
+    rows["results"] = found["folder"]
+    console = output()
+    title = found["title"] or found["name"]
+    console.print(Text(f"{found['scenario']} is valid: {title}"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(Text(name), Text(value))
+    console.print(table)
+
+
+def _ranges(seeds: list[int]) -> str:
+    """Seeds as people write them: "1 to 5, 9"."""
+    parts: list[list[int]] = []
+    for seed in seeds:
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1].append(seed)
+        else:
+            parts.append([seed])
+    return ", ".join(
+        f"{part[0]} to {part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts
+    )

@@ -1,0 +1,32 @@
+"""The scenario of a command line: a file, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from pathweave.errors import InputError
+from pathweave.running.session import open_session
+from pathweave.running.texts import STDIN, open_text
+
+if TYPE_CHECKING:
+    from pathweave.running.session import Request, Session
+
+DEFAULT_NAME = "stdin"
+
+
+def open_scenario(request: Request, name: str | None) -> Session:
+    """Read the request's scenario; a path "-" is standard input, whose results are under `name`.
+
+    Raises `InputError` for a file that is not there, or a name where there is one, and
+    `ScenarioError` for a mistake in the scenario.
+    """
+    if request.path != STDIN:
+        if name is not None:
+            raise InputError("--name is for a scenario from standard input; a file has its own")
+        return open_session(request)
+    try:
+        text = sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input is not a text in UTF-8: {error}") from None
+    return open_text(request, text, name or DEFAULT_NAME)

@@ -1,0 +1,146 @@
+"""Everything that has a name in a scenario or in results, and what it means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from pathweave.core import core
+from pathweave.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WIDTH = 78
+_WHERE = {
+    "routing": "[routing] kind",
+    "fabric": "[fabric] kind",
+    "pattern": "[[traffic]] pattern",
+    "preset": "[transport] preset",
+}
+"""By kind, where a scenario names it."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One thing that has a name."""
+
+    kind: str
+    """controller, routing, fabric, pattern, preset or quantity."""
+    name: str
+    about: Mapping[str, Any] = field(repr=False)
+    """All that is known of it, as it goes into JSON."""
+    explanation: str = field(repr=False)
+    """The same for people: plain text of at most 78 columns."""
+
+
+@dataclass(frozen=True, repr=False)
+class Explained:
+    """What is known by one name; shown as text."""
+
+    topics: tuple[Topic, ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            f"{topic.name} ({topic.kind})\n{topic.explanation}" for topic in self.topics
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explain(name: str) -> Explained:
+    """What controller, routing, fabric, traffic pattern, transport preset or quantity `name` is.
+
+    Some names stand for two of them. Raises `InputError` with near names for one that stands for
+    nothing.
+    """
+    topics = all_topics()
+    found = tuple(topic for topic in topics if topic.name == name.strip().lower())
+    if found:
+        return Explained(found)
+    raise InputError(f'nothing is called "{name}"; {_instead(name, topics)}')
+
+
+def all_topics() -> list[Topic]:
+    """Everything that has a name, by kinds."""
+    from pathweave.results.quantities import QUANTITIES
+
+    known = core()
+    topics = [
+        Topic("controller", entry["name"], entry, plain_text(entry["explanation"]))
+        for entry in known.controllers()
+    ]
+    lists = {
+        "routing": known.routings(),
+        "fabric": known.fabrics(),
+        "pattern": known.patterns(),
+        "preset": known.presets(),
+    }
+    for kind, entries in lists.items():
+        for entry in entries:
+            text = _sentence(entry["help"])
+            use = f'In a scenario: {_WHERE[kind]} = "{entry["name"]}"'
+            topics.append(Topic(kind, entry["name"], entry, fill(text, _WIDTH) + "\n" + use))
+    for name, quantity in QUANTITIES.items():
+        unit = _unit(quantity.column)
+        where = f'column "{quantity.column}" of the table "{quantity.table}"'
+        about = {
+            "name": name,
+            "title": quantity.title,
+            "table": quantity.table,
+            "column": quantity.column,
+            "unit": unit,
+        }
+        text = f"{quantity.title}{f', in {unit}' if unit else ''}: {where} of a run's results."
+        topics.append(Topic("quantity", name, about, fill(text, _WIDTH)))
+    return topics
+
+
+def plain_text(documentation: str) -> str:
+    """Write the source's documentation for a terminal: 78 columns, no links, no code marks."""
+    lines: list[str] = []
+    for line in documentation.strip().splitlines():
+        begins = not line or line.startswith(("- ", "> "))
+        if begins or not lines or not lines[-1] or lines[-1].startswith("> "):
+            lines.append(line)
+        else:
+            lines[-1] += " " + line.strip()
+    text: list[str] = []
+    for line in lines:
+        plain = re.sub(r"\[`([^`]*)`\](?:\([^)]*\))?", r"\1", line).replace("`", "")
+        if plain.startswith("> "):
+            quoted = fill(plain[2:], _WIDTH, initial_indent="    ", subsequent_indent="      ")
+            text.append(quoted)
+        else:
+            indent = "  " if plain.startswith("- ") else ""
+            text.append(fill(plain, _WIDTH, subsequent_indent=indent))
+    return "\n".join(text)
+
+
+def _instead(name: str, topics: list[Topic]) -> str:
+    from difflib import get_close_matches
+
+    kinds: dict[str, list[str]] = {}
+    for topic in topics:
+        kinds.setdefault(topic.name, []).append(topic.kind)
+    near = get_close_matches(name.strip().lower(), kinds, n=3)
+    if not near:
+        return "`pathweave list` has controllers, routings, fabrics, patterns, presets, quantities"
+    meant = [f'"{other}" ({" and ".join(kinds[other])})' for other in near]
+    return f"did you mean {' or '.join(meant)}?"
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+def _unit(column: str) -> str:
+    """The unit in which results keep a column."""
+    for ending, unit in (("_bps", "bit/s"), ("_s", "seconds"), ("_bytes", "bytes")):
+        if column.endswith(ending):
+            return unit
+    return {"queue_mean": "packets"}.get(column, "")

@@ -1,0 +1,115 @@
+"""`pathweave check`: what would be run, or what is wrong, without running anything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, environment, fake_command, write_scenario
+
+
+def test_says_what_would_be_run(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    done = cli("check", "tab1.toml", "--size", "paper", "--seeds", "3", "--out", "elsewhere")
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    for said in (
+        "tab1.toml is valid: Made up",
+        "size paper",
+        "scheme DCTCP, XMP-4",
+        "pattern Permutation, Incast",
+        "variants 4",
+        "seeds 1 to 3",
+        "runs 12",
+        "results elsewhere/tab1-paper",
+    ):
+        assert said in words
+    assert [path.name for path in tmp_path.iterdir()] == ["tab1.toml"]
+
+
+def test_knows_what_is_there(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    assert cli("run", "tab1.toml", "--only", "scheme=DCTCP").returncode == 0
+    found = json.loads(cli("check", "tab1.toml", "--json").stdout)
+    assert (found["runs"], found["present"]) == (4, 2)
+    assert found["folder"] == "results/tab1"
+    only = json.loads(cli("check", "tab1.toml", "--json", "--only", "scheme=XMP-4").stdout)
+    assert (only["runs"], only["present"]) == (2, 0)
+    assert [variant["axes"]["scheme"] for variant in only["variants"]] == ["XMP-4", "XMP-4"]
+
+
+@pytest.mark.parametrize("top", ["broken = 1", None])
+def test_mistakes(cli: Command, tmp_path: Path, top: str | None) -> None:
+    said = "is not there"
+    if top is not None:
+        write_scenario(tmp_path, top=top)
+        said = "unknown key `broken`"
+    done = cli("check", "tab1.toml")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not done.stdout
+    as_json = cli("check", "tab1.toml", "--json")
+    assert as_json.returncode == 2
+    found = json.loads(as_json.stdout)
+    assert found["valid"] is False
+    assert said in found["error"]
+
+
+def with_input(
+    folder: Path, text: str, *arguments: str, real: bool = False
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pathweave", *arguments] if real else fake_command(arguments)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    text = write_scenario(tmp_path).read_text()
+    done = with_input(tmp_path, text, "run", "-", "--only", "scheme=DCTCP")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results/stdin/dctcp-incast-s1/manifest.json").is_file()
+    about = json.loads((tmp_path / "results/stdin/scenario.json").read_text())
+    assert dict(about["axes"])["scheme"] == ["DCTCP", "XMP-4"]
+    named = with_input(tmp_path, text, "check", "-", "--name", "mine", "--json")
+    assert json.loads(named.stdout)["folder"] == "results/mine"
+    broken = with_input(tmp_path, f"broken = 1\n{text}", "check", "-")
+    assert (broken.returncode, broken.stdout) == (2, "")
+    assert "stdin:1:1: unknown key" in broken.stderr
+    wrong = with_input(tmp_path, text, "run", "tab1.toml", "--name", "x")
+    assert wrong.returncode == 2
+    assert "--name is for a scenario from standard input" in wrong.stderr
+
+
+def test_files_are_those_of_the_working_folder(tmp_path: Path) -> None:
+    """With the real core; `solve` reads standard input too."""
+    (tmp_path / "sizes.csv").write_text("1000,0.5\n2000,1\n")
+    text = (
+        '[fabric]\nkind = "dumbbell"\nleft = 1\nbottleneck_rate = "10 Mbps"\n'
+        'bottleneck_delay = "1 ms"\n[[traffic]]\nname = "a"\npattern = "flows"\n'
+        'controller = "reno"\nsize = { kind = "cdf", file = "sizes.csv" }\n'
+        'flows = [{ from = "S1", to = "D1" }]\n'
+    )
+    done = with_input(tmp_path, text, "run", "-", real=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results/stdin/base-s1/manifest.json").is_file()
+    done = with_input(tmp_path, text, "solve", "-", "--name", "mine", real=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results/mine-optimum/base-s1/manifest.json").is_file()
+    wrong = text.replace('"reno"', '"renoo"')
+    found = with_input(tmp_path, wrong, "check", "-", "--json", real=True)
+    assert found.returncode == 2
+    (mistake,) = json.loads(found.stdout)["mistakes"]
+    assert (mistake["file"], mistake["line"]) == ("stdin", 9)
+    assert "reno" in mistake["help"]
