@@ -83,7 +83,15 @@ impl Connection {
     }
 
     pub fn ack_as(&mut self, r: usize, packets: u32, ce: u32, recovery: bool, limited: bool) {
+        self.paths[r].in_recovery = recovery;
         self.acknowledge(r, packets, ce, None, recovery, limited);
+    }
+
+    /// An acknowledgement outside fast recovery by which no window may grow: in the round of a cut, where the
+    /// transport says so.
+    pub fn ack_without_growth(&mut self, r: usize, packets: u32, ce: u32) {
+        self.paths[r].in_recovery = false;
+        self.acknowledge(r, packets, ce, None, true, true);
     }
 
     /// An acknowledgement for a packet, with an RTT sample that is also the smoothed RTT.
@@ -101,6 +109,7 @@ impl Connection {
         let path = &mut self.paths[r];
         (path.smoothed_rtt, path.latest_rtt) = (rtt, rtt);
         path.minimum_rtt = path.minimum_rtt.min(rtt);
+        path.in_recovery = false;
         self.acknowledge(r, 1, 0, Some(rtt), false, limited)
     }
 
@@ -117,7 +126,6 @@ impl Connection {
         let path = &mut self.paths[r];
         path.acked += u64::from(packets);
         path.sent = path.sent.max(path.acked);
-        path.in_recovery = recovery;
         let round_ends = self.rounds[r].advance(path);
         let ack = Ack {
             now: self.now,
