@@ -173,6 +173,36 @@ impl Connection {
         self.controller
             .on_subflow(&mut paths, SubflowId(r as u32), change);
     }
+
+    /// What an acknowledgement for one packet adds to a window of 10 packets, in packets.
+    fn gain(&mut self, r: usize) -> f64 {
+        self.paths[r].window = 10.0;
+        self.ack(r, 1, 0);
+        self.window(r) - 10.0
+    }
+
+    /// Puts subflow `changing` through changes, one after another. After each one an acknowledgement for one packet
+    /// must add `gain` packets to a window of subflow `growing` that is 10.
+    pub fn check_gains(&mut self, growing: usize, changing: usize, expected: &[(Change, f64)]) {
+        for &(change, gain) in expected {
+            self.change(changing, change);
+            let gained = self.gain(growing);
+            assert!(near(gained, gain, 1e-9), "{change:?}: {gained}, not {gain}");
+        }
+    }
+
+    /// [`Connection::check_gains`] of the first of three subflows while the third fails, recovers and is put on
+    /// standby: it gains `beside_one` where the third does not count and `beside_two` where it does.
+    pub fn check_that_failed_subflows_do_not_count(mut self, beside_one: f64, beside_two: f64) {
+        assert_eq!(self.paths.len(), 3);
+        assert_ne!(beside_one, beside_two, "either would pass");
+        let expected = [
+            (Change::Failed, beside_one),
+            (Change::Recovered, beside_two),
+            (Change::StoodBy, beside_one),
+        ];
+        self.check_gains(0, 2, &expected);
+    }
 }
 
 /// Whether two values agree to `tolerance`, relatively.
