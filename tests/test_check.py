@@ -25,7 +25,7 @@ def test_says_what_would_be_run(cli: Command, tmp_path: Path) -> None:
         "variants 4",
         "seeds 1 to 3",
         "runs 12",
-        "results elsewhere/tab1-paper",
+        "results elsewhere/tab1/paper",
     ):
         assert said in words
     assert [path.name for path in tmp_path.iterdir()] == ["tab1.toml"]
@@ -36,7 +36,7 @@ def test_knows_what_is_there(cli: Command, tmp_path: Path) -> None:
     assert cli("run", "tab1.toml", "--only", "scheme=DCTCP").returncode == 0
     found = json.loads(cli("check", "tab1.toml", "--json").stdout)
     assert (found["runs"], found["present"]) == (4, 2)
-    assert found["folder"] == "results/tab1"
+    assert found["folder"] == "results/tab1/quick"
     only = json.loads(cli("check", "tab1.toml", "--json", "--only", "scheme=XMP-4").stdout)
     assert (only["runs"], only["present"]) == (2, 0)
     assert [variant["axes"]["scheme"] for variant in only["variants"]] == ["XMP-4", "XMP-4"]
@@ -79,11 +79,11 @@ def test_standard_input(tmp_path: Path) -> None:
     text = write_scenario(tmp_path).read_text()
     done = with_input(tmp_path, text, "run", "-", "--only", "scheme=DCTCP")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results/stdin/dctcp-incast-s1/manifest.json").is_file()
-    about = json.loads((tmp_path / "results/stdin/scenario.json").read_text())
+    assert (tmp_path / "results/stdin/quick/dctcp-incast-s1/manifest.json").is_file()
+    about = json.loads((tmp_path / "results/stdin/quick/scenario.json").read_text())
     assert dict(about["axes"])["scheme"] == ["DCTCP", "XMP-4"]
     named = with_input(tmp_path, text, "check", "-", "--name", "mine", "--json")
-    assert json.loads(named.stdout)["folder"] == "results/mine"
+    assert json.loads(named.stdout)["folder"] == "results/mine/quick"
     broken = with_input(tmp_path, f"broken = 1\n{text}", "check", "-")
     assert (broken.returncode, broken.stdout) == (2, "")
     assert "stdin:1:1: unknown key" in broken.stderr
@@ -103,10 +103,10 @@ def test_files_are_those_of_the_working_folder(tmp_path: Path) -> None:
     )
     done = with_input(tmp_path, text, "run", "-", real=True)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results/stdin/base-s1/manifest.json").is_file()
+    assert (tmp_path / "results/stdin/quick/base-s1/manifest.json").is_file()
     done = with_input(tmp_path, text, "solve", "-", "--name", "mine", real=True)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "results/mine-optimum/base-s1/manifest.json").is_file()
+    assert (tmp_path / "results/mine/quick-optimum/base-s1/manifest.json").is_file()
     wrong = text.replace('"reno"', '"renoo"')
     found = with_input(tmp_path, wrong, "check", "-", "--json", real=True)
     assert found.returncode == 2

@@ -55,8 +55,8 @@ class Run:
     manifest: dict[str, Any]
     tables: tuple[str, ...]
 
-    def path(self, name: str) -> Path:
-        return self.folder / f"{name}.parquet"
+    def read(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(self.folder / f"{name}.parquet")
 
 
 def stored(folder: Path, rates: list[tuple[float, int, float]], starts: list[float]) -> StoredRun:

@@ -102,7 +102,7 @@ def test_run_and_report(scenario: Path, tmp_path: Path) -> None:
     done = pathweave_command(tmp_path, "run", "small.toml", "--seeds", "2")
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "results" / "small"
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == RUNS
+    assert {path.name for path in (folder / "quick").iterdir() if path.is_dir()} == RUNS
     assert 'Flows of "large"' in done.stdout
     for text in (done.stdout, done.stderr):
         assert "\x1b" not in text
@@ -162,12 +162,12 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
         text=True,
     )
     end = time.monotonic() + 120
-    while not list(tmp_path.glob("broken/small/*/manifest.json")) and process.poll() is None:
+    while not list(tmp_path.glob("broken/small/quick/*/manifest.json")) and process.poll() is None:
         assert time.monotonic() < end
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     _, messages = process.communicate(timeout=60)
-    kept = len(list(tmp_path.glob("broken/small/*/manifest.json")))
+    kept = len(list(tmp_path.glob("broken/small/quick/*/manifest.json")))
     assert process.returncode == 1, messages
     assert 1 <= kept < 4
     resumed = pathweave_command(tmp_path, *arguments, "broken")

@@ -59,7 +59,7 @@ def test_an_interruption_stays_one(fake: None, tmp_path: Path, number: signal.Si
     assert ours is not None
 
     def interrupt() -> None:
-        folder = tmp_path / "out/tab1/scenario.json"
+        folder = tmp_path / "out/tab1/quick/scenario.json"
         end = time.monotonic() + 30
         while not folder.exists() and time.monotonic() < end:
             time.sleep(0.01)
@@ -78,12 +78,12 @@ def test_a_scenario_needs_no_file(
 ) -> None:
     results = pathweave.run(scenario, out=tmp_path / "out", progress=False)
     assert sorted(set(results.flows["scheme"])) == ["DCTCP", "XMP-4"]
-    assert (tmp_path / "out/notebook/xmp-4-s1/manifest.json").is_file()
+    assert (tmp_path / "out/notebook/quick/xmp-4-s1/manifest.json").is_file()
     only = {"scheme": "DCTCP"}
     pathweave.run(scenario, name="mine", only=only, out=tmp_path / "out", progress=False)
-    about = json.loads((tmp_path / "out/mine/scenario.json").read_text())
+    about = json.loads((tmp_path / "out/mine/quick/scenario.json").read_text())
     assert about["axes"] == [["scheme", ["DCTCP", "XMP-4"]]]
-    assert not (tmp_path / "out/mine/xmp-4-s1").exists()
+    assert not (tmp_path / "out/mine/quick/xmp-4-s1").exists()
 
 
 @pytest.mark.parametrize("name", ["a/b", ".hidden", "x\x1b[2J", "y" * 101, " z"])

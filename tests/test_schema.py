@@ -123,9 +123,9 @@ def test_files_are_those_of_a_simulation(tmp_path: Path) -> None:
     ours, theirs = (
         {
             file.name: file.read_bytes()
-            for file in (tmp_path / "results").glob(f"{name}/*/*.parquet")
+            for file in (tmp_path / "results").glob(f"small/{name}/*/*.parquet")
         }
-        for name in ("small", "small-testbed")
+        for name in ("quick", "quick-testbed")
     )
     assert len(ours) > 10
     assert ours == theirs

@@ -108,7 +108,7 @@ def test_solve_gives_each_flow_its_link_and_then_the_other_as_well(
     scenario: Path, tmp_path: Path
 ) -> None:
     command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path / "results")
-    results = pathweave.load(tmp_path / "results" / "links-optimum")
+    results = pathweave.load(tmp_path / "results" / "links" / "quick-optimum")
     phases = results.phases.sort("phase", "flow")["goodput_bps"].to_list()
     expected = [PAYLOAD * 1e9, PAYLOAD * 1e9, 2 * PAYLOAD * 1e9]
     assert phases == pytest.approx(expected, rel=1e-5)
@@ -125,8 +125,8 @@ def test_solve_gives_each_flow_its_link_and_then_the_other_as_well(
 def test_each_utility_has_a_folder_of_its_own(scenario: Path, tmp_path: Path) -> None:
     for utility in ("max-min", "alpha:alpha=2"):
         command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path, "--utility", utility)
-    folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
-    assert folders == {"links-optimum-max-min", "links-optimum-alpha-alpha-2"}
+    folders = {path.name for path in (tmp_path / "links").iterdir() if path.is_dir()}
+    assert folders == {"quick-optimum-max-min", "quick-optimum-alpha-alpha-2"}
 
 
 def test_run_with_optimum_says_what_share_each_flow_had(beside: Path) -> None:
@@ -448,7 +448,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     assert "the best of all choices" in done.stdout
     again = command("solve", scenario, "--routing", "--out", tmp_path / "results")
     assert "1 of 1 runs are there already" in again.stderr
-    folder = tmp_path / "results" / "collision-optimum"
+    folder = tmp_path / "results" / "collision" / "quick-optimum-routing"
     page = build_report([folder], tmp_path / "page", pictures=False).read_text()
     assert "Routing of Collision, seed 1: 2 flows, 4 paths" in page
     assert "total (Mbps)" in page
@@ -497,14 +497,6 @@ def test_a_damaged_optimum_is_solved_again(scenario: Path, tmp_path: Path) -> No
     assert command(*words).stderr.count("solved") == 1
     (folder / "optimum.parquet").write_bytes(b"cut off")
     assert pathweave.load(tmp_path).stored[0].optimum is None
-
-
-def test_another_scenario_s_folder_is_not_taken(scenario: Path, tmp_path: Path) -> None:
-    command("solve", scenario, "--only", "scheme=XMP", "--out", tmp_path / "r")
-    other = tmp_path / "links-optimum.toml"
-    other.write_text(scenario.read_text())
-    done = command("run", other, "--out", tmp_path / "r", expect=2)
-    assert 'holds results of the scenario "links"' in done.stderr
 
 
 def test_utilities_without_an_optimum_are_refused(scenario: Path, tmp_path: Path) -> None:

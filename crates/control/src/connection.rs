@@ -83,7 +83,15 @@ impl Connection {
     }
 
     pub fn ack_as(&mut self, r: usize, packets: u32, ce: u32, recovery: bool, limited: bool) {
+        self.paths[r].in_recovery = recovery;
         self.acknowledge(r, packets, ce, None, recovery, limited);
+    }
+
+    /// An acknowledgement outside fast recovery by which no window may grow: in the round of a cut, where the
+    /// transport says so.
+    pub fn ack_without_growth(&mut self, r: usize, packets: u32, ce: u32) {
+        self.paths[r].in_recovery = false;
+        self.acknowledge(r, packets, ce, None, true, true);
     }
 
     /// An acknowledgement for a packet, with an RTT sample that is also the smoothed RTT.
@@ -101,6 +109,7 @@ impl Connection {
         let path = &mut self.paths[r];
         (path.smoothed_rtt, path.latest_rtt) = (rtt, rtt);
         path.minimum_rtt = path.minimum_rtt.min(rtt);
+        path.in_recovery = false;
         self.acknowledge(r, 1, 0, Some(rtt), false, limited)
     }
 
@@ -117,7 +126,6 @@ impl Connection {
         let path = &mut self.paths[r];
         path.acked += u64::from(packets);
         path.sent = path.sent.max(path.acked);
-        path.in_recovery = recovery;
         let round_ends = self.rounds[r].advance(path);
         let ack = Ack {
             now: self.now,
@@ -164,6 +172,36 @@ impl Connection {
         let mut paths = Paths::new(&mut self.paths);
         self.controller
             .on_subflow(&mut paths, SubflowId(r as u32), change);
+    }
+
+    /// What an acknowledgement for one packet adds to a window of 10 packets, in packets.
+    fn gain(&mut self, r: usize) -> f64 {
+        self.paths[r].window = 10.0;
+        self.ack(r, 1, 0);
+        self.window(r) - 10.0
+    }
+
+    /// Puts subflow `changing` through changes, one after another. After each one an acknowledgement for one packet
+    /// must add `gain` packets to a window of subflow `growing` that is 10.
+    pub fn check_gains(&mut self, growing: usize, changing: usize, expected: &[(Change, f64)]) {
+        for &(change, gain) in expected {
+            self.change(changing, change);
+            let gained = self.gain(growing);
+            assert!(near(gained, gain, 1e-9), "{change:?}: {gained}, not {gain}");
+        }
+    }
+
+    /// [`Connection::check_gains`] of the first of three subflows while the third fails, recovers and is put on
+    /// standby: it gains `beside_one` where the third does not count and `beside_two` where it does.
+    pub fn check_that_failed_subflows_do_not_count(mut self, beside_one: f64, beside_two: f64) {
+        assert_eq!(self.paths.len(), 3);
+        assert_ne!(beside_one, beside_two, "either would pass");
+        let expected = [
+            (Change::Failed, beside_one),
+            (Change::Recovered, beside_two),
+            (Change::StoodBy, beside_one),
+        ];
+        self.check_gains(0, 2, &expected);
     }
 }
 

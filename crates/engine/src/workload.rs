@@ -147,6 +147,7 @@ impl<'p> Workload<'p> {
         for &number in &own {
             self.flows[number as usize].stopped = true;
         }
+        self.check_amounts_finished(group as usize);
         own
     }
 
@@ -272,15 +273,25 @@ impl<'p> Workload<'p> {
         if !stop.drain && self.amount_done() >= 1.0 {
             self.ended = Some(Verdict::Stopped);
         }
-        let count = self.counts[group];
-        let others_only = |flow: &u32| self.flows[*flow as usize].group as usize != group;
-        if stop.drain
-            && self.counts[group].started == count.finished + count.stopped
-            && self.programs[group].next_wake().is_none()
-            && self.active.iter().all(others_only)
-        {
+        if self.nothing_left(group, stop.drain) {
             self.ended = Some(Verdict::Stopped);
         }
+    }
+
+    /// Whether a group starts nothing more, and none of its flows under way will ever count: what is waited for where
+    /// `drain` is set, and elsewhere all that can come of a condition that the group falls short of.
+    fn nothing_left(&self, group: usize, drain: bool) -> bool {
+        let never_counts = |number: &u32| {
+            let flow = &self.flows[*number as usize];
+            flow.group as usize != group || (flow.size.is_none() && !drain)
+        };
+        let count = self.counts[group];
+        let under_way = count.started - count.finished - count.stopped;
+        let own = |number: &&u32| self.flows[**number as usize].group as usize == group;
+        self.programs[group].next_wake().is_none()
+            && self.active.iter().all(never_counts)
+            // Those that were asked for and have not started are to come.
+            && under_way == self.active.iter().filter(own).count() as u64
     }
 
     /// The share of the stop condition on traffic that has come about.

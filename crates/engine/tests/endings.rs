@@ -2,7 +2,7 @@
 
 mod plans;
 
-use pathweave_engine::{Allocation, Allocator, Answer, Column, Output, Problem, flow};
+use pathweave_engine::{Allocation, Allocator, Answer, Column, Output, Problem, Verdict, flow};
 use pathweave_scenario::Plan;
 use plans::{counted, endings, of_flows};
 
@@ -195,4 +195,66 @@ fn flows_of_an_optimum_end_in_the_same_ways() {
     assert_eq!(endings(&output), ["stopped", "finished"]);
     let times = of_flows(&output, "fct_s");
     assert!(times[0].is_nan() && times[1] > 0.0, "{times:?}");
+}
+
+/// Beside a group that goes on for ever, one whose traffic falls short of the stop condition: the run ends with it.
+#[test]
+fn a_group_that_falls_short_of_the_stop_condition_ends_the_run_when_nothing_is_left_of_it() {
+    let endless = r#"
+        [[traffic]]
+        name = "endless"
+        pattern = "permutation"
+        hosts = ["S3", "D3"]
+        size = "unlimited"
+        controller = "reno"
+    "#;
+    let cases = [
+        // Sizes that are random: at most 30 MB, of which no seed draws nearly as much.
+        (
+            r#"pattern = "many-to-one"
+            destination = "D1"
+            sources = ["S1", "S2"]
+            concurrency = 2
+            count = 30
+            size = { kind = "uniform", min = "1 B", max = "1 MB" }"#,
+            "bytes = \"30 MB\"",
+        ),
+        // A stop, before a thousand flows have finished, of a group that would go on.
+        (
+            r#"pattern = "permutation"
+            hosts = ["S1", "D1"]
+            stop = "20 ms"
+            size = "1 MB""#,
+            "flows = 1000",
+        ),
+        // Flows that are stopped do not count; one that has no size never will.
+        (
+            r#"pattern = "flows"
+            size = "1 MB"
+            flows = [
+                { from = "S1", to = "D1" },
+                { from = "S2", to = "D2", size = "100 MB", stop = "20 ms" },
+                { from = "S4", to = "D4", size = "unlimited" },
+            ]"#,
+            "flows = 2",
+        ),
+    ];
+    for (keys, amount) in cases {
+        let output = plans::run(&plan(&format!(
+            "{endless}\n[[traffic]]\nname = \"short\"\ncontroller = \"reno\"\n{keys}\n\
+             [stop]\ntraffic = \"short\"\n{amount}"
+        )));
+        assert_eq!(output.verdict, Verdict::Stopped, "{keys}");
+        let flows = plans::table(&output, "flows");
+        let sizes = flows.numbers("size_bytes");
+        let left = endings(&output);
+        let with_a_size: Vec<_> = (0..sizes.len()).filter(|&flow| sizes[flow] > 0.0).collect();
+        assert!(
+            with_a_size.iter().all(|&flow| left[flow] != "unfinished"),
+            "{keys}: {left:?}"
+        );
+        let last = with_a_size.iter().map(|&flow| flows.numbers("end_s")[flow]);
+        let ended = output.counters.ended.as_secs_f64();
+        assert_eq!(last.fold(0.0, f64::max), ended, "{keys}");
+    }
 }

@@ -3,8 +3,9 @@
 use pathweave_fabric::routing::{
     Costs, HostPairs, Router, RoutingKind, ShortestPaths, longest_round_trip,
 };
-use pathweave_fabric::{Fabric, LinkId};
-use pathweave_units::{Rate, Time};
+use pathweave_fabric::topology::{Delay, FatTree, PerLayer};
+use pathweave_fabric::{Fabric, Link, LinkId};
+use pathweave_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 fn sum(costs: &[Time], path: &[LinkId]) -> Time {
@@ -95,6 +96,44 @@ fn build(shape: &Shape) -> Fabric {
     fabric
 }
 
+#[test]
+fn the_work_grows_with_pairs_of_edge_switches() {
+    let micros = |micros| Delay::Fixed(Time::from_micros(micros));
+    let options = FatTree {
+        k: 32,
+        hosts_per_edge: None,
+        rate: PerLayer::same(Rate::from_gbps(10)),
+        delay: PerLayer {
+            rack: micros(20),
+            aggregation: micros(30),
+            core: micros(40),
+        },
+    };
+    let fabric = options.build(1).expect("a fat-tree");
+    let all: Vec<u32> = (0..fabric.hosts.len() as u32).collect();
+    assert_eq!(all.len(), 8192);
+    let pairs = HostPairs {
+        sources: all.clone(),
+        destinations: all,
+        different_racks: false,
+    };
+    let cost = |link: &Link| link.delay + link.rate.time_for(Bytes::new(1500));
+    let there: Vec<Time> = fabric.links.iter().map(cost).collect();
+    let paths = ShortestPaths::new(&fabric);
+    let one_way = Time::from_micros(2 * 90) + Rate::from_gbps(10).time_for(Bytes::new(1500)) * 6;
+    for (back, expected) in [(None, one_way), (Some(there.clone()), one_way * 2)] {
+        let costs = Costs {
+            there: there.clone(),
+            back,
+        };
+        let found = longest_round_trip(&fabric, &paths, &pairs, &costs);
+        assert_eq!(found.time, Some(expected));
+        // The farthest host of each of the 512 edge switches with that of each other one, and the farthest two of each
+        // with one another. There are 67 million pairs of hosts.
+        assert_eq!(found.compared, 512 * 511 + 512 * 2);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -121,7 +160,7 @@ proptest! {
         let costs = Costs { there: times(there), back: back.map(times) };
         let paths = ShortestPaths::new(&fabric);
         prop_assert_eq!(
-            longest_round_trip(&fabric, &paths, &pairs, &costs),
+            longest_round_trip(&fabric, &paths, &pairs, &costs).time,
             one_by_one(&fabric, &pairs, &costs)
         );
     }

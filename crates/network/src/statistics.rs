@@ -15,8 +15,9 @@ pub struct LinkStatistics {
     /// Bytes that reached the far end.
     pub delivered_bytes: u64,
     /// Sum of the times that packets waited for service, in picoseconds: divided by a period it is
-    /// the mean number of waiting packets.
-    pub waited: u64,
+    /// the mean number of waiting packets. A long queue before a slow link waits for more than 64 bits: they hold 18
+    /// million seconds.
+    pub waited: u128,
     /// Packets marked.
     pub marked: u64,
     /// Packets dropped because the queue was full (or unmarkable above K, where that drops).

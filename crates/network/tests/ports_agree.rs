@@ -20,7 +20,7 @@ enum Step {
         ecn: bool,
         protected: bool,
     },
-    SetRate(u32, u64),
+    SetRate(u32, Rate),
     Fail(u32),
     Restore(u32),
     Observe,
@@ -87,7 +87,7 @@ struct Driver<P: Port> {
     sent: u32,
     seen: Vec<(Time, Seen)>,
     /// The integral of the waiting packets, added up between events.
-    integral: [u64; LINKS],
+    integral: [u128; LINKS],
     integrated_to: Time,
 }
 
@@ -161,7 +161,7 @@ impl<P: Port<Label = ()>> Driver<P> {
         let passed = (now - self.integrated_to).as_picos();
         for link in 0..LINKS {
             let waiting = self.network.waiting(link as u32, self.integrated_to);
-            self.integral[link] += u64::from(waiting) * passed;
+            self.integral[link] += u128::from(waiting) * u128::from(passed);
         }
         self.integrated_to = now;
     }
@@ -206,9 +206,8 @@ impl<P: Port<Label = ()>> Driver<P> {
                     .send(now, route, header, (), number, &mut self.schedule);
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
-            Step::SetRate(link, mbps) => {
-                self.network
-                    .set_rate(link, now, Rate::from_mbps(mbps), &mut self.schedule);
+            Step::SetRate(link, rate) => {
+                self.network.set_rate(link, now, rate, &mut self.schedule);
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
@@ -238,7 +237,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         20 => (0usize..6, size, any::<bool>(), prop::bool::weighted(0.05))
             .prop_map(|(route, size, ecn, protected)| Step::Send { route, size, ecn, protected }),
-        2 => (link.clone(), rate).prop_map(|(link, mbps)| Step::SetRate(link, mbps)),
+        2 => (link.clone(), rate).prop_map(|(link, mbps)| Step::SetRate(link, Rate::from_mbps(mbps))),
         1 => link.clone().prop_map(Step::Fail),
         2 => link.prop_map(Step::Restore),
         3 => Just(Step::Observe),
@@ -301,6 +300,42 @@ fn configuration(cases: u32) -> ProptestConfig {
     }
 }
 
+/// Many large packets before a link of 10 Kbps, which becomes twice as fast.
+#[test]
+fn queues_that_wait_for_longer_than_64_bits_hold_are_counted() {
+    let queue = QueueConfig {
+        limit: Limit::Packets(2000),
+        marking: Marking::None,
+        drop_ecn_blind: false,
+    };
+    // 52 s at the first rate.
+    let send = Step::Send {
+        route: 1,
+        size: 65_000,
+        ecn: false,
+        protected: false,
+    };
+    let rate = |bps| Step::SetRate(1, Rate::from_bps(bps));
+    let end = Time::from_secs(40_000);
+    let mut steps = vec![(Time::ZERO, rate(10_000))];
+    steps.extend([(Time::ZERO, send); 1300]);
+    steps.push((Time::from_secs(52), rate(20_000)));
+    steps.push((end, Step::Observe));
+    // 1299 packets wait for the first one's 52 s, and 1298, 1297, ... 1 for 26 s each.
+    let second = u128::from(Time::from_secs(1).as_picos());
+    let waited = (1299 * 52 + 1298 * 1299 / 2 * 26) * second;
+    assert!(waited > u128::from(u64::MAX));
+    let fifo = Driver::<FifoPort>::new(queue).run(&steps);
+    let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+    assert_eq!(fifo.seen, departure.seen);
+    assert_eq!(departure.integral[1], waited);
+    let counted = fifo.network.statistics(1, end);
+    assert_eq!(counted.waited, waited);
+    assert_eq!(counted, departure.network.statistics(1, end));
+    let mean = waited as f64 / second as f64 / 40_000.0;
+    assert!((counted.mean_waiting(end) - mean).abs() < 1e-9);
+}
+
 proptest! {
     #![proptest_config(configuration(2000))]
     #[test]
@@ -345,7 +380,7 @@ proptest! {
             let departure = start + u64::from(size) / 125;
             starts.push(start);
             departures.push(departure);
-            waited += (start - now) * 1_000_000;
+            waited += u128::from(start - now) * 1_000_000;
             let at = Time::from_micros(departure + 8);
             let (number, marked) = (Some(number), waiting > k as usize);
             expected.push((at, Seen::Hop { link: 1, number, marked, dropped: false }));

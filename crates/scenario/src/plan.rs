@@ -120,7 +120,7 @@ pub enum Change {
 pub struct Stop {
     /// At this time.
     pub at: Option<Time>,
-    /// When this much has happened in a group.
+    /// When this much has happened in a group, or no flow is left in it that could finish and none will come.
     pub traffic: Option<TrafficStop>,
 }
 

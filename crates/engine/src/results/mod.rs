@@ -27,7 +27,7 @@ use pathweave_units::Time;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A condition of the scenario's `[stop]` held.
+    /// A condition of the scenario's `[stop]` held, or nothing is left of the group that it counts.
     Stopped,
     /// All flows have finished and none would have come.
     Finished,

@@ -203,6 +203,8 @@ fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file
             match draw.between(0, 2) {
                 0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),
                 0 | 1 => stop.set("flows", draw.between(1, 2)),
+                // More than all flows have is refused.
+                _ if limited => stop.set("bytes", "1 B"),
                 _ => {
                     let bytes = scale.bytes() * draw.log(0.01, 2.0);
                     stop.set("bytes", draw.bytes(bytes))

@@ -29,7 +29,16 @@ pub struct Costs {
 /// farthest from the rest of the fabric stand for all.
 type Class = (u32, u32, Vec<(u32, [Time; 4])>);
 
-/// The longest round trip over all pairs and all of their shortest paths; `None` when no path joins any.
+/// The longest round trip, and the work of finding it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestRoundTrip {
+    /// How long it takes; `None` when no path joins any of the pairs.
+    pub time: Option<Time>,
+    /// Pairs of hosts whose paths were compared.
+    pub compared: u64,
+}
+
+/// The longest round trip over all pairs and all of their shortest paths.
 ///
 /// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each.
 pub fn longest_round_trip(
@@ -37,7 +46,7 @@ pub fn longest_round_trip(
     paths: &ShortestPaths,
     pairs: &HostPairs,
     costs: &Costs,
-) -> Option<Time> {
+) -> LongestRoundTrip {
     let there = |link: LinkId| costs.there[link.0 as usize];
     let back = |link: LinkId| {
         let back = costs.back.as_ref();
@@ -87,7 +96,7 @@ pub fn longest_round_trip(
             (class, back)
         })
         .collect();
-    let mut longest = None;
+    let (mut longest, mut compared) = (None, 0);
     for class in destinations {
         for (rank, &destination) in class.iter().enumerate() {
             let to = paths.longest_to(destination, &costs.there);
@@ -108,6 +117,7 @@ pub fn longest_round_trip(
                     if !apart || source == destination {
                         continue;
                     }
+                    compared += 1;
                     let forward = paths.longest_from(source, destination, &costs.there, &to);
                     let back = match (&costs.back, &others_back[other]) {
                         (Some(costs), Some(to)) => {
@@ -122,5 +132,8 @@ pub fn longest_round_trip(
             }
         }
     }
-    longest
+    LongestRoundTrip {
+        time: longest,
+        compared,
+    }
 }

@@ -14,7 +14,7 @@ mod permuted;
 mod shortest;
 mod two_level;
 
-pub use longest::{Costs, HostPairs, longest_round_trip};
+pub use longest::{Costs, HostPairs, LongestRoundTrip, longest_round_trip};
 pub use shortest::{ShortestPaths, flow_hash};
 
 use crate::{Fabric, FabricError, LinkId};

@@ -174,10 +174,10 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	count(r, ack);
 	if (r->state.beta >= FINE_ONE && cut_on_mark(&r->state.cuts, r, ONE / 2))
 		return;
-	if (ack->recovery)
+	if (r->in_recovery)
 		return;
 	was_in_slow_start = in_slow_start(r);
-	if (ack->window_limited)
+	if (lets_window_grow(ack))
 		packets = slow_start(r, packets, FINE);
 	if (!has_rtt(r) || !sum_up(connection, &totals))
 		return;
@@ -189,7 +189,7 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 		return;
 	if (pull > push)
 		shrink_finely(r, change_by(&totals, r, pull - push, packets));
-	else if (ack->window_limited)
+	else if (lets_window_grow(ack))
 		grow_finely(r, change_by(&totals, r, push - pull, packets));
 	else
 		return;

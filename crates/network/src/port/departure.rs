@@ -117,10 +117,10 @@ impl<A: Agent> DeparturePort<A> {
         on_wire.sum::<u128>() * 8 * BIT + in_service
     }
 
-    fn waited_so_far(&self, now: Time) -> u64 {
+    fn waited_so_far(&self, now: Time) -> u128 {
         self.waiting
             .iter()
-            .map(|w| now.saturating_sub(w.since).as_picos())
+            .map(|w| u128::from(now.saturating_sub(w.since).as_picos()))
             .sum()
     }
 }
@@ -224,7 +224,7 @@ impl<A: Agent> Port for DeparturePort<A> {
         });
         if let Some(next) = self.waiting.pop_front() {
             self.waiting_bytes -= u32::from(next.size);
-            self.statistics.waited += (now - next.since).as_picos();
+            self.statistics.waited += u128::from((now - next.since).as_picos());
             self.serve(link, now, next, events);
         }
     }

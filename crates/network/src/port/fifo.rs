@@ -102,11 +102,12 @@ impl FifoPort {
     }
 
     /// Sum over the waiting packets of the time until their service starts.
-    fn still_to_wait(&self, now: Time) -> u64 {
+    fn still_to_wait(&self, now: Time) -> u128 {
         let mut index = self.first_unserved_before(now);
         let mut sum = 0;
         while index != self.tail && index.wrapping_add(1) != self.tail {
-            sum += self.entry(index).departure.saturating_sub(now).as_picos();
+            let left = self.entry(index).departure.saturating_sub(now);
+            sum += u128::from(left.as_picos());
             index = index.wrapping_add(1);
         }
         sum
@@ -197,7 +198,7 @@ impl Port for FifoPort {
         let start = self.free_at.max(now);
         let departure = start + self.serialisation.time(header.size);
         self.free_at = departure;
-        self.statistics.waited += (start - now).as_picos();
+        self.statistics.waited += u128::from((start - now).as_picos());
         let bytes_to_here = bytes.wrapping_add(u32::from(header.size));
         self.bytes = bytes_to_here;
         let tail = self.tail;

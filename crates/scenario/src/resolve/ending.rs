@@ -2,6 +2,7 @@
 
 use crate::plan::GroupPlan;
 use pathweave_traffic::{Pattern, Size};
+use pathweave_units::Bytes;
 
 /// Why a group's flows never all finish, or `None` when they do.
 pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
@@ -62,4 +63,20 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
             )
         }
     }
+}
+
+/// The bytes that a group's flows can have at most, when that is known; `None` when there is no such bound.
+/// Flows of unlimited size never finish, and count for none.
+pub(super) fn bytes(group: &GroupPlan, hosts: u32) -> Option<Bytes> {
+    let Pattern::Listed(listed) = &group.pattern else {
+        let largest = group.size.largest()?.get();
+        return Some(Bytes::new(flows(group, hosts)?.saturating_mul(largest)));
+    };
+    let sizes = listed.flows.iter();
+    let sizes = sizes.map(|flow| flow.size.as_ref().unwrap_or(&group.size));
+    let mut sum: u64 = 0;
+    for size in sizes.filter(|&size| *size != Size::Unlimited) {
+        sum = sum.saturating_add(size.largest()?.get());
+    }
+    Some(Bytes::new(sum))
 }

@@ -86,27 +86,19 @@ pub(super) fn stop(
             None
         }
     };
+    // With a stop by traffic the run ends at the latest when nothing is left of that group, and a group that goes on
+    // for ever comes to any amount.
     if report.problems.len() == before
         && at.is_none()
+        && traffic.is_none()
         && let Some(groups) = groups
     {
-        // What a group does before it stops may be less than the condition asks for.
-        let counted = traffic.as_ref().map(|stop| &groups[stop.group]);
         for group in groups {
-            if counted.is_some_and(|counted| counted.stop.is_none()) {
-                break;
-            }
             if let Some(why) = ending::endless(group) {
-                let text = match counted {
-                    None => format!(
-                        "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
-                        group.name
-                    ),
-                    Some(counted) => format!(
-                        "the run may never end: group \"{}\" may stop before this has happened, and group \"{}\" goes on for ever ({why}); give stop.at, or an end to the group",
-                        counted.name, group.name
-                    ),
-                };
+                let text = format!(
+                    "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
+                    group.name
+                );
                 if report.tree.child("stop").is_some() {
                     report.wrong(&["stop"], text);
                 } else {
@@ -139,7 +131,14 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
             "this stop never comes: group \"{name}\" has only {} flows; give at most as many",
             bound.unwrap_or(0)
         )),
-        Amount::Flows(_) | Amount::Bytes(_) => None,
+        Amount::Bytes(bytes) => ending::bytes(group, hosts)
+            .filter(|&most| bytes > most)
+            .map(|most| {
+                format!(
+                    "this stop never comes: the flows of group \"{name}\" have at most {most} in total; give at most as much"
+                )
+            }),
+        Amount::Flows(_) => None,
     }
 }
 
