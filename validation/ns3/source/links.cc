@@ -1,6 +1,7 @@
 #include "links.h"
 
 #include "ns3/boolean.h"
+#include "ns3/channel.h"
 #include "ns3/double.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
@@ -11,8 +12,11 @@ namespace validation
 {
 
 LinkBuilder::LinkBuilder(const Settings& settings)
-    : m_marks(settings.queue == "step-marking")
+    : m_marks(settings.queue == "step-marking"),
+      m_orderJitter(settings.orderJitter),
+      m_draw(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
+    m_draw->SetStream(1);
     m_links.SetDeviceAttribute("DataRate", ns3::DataRateValue(settings.linkRate));
 
     const ns3::QueueSize limit(ns3::QueueSizeUnit::PACKETS, settings.queueLimitPackets);
@@ -53,6 +57,24 @@ LinkBuilder::LinkBuilder(const Settings& settings)
     }
 }
 
+void
+LinkBuilder::DrawOrder(const ns3::NetDeviceContainer& devices, ns3::Time delay)
+{
+    for (uint32_t end = 0; end < devices.GetN(); ++end)
+    {
+        // The device says that a packet begins to leave before it asks the channel for the delay.
+        const ns3::Ptr<ns3::Channel> channel = devices.Get(end)->GetChannel();
+        const ns3::Callback<void, ns3::Ptr<const ns3::Packet>> draw =
+            [channel, delay, variable = m_draw, jitter = m_orderJitter](
+                ns3::Ptr<const ns3::Packet>) {
+                const auto extra = static_cast<int64_t>(
+                    variable->GetInteger(0, static_cast<uint32_t>(jitter.GetNanoSeconds())));
+                channel->SetAttribute("Delay", ns3::TimeValue(delay + ns3::NanoSeconds(extra)));
+            };
+        devices.Get(end)->TraceConnectWithoutContext("PhyTxBegin", draw);
+    }
+}
+
 Link
 LinkBuilder::Connect(const NamedNode& left, const NamedNode& right, ns3::Time delay)
 {
@@ -62,6 +84,10 @@ LinkBuilder::Connect(const NamedNode& left, const NamedNode& right, ns3::Time de
     if (m_marks)
     {
         m_disciplines.Install(link.devices);
+    }
+    if (m_orderJitter.IsStrictlyPositive())
+    {
+        DrawOrder(link.devices, delay);
     }
     const std::array<std::string, 2> names{left.name + "->" + right.name,
                                            right.name + "->" + left.name};
