@@ -3,7 +3,8 @@
     explain.py NS3_RESULTS OURS [--program PROGRAM]
 
 NS3_RESULTS and OURS are the folders of both sides' results, the latter with `pathweave.json`. An
-ablation runs for those of its cases that differ, and for no others. Its results go to
+ablation runs for those of its cases that the ablations before it leave with a difference, and for
+no others. Its results go to
 NS3_RESULTS/NAME and OURS/NAME; results of ns-3 that stand there are kept. Prints what `compare.py`
 prints with these ablations, and returns its exit code. It needs Pathweave's own environment.
 """
@@ -51,18 +52,16 @@ def read_ablations(path: Path) -> list[Ablation]:
     return [Ablation(**entry) for entry in tomllib.loads(path.read_text("utf-8"))["ablation"]]
 
 
-def cases_that_differ(ns3_results: Path, pathweave_json: Path) -> list[str]:
-    """The cases with a line outside the tolerances."""
-    results = compare.load("", ns3_results, pathweave_json)
+def cases_that_differ(results: compare.Results, ablations: Sequence[compare.Results]) -> list[str]:
+    """The cases with a line outside the tolerances that no ablation explains."""
+    rule, tolerances = compare.FairShareRule(), compare.Tolerances()
     return [
         case
         for case in results.reference
         if results.has(case)
         and any(
             row.verdict == "DIFFERS"
-            for row in compare.compare_case(
-                results, [], case, compare.FairShareRule(), compare.Tolerances()
-            )
+            for row in compare.compare_case(results, ablations, case, rule, tolerances)
         )
     ]
 
@@ -99,10 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     ours_json: Path = options.ours / "pathweave.json"
-    differing = cases_that_differ(options.ns3_results, ours_json)
+    results = compare.load("", options.ns3_results, ours_json)
+    ablations: list[compare.Results] = []
     comparison = [str(options.ns3_results), str(ours_json)]
     for ablation in read_ablations(HERE / "ablations.toml"):
-        cases = ablation.of(differing)
+        cases = ablation.of(cases_that_differ(results, ablations))
         if not cases:
             continue
         try:
@@ -111,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"explain.py: {ablation.name}: {error}", file=sys.stderr)
             return 2
         ours = options.ours / ablation.name / "pathweave.json"
+        ablations.append(compare.load(ablation.name, ns3_results, ours))
         comparison += ["--ablation", ablation.name, str(ns3_results), str(ours)]
     return compare.main(comparison)
 

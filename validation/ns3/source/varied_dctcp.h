@@ -39,8 +39,8 @@ class VariedDctcp : public ns3::TcpDctcp
     // packet as soon as the round of the cut is over. Linux clears the count
     // (tcp_init_cwnd_reduction).
     bool m_clearsCount{false};
-    // ns-3 cuts by alpha as it was before the acknowledgement that makes the cut, Pathweave by alpha
-    // with that acknowledgement in it.
+    // ns-3 cuts by alpha as it was before the acknowledgement that makes the cut, Pathweave by
+    // alpha with that acknowledgement in it.
     bool m_alphaFirst{false};
     // ns-3 grows by whole packets. Pathweave adds acknowledged packets over the window to a window
     // that has fractions (RFC 5681, equation 3).
@@ -50,8 +50,8 @@ class VariedDctcp : public ns3::TcpDctcp
     bool m_roundEndsBeyond{false};
     // ns-3 has no least window, Linux 2 packets.
     bool m_keepsTwoPackets{false};
-    // When marks change while an acknowledgement is delayed, ns-3's receiver acknowledges again what
-    // it had acknowledged; RFC 8257 and Linux acknowledge all that came before the change.
+    // When marks change while an acknowledgement is delayed, ns-3's receiver acknowledges again
+    // what it had acknowledged. RFC 8257 and Linux acknowledge all that came before the change.
     bool m_acknowledgesBefore{false};
 
     uint32_t m_acknowledged{0};

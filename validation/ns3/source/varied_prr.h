@@ -23,16 +23,17 @@ class VariedPrr : public ns3::TcpClassicRecovery
     ns3::Ptr<ns3::TcpRecoveryOps> Fork() override;
 
   private:
-    // ns-3 counts what the acknowledgement that enters CWR delivers twice: on entering, and again when
-    // it processes that acknowledgement. Linux counts it once.
+    // ns-3 counts what the acknowledgement that enters CWR delivers twice: on entering, and again
+    // when it processes that acknowledgement. Linux counts it once.
     bool m_countsOnce{false};
     // ns-3's RecoverFS is the flight after the acknowledgement that enters CWR, that of RFC 9937 the
     // flight before it.
     bool m_flightBefore{false};
-    // ns-3 computes in bytes, and less than a segment does not leave; Linux rounds up to whole packets.
+    // ns-3 computes in bytes, and less than a segment does not leave. Linux rounds up to whole
+    // packets.
     bool m_wholePackets{false};
-    // Below ssthresh Linux and RFC 9937 send a packet more than what was delivered after each acknowledgement that
-    // advances and finds no new loss; ns-3 after the acknowledgement of a retransmission only.
+    // Below ssthresh Linux and RFC 9937 send a packet more than what was delivered after each
+    // acknowledgement that advances and finds no new loss, ns-3 after that of a retransmission only.
     bool m_onePacketMore{false};
 
     uint32_t m_deliveredBytes{0};
