@@ -14,6 +14,7 @@ namespace validation
 LinkBuilder::LinkBuilder(const Settings& settings)
     : m_marks(settings.queue == "step-marking"),
       m_orderJitter(settings.orderJitter),
+      m_segmentBytes(settings.segmentBytes),
       m_draw(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
     m_draw->SetStream(1);
@@ -62,16 +63,19 @@ LinkBuilder::DrawOrder(const ns3::NetDeviceContainer& devices, ns3::Time delay)
 {
     for (uint32_t end = 0; end < devices.GetN(); ++end)
     {
+        const ns3::Ptr<ns3::NetDevice> device = devices.Get(end);
         // The device says that a packet begins to leave before it asks the channel for the delay.
-        const ns3::Ptr<ns3::Channel> channel = devices.Get(end)->GetChannel();
         const ns3::Callback<void, ns3::Ptr<const ns3::Packet>> draw =
-            [channel, delay, variable = m_draw, jitter = m_orderJitter](
-                ns3::Ptr<const ns3::Packet>) {
-                const auto extra = static_cast<int64_t>(
-                    variable->GetInteger(0, static_cast<uint32_t>(jitter.GetNanoSeconds())));
-                channel->SetAttribute("Delay", ns3::TimeValue(delay + ns3::NanoSeconds(extra)));
+            [device, delay, variable = m_draw, jitter = m_orderJitter, data = m_segmentBytes](
+                ns3::Ptr<const ns3::Packet> packet) {
+                // A host has its link and the loopback.
+                const bool drawn =
+                    device->GetNode()->GetNDevices() <= 2 && packet->GetSize() >= data;
+                const auto most = static_cast<uint32_t>(drawn ? jitter.GetNanoSeconds() : 0);
+                const ns3::Time extra = ns3::NanoSeconds(variable->GetInteger(0, most));
+                device->GetChannel()->SetAttribute("Delay", ns3::TimeValue(delay + extra));
             };
-        devices.Get(end)->TraceConnectWithoutContext("PhyTxBegin", draw);
+        device->TraceConnectWithoutContext("PhyTxBegin", draw);
     }
 }
 

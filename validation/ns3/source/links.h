@@ -38,11 +38,12 @@ class LinkBuilder
     Link Connect(const NamedNode& left, const NamedNode& right, ns3::Time delay);
 
   private:
-    // Gives each packet that a device sends a delay of its own.
+    // Gives each data packet that a host sends a delay of its own.
     void DrawOrder(const ns3::NetDeviceContainer& devices, ns3::Time delay);
 
     bool m_marks;
     ns3::Time m_orderJitter;
+    uint32_t m_segmentBytes;
     ns3::Ptr<ns3::UniformRandomVariable> m_draw;
     ns3::PointToPointHelper m_links;
     ns3::TrafficControlHelper m_disciplines;

@@ -120,7 +120,7 @@ ParseCommandLine(int argumentCount, char** arguments)
                          "what the link of the second sender has more",
                          settings.secondExtraDelay);
     commandLine.AddValue("order-jitter",
-                         "upper end of what a packet takes more on a link, drawn each time",
+                         "upper end of what a data packet takes more on its host's link",
                          settings.orderJitter);
     commandLine.AddValue("queue", "step-marking or drop-tail", settings.queue);
     commandLine.AddValue("queue-limit", "packets that a queue holds", settings.queueLimitPackets);
