@@ -112,7 +112,7 @@ validate: setup
 	validation/ns3/install.sh
 	KEEP=yes $(MAKE) -C validation/ns3 results RESULTS=$(abspath $(RESULTS))
 	$(BIN)/python validation/pathweave_side.py $(RESULTS) $(OURS)
-	$(BIN)/python validation/compare.py $(RESULTS) $(OURS)/pathweave.json
+	$(BIN)/python validation/explain.py $(RESULTS) $(OURS)
 
 validate-ns2: setup
 	$(BIN)/python validation/ns2/compare.py

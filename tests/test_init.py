@@ -49,8 +49,8 @@ def test_what_it_writes_is_checked_and_runs(tmp_path: Path) -> None:
     assert pathweave(tmp_path, "check", "first.toml", "--size", "long").returncode == 0
     run = pathweave(tmp_path, "run", "first.toml", "--seeds", "1", "--set", "stop.at=20 ms")
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "results/first/quick/reno-s1/manifest.json").is_file()
-    assert (tmp_path / "results/first/quick/xmp-2-s1/manifest.json").is_file()
+    assert (tmp_path / "results/first/quick-at=20ms/reno-s1/manifest.json").is_file()
+    assert (tmp_path / "results/first/quick-at=20ms/xmp-2-s1/manifest.json").is_file()
 
 
 def test_defaults_need_no_terminal_and_nothing_is_overwritten(tmp_path: Path) -> None:

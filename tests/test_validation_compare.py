@@ -217,3 +217,73 @@ def test_an_incomplete_result(tmp_path: Path, key: str) -> None:
     result = pathweave()
     del result[key]
     assert exit_code(tmp_path, {"example": [result]}) == 2
+
+
+def with_ablation(folder: Path, runs: Any, ablated: Any, capsys: Any) -> tuple[int, list[str]]:
+    """Compare runs with queues that differ, beside an ablation; returns what compare.py prints."""
+    results = folder / "ns3"
+    results.mkdir()
+    path = results / "example.json"
+    path.write_text(json.dumps(reference(1, 0.020)), encoding="utf-8")
+    for name, cases in (("plain", {"example": runs}), ("ablated", ablated)):
+        (folder / f"{name}.json").write_text(json.dumps(cases), encoding="utf-8")
+    code = compare.main(
+        [
+            *(str(results), str(folder / "plain.json")),
+            *("--ablation", "prr", str(results), str(folder / "ablated.json")),
+        ]
+    )
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_a_difference_that_goes_away_with_an_ablation_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ablated = {"example": [pathweave(queue=19.5)]}
+    code, lines = with_ablation(tmp_path, [pathweave(queue=21.0)], ablated, capsys)
+    assert code == 0
+    place = next(number for number, line in enumerate(lines) if line.endswith("explained"))
+    assert lines[place].split()[:5] == ["queue", "A->B,", "packets", "19.00", "21.00"]
+    assert lines[place + 1].split()[:4] == ["with", "prr", "19.00", "19.50"]
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(
+    "ablated",
+    [
+        # The queue still differs; something else does; the ablation is of another case.
+        {"example": [pathweave(queue=20.5)]},
+        {"example": [pathweave(queue=17.0)]},
+        {"another": [pathweave()]},
+    ],
+)
+def test_an_ablation_explains_nothing_that_it_does_not_mend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ablated: Any
+) -> None:
+    code, lines = with_ablation(tmp_path, [pathweave(queue=21.0)], ablated, capsys)
+    assert code == 1
+    assert [line.split()[0] for line in lines if line.endswith("DIFFERS")] == ["queue"]
+    assert not any("with prr" in line for line in lines)
+
+
+def test_an_ablation_explains_its_own_lines_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [pathweave(queue=21.0, marks=900)]
+    ablated = {"example": [pathweave(queue=19.0, marks=900)]}
+    code, lines = with_ablation(tmp_path, runs, ablated, capsys)
+    assert code == 1
+    verdicts = {
+        line.split()[0]: line.split()[-1] for line in lines if "->" in line or "marks" in line
+    }
+    assert verdicts["marks"] == "DIFFERS"
+    assert any("A->B" in line and line.endswith("explained") for line in lines)
+
+
+def test_a_port_that_is_no_longer_busy_is_still_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ablated = {"example": [pathweave(sender_queue=0.9)]}
+    code, lines = with_ablation(tmp_path, [pathweave(sender_queue=1.5)], ablated, capsys)
+    assert code == 0
+    assert any("S1->A" in line and line.endswith("explained") for line in lines)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares Pathweave with ns-3 on the cases of `validation/ns3`.
 
-    compare.py NS3_RESULTS PATHWEAVE_JSON
+    compare.py NS3_RESULTS PATHWEAVE_JSON [--ablation NAME NS3_RESULTS PATHWEAVE_JSON]...
 
 NS3_RESULTS is the folder that `make -C validation/ns3 results` fills: one file for each case
 and seed or phase. PATHWEAVE_JSON maps each case to a list with what Pathweave measured in each
@@ -22,8 +22,13 @@ Goodput is compared as a share of what the wire can carry. Flows of a dumbbell t
 are compared from the smallest to the largest value of each run: nothing but an order of
 simultaneous events, which is each simulator's own, tells them apart. Queues are compared at every
 port where at least one packet waits on average. Of more than two flows or ports the table shows
-those that differ, or else the one that is closest to the limit. Exits with 1 when a difference is
-larger than allowed or a case is missing on one side, with 2 when there is nothing to compare.
+those that differ, or else the one that is closest to the limit.
+
+An ablation is the same cases again with one or more mechanisms off, or with the other's rule, on
+one side or on both. A line that differs is explained by an ablation when the same line of the
+ablated runs is within the same tolerance; that line is printed below it. What no ablation explains
+differs. Exits with 1 when a line differs or a case is missing on one side, with 2 when there is
+nothing to compare.
 """
 
 from __future__ import annotations
@@ -104,6 +109,8 @@ class Row:
     decimals: int
     by_scatter: bool = False
     """Whether `allowed` is how much the runs of ns-3 scatter, which is more than the tolerance."""
+    is_explained: bool = False
+    """Whether an ablation explains the difference."""
 
     @property
     def difference(self) -> float | None:
@@ -117,10 +124,8 @@ class Row:
         """Whether the difference is allowed; empty when it is not judged."""
         if self.allowed is None:
             return ""
-        if self.difference is None:
-            return "DIFFERS"
-        if abs(self.difference) > self.allowed:
-            return "DIFFERS"
+        if self.difference is None or abs(self.difference) > self.allowed:
+            return "explained" if self.is_explained else "DIFFERS"
         return "ok (scatter)" if self.by_scatter else "ok"
 
     @property
@@ -263,12 +268,20 @@ class Comparison:
     def rows(self) -> list[Row]:
         """All lines of the case's table."""
         rows = [self.total_goodput(), *summarise(self.goodput()), *summarise(self.smoothed_rtt())]
-        rows += summarise(self.queue_means())
+        rows += summarise(self.queue_means(self.busy_ports()))
         rows += self.queue_p99s()
         rows += self.marks()
         if self.starts_apart:
             rows.append(self.time_to_fair_share())
         return rows
+
+    def row_like(self, row: Row) -> Row | None:
+        """Find the line of the same quantity, also where the table would not show it."""
+        rows = [self.total_goodput(), *self.goodput(), *self.smoothed_rtt(), *self.marks()]
+        rows += self.queue_means(self.all_ports())
+        if self.starts_apart:
+            rows.append(self.time_to_fair_share())
+        return next((other for other in rows if other.quantity == row.quantity), None)
 
     def total_goodput(self) -> Row:
         """The goodput of all flows together."""
@@ -339,19 +352,23 @@ class Comparison:
             )
         return rows
 
+    def all_ports(self) -> list[str]:
+        """The ports that either side knows."""
+        runs = (*self.reference, *self.pathweave)
+        return list({name: None for run in runs for name in run.ports})
+
     def busy_ports(self) -> list[str]:
         """The ports where at least one packet waits on average, on either side."""
-        names = {name: None for run in (*self.reference, *self.pathweave) for name in run.ports}
         return [
             name
-            for name in names
+            for name in self.all_ports()
             if max(mean_queue(self.reference, name), mean_queue(self.pathweave, name)) >= 1
         ]
 
-    def queue_means(self) -> list[Row]:
-        """The mean queue at each busy port."""
+    def queue_means(self, ports: Sequence[str]) -> list[Row]:
+        """The mean queue at each of these ports."""
         rows: list[Row] = []
-        for port in self.busy_ports():
+        for port in ports:
             mean = mean_queue(self.reference, port)
             limit = max(self.tolerances.queue * mean, self.tolerances.queue_packets)
             other = mean_queue(self.pathweave, port)
@@ -428,6 +445,59 @@ def format_row(row: Row) -> str:
     ).rstrip()
 
 
+@dataclass(frozen=True)
+class Results:
+    """What both sides measured, by case."""
+
+    name: str
+    """The ablation; empty for the simulators as they are."""
+    reference: dict[str, list[dict[str, Any]]]
+    pathweave: dict[str, list[dict[str, Any]]]
+
+    def has(self, case: str) -> bool:
+        """Tell whether both sides have run a case."""
+        return case in self.reference and case in self.pathweave
+
+    def comparison(self, case: str, rule: FairShareRule, tolerances: Tolerances) -> Comparison:
+        """Take what is compared of a case."""
+        results = self.reference[case]
+        return Comparison(
+            [read_reference(result, rule) for result in results],
+            [read_pathweave(result, rule) for result in self.pathweave[case]],
+            tolerances,
+            flows_are_alike(results[0], rule),
+            flows_start_apart(results[0], rule),
+        )
+
+
+def explain(row: Row, ablations: Sequence[tuple[str, Comparison]]) -> list[Row]:
+    """Return a line that differs and, below it, the same line of the ablation that explains it."""
+    for name, comparison in ablations:
+        ablated = comparison.row_like(row)
+        if ablated is not None and ablated.verdict.startswith("ok"):
+            return [replace(row, is_explained=True), replace(ablated, quantity=f"  with {name}")]
+    return [row]
+
+
+def compare_case(
+    results: Results,
+    ablations: Sequence[Results],
+    case: str,
+    rule: FairShareRule,
+    tolerances: Tolerances,
+) -> list[Row]:
+    """All lines of a case's table, with those of ablations that explain differences."""
+    ablated = [
+        (ablation.name, ablation.comparison(case, rule, tolerances))
+        for ablation in ablations
+        if ablation.has(case)
+    ]
+    rows: list[Row] = []
+    for row in results.comparison(case, rule, tolerances).rows():
+        rows += explain(row, ablated) if row.verdict == "DIFFERS" else [row]
+    return rows
+
+
 def natural_order(path: Path) -> list[tuple[int, str]]:
     """Put k5 before k10."""
     parts = re.split(r"(\d+)", path.stem)
@@ -449,6 +519,11 @@ def load_pathweave(path: Path) -> dict[str, list[dict[str, Any]]]:
     return cases
 
 
+def load(name: str, ns3_results: Path, pathweave_json: Path) -> Results:
+    """Read the results of both sides."""
+    return Results(name, load_reference(ns3_results), load_pathweave(pathweave_json))
+
+
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -456,6 +531,14 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("ns3_results", type=Path, help="folder of ns-3 results")
     parser.add_argument("pathweave_json", type=Path, help="Pathweave's results")
+    parser.add_argument(
+        "--ablation",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("NAME", "NS3_RESULTS", "PATHWEAVE_JSON"),
+        help="the same cases with something switched off or changed",
+    )
     rule = FairShareRule()
     limits = Tolerances()
     for option, default, unit, meaning in (
@@ -488,13 +571,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.time_tolerance,
     )
     try:
-        reference_cases = load_reference(options.ns3_results)
-        pathweave_cases = load_pathweave(options.pathweave_json)
+        results = load("", options.ns3_results, options.pathweave_json)
+        ablations = [
+            load(name, Path(folder), Path(path)) for name, folder, path in options.ablation
+        ]
     except (OSError, json.JSONDecodeError) as error:
         print(f"compare.py: {error}", file=sys.stderr)
         return 2
 
-    shared = [case for case in reference_cases if case in pathweave_cases]
+    shared = [case for case in results.reference if case in results.pathweave]
     if not shared:
         print("compare.py: no case is in both results", file=sys.stderr)
         return 2
@@ -504,24 +589,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     differs = False
     for case in shared:
-        results = reference_cases[case]
         try:
-            rows = Comparison(
-                [read_reference(result, rule) for result in results],
-                [read_pathweave(result, rule) for result in pathweave_cases[case]],
-                tolerances,
-                flows_are_alike(results[0], rule),
-                flows_start_apart(results[0], rule),
-            ).rows()
+            rows = compare_case(results, ablations, case, rule, tolerances)
         except KeyError as error:
             print(f"compare.py: {case}: {error} is missing", file=sys.stderr)
             return 2
-        print(f"{case} ({len(results)} and {len(pathweave_cases[case])} runs)")
+        runs = len(results.reference[case]), len(results.pathweave[case])
+        print(f"{case} ({runs[0]} and {runs[1]} runs)")
         for row in rows:
             print(format_row(row))
             differs = differs or row.verdict == "DIFFERS"
-    for case in sorted(set(reference_cases) ^ set(pathweave_cases)):
-        side = "ns-3" if case in reference_cases else "Pathweave"
+    for case in sorted(set(results.reference) ^ set(results.pathweave)):
+        side = "ns-3" if case in results.reference else "Pathweave"
         print(f"{case}: only in the results of {side}  DIFFERS")
         differs = True
     return 1 if differs else 0

@@ -1,12 +1,13 @@
 """Runs Pathweave on the cases of `validation/scenarios` and writes what `compare.py` reads.
 
-    pathweave_side.py NS3_RESULTS FOLDER [--seeds N] [--set KEY=VALUE]...
+    pathweave_side.py NS3_RESULTS FOLDER [--seeds N] [--case CASE]... [--set KEY=VALUE]...
 
 A case is a scenario and, behind hyphens, the names of a variant: `dctcp-alone-k5-ack2`. The axis
 `phase` does not belong to the name: its variants are the samples of one case. Runs the scenarios
-of the cases that the folder of ns-3's results holds, keeps their results under FOLDER and writes
-FOLDER/pathweave.json. Results that stand there with the same settings are not run again.
-It needs Pathweave's own environment: `.venv/bin/python validation/pathweave_side.py ...`.
+of the cases that the folder of ns-3's results holds, or of those that `--case` names, keeps their
+results under FOLDER and writes FOLDER/pathweave.json. Results that stand there with the same
+settings are not run again. It needs Pathweave's own environment:
+`.venv/bin/python validation/pathweave_side.py ...`.
 """
 
 from __future__ import annotations
@@ -130,10 +131,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where Pathweave's results go")
     parser.add_argument("--seeds", type=int, help="number of seeds instead of the scenarios' own")
     parser.add_argument(
+        "--case", action="append", default=[], help="a case to run; without it all run"
+    )
+    parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a change to the scenarios"
     )
     options = parser.parse_args(arguments)
     cases = cases_in(options.ns3_results)
+    if options.case:
+        cases &= set(options.case)
     if not cases:
         print(f"pathweave_side.py: no results in {options.ns3_results}", file=sys.stderr)
         return 2

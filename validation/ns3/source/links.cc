@@ -1,6 +1,7 @@
 #include "links.h"
 
 #include "ns3/boolean.h"
+#include "ns3/channel.h"
 #include "ns3/double.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
@@ -11,8 +12,12 @@ namespace validation
 {
 
 LinkBuilder::LinkBuilder(const Settings& settings)
-    : m_marks(settings.queue == "step-marking")
+    : m_marks(settings.queue == "step-marking"),
+      m_orderJitter(settings.orderJitter),
+      m_segmentBytes(settings.segmentBytes),
+      m_draw(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
+    m_draw->SetStream(1);
     m_links.SetDeviceAttribute("DataRate", ns3::DataRateValue(settings.linkRate));
 
     const ns3::QueueSize limit(ns3::QueueSizeUnit::PACKETS, settings.queueLimitPackets);
@@ -53,6 +58,27 @@ LinkBuilder::LinkBuilder(const Settings& settings)
     }
 }
 
+void
+LinkBuilder::DrawOrder(const ns3::NetDeviceContainer& devices, ns3::Time delay)
+{
+    for (uint32_t end = 0; end < devices.GetN(); ++end)
+    {
+        const ns3::Ptr<ns3::NetDevice> device = devices.Get(end);
+        // The device says that a packet begins to leave before it asks the channel for the delay.
+        const ns3::Callback<void, ns3::Ptr<const ns3::Packet>> draw =
+            [device, delay, variable = m_draw, jitter = m_orderJitter, data = m_segmentBytes](
+                ns3::Ptr<const ns3::Packet> packet) {
+                // A host has its link and the loopback.
+                const bool drawn =
+                    device->GetNode()->GetNDevices() <= 2 && packet->GetSize() >= data;
+                const auto most = static_cast<uint32_t>(drawn ? jitter.GetNanoSeconds() : 0);
+                const ns3::Time extra = ns3::NanoSeconds(variable->GetInteger(0, most));
+                device->GetChannel()->SetAttribute("Delay", ns3::TimeValue(delay + extra));
+            };
+        device->TraceConnectWithoutContext("PhyTxBegin", draw);
+    }
+}
+
 Link
 LinkBuilder::Connect(const NamedNode& left, const NamedNode& right, ns3::Time delay)
 {
@@ -62,6 +88,10 @@ LinkBuilder::Connect(const NamedNode& left, const NamedNode& right, ns3::Time de
     if (m_marks)
     {
         m_disciplines.Install(link.devices);
+    }
+    if (m_orderJitter.IsStrictlyPositive())
+    {
+        DrawOrder(link.devices, delay);
     }
     const std::array<std::string, 2> names{left.name + "->" + right.name,
                                            right.name + "->" + left.name};

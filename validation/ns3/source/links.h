@@ -6,6 +6,7 @@
 
 #include "ns3/net-device-container.h"
 #include "ns3/point-to-point-helper.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/traffic-control-helper.h"
 
 #include <array>
@@ -37,7 +38,13 @@ class LinkBuilder
     Link Connect(const NamedNode& left, const NamedNode& right, ns3::Time delay);
 
   private:
+    // Gives each data packet that a host sends a delay of its own.
+    void DrawOrder(const ns3::NetDeviceContainer& devices, ns3::Time delay);
+
     bool m_marks;
+    ns3::Time m_orderJitter;
+    uint32_t m_segmentBytes;
+    ns3::Ptr<ns3::UniformRandomVariable> m_draw;
     ns3::PointToPointHelper m_links;
     ns3::TrafficControlHelper m_disciplines;
 };

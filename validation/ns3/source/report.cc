@@ -32,6 +32,7 @@ WriteSettings(JsonWriter& json, const Settings& settings)
     json.Number("stop_at_s", settings.stopAt.GetSeconds());
     json.Number("link_rate_mbps", static_cast<double>(settings.linkRate.GetBitRate()) / kMega);
     json.Number("link_delay_us", Microseconds(settings.linkDelay));
+    json.Number("order_jitter_us", Microseconds(settings.orderJitter));
     json.Text("queue", settings.queue);
     json.Number("queue_limit_packets", settings.queueLimitPackets);
     if (settings.queue == "step-marking")
@@ -40,6 +41,7 @@ WriteSettings(JsonWriter& json, const Settings& settings)
     }
     json.Text("controller", settings.controller);
     json.Text("recovery", settings.recovery);
+    json.Text("pathweave_rules", settings.pathweaveRules);
     json.Truth("sack", settings.selectiveAcknowledgements);
     json.Truth("timestamps", settings.timestamps);
     json.Number("segment_bytes", settings.segmentBytes);

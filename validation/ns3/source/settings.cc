@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include "pathweave_rules.h"
+
 #include "ns3/command-line.h"
 
 #include <cstdlib>
@@ -57,7 +59,7 @@ RequireOneOf(const std::string& option,
 bool
 Settings::IsDctcp() const
 {
-    return controller == "dctcp" || controller == "clearing-dctcp";
+    return controller == "dctcp";
 }
 
 uint32_t
@@ -117,12 +119,19 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("second-extra-delay",
                          "what the link of the second sender has more",
                          settings.secondExtraDelay);
+    commandLine.AddValue("order-jitter",
+                         "upper end of what a data packet takes more on its host's link",
+                         settings.orderJitter);
     commandLine.AddValue("queue", "step-marking or drop-tail", settings.queue);
     commandLine.AddValue("queue-limit", "packets that a queue holds", settings.queueLimitPackets);
     commandLine.AddValue("marking-threshold",
                          "packets in the queue from which step-marking marks",
                          settings.markingThresholdPackets);
-    commandLine.AddValue("controller", "dctcp, clearing-dctcp, linux-reno or new-reno", settings.controller);
+    commandLine.AddValue("controller", "dctcp, linux-reno or new-reno", settings.controller);
+    commandLine.AddValue("pathweave-rules",
+                         "where DCTCP and PRR follow Pathweave's rule: all, none, or some of " +
+                             PathweaveRuleNames() + ", with commas between them",
+                         settings.pathweaveRules);
     commandLine.AddValue("recovery", "prr or classic", settings.recovery);
     commandLine.AddValue("sack",
                          "selective acknowledgements",
@@ -152,13 +161,15 @@ ParseCommandLine(int argumentCount, char** arguments)
     RequireOneOf("queue", settings.queue, {"step-marking", "drop-tail"});
     RequireOneOf("controller",
                  settings.controller,
-                 {"dctcp", "clearing-dctcp", "linux-reno", "new-reno"});
+                 {"dctcp", "linux-reno", "new-reno"});
+    PathweaveRulesOf(settings.pathweaveRules);
     RequireOneOf("recovery", settings.recovery, {"prr", "classic"});
     Require(!settings.IsDctcp() || settings.queue == "step-marking",
             "dctcp needs --queue=step-marking");
     Require(settings.measureFrom < settings.stopAt, "--measure-from must be before --stop-at");
     Require(settings.seriesBin.IsStrictlyPositive(), "--series-bin must be positive");
     Require(settings.startJitter.IsPositive(), "--start-jitter must not be negative");
+    Require(settings.orderJitter.IsPositive(), "--order-jitter must not be negative");
     Require(settings.segmentBytes > 0, "--segment must be positive");
     Require(settings.DataPacketWireBytes() - kPointToPointHeaderBytes <= kLargestInternetPacketBytes,
             "--segment: the packet would be split (at most 1448 bytes fit beside timestamps, "

@@ -36,14 +36,22 @@ struct Settings
     // packets of both flows reach the bottleneck at the same instants.
     ns3::Time firstExtraDelay{ns3::Seconds(0)};
     ns3::Time secondExtraDelay{ns3::Seconds(0)};
+    // Each data packet takes up to so much more on its host's link, drawn anew each time. A few
+    // nanoseconds draw the order of packets that would reach a port at the same instant, as
+    // Pathweave does. On all links, and for acknowledgements, they would add up to an offset that
+    // the packets which one acknowledgement releases have in common.
+    ns3::Time orderJitter{ns3::Seconds(0)};
 
     // "step-marking" or "drop-tail", at every port of the network.
     std::string queue{"step-marking"};
     uint32_t queueLimitPackets{100};
     uint32_t markingThresholdPackets{20};
 
-    // "dctcp", "clearing-dctcp" (clearing_dctcp.h), "linux-reno" or "new-reno".
+    // "dctcp", "linux-reno" or "new-reno".
     std::string controller{"dctcp"};
+    // Points in which DCTCP and PRR follow Pathweave's rule instead of ns-3's, with commas between
+    // them (pathweave_rules.h).
+    std::string pathweaveRules;
     // "prr" (RFC 6937) or "classic" (the inflated window of RFC 6582).
     std::string recovery{"prr"};
     bool selectiveAcknowledgements{true};

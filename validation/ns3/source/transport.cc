@@ -1,6 +1,8 @@
 #include "transport.h"
 
-#include "clearing_dctcp.h"
+#include "pathweave_rules.h"
+#include "varied_dctcp.h"
+#include "varied_prr.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -24,15 +26,11 @@ namespace
 {
 
 ns3::TypeId
-ControllerType(const std::string& name)
+ControllerType(const std::string& name, bool varied)
 {
     if (name == "dctcp")
     {
-        return ns3::TcpDctcp::GetTypeId();
-    }
-    if (name == "clearing-dctcp")
-    {
-        return ClearingDctcp::GetTypeId();
+        return varied ? VariedDctcp::GetTypeId() : ns3::TcpDctcp::GetTypeId();
     }
     return name == "linux-reno" ? ns3::TcpLinuxReno::GetTypeId() : ns3::TcpNewReno::GetTypeId();
 }
@@ -44,11 +42,21 @@ ConfigureTransport(const Settings& settings)
 {
     using ns3::Config::SetDefault;
 
-    const ns3::TypeId recovery = settings.recovery == "prr"
-                                     ? ns3::TcpPrrRecovery::GetTypeId()
-                                     : ns3::TcpClassicRecovery::GetTypeId();
+    // Without such a rule it is ns-3's own code that runs.
+    const bool varied = !settings.pathweaveRules.empty();
+    const ns3::TypeId proportional =
+        varied ? VariedPrr::GetTypeId() : ns3::TcpPrrRecovery::GetTypeId();
+    const ns3::TypeId recovery =
+        settings.recovery == "prr" ? proportional : ns3::TcpClassicRecovery::GetTypeId();
+    // An attribute can be set when its type is known.
+    VariedDctcp::GetTypeId();
+    VariedPrr::GetTypeId();
+    for (const PathweaveRule& rule : PathweaveRulesOf(settings.pathweaveRules))
+    {
+        SetDefault(rule.attribute, ns3::BooleanValue(true));
+    }
     SetDefault("ns3::TcpL4Protocol::SocketType",
-               ns3::TypeIdValue(ControllerType(settings.controller)));
+               ns3::TypeIdValue(ControllerType(settings.controller, varied)));
     SetDefault("ns3::TcpL4Protocol::RecoveryType", ns3::TypeIdValue(recovery));
     SetDefault("ns3::TcpSocketBase::UseEcn",
                ns3::EnumValue(settings.IsDctcp() ? ns3::TcpSocketState::On
