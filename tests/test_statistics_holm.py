@@ -26,6 +26,8 @@ def test_textbook_values() -> None:
     )
     assert holm([0.6, 0.7]).adjusted == (1, 1)
     assert holm([]).adjusted == ()
+    # The level itself is enough.
+    assert holm([0.05]).rejected == (True,)
 
 
 @FIXED

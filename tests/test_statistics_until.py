@@ -116,6 +116,8 @@ def test_a_missing_pair_delays_the_first_look() -> None:
     holes = {seed: 101.0 for seed in range(20) if seed != 2}
     assert rule.next_seeds(State(range(12), whole, [holes])).further == 4
     assert rule.next_seeds(State(range(16), whole, [holes])).reason == "narrow enough"
+    # Of several variants the one with the fewest pairs counts.
+    assert rule.next_seeds(State(range(12), whole, [whole, holes])).further == 4
     assert rule.next_seeds(State(range(16), whole, [holes, {}])) == Decision(4, None, None)
 
 
