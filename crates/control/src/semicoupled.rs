@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
 #[cfg(test)]
 mod tests {
     use crate::connection::{Connection, near, text};
-    use crate::{Change, Ecn, Loss, find};
+    use crate::{Ecn, Loss, find};
 
     #[test]
     fn all_subflows_together_gain_a_packet_a_round_and_each_is_halved() {

@@ -34,7 +34,7 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
     for ranking in found:
         said += sentences(ranking)
         notes += [note for note in ranking.notes if note not in notes]
-    if found and not said and not any(_compared(ranking) for ranking in found):
+    if found and len({run.seed for run in scenario.counted().runs}) < 2:
         notes.append("One seed gives no interval: with --seeds 3 or more variants are told apart.")
     return Answer(
         question=scenario.report.get("question", _question(found)),
@@ -50,13 +50,6 @@ def _question(found: list[Ranking]) -> str:
     what = " and ".join(ranking.subject.text for ranking in found)
     best = "largest" if found[0].subject.larger_is_better else "smallest"
     return f"Which has the {best} {what}?"
-
-
-def _compared(ranking: Ranking) -> bool:
-    return any(
-        each.difference is not None and each.difference.half is not None
-        for each in ranking.standings
-    )
 
 
 def _table(ranking: Ranking, palette: Palette) -> Table:
