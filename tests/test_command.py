@@ -266,7 +266,7 @@ def test_every_help_has_an_example_that_begins_with_its_verb(
     for word in given:
         if word.startswith("--") and words[:1] not in ((), ("kernel",)):  # their verbs' options
             assert word in said.replace(example[0], "")
-        if word.endswith(".toml"):
+        if word.endswith(".toml") and words != ("init",):  # which writes it
             assert (Path(__file__).parent.parent / word).is_file()
     assert max(len(line) for line in said.splitlines()) <= 80
 

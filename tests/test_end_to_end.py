@@ -106,7 +106,7 @@ def test_run_and_report(scenario: Path, tmp_path: Path) -> None:
     assert 'Flows of "large"' in done.stdout
     for text in (done.stdout, done.stderr):
         assert "\x1b" not in text
-        assert max(len(line) for line in text.splitlines()) <= 80
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
     report = pathweave_command(tmp_path, "report", "results/small")
     assert report.returncode == 0, report.stderr
     page = folder / "report" / "report.html"
