@@ -46,4 +46,4 @@ pub use plan::{
 };
 pub use presets::{Preset, presets};
 pub use scenario::{Scenario, Selection, Variant, check};
-pub use schema::schema;
+pub use schema::{schema, schema_of_types};

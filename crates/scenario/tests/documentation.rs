@@ -20,7 +20,11 @@ fn collect(schema: &Value, names: &mut BTreeSet<String>) {
                     ("const", Value::String(word)) => {
                         names.insert(word.clone());
                     }
-                    ("default" | "examples" | "enum", _) => {}
+                    ("enum", Value::Array(words)) => {
+                        names.extend(words.iter().filter_map(Value::as_str).map(str::to_owned));
+                    }
+                    // `pathweave list controllers` has those.
+                    ("default" | "examples" | "Controller", _) => {}
                     _ => collect(value, names),
                 }
             }

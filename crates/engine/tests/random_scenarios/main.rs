@@ -25,7 +25,7 @@ fn folder() -> PathBuf {
 }
 
 fn schema() -> Value {
-    serde_json::from_str(&pathweave_scenario::schema()).expect("a schema is valid JSON")
+    pathweave_scenario::schema_of_types()
 }
 
 fn number(variable: &str, default: u64) -> u64 {

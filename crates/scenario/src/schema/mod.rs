@@ -2,6 +2,7 @@
 //! the JSON Schema is made of. Doc comments become the schema's descriptions.
 
 mod fabric;
+mod plain;
 mod queue;
 mod run;
 mod traffic;
@@ -16,6 +17,7 @@ pub(crate) use transport::*;
 use crate::text::Either;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A scenario of Pathweave.
@@ -78,6 +80,91 @@ pub(crate) struct File {
 
 /// The JSON Schema of the scenario file.
 pub fn schema() -> String {
-    let schema = schemars::schema_for!(File);
+    let mut schema = schema_of_types();
+    plain::plain(&mut schema);
+    schema["$defs"]["Controller"] = traffic::controller_schema();
+    describe_overrides(&mut schema);
+    add_examples(&mut schema);
     serde_json::to_string_pretty(&schema).expect("a schema is valid JSON")
+}
+
+/// The same as the types give it, alternatives one beside another: for tests that walk over all of them.
+#[doc(hidden)]
+pub fn schema_of_types() -> Value {
+    schemars::schema_for!(File).to_value()
+}
+
+/// Which keys variants and sizes can override.
+fn describe_overrides(schema: &mut Value) {
+    let keys: Vec<String> = schema["properties"]
+        .as_object()
+        .map(|properties| properties.keys().cloned().collect())
+        .unwrap_or_default();
+    let names = |without: &[&str]| {
+        let kept = keys.iter().filter(|key| !without.contains(&key.as_str()));
+        let kept: Vec<&str> = kept.map(String::as_str).collect();
+        json!({ "pattern": format!(r"^\s*({})\s*(\..*)?$", kept.join("|")) })
+    };
+    let axis = &mut schema["properties"]["variants"]["additionalProperties"];
+    axis["minProperties"] = json!(1);
+    axis["additionalProperties"]["propertyNames"] =
+        names(&["title", "seed", "seeds", "variants", "sizes"]);
+    let size = &mut schema["properties"]["sizes"]["additionalProperties"];
+    size["propertyNames"] = names(&["sizes"]);
+}
+
+/// What tables look like, for editors to offer.
+fn add_examples(schema: &mut Value) {
+    let examples = [
+        ("title", json!(["Two controllers on a leaf-spine fabric"])),
+        ("seed", json!([1, [1, 2, 3]])),
+        ("seeds", json!([5])),
+        (
+            "fabric",
+            json!([
+                { "kind": "fat-tree", "k": 4, "rate": "1 Gbps", "delay": "20 us",
+                  "queue": { "limit": 100, "mark": { "kind": "step", "k": 10 } } },
+                { "kind": "dumbbell", "left": 2, "bottleneck_rate": "1 Gbps", "bottleneck_delay": "50 us" },
+            ]),
+        ),
+        ("routing", json!([{ "kind": "ecmp", "distinct": true }])),
+        (
+            "transport",
+            json!([{ "preset": "xmp-2013", "minimum_rto": "10 ms" }]),
+        ),
+        (
+            "traffic",
+            json!([[{
+                "name": "large", "pattern": "permutation", "size": "1 MB", "subflows": 4,
+                "controller": { "name": "xmp", "beta": 4 },
+            }]]),
+        ),
+        (
+            "stop",
+            json!([{ "at": "100 ms" }, { "traffic": "large", "flows": 1000 }]),
+        ),
+        (
+            "measure",
+            json!([{ "from": "10 ms", "phases": { "alone": ["10 ms", "20 ms"] } }]),
+        ),
+        (
+            "record",
+            json!([{ "rates": "1 ms", "queues": "100 us", "links": ["A->B"] }]),
+        ),
+        (
+            "events",
+            json!([[{ "at": "5 ms", "link": "leaf0-spine0", "down": true }]]),
+        ),
+        (
+            "variants",
+            json!([{ "scheme": {
+                "DCTCP": { "traffic.large.controller": "dctcp" },
+                "XMP-4": { "traffic.large.controller": "xmp", "traffic.large.subflows": 4 },
+            } }]),
+        ),
+        ("sizes", json!([{ "paper": { "stop.at": "2 s" } }])),
+    ];
+    for (key, values) in examples {
+        schema["properties"][key]["examples"] = values;
+    }
 }

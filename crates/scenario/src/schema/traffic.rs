@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -510,6 +511,103 @@ impl JsonSchema for ControllerTable {
             ],
         })
     }
+}
+
+/// A controller's name, or a table with its name and its own parameters, for editors.
+pub(super) fn controller_schema() -> serde_json::Value {
+    let registry = pathweave_control::registry();
+    let names: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
+    let summaries: Vec<&str> = registry.iter().map(|entry| entry.summary).collect();
+    let name = json!({ "type": "string", "enum": names, "enumDescriptions": summaries });
+    let parameters: Vec<serde_json::Value> = registry
+        .iter()
+        .map(|entry| {
+            let described = entry
+                .parameters
+                .iter()
+                .map(|parameter| (parameter.name.to_owned(), parameter_schema(parameter)));
+            let properties: serde_json::Map<_, _> = described.collect();
+            let keys: Vec<&str> = properties
+                .keys()
+                .map(String::as_str)
+                .chain(["name"])
+                .collect();
+            json!({
+                "if": { "properties": { "name": { "const": entry.name } }, "required": ["name"] },
+                "then": { "propertyNames": { "enum": keys }, "properties": properties },
+            })
+        })
+        .collect();
+    json!({
+        "description": "A controller's name, or a table with its name and parameters.",
+        "type": ["string", "object"],
+        "examples": ["dctcp", { "name": "xmp", "beta": 4 }],
+        "allOf": [
+            { "if": { "type": "string" }, "then": name },
+            {
+                "if": { "type": "object" },
+                "then": {
+                    "properties": { "name": name },
+                    "required": ["name"],
+                    "allOf": parameters,
+                },
+            },
+        ],
+    })
+}
+
+/// What a controller's parameter accepts.
+fn parameter_schema(parameter: &pathweave_control::Parameter) -> serde_json::Value {
+    use pathweave_control::ParameterKind;
+    let number = |minimum: f64, maximum: f64| {
+        let mut schema = json!({ "type": "number" });
+        for (key, bound) in [("minimum", minimum), ("maximum", maximum)] {
+            if bound.is_finite() {
+                schema[key] = json!(bound);
+            }
+        }
+        schema
+    };
+    let mut schema = match parameter.kind {
+        ParameterKind::Number {
+            minimum,
+            maximum,
+            integer,
+            ..
+        } => {
+            let mut schema = number(minimum, maximum);
+            if integer {
+                schema["type"] = json!("integer");
+            }
+            schema
+        }
+        ParameterKind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        ParameterKind::PerSubflow {
+            minimum, maximum, ..
+        } => {
+            let one = number(minimum, maximum);
+            json!({
+                "type": ["number", "array"],
+                "allOf": [
+                    { "if": { "type": "number" }, "then": one },
+                    { "if": { "type": "array" }, "then": { "items": one, "minItems": 1 } },
+                ],
+            })
+        }
+        ParameterKind::ChoiceOrNumber {
+            choices,
+            minimum,
+            maximum,
+        } => json!({
+            "type": ["string", "number"],
+            "allOf": [
+                { "if": { "type": "string" }, "then": { "enum": choices } },
+                { "if": { "type": "number" }, "then": number(minimum, maximum) },
+            ],
+        }),
+    };
+    schema["description"] = json!(parameter.help);
+    schema
 }
 
 fn yes() -> bool {
