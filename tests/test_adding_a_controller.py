@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/adding-a-controller.md"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
+PLACE = "with-the-example"
 CRATES = ("units", "control")
 
 
@@ -28,20 +29,23 @@ def workspace() -> Path:
     """The crate and what it needs, in a workspace of their own, with the page's example in it.
 
     It stands in the target folder, always at one place: what cargo built for it last time is used.
+    Cargo knows a workspace's crates by their paths in it. Under the same paths as here, the crates
+    with the example would take the place of this tree's own in the shared folder.
     """
     folder = TARGET / "adding-a-controller"
     shutil.rmtree(folder, ignore_errors=True)
     for name in CRATES:
-        shutil.copytree(ROOT / "crates" / name, folder / "crates" / name)
+        shutil.copytree(ROOT / "crates" / name, folder / PLACE / name)
     for name in ("Cargo.lock", "clippy.toml", "rustfmt.toml"):
         shutil.copy2(ROOT / name, folder)
     manifest = (ROOT / "Cargo.toml").read_text()
-    members = ", ".join(f'"crates/{name}"' for name in CRATES)
+    manifest = manifest.replace('path = "crates/', f'path = "{PLACE}/')
+    members = ", ".join(f'"{PLACE}/{name}"' for name in CRATES)
     for key in ("members", "default-members"):
         manifest = re.sub(rf"(?ms)^{key} = \[.*?\]", f"{key} = [{members}]", manifest)
     (folder / "Cargo.toml").write_text(manifest)
 
-    source = folder / "crates/control/src"
+    source = folder / PLACE / "control/src"
     pasted = blocks(PAGE.read_text())
     (source / "example.rs").write_text(pasted["example.rs"])
     before = "crate::dcm::ENTRY,"
@@ -73,7 +77,7 @@ def cargo(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on the path")
 def test_the_example_passes_clippy_and_the_tests_of_every_controller(workspace: Path) -> None:
-    example = workspace / "crates/control/src/example.rs"
+    example = workspace / PLACE / "control/src/example.rs"
     assert example.read_text() == blocks(PAGE.read_text())["example.rs"], "it is formatted"
     package = ("--offline", "--package", "pathweave-control")
     cargo(workspace, "clippy", *package, "--all-targets", "--quiet", "--", "-D", "warnings")

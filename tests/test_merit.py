@@ -138,6 +138,7 @@ def test_nobody_is_ranked_by_survivors(tmp_path: Path) -> None:
     assert "Up to 70 % of the flows did not finish (LIA-4)" in ranking.notes[0]
     page = build_report([tmp_path], pictures=False).read_text()
     assert "at least 500" in page
+    assert "at least 500 ±" not in page
     assert "not ranked" in page
 
 
@@ -188,6 +189,9 @@ def test_the_scenario_says_what_decides(tmp_path: Path) -> None:
     [
         ("speed", 'unknown quantity "speed"'),
         ("p200 fct", 'unknown statistic "p200"'),
+        ("", 'unknown quantity ""'),
+        ("max fct", "ranked by a mean, a median or a percentile"),
+        ("queue of g", "queue is not of a traffic group"),
         ("fct of nobody", 'there is no traffic group "nobody"'),
     ],
 )

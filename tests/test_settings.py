@@ -175,11 +175,63 @@ def test_verify_runs_again_or_checks_files(cli: Command, tmp_path: Path) -> None
     assert "differs: tab1/quick/xmp-4-s1" in done.stdout
     assert "flows: 40 rows, 30 in the repetition" in done.stdout
     assert cli("verify", "results", "--hashes").returncode == 0
+    # Equal tables with another hash are not the same.
+    said["resolved"]["fake"]["flows"] = 40
+    manifest.write_text(json.dumps(said | {"results_hash": "0"}))
+    done = cli("verify", "results")
+    assert done.returncode == 1
+    assert "the hash of its results differs" in done.stdout
     (manifest.parent / "links.parquet").write_bytes(b"")
     done = cli("verify", "results", "--hashes")
     assert done.returncode == 1
     assert "links.parquet is damaged" in done.stdout
     assert "1 of 2 runs: files as written" in done.stdout
+
+
+def test_a_run_that_was_being_replaced_is_not_lost(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    folder = tmp_path / "results/tab1/quick"
+    gone = 2**22 + 1  # no process has such a number
+    # The process died between the two renames.
+    (folder / "dctcp-s1/notes.txt").write_text("mine")
+    (folder / "dctcp-s1").rename(folder / f".dctcp-s1.replaced-{gone}")
+    # The process died before it gave back what others had written.
+    (folder / f".xmp-4-s1.replaced-{gone}").mkdir()
+    (folder / f".xmp-4-s1.replaced-{gone}/notes.txt").write_text("mine too")
+    (folder / f".xmp-4-s1.partial-{gone}").mkdir()
+    assert cli("run", "tab1.toml").returncode == 0
+    assert (folder / "dctcp-s1/notes.txt").read_text() == "mine"
+    assert (folder / "xmp-4-s1/notes.txt").read_text() == "mine too"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "dctcp-s1", "scenario.json", "xmp-4-s1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"settings": 1}'])
+def test_one_bad_file_stops_nothing_else(cli: Command, tmp_path: Path, content: str) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    folder = tmp_path / "results/tab1/quick"
+    (folder / "scenario.json").write_text(content)
+    assert len(find_runs([folder])[0].runs) == 2
+    (folder / "dctcp-s1/manifest.json").write_text(content.replace("{}", '{"format": 2}'))
+    found = search([folder])
+    assert [run.label for run in found.scenarios[0].runs] == ["XMP-4"]
+    assert len(found.unusable) == 1
+
+
+def test_variants_that_differ_beyond_their_names_are_rows_of_their_own(
+    cli: Command, tmp_path: Path
+) -> None:
+    own = '[own."XMP-4"]\na = {}\nb = {}\nc = {}\nd = {}'
+    for values in ((1, 1, 1, 1), (2, 2, 2, 1), (2, 2, 2, 2)):
+        write_scenario(tmp_path, axes=AXES, more=own.format(*values))
+        assert cli("run", "tab1.toml").returncode == 0
+    (scenario,) = find_runs([tmp_path / "results"])
+    labels = scenario.labels()
+    assert len(labels) == len(scenario.runs) == 4
+    assert not any("title" in label for label in labels)
 
 
 @pytest.mark.parametrize(

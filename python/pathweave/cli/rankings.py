@@ -24,7 +24,7 @@ def print_rankings(console: Console, scenario: StoredScenario, baseline: str | N
         return
     if len({run.seed for run in scenario.counted().runs}) < 2:
         console.print()
-        console.print("One seed gives no interval: with --seeds 3 or more variants are told apart.")
+        console.print("One seed gives no interval. Use --seeds 3 or more to compare the variants.")
         return
     for ranking in found:
         _print(console, ranking)

@@ -35,7 +35,7 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
         said += sentences(ranking)
         notes += [note for note in ranking.notes if note not in notes]
     if found and len({run.seed for run in scenario.counted().runs}) < 2:
-        notes.append("One seed gives no interval: with --seeds 3 or more variants are told apart.")
+        notes.append("One seed gives no interval. Use --seeds 3 or more to compare the variants.")
     return Answer(
         question=scenario.report.get("question", _question(found)),
         sentences=said,

@@ -69,15 +69,18 @@ def replaced_folder(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}{_REPLACED}{os.getpid()}")
 
 
-def leftovers(scenario: Path) -> list[Path]:
-    """Folders that processes which no longer live left half written."""
-    found: list[Path] = []
+def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
+    """Folders that processes which no longer live left half written or half replaced.
+
+    With an older run that was being replaced comes the folder that it had.
+    """
+    found: list[tuple[Path, Path | None]] = []
     for mark in (_PARTIAL, _REPLACED):
-        for path in scenario.glob(f".*{mark}*"):
-            owner = path.name.rpartition(mark)[2]
+        for path in sorted(scenario.glob(f".*{mark}*")):
+            name, _, owner = path.name.rpartition(mark)
             if owner.isdigit() and not _lives(int(owner)):
-                found.append(path)
-    return sorted(found)
+                found.append((path, path.with_name(name[1:]) if mark == _REPLACED else None))
+    return found
 
 
 def _lives(pid: int) -> bool:

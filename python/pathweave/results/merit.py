@@ -161,13 +161,21 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
 def parse_subject(text: str, groups: Sequence[str]) -> Subject:
     """Read "goodput", "p99 fct" or "mean fct of small"; raises `InputError` with what is wrong."""
     rest, _, group = text.partition(" of ")
-    *statistic, quantity = rest.split()
+    *statistic, quantity = rest.split() or [""]
     group = group.strip()
     if quantity not in QUANTITIES:
         known = ", ".join(QUANTITIES)
         raise InputError(f'report.quantity: unknown quantity "{quantity}"; there are {known}')
     taken = " ".join(statistic) or "mean"
-    parse_statistic(taken)
+    if parse_statistic(taken).kind not in ("mean", "median", "quantile"):
+        raise InputError(
+            "report.quantity: variants are ranked by a mean, a median or a percentile, not by"
+            f' "{taken}"'
+        )
+    if group and QUANTITIES[quantity].table not in ("flows", "jobs"):
+        raise InputError(
+            f"report.quantity: {quantity} is not of a traffic group; leave out its name"
+        )
     if group and group not in groups:
         raise InputError(
             f'report.quantity: there is no traffic group "{group}"; there are {", ".join(groups)}'
@@ -234,6 +242,8 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
             f'"At least": the {subject.statistic} depends on what is unfinished, and is not ranked.'
             " Let the run go on until more has finished."
         )
+    if not any(each.name == baseline for each in judged):
+        notes.append(f"There is no run of the baseline {baseline} here, so nothing is compared.")
     notes += _sameness(scenario, judged)
     by_merit = scenario.report.get("order", "merit") == "merit"
     ordered = _ordered(judged, larger_is_better=subject.larger_is_better, by_merit=by_merit)

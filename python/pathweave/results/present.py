@@ -30,10 +30,11 @@ def interval_text(each: Standing, unit: str) -> str:
     """The mean over the seeds and half its interval: "735.1 ± 4.2", "at least 120"."""
     if each.mean is None:
         return "–"
-    text = plus_minus(
+    if each.at_least:  # values and bounds together have no interval
+        return f"at least {plus_minus(each.mean / scale(unit), None)}"
+    return plus_minus(
         each.mean / scale(unit), None if each.half is None else each.half / scale(unit)
     )
-    return f"at least {text}" if each.at_least else text
 
 
 def difference_text(each: Standing, unit: str) -> str:

@@ -122,6 +122,8 @@ class StoredScenario:
     groups: list[str]
     report: dict[str, str] = field(default_factory=dict)
     """What the scenario's `[report]` says."""
+    phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """Names and times of the phases as the scenario has them now, by the hash of the variant."""
     runs: list[StoredRun] = field(default_factory=list)
     apart: str = ""
     """What tells these settings from others of the scenario that were read with them."""
@@ -207,6 +209,10 @@ def search(paths: Iterable[Path]) -> Found:
         except InputError as error:
             unusable.append(Unusable(folder, str(error)))
             continue
+        except OSError as error:
+            reason = f"{error.filename or folder} cannot be read: {error.strerror or error}"
+            unusable.append(Unusable(folder, reason))
+            continue
         key = (folder.parent, str(run.manifest["settings"]))
         if key not in scenarios:
             scenarios[key] = _read_scenario(folder.parent, run)
@@ -250,6 +256,8 @@ def _read_run(folder: Path) -> StoredRun:
             f"{folder} was written by another version of Pathweave (layout {found}, not"
             f" {layout.FORMAT}): run the scenario again, then delete the folder"
         )
+    if not _is_complete(manifest):
+        raise InputError(f"{folder / layout.MANIFEST} is not the manifest of a run")
     reason = damage(folder, manifest)
     if reason is not None:
         raise InputError(f"{reason}; `pathweave run` runs it again")
@@ -258,6 +266,23 @@ def _read_run(folder: Path) -> StoredRun:
     except (FileNotFoundError, InputError):
         timing = {}
     return StoredRun(folder, manifest, timing, read_optimum(folder, manifest))
+
+
+def _is_complete(manifest: dict[str, Any]) -> bool:
+    """Whether a manifest says all that is asked of it wherever runs are found."""
+    variant, scenario = manifest.get("variant"), manifest.get("scenario")
+    return (
+        isinstance(variant, dict)
+        and {"label", "slug", "axes", "hash"} <= set(variant)
+        and isinstance(variant["axes"], dict)
+        and isinstance(scenario, dict)
+        and {"name", "title", "size", "set"} <= set(scenario)
+        and isinstance(manifest.get("seed"), int)
+        and isinstance(manifest.get("resolved"), dict)
+        and isinstance(manifest.get("settings"), str)
+        and isinstance(manifest.get("counters"), dict)
+        and {"backend", "pathweave", "verdict", "notes", "results_hash"} <= set(manifest)
+    )
 
 
 def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
@@ -276,13 +301,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
     said = run.manifest["scenario"]
-    try:
-        about = read_json(folder / layout.SCENARIO)
-        settings = Settings.from_json(about["settings"])
-        if settings.hash != run.manifest["settings"]:  # somebody has moved runs
-            about, settings = {}, _unknown(run)
-    except (FileNotFoundError, KeyError, TypeError):
-        about, settings = {}, _unknown(run)
+    about, settings = _said_of(folder, run)
     return StoredScenario(
         folder=folder,
         name=said["name"],
@@ -295,7 +314,33 @@ def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
         expected=tuple(Expected.from_json(entry) for entry in about.get("expected", [])),
         groups=list(about.get("groups", [])),
         report=about.get("report", {}),
+        phases=about.get("phases", {}),
     )
+
+
+def _said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
+    """What the folder says of its scenario, and its settings; what the run says where it cannot."""
+    try:
+        about = read_json(folder / layout.SCENARIO)
+        settings = Settings.from_json(about["settings"])
+        if settings.hash == run.manifest["settings"]:  # nobody has moved runs
+            _check_shape(about)
+            return about, settings
+    except (OSError, InputError, KeyError, TypeError, ValueError):
+        pass
+    return {}, _unknown(run)
+
+
+def _check_shape(about: dict[str, Any]) -> None:
+    """Raises `TypeError`, `ValueError` or `KeyError` where a part does not have its shape."""
+    for axis, names in about.get("axes", []):
+        if not isinstance(axis, str) or not isinstance(names, list):
+            raise TypeError("axes")
+    for entry in about.get("expected", []):
+        Expected.from_json(entry)
+    for key in ("report", "phases"):
+        if not isinstance(about.get(key, {}), dict):
+            raise TypeError(key)
 
 
 def _unknown(run: StoredRun) -> Settings:
@@ -309,11 +354,7 @@ def _unknown(run: StoredRun) -> Settings:
 
 def _rename_phases(scenario: StoredScenario) -> None:
     """Phases go by the names that the scenario has for them now."""
-    try:
-        about = read_json(scenario.folder / layout.SCENARIO)
-    except FileNotFoundError:
-        return
-    names: dict[str, dict[str, list[str]]] = about.get("phases", {})
+    names = scenario.phases
     for place, run in enumerate(scenario.runs):
         old = run.manifest["resolved"].get("measure", {}).get("phases", {})
         new = names.get(run.manifest["variant"]["hash"], {})
@@ -337,12 +378,27 @@ def _tell_variants_apart(scenario: StoredScenario) -> None:
     for runs in hashes.values():
         if len(runs) == 1:
             continue
-        found = differences([run.manifest["resolved"] for run in runs.values()])
-        for place, variant_hash in enumerate(runs):
+        found = differences([_without_names(run) for run in runs.values()])
+        texts: list[str] = []
+        for place in range(len(runs)):
             words = [f"{name}={values[place]}" for name, values in found[:_NAMED]]
             words += [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
-            # A distribution that a file holds may differ in nothing that the settings show.
-            _extend_name(scenario, variant_hash, ", ".join(words) or variant_hash[:6])
+            texts.append(", ".join(words))
+        for variant_hash, text in zip(runs, texts, strict=True):
+            # A file's distribution, or a difference that is not named, may be all that differs.
+            short = variant_hash[: layout.SHORT_HASH]
+            unique = text and texts.count(text) == 1
+            _extend_name(scenario, variant_hash, text if unique else f"{text} {short}".strip())
+
+
+def _without_names(run: StoredRun) -> dict[str, Any]:
+    """The resolved scenario of a run without what no result depends on."""
+    resolved = dict(run.manifest["resolved"])
+    for name in ("title", "report"):
+        resolved.pop(name, None)
+    measure = dict(resolved.get("measure", {}))
+    measure["phases"] = sorted(measure.get("phases", {}).values())
+    return resolved | {"measure": measure}
 
 
 def _extend_name(scenario: StoredScenario, variant_hash: str, words: str) -> None:

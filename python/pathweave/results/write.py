@@ -223,18 +223,34 @@ def _timing(output: Output) -> dict[str, float]:
 
 def _take_place(partial: Path, folder: Path) -> None:
     """Give a finished run its name. What others put into the folder before goes with it."""
-    if folder.exists():
-        replaced = layout.replaced_folder(folder)
-        shutil.rmtree(replaced, ignore_errors=True)
-        folder.rename(replaced)
+    if not folder.exists():
         partial.rename(folder)
-        own = _own_files(replaced) | _own_files(folder)
-        for path in replaced.iterdir():
-            if path.name not in own:
-                path.rename(folder / path.name)
-        shutil.rmtree(replaced, ignore_errors=True)
-    else:
+        return
+    replaced = layout.replaced_folder(folder)
+    shutil.rmtree(replaced, ignore_errors=True)
+    folder.rename(replaced)
+    try:
         partial.rename(folder)
+    except OSError:
+        replaced.rename(folder)
+        raise
+    clear_replaced(replaced, folder)
+
+
+def clear_replaced(replaced: Path, folder: Path) -> None:
+    """Delete an older run that a newer one in `folder` has replaced, but for the files of others.
+
+    Where there is no newer one, because the process died before it took its name, the older one
+    gets its name back.
+    """
+    if not folder.exists():
+        replaced.rename(folder)
+        return
+    own = _own_files(replaced) | _own_files(folder)
+    for path in replaced.iterdir():
+        if path.name not in own:
+            path.rename(folder / path.name)
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _own_files(folder: Path) -> set[str]:

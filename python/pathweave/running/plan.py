@@ -13,7 +13,7 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
 from pathweave.results.settings import Settings, folder_for
-from pathweave.results.write import Identity, is_current
+from pathweave.results.write import Identity, clear_replaced, is_current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,5 +156,8 @@ def prepare_folder(folder: Path) -> None:
         ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PathweaveError(f"cannot write to the folder {folder}: permission denied")
-    for path in layout.leftovers(folder):
-        shutil.rmtree(path, ignore_errors=True)
+    for path, replaced in layout.leftovers(folder):
+        if replaced is None:
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            clear_replaced(path, replaced)
