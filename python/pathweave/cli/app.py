@@ -12,6 +12,7 @@ from pathweave.cli.check import check
 from pathweave.cli.compare import compare
 from pathweave.cli.completion import bash_words
 from pathweave.cli.exits import guarded
+from pathweave.cli.export import export
 from pathweave.cli.init import init
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
@@ -61,6 +62,7 @@ app.command(name="testbed")(play_all)
 app.command(name="report")(report)
 app.command(name="results")(results)
 app.command(name="compare")(compare)
+app.command(name="export")(export)
 app.command(name="verify")(verify)
 app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)
