@@ -66,6 +66,12 @@ class Subject:
         return QUANTITIES[self.quantity].larger_is_better
 
     @property
+    def written(self) -> str:
+        """As `parse_subject` reads it."""
+        of = f" of {self.group}" if self.group else ""
+        return f"{self.statistic} {self.quantity}{of}"
+
+    @property
     def text(self) -> str:
         """In words: "mean goodput of large"."""
         title = QUANTITIES[self.quantity].title
@@ -174,27 +180,27 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     return found
 
 
-def parse_subject(text: str, groups: Sequence[str]) -> Subject:
-    """Read "goodput", "p99 fct" or "mean fct of small"; raises `InputError` with what is wrong."""
+def parse_subject(text: str, groups: Sequence[str], where: str = "report.quantity") -> Subject:
+    """Read "goodput", "p99 fct" or "mean fct of small".
+
+    Raises `InputError` with what is wrong in `where`.
+    """
     rest, _, group = text.partition(" of ")
     *statistic, quantity = rest.split() or [""]
     group = group.strip()
     if quantity not in QUANTITIES:
         known = ", ".join(QUANTITIES)
-        raise InputError(f'report.quantity: unknown quantity "{quantity}"; there are {known}')
+        raise InputError(f'{where}: unknown quantity "{quantity}"; there are {known}')
     taken = " ".join(statistic) or "mean"
     if parse_statistic(taken).kind not in ("mean", "median", "quantile"):
         raise InputError(
-            "report.quantity: variants are ranked by a mean, a median or a percentile, not by"
-            f' "{taken}"'
+            f'{where}: variants are ranked by a mean, a median or a percentile, not by "{taken}"'
         )
     if group and QUANTITIES[quantity].table not in _OF_GROUPS:
-        raise InputError(
-            f"report.quantity: {quantity} is not of a traffic group; leave out its name"
-        )
+        raise InputError(f"{where}: {quantity} is not of a traffic group; leave out its name")
     if group and group not in groups:
         raise InputError(
-            f'report.quantity: there is no traffic group "{group}"; there are {", ".join(groups)}'
+            f'{where}: there is no traffic group "{group}"; there are {", ".join(groups)}'
         )
     return Subject(quantity, taken, group)
 
@@ -205,15 +211,13 @@ def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
     return here or [{"name": name} for name in scenario.groups]
 
 
-def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
-    by_label: dict[str, list[StoredRun]] = {}
-    for run in scenario.runs:
-        by_label.setdefault(run.label, []).append(run)
-    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
-    subject, notes = _fair(subject, unfinished)
-    paid = {label: costs(scenario, label, subject.group) for label in by_label}
+def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Standing]:
+    """The variants that have a value of `subject`, not compared, in the scenario's order.
+
+    `axis` is the one whose names will be compared; empty where there is none.
+    """
     found: list[Standing] = []
-    for label, runs in by_label.items():
+    for label, runs in _by_label(scenario).items():
         values: dict[int, float] = {}
         at_least = False
         for run in runs:
@@ -221,11 +225,27 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
             if value is not None:
                 values[run.seed] = value
                 at_least |= bound
-        if not values:
-            continue
-        name = runs[0].axes.get(axis, "")
-        panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
-        found.append(Standing(label, name, panel, values, at_least, unfinished[label], paid[label]))
+        if values:
+            name = runs[0].axes.get(axis, "")
+            panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
+            left = _unfinished(runs, subject)
+            paid = costs(scenario, label, subject.group)
+            found.append(Standing(label, name, panel, values, at_least, left, paid))
+    return found
+
+
+def _by_label(scenario: StoredScenario) -> dict[str, list[StoredRun]]:
+    found: dict[str, list[StoredRun]] = {}
+    for run in scenario.runs:
+        found.setdefault(run.label, []).append(run)
+    return found
+
+
+def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
+    by_label = _by_label(scenario)
+    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
+    subject, notes = _fair(subject, unfinished)
+    found = measured(scenario, axis, subject)
     judged = _judged(found, baseline, larger_is_better=subject.larger_is_better)
     if any(each.at_least for each in judged):
         notes.append(
