@@ -15,7 +15,7 @@ from pathweave.errors import InputError
 from pathweave.report.build import build_report
 from pathweave.results import layout
 from pathweave.results.jsonfile import write_json
-from pathweave.results.merit import Ranking, parse_subject, rankings
+from pathweave.results.merit import Ranking, compared_axis, parse_subject, rankings
 from pathweave.results.present import plus_minus
 from pathweave.results.read import find_runs
 from pathweave.results.sentences import sentences
@@ -229,7 +229,8 @@ def test_the_command_line_takes_a_baseline(cli: Command, tmp_path: Path) -> None
     write_scenario(tmp_path, axes='scheme = ["DCTCP", "XMP-4", "LIA-4"]')
     done = cli("run", "tab1.toml", "--baseline", "Vegas")
     assert done.returncode == 2
-    assert 'there is no variant "Vegas" for a baseline on scheme' in " ".join(done.stderr.split())
+    said = 'there is no variant "Vegas" for a baseline: scheme has DCTCP, XMP-4, LIA-4'
+    assert said in " ".join(done.stderr.split())
     assert not (tmp_path / "results").exists()
     done = cli("run", "tab1.toml")
     assert "One seed gives no interval" in done.stdout
@@ -357,3 +358,20 @@ def test_the_summary_counts_unfinished_flows_at_their_age(tmp_path: Path) -> Non
     page = build_report([tmp_path], pictures=False).read_text()
     assert "the mean completion time is that of survivors" in page
     assert "≥ 500" in page
+
+
+def test_the_baseline_says_which_axis_is_compared() -> None:
+    axes = {"routing": ["FMP", "ECMP"], "scheme": ["FCC", "AMP"]}
+    assert compared_axis(axes) == "scheme"
+    assert compared_axis(axes, "AMP") == "scheme"
+    assert compared_axis(axes, "ECMP") == "routing"
+    assert compared_axis({"a": ["1"], "b": ["2"]}) == "a"
+
+
+def test_queues_are_weighted_by_what_ports_send(tmp_path: Path) -> None:
+    made = Made(tmp_path, report={"quantity": "queue"})
+    made.add("A", 1, [0.1], queue=10.0)
+    made.add("B", 1, [0.1], queue=20.0)
+    values = {each.name: each.values[1] for each in made.ranking().standings}
+    assert values["A"] == pytest.approx(10.0 * 1500 / 1540)
+    assert values["B"] == pytest.approx(20.0 * 1500 / 1540)

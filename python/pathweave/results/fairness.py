@@ -29,8 +29,9 @@ def jain(values: Sequence[float]) -> float | None:
 def fairness(run: StoredRun) -> pl.DataFrame | None:
     """One row per traffic group and phase, or the whole window where there are no phases.
 
-    Columns: group, phase (empty for the whole window), flows, jain (the index of their goodput,
-    null for fewer than two flows). Flows that had no part in a phase do not count in it.
+    Columns: group (empty for the flows of all groups together), phase (empty for the whole window),
+    flows, jain (the index of their goodput, null for fewer than two flows). Flows that had no part
+    in a phase do not count in it.
     """
     import polars as pl
 
@@ -43,6 +44,8 @@ def fairness(run: StoredRun) -> pl.DataFrame | None:
         )
     else:
         rates = flows.filter("in_window").with_columns(phase=pl.lit(""))
+    rates = rates.drop_nulls("goodput_bps").select("group", "phase", "goodput_bps")
+    rates = pl.concat([rates.with_columns(group=pl.lit("")), rates])
     rows = [
         {
             "group": group,
@@ -50,9 +53,7 @@ def fairness(run: StoredRun) -> pl.DataFrame | None:
             "flows": part.height,
             "jain": jain(part["goodput_bps"].to_list()),
         }
-        for (group, phase), part in rates.drop_nulls("goodput_bps").group_by(
-            "group", "phase", maintain_order=True
-        )
+        for (group, phase), part in rates.group_by("group", "phase", maintain_order=True)
     ]
     schema = {"group": pl.String, "phase": pl.String, "flows": pl.Int64, "jain": pl.Float64}
     return pl.DataFrame(rows, schema=schema)

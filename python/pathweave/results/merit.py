@@ -29,7 +29,7 @@ from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -140,22 +140,28 @@ def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Rank
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
-    axis = compared_axis(scenario.axes)
-    names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     wanted = baseline or scenario.report.get("baseline")
-    if wanted is not None and wanted not in scenario.axes[axis]:
-        known = ", ".join(scenario.axes[axis])
-        raise InputError(f'there is no variant "{wanted}" for a baseline on {axis}; it has {known}')
+    axis = compared_axis(scenario.axes, wanted)
+    names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
     found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
     return [ranking for ranking in found if len(ranking.standings) != 1]
 
 
-def compared_axis(axes: Iterable[str]) -> str:
-    """The axis whose names are compared: "scheme" where there is one, else the first."""
-    named = list(axes)
-    return "scheme" if "scheme" in named else named[0]
+def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None) -> str:
+    """The axis whose names are compared: that of the baseline, else "scheme", else the first.
+
+    Raises `InputError` for a baseline that is on no axis.
+    """
+    named = sorted(axes, key=lambda axis: axis != "scheme")
+    if baseline is None:
+        return named[0]
+    for axis in named:
+        if baseline in axes[axis]:
+            return axis
+    known = "; ".join(f"{axis} has {', '.join(axes[axis])}" for axis in axes)
+    raise InputError(f'there is no variant "{baseline}" for a baseline: {known}')
 
 
 def subjects(scenario: StoredScenario) -> list[Subject]:
@@ -362,7 +368,8 @@ def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
         return None
     if table == "flows":
         rows = rows.filter(pl.col("in_window"))
-    if subject.group and "group" in rows.columns:
+    # The fairness of all flows has rows of its own, under no group.
+    if subject.group or table == "fairness":
         rows = rows.filter(pl.col("group") == subject.group)
     return rows
 
@@ -386,11 +393,24 @@ def _value(run: StoredRun, subject: Subject) -> tuple[float | None, bool]:
     statistic = parse_statistic(subject.statistic)
     if subject.quantity not in _COMPLETIONS:
         rows = _rows(run, subject)
-        column = QUANTITIES[subject.quantity].column
-        return (None if rows is None else statistic.of(rows[column])), False
+        quantity = QUANTITIES[subject.quantity]
+        if rows is None:
+            return None, False
+        if quantity.table == "links" and statistic.kind == "mean":
+            return _mean_by_bytes(rows, quantity.column), False
+        return statistic.of(rows[quantity.column]), False
     completion = _completion(run, subject)
     if statistic.kind == "mean":
         times = completion.times
         return (math.fsum(times) / len(times) if times else None), False
     found = completion.percentile(50.0 if statistic.kind == "median" else 100 * statistic.at)
     return (None, False) if found is None else (found.value, found.at_least)
+
+
+def _mean_by_bytes(links: pl.DataFrame, column: str) -> float | None:
+    """The mean over ports, weighted by what they sent: what data meets, not what idle ports have.
+
+    Ports that only acknowledgements leave by hardly count.
+    """
+    sent = float(links["bytes"].sum())
+    return float((links["bytes"] * links[column]).sum()) / sent if sent else None
