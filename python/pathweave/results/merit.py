@@ -258,6 +258,13 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
             f'"At least": the {subject.statistic} depends on what is unfinished, and is not ranked.'
             " Let the run go on until more has finished."
         )
+    bounds = [each.panel for each in judged if each.name == baseline and each.at_least]
+    if bounds:
+        where = " in " + ", ".join(bounds) if any(bounds) else ""
+        notes.append(
+            f"Only a bound is known of the baseline {baseline}{where}, so nothing is compared with"
+            " it. --baseline names another."
+        )
     if not judged:
         notes.append(f"No run has a {subject.text}, so nothing is ranked by it.")
     elif not any(each.name == baseline for each in judged):

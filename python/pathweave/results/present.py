@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathweave.results.merit import Ranking, Standing
     from pathweave.statistics.survival import Percentile
 
+_MOST_DIGITS = 5
+"""Significant digits of a value, however narrow its interval."""
 _PLUS_MINUS_DIGITS = 2
 """Significant digits of half an interval; the value has as many decimals."""
 
@@ -105,16 +107,16 @@ def plus_minus(value: float, half: float | None, *, signed: bool = False) -> str
     """A value to the digits that half its interval leaves it: "+12.3 ± 4.5"."""
     sign = "+" if signed else ""
     if half is None or half == 0 or not math.isfinite(half):
-        decimals = _decimals(abs(value), 4)
+        decimals = _decimals(abs(value), 4) if value else 0
         text = f"{value:{sign},.{decimals}f}"
         return _minus(text if half is None else f"{text} ± 0")
-    decimals = _decimals(half, _PLUS_MINUS_DIGITS)
+    decimals = min(_decimals(half, _PLUS_MINUS_DIGITS), _decimals(abs(value), _MOST_DIGITS))
     return _minus(f"{value:{sign},.{decimals}f} ± {half:,.{decimals}f}")
 
 
 def _decimals(value: float, digits: int) -> int:
     if value <= 0 or not math.isfinite(value):
-        return 0
+        return 9
     return min(max(digits - 1 - math.floor(math.log10(value)), 0), 9)
 
 

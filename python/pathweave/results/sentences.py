@@ -29,11 +29,11 @@ def sentences(ranking: Ranking) -> list[str]:
             continue
         where = f"{each.panel}: " if each.panel else ""
         said = _verdict(ranking, each)
-        also = _costs(each, base)
+        also = _costs(ranking, each, base)
         if said:
             found.append(f"{where}{said}{_joined(also)}.")
         elif each.unfinished - base.unfinished > FEW_UNFINISHED:
-            found.append(f"{where}{each.name} {_left(each)}.")
+            found.append(f"{where}{each.name} {_left(ranking, each)}.")
     return found
 
 
@@ -78,7 +78,7 @@ def _by(difference: Difference) -> str:
     return f"{abs(difference.percent):.{digits}f} ± {half:.{digits}f} % "
 
 
-def _costs(each: Standing, base: Standing) -> list[str]:
+def _costs(ranking: Ranking, each: Standing, base: Standing) -> list[str]:
     """What is to be said beside the verdict: queues and unfinished flows that differ much."""
     found: list[str] = []
     own, other = each.costs.queue_packets, base.costs.queue_packets
@@ -93,12 +93,16 @@ def _costs(each: Standing, base: Standing) -> list[str]:
         elif ratio <= 1 / _MUCH:
             found.append(f"queues {ratio:.0%} as long".replace("%", " %"))
     if each.unfinished - base.unfinished > FEW_UNFINISHED:
-        found.append(_left(each))
+        found.append(_left(ranking, each))
     return found
 
 
-def _left(each: Standing) -> str:
-    return f"leaves {100 * each.unfinished:.0f} % of the flows unfinished"
+def _left(ranking: Ranking, each: Standing) -> str:
+    share = f"{100 * each.unfinished:.0f} %"
+    if ranking.subject.quantity == "time_to_fair_share":
+        return f"brings {share} of the flows to no fair share"
+    what = "jobs" if ranking.subject.quantity == "jct" else "flows"
+    return f"leaves {share} of the {what} unfinished"
 
 
 def _joined(clauses: list[str]) -> str:
