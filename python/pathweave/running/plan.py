@@ -162,7 +162,9 @@ def prepare_folder(folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PathweaveError(f"cannot write to the folder {folder}: permission denied")
     for path, replaced in layout.leftovers(folder):
-        if replaced is None:
+        if replaced is not None:
+            clear_replaced(path, replaced)
+        elif path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
-            clear_replaced(path, replaced)
+            path.unlink(missing_ok=True)
