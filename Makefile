@@ -41,7 +41,7 @@ demo: setup
 	$(BIN)/pathweave report results/tab1
 
 test: test-core test-linux random
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses auto
 
 test-core: setup
 	cargo fmt --all --check

@@ -152,6 +152,7 @@ def _subflows(rng: np.random.Generator, flows: Table, count: int) -> Table:
         "flow": np.repeat(np.arange(len(flows["group"]), dtype=np.int64), count),
         "subflow": np.tile(np.arange(count, dtype=np.int64), len(flows["group"])),
         "goodput_bps": rng.uniform(1e7, 5e8, n),
+        "sent_packets": np.full(n, 40_000, dtype=np.int64),
         "timeouts": np.zeros(n, dtype=np.int64),
     }
 

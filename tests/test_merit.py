@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from pathweave.errors import InputError
 from pathweave.report.build import build_report
 from pathweave.results import layout
 from pathweave.results.jsonfile import write_json
-from pathweave.results.merit import Ranking, parse_subject, rankings, sentences
+from pathweave.results.merit import Ranking, compared_axis, parse_subject, rankings
 from pathweave.results.present import plus_minus
 from pathweave.results.read import find_runs
+from pathweave.results.sentences import sentences
 from pathweave.results.settings import Settings
+from pathweave.results.summary import compares_survivors, summarise
 from pathweave.results.write import Identity, write_run
+from pathweave.statistics.holm import Verdict
+from pathweave.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +50,7 @@ class Made:
         left_s: Sequence[float] = (),
         goodput_mbps: Sequence[float] = (),
         digest: str = "",
+        queue: float | None = None,
     ) -> None:
         """A run with flows that took `done_s` and others that have gone on for `left_s`."""
         self.names[scheme] = None
@@ -69,15 +74,24 @@ class Made:
             "retransmits": np.zeros(count, dtype=int),
             "timeouts": np.zeros(count, dtype=int),
         }
+        tables: dict[str, Any] = {"flows": flows}
+        if queue is not None:
+            # Data one way, acknowledgements the other.
+            tables["links"] = {
+                "link": ["A->B", "B->A"], "bytes": np.array([1_500_000, 40_000]),
+                "queue_mean": np.array([queue, 0.0]), "drops": np.array([3, 0]),
+                "marks": np.array([50, 0]),
+            }  # fmt: skip
+            tables["subflows"] = {"sent_packets": np.array([600, 400])}
         traffic = [{"name": "g", "pattern": self.pattern, "size": {"kind": self.size}}]
         resolved = {"measure": {"phases": {}}, "traffic": traffic, "jitter": "none"}
         variant = fake_core.Variant({"scheme": scheme}, scheme, scheme, json.dumps(resolved), {})
         identity = Identity(
             scenario="s", title="S", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-            seed=seed, version="0", hash="h", settings="h",
+            seed=seed, version="0", hash=f"{scheme} {seed}", settings="h",
         )  # fmt: skip
         hashed = digest or f"{scheme} {seed}"
-        output = fake_core.Output({"flows": flows}, {"ended_s": 1.0}, hashed, 1, 1.0, 1.0)
+        output = fake_core.Output(tables, {"ended_s": 1.0}, hashed, 1, 1.0, 1.0)
         write_run(self.folder / layout.run_name(scheme, seed), identity, output)  # pyright: ignore[reportArgumentType]
 
     @property
@@ -113,7 +127,7 @@ def test_seeds_are_paired(tmp_path: Path) -> None:
     assert xmp.difference.mean == pytest.approx(314.67e6, rel=1e-4)
     assert xmp.difference.half == pytest.approx(218.8e6, rel=1e-3)
     assert xmp.verdict.outcome == "better"
-    assert sentences(ranking) == ['XMP-4 has 4 ± 3 % more mean goodput of "g" than DCTCP: better.']
+    assert sentences(ranking) == ['XMP-4 has 4 ± 3 % more mean goodput of "g" than DCTCP.']
     assert made.ranking("XMP-4").standings[1].verdict.outcome == "worse"  # pyright: ignore[reportOptionalMemberAccess]
 
 
@@ -215,7 +229,8 @@ def test_the_command_line_takes_a_baseline(cli: Command, tmp_path: Path) -> None
     write_scenario(tmp_path, axes='scheme = ["DCTCP", "XMP-4", "LIA-4"]')
     done = cli("run", "tab1.toml", "--baseline", "Vegas")
     assert done.returncode == 2
-    assert 'there is no variant "Vegas" for a baseline on scheme' in " ".join(done.stderr.split())
+    said = 'there is no variant "Vegas" for a baseline: scheme has DCTCP, XMP-4, LIA-4'
+    assert said in " ".join(done.stderr.split())
     assert not (tmp_path / "results").exists()
     done = cli("run", "tab1.toml")
     assert "One seed gives no interval" in done.stdout
@@ -234,7 +249,129 @@ def test_the_command_line_takes_a_baseline(cli: Command, tmp_path: Path) -> None
         (23456.7, 321.0, "23,457 ± 321"),
         (1.0, None, "1.000"),
         (5.0, 0.0, "5.000 ± 0"),
+        (-0.04, 16.0, "0 ± 16"),
     ],
 )
 def test_values_have_the_digits_that_are_sure(value: float, half: float | None, text: str) -> None:
     assert plus_minus(value, half) == text
+
+
+def test_costs_stand_beside_the_verdict(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited")
+    for seed, base in ((1, 100.0), (2, 101.0), (3, 102.0)):
+        made.add("DCTCP", seed, goodput_mbps=[base, base], queue=10.0)
+        made.add("XMP", seed, goodput_mbps=[2 * base, 2 * base + 0.001 * seed], queue=5.0)
+    ranking = made.ranking()
+    paid = {each.name: each.costs for each in ranking.standings}
+    # Weighted by bytes: the way back, which only acknowledgements take, hardly counts.
+    assert paid["DCTCP"].queue_packets == pytest.approx(10.0 * 1500 / 1540)
+    assert paid["DCTCP"].drops == pytest.approx(0.003)
+    assert paid["DCTCP"].marks == pytest.approx(0.05)
+    assert paid["DCTCP"].fairness == pytest.approx(1.0)
+    assert paid["DCTCP"].optimum is None
+    (sentence,) = sentences(ranking)
+    assert sentence.startswith("XMP has 100 ± 2 % more mean goodput")
+    assert sentence.endswith("than DCTCP and queues 50 % as long.")
+    page = build_report([tmp_path], pictures=False).read_text()
+    for head in ("mean queue (packets)", "drops (%)", "marks (%)", "fairness (Jain)"):
+        assert head in page
+    assert "timeouts per flow</th>" not in page.partition("Flows of")[0]
+
+
+def test_a_sentence_says_who_leaves_flows_unfinished(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    for seed in (1, 2, 3):
+        made.add("DCTCP", seed, [0.010 + seed * 1e-6] * 100)
+        made.add("LIA", seed, [0.008 + seed * 1e-6] * 69, [0.5] * 31)
+    said = sentences(made.ranking())
+    assert len(said) == 1
+    assert said[0].startswith('LIA completes flows of "g" 20.00 ± 0.00 % sooner than DCTCP')
+    assert said[0].endswith("(median) and leaves 31 % of the flows unfinished.")
+
+
+def test_a_baseline_of_zero_has_a_sentence_without_percent(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited", report={"quantity": "timeouts"})
+    for seed in (1, 2, 3):
+        made.add("A", seed, goodput_mbps=[1.0])
+        made.add("B", seed, goodput_mbps=[1.0])
+    assert made.ranking().subject.text == "mean timeouts per flow"
+    base, other = made.ranking().standings
+    ranking = made.ranking()
+    moved = replace(
+        other,
+        difference=paired_difference({1: 1.0, 2: 1.1, 3: 1.2}, {1: 0.0, 2: 0.0, 3: 0.0}),
+        verdict=Verdict("worse", 0.01, 1),
+    )
+    said = sentences(replace(ranking, standings=(base, moved)))
+    assert said == ["B has more mean timeouts per flow than A."]
+
+
+def test_words_are_not_repeated() -> None:
+    assert parse_subject("mean queue", []).text == "mean queue"
+    assert parse_subject("p99 queue", []).text == "p99 mean queue"
+
+
+def test_seeds_that_only_one_variant_has_are_named(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited")
+    for seed in (1, 2, 3):
+        made.add("A", seed, goodput_mbps=[10.0 + seed])
+        if seed != 2:
+            made.add("B", seed, goodput_mbps=[11.0 + seed])
+    notes = made.ranking().notes
+    assert any("B and A are not compared on seed 2" in note for note in notes)
+
+
+def test_a_quantity_that_no_run_has_is_said(tmp_path: Path) -> None:
+    made = Made(tmp_path, report={"quantity": "time_to_fair_share"})
+    for scheme in ("A", "B"):
+        made.add(scheme, 1, [0.1])
+    ranking = made.ranking()
+    assert ranking.standings == ()
+    assert ranking.notes == ("No run has a mean time to fair share, so nothing is ranked by it.",)
+    assert "No run has a mean time to fair share" in build_report([tmp_path]).read_text()
+
+
+def test_fairness_decides_where_the_scenario_asks_for_it(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited", report={"quantity": "fairness"})
+    for seed in (1, 2):
+        made.add("A", seed, goodput_mbps=[10.0, 0.0])
+        made.add("B", seed, goodput_mbps=[4.0 + seed, 2.0])
+    ranking = made.ranking()
+    assert [each.name for each in ranking.standings] == ["B", "A"]
+    a, b = ranking.standings[1], ranking.standings[0]
+    assert a.mean == pytest.approx(0.5)
+    assert b.values[1] == pytest.approx(49 / 58)
+
+
+def test_the_summary_counts_unfinished_flows_at_their_age(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    made.add("A", 1, [0.01] * 60, [0.5] * 40)
+    made.add("B", 1, [0.02] * 100)
+    rows = {row["variant"]: row for row in summarise(made.scenario()).iter_rows(named=True)}
+    # Of a hundred flows the 50th is known, the 99th only to take longer than 0.5 s.
+    assert rows["A"]["fct_p50_s"] == pytest.approx(0.01)
+    assert not rows["A"]["fct_p50_at_least"]
+    assert rows["A"]["fct_p99_s"] == pytest.approx(0.5)
+    assert rows["A"]["fct_p99_at_least"]
+    assert not rows["B"]["fct_p99_at_least"]
+    assert compares_survivors(summarise(made.scenario()))
+    page = build_report([tmp_path], pictures=False).read_text()
+    assert "the mean completion time is that of survivors" in page
+    assert "≥ 500" in page
+
+
+def test_the_baseline_says_which_axis_is_compared() -> None:
+    axes = {"routing": ["FMP", "ECMP"], "scheme": ["FCC", "AMP"]}
+    assert compared_axis(axes) == "scheme"
+    assert compared_axis(axes, "AMP") == "scheme"
+    assert compared_axis(axes, "ECMP") == "routing"
+    assert compared_axis({"a": ["1"], "b": ["2"]}) == "a"
+
+
+def test_queues_are_weighted_by_what_ports_send(tmp_path: Path) -> None:
+    made = Made(tmp_path, report={"quantity": "queue"})
+    made.add("A", 1, [0.1], queue=10.0)
+    made.add("B", 1, [0.1], queue=20.0)
+    values = {each.name: each.values[1] for each in made.ranking().standings}
+    assert values["A"] == pytest.approx(10.0 * 1500 / 1540)
+    assert values["B"] == pytest.approx(20.0 * 1500 / 1540)

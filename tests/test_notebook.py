@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import pathweave
@@ -152,3 +153,58 @@ def test_mistakes_in_texts_name_line_and_place(tmp_path: Path) -> None:
     assert "mine:3:8" in str(caught.value)
     assert '"ring"' in str(caught.value)
     assert os.fspath(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.usefixtures("fake")
+def test_results_show_themselves(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, axes='scheme = ["DCTCP", "<b>XMP</b>"]')
+    results = pathweave.run(path, seeds=3, out=tmp_path / "out", progress=False)
+    shown = results._repr_html_()
+    assert shown.count("<table>") == shown.count("</table>") >= 1
+    assert "&lt;b&gt;XMP" in shown
+    assert "<b>XMP" not in shown
+    assert "<script" not in shown
+    assert "3 seeds" in shown
+
+
+@pytest.mark.usefixtures("fake")
+def test_rankings_are_a_frame(tmp_path: Path) -> None:
+    report = '[report]\nquantity = "goodput"'
+    path = write_scenario(tmp_path, axes='scheme = ["DCTCP", "XMP-4"]', more=report)
+    results = pathweave.run(path, seeds=4, out=tmp_path / "out", progress=False)
+    (found,) = results.rankings(baseline="XMP-4").filter(name="DCTCP").iter_rows(named=True)
+    means = (
+        results.flows.filter("in_window")
+        .group_by("seed", "scheme")
+        .agg(pl.col("goodput_bps").mean())
+        .pivot(on="scheme", index="seed", values="goodput_bps")
+    )
+    differences = means["DCTCP"] - means["XMP-4"]
+    assert found["value"] == pytest.approx(means["DCTCP"].mean())
+    assert found["difference"] == pytest.approx(differences.mean())
+    # Student's t of three degrees of freedom.
+    spread = differences.std()
+    assert isinstance(spread, float)
+    assert found["difference_half"] == pytest.approx(3.18245 * spread / 2, rel=1e-4)
+    assert (found["baseline"], found["seeds"]) == ("XMP-4", 4)
+    with pytest.raises(pathweave.InputError, match="no variant"):
+        results.rankings(baseline="Vegas")
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_notebook_writes_a_report(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, axes='scheme = ["DCTCP", "XMP-4"]')
+    results = pathweave.run(path, out=tmp_path / "out", progress=False)
+    page = results.report(tmp_path / "page", pictures=False)
+    assert "<!doctype html>" in page.read_text().lower()
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_table_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, axes="")
+    results = pathweave.run(path, out=tmp_path / "out", progress=False)
+    with pytest.raises(
+        pathweave.InputError, match='there is no table "flow"; did you mean "flows"'
+    ):
+        results.table("flow")
+    assert results.table("recoveries").is_empty()

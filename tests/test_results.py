@@ -229,5 +229,9 @@ def test_summary_counts_what_did_not_finish(fake: None, tmp_path: Path) -> None:
     assert row["unfinished_bytes"] == left["delivered_bytes"].sum()
     done = flows.filter(pl.col("end") == "finished")
     assert row["goodput_mean_bps"] == pytest.approx(done["goodput_bps"].mean())
-    assert row["fct_p99_s"] == pytest.approx(done["fct_s"].quantile(0.99, "linear"))
+    # So many are unfinished that the tail is only known to be longer than the oldest of them.
+    ages = 2.0 - left["start_s"]
+    known = pl.concat([done["fct_s"], ages]).quantile(0.99, "linear")
+    assert row["fct_p99_s"] == pytest.approx(known)
+    assert row["fct_p99_at_least"]
     assert row["goodput_ci_bps"] is None

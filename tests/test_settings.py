@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import threading
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import pathweave
-from conftest import Command, write_scenario
+from conftest import Command, environment, fake_command, write_scenario
+from pathweave.errors import PathweaveError
 from pathweave.results.differences import differences, sentences
+from pathweave.results.lock import locked
 from pathweave.results.read import find_runs, search
 from pathweave.results.settings import Settings
+from pathweave.running.session import Request, open_session, writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,3 +278,118 @@ def test_differences_go_by_the_shortest_name() -> None:
     ]  # fmt: skip
     assert differences([one, one]) == []
     assert sentences(found, most=1) == ["a.rate: 1 Gbps / 2 Gbps", "and 2 more"]
+
+
+def test_copies_are_counted_once(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml", "--seeds", "2").returncode == 0
+    folder = tmp_path / "results/tab1/quick"
+    shutil.copytree(folder, folder.with_name("quick-copy"))
+    shutil.copytree(folder / "dctcp-s1", folder / "mine")
+    found = search([tmp_path / "results"])
+    assert [len(scenario.runs) for scenario in found.scenarios] == [4]
+    reasons = [unusable.reason for unusable in found.unusable]
+    assert len(reasons) == 2
+    assert "mine is a copy of a run in" in " ".join(reasons)
+    assert "4 runs in" in " ".join(reasons)
+    listed = cli("results").stdout
+    assert "different settings" not in listed
+    assert "are copies of runs in" in " ".join(listed.split())
+
+
+def test_runs_without_the_file_that_names_their_settings_stay_known(
+    cli: Command, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml").returncode == 0
+    (tmp_path / "results/tab1/quick/scenario.json").unlink()
+    assert "2 of 2 runs are there already" in cli("run", "tab1.toml").stderr
+    # Other settings do not take the folder over.
+    (tmp_path / "results/tab1/quick/scenario.json").unlink()
+    write_scenario(tmp_path, axes=AXES, fake="flows = 20")
+    assert cli("run", "tab1.toml").returncode == 0
+    assert len(names(tmp_path / "results/tab1")) == 2
+
+
+def test_a_variant_finds_its_run_under_either_name(cli: Command, tmp_path: Path) -> None:
+    own = '[own."XMP-4"]\na = {}'
+    write_scenario(tmp_path, axes=AXES, more=own.format(1))
+    assert cli("run", "tab1.toml").returncode == 0
+    write_scenario(tmp_path, axes=AXES, more=own.format(2))
+    assert cli("run", "tab1.toml").returncode == 0
+    folder = tmp_path / "results/tab1/quick"
+    shutil.rmtree(folder / "xmp-4-s1")
+    assert len(names(folder)) == 2
+    assert "2 of 2 runs are there already" in cli("run", "tab1.toml").stderr
+
+
+def test_what_was_asked_for_is_not_forgotten(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    assert cli("run", "tab1.toml", "--seeds", "3").returncode == 0
+    assert cli("run", "tab1.toml", "--only", "scheme=DCTCP").returncode == 0
+    (entry,) = json.loads(cli("results", "--json").stdout)["results"]
+    assert (entry["runs"], entry["asked"], entry["state"]) == (6, 6, "complete")
+    shutil.rmtree(tmp_path / "results/tab1/quick/xmp-4-s2")
+    (entry,) = json.loads(cli("results", "--json").stdout)["results"]
+    assert entry["state"] == "5 of 6 runs"
+    # A variant that the scenario no longer has is not missed.
+    shutil.rmtree(tmp_path / "results/tab1/quick/xmp-4-s1")
+    write_scenario(tmp_path, axes='scheme = ["DCTCP"]')
+    assert cli("run", "tab1.toml", "--seeds", "3").returncode == 0
+    (entry,) = json.loads(cli("results", "--json").stdout)["results"]
+    assert (entry["runs"], entry["asked"]) == (4, 3)
+
+
+def test_two_commands_at_once_share_a_folder(cli: Command, tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    command = ("run", "tab1.toml", "--seeds", "6", "--fresh", "--jobs", "1")
+    both = [
+        subprocess.Popen(
+            fake_command(command),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    folder = tmp_path / "results/tab1/quick"
+    assert len(find_runs([folder])[0].runs) == 12
+    assert len([*folder.iterdir()]) == 13
+    assert cli("verify", "results").returncode == 0
+
+
+def test_a_lock_keeps_others_out(tmp_path: Path) -> None:
+    entered = threading.Event()
+
+    def enter() -> None:
+        with locked(tmp_path):
+            entered.set()
+
+    with locked(tmp_path):
+        other = threading.Thread(target=enter)
+        other.start()
+        assert not entered.wait(0.2)
+    other.join(timeout=10)
+    assert entered.is_set()
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_folder_that_others_took_meanwhile_is_left_to_them(tmp_path: Path) -> None:
+    write_scenario(tmp_path, axes=AXES)
+    request = Request(path=tmp_path / "tab1.toml", root=tmp_path / "results")
+    ours = open_session(request)
+    write_scenario(tmp_path, axes=AXES, fake="flows = 20")
+    with writing(open_session(request)):
+        pass
+    before = (ours.plan.folder / "scenario.json").read_bytes()
+    taken = pytest.raises(PathweaveError, match="has just been taken by a run with other settings")
+    with taken, writing(ours):
+        pass
+    assert (ours.plan.folder / "scenario.json").read_bytes() == before
+    assert open_session(request).plan.folder == ours.plan.folder

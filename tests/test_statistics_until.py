@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from pathweave.statistics.interval import half_width
@@ -181,3 +182,17 @@ def test_skewed_differences_need_96_seeds_at_least(case: Case) -> None:
 def test_the_most_skewed_differences_are_not_covered_even_so(case: Case) -> None:
     """docs/statistics.md says so. Where this fails, the page has to be measured again."""
     assert least_coverage(case, least=96) < 0.93
+
+
+def test_skewed_differences_are_recognised() -> None:
+    """Exponential differences are found out more often than not, normal ones hardly ever."""
+    rng = np.random.default_rng(7)
+    rule = Rule(0.02, most=64)
+    found = {"normal": 0, "exponential": 0}
+    for _ in range(1000):
+        for name, draw in (("normal", rng.normal), ("exponential", rng.exponential)):
+            values = dict(enumerate(draw(size=20)))
+            zeros = dict.fromkeys(range(20), 0.0)
+            found[name] += rule.skewed(State(range(20), zeros, [values]))
+    assert found["normal"] < 60
+    assert found["exponential"] > 600

@@ -19,12 +19,14 @@ from pathweave.results.read import find_runs
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, default_jobs, execute, open_session
 from pathweave.running.texts import STDIN, open_text, to_toml
+from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pathweave.changes.changes import Changes
     from pathweave.changes.side import Side
+    from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
 _P = ParamSpec("_P")
@@ -98,6 +100,7 @@ def run(
     name: str | None = None,
     size: str | None = None,
     seeds: int | None = None,
+    until: str | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002 - the option's name
     only: Mapping[str, str] | None = None,
     out: str | os.PathLike[str] = layout.DEFAULT_ROOT,
@@ -114,7 +117,9 @@ def run(
             text of more than one line). Files that it names are looked for in the working folder.
         name: what results of a scenario that is not a file are called: "notebook" if None.
         size: "quick", "paper" or another size that the file defines.
-        seeds: how many seeds.
+        seeds: how many seeds; with `until` how many at most, 64 if None.
+        until: adds seeds until the intervals of the differences to the baseline are this narrow:
+            "2%", or "goodput=2%".
         set: overrides, as in `{"fabric.k": 4, "fabric.rate": "10 Gbps"}`.
         only: restrictions, as in `{"scheme": "XMP-4"}`.
         out: folder for results.
@@ -133,22 +138,30 @@ def run(
         Request(
             path=Path(),
             size=size,
-            seeds=seeds,
+            seeds=seeds or MOST if until else seeds,
             sets=tuple(f"{key}={_toml(value)}" for key, value in (set or {}).items()),
             only=tuple(f"{axis}={name}" for axis, name in (only or {}).items()),
             root=Path(out),
             fresh=fresh,
         ),
     )
-    if progress and session.plan.missing:
-        from pathweave.cli.console import messages
-        from pathweave.cli.progress import watch
 
-        shown = watch(messages(), len(session.plan.missing))
-        with shown:
-            outcome = execute(session, jobs or default_jobs(), shown)
+    def simulate(session: Session) -> Outcome:
+        if progress and session.plan.missing:
+            from pathweave.cli.console import messages
+            from pathweave.cli.progress import watch
+
+            shown = watch(messages(), len(session.plan.missing))
+            with shown:
+                return execute(session, jobs or default_jobs(), shown)
+        return execute(session, jobs or default_jobs(), Quiet())
+
+    if until:
+        target = parse_target(until, session.plan.scenario.groups)
+        ended = run_until(session, target, None, simulate)
+        session, outcome = ended.session, ended.outcome
     else:
-        outcome = execute(session, jobs or default_jobs(), Quiet())
+        outcome = simulate(session)
     if outcome.failed:
         task, reason = outcome.failed[0]
         raise PathweaveError(f"{len(outcome.failed)} runs failed; {task.label}: {reason}")

@@ -249,3 +249,58 @@ proptest! {
         let _ = Cdf::parse(&text);
     }
 }
+
+/// The share of sizes above `size`, by the points of a distribution.
+fn exceeded(points: &[(f64, f64)], size: f64) -> f64 {
+    let above = points.partition_point(|&(known, _)| known <= size);
+    if above == points.len() {
+        return 0.0;
+    }
+    let Some(&(below, from)) = above.checked_sub(1).map(|place| &points[place]) else {
+        return 1.0;
+    };
+    let (next, to) = points[above];
+    1.0 - (from + (to - from) * (size - below) / (next - below))
+}
+
+#[test]
+fn a_distribution_of_many_points_is_thinned_and_stays_what_it_is() {
+    // A heavy tail with noise, and a tenth of all sizes alike: no line fits it from end to end.
+    let count = 200_000;
+    let mut state = 1_u64;
+    let mut sizes: Vec<f64> = (0..count)
+        .map(|place| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let uniform = ((state >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
+            if place % 10 == 0 {
+                5000.0
+            } else {
+                1000.0 * libm::pow(uniform, -0.8)
+            }
+        })
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    let text: String = (1..=count)
+        .map(|rank| format!("{},{}\n", sizes[rank - 1], rank as f64 / count as f64))
+        .collect();
+    let whole = Cdf::parse(&text).unwrap();
+    let thin = whole.clone().thinned();
+    assert!(thin.points().len() < 60_000, "{}", thin.points().len());
+    assert!((thin.mean() / whole.mean() - 1.0).abs() < 1e-4);
+    for &(size, _) in whole.points().iter().step_by(7) {
+        let (before, after) = (
+            exceeded(whole.points(), size),
+            exceeded(thin.points(), size),
+        );
+        assert!(
+            (before - after).abs() <= 1.001e-4 * before,
+            "{size}: {before} {after}"
+        );
+    }
+    assert_eq!(thin.points().last(), whole.points().last());
+    // Few points stay as they are.
+    let few = Cdf::parse("1,0.25\n2,0.5\n3,0.75\n4,1\n").unwrap();
+    assert_eq!(few.clone().thinned(), few);
+}

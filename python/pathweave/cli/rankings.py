@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pathweave.results.merit import LEVEL, rankings, sentences
-from pathweave.results.present import difference_text, interval_text, share_text, unit_of
+from pathweave.results.merit import LEVEL, rankings
+from pathweave.results.present import (
+    difference_text,
+    interval_text,
+    seeds_text,
+    share_text,
+    unit_of,
+)
+from pathweave.results.sentences import sentences
 from pathweave.statistics.holm import CORRECTION
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ def _print(console: Console, ranking: Ranking) -> None:
                     _verdict(each.name, ranking, each.verdict.outcome if each.verdict else ""),
                 )
     in_unit = f", in {unit}" if unit else ""
-    over = f"{min(pairs)} seeds, " if pairs else ""
+    over = f"{seeds_text(min(pairs))}, " if pairs else ""
     title = f"{ranking.subject.text}{in_unit}: paired by seed ({over}95 % intervals; {CORRECTION},"
     console.print()
     console.print(Text(f"{title[0].upper()}{title[1:]} {LEVEL:.0%})".replace("5%", "5 %")))

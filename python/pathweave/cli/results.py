@@ -59,10 +59,10 @@ def _print(console: Console, entries: list[Entry], others: list[str]) -> None:
             entry.state,
         )
     console.print(table)
-    said: set[str] = set()
+    said: set[tuple[str, str]] = set()
     for entry in entries:
-        if entry.differences and entry.name not in said:
-            said.add(entry.name)
+        if entry.differences and (entry.name, entry.backend) not in said:
+            said.add((entry.name, entry.backend))
             console.print()
             console.print(f"{entry.name} was run with different settings:", markup=False)
             for line in entry.differences:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,10 @@ from pathweave.cli.options import (  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
+if TYPE_CHECKING:
+    from pathweave.running.pool import Outcome
+    from pathweave.running.session import Session
+
 
 def run(
     scenario: Scenario,
@@ -33,6 +37,14 @@ def run(
         typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
     ] = None,
     baseline: Baseline = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="Add seeds until the intervals of the differences to the baseline are this"
+            " narrow: 2%, or goodput=2%; --seeds at most, 64 if not given.",
+            metavar="[QUANTITY=]PERCENT",
+        ),
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there.")] = False,
     optimum: Annotated[
         bool,
@@ -59,6 +71,9 @@ def run(
     Results go to DIR/<scenario>/<settings>/<variant>-s<seed>/. Runs that are there already are
     kept, those of other settings too; Ctrl-C ends cleanly, and the same command goes on from there.
 
+    With --until it begins with 8 seeds and adds 4 at a time, until the widest 95 % interval has
+    been narrow enough twice in a row.
+
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
     from pathweave.cli.console import messages
@@ -66,6 +81,7 @@ def run(
     from pathweave.cli.progress import watch
     from pathweave.cli.source import open_scenario
     from pathweave.running.session import Request, check_baseline, default_jobs, execute
+    from pathweave.running.until import MOST, parse_target, run_until
 
     if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
         raise InputError("--utility and --problems are about the optimum: add --optimum")
@@ -77,7 +93,7 @@ def run(
         Request(
             path=scenario,
             size=size,
-            seeds=seeds,
+            seeds=seeds or MOST if until else seeds,
             sets=tuple(sets or ()),
             only=tuple(only or ()),
             root=out,
@@ -93,14 +109,27 @@ def run(
 
         check(session, utility)
     console = messages()
-    plan = session.plan
-    present = len(plan.present)
-    if present:
-        console.print(f"{present} of {len(plan.tasks)} runs are there already")
-    with watch(console, len(plan.missing)) as progress:
-        outcome = execute(session, jobs or default_jobs(), progress, progress.restore_terminal)
+
+    def simulate(session: Session) -> Outcome:
+        plan = session.plan
+        if plan.present and not until:
+            console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
+        with watch(console, len(plan.missing)) as progress:
+            return execute(session, jobs or default_jobs(), progress, progress.restore_terminal)
+
+    said = ""
+    if until:
+        target = parse_target(until, session.plan.scenario.groups)
+        ended = run_until(session, target, baseline, simulate)
+        session, outcome, said = ended.session, ended.outcome, ended.said
+    else:
+        outcome = simulate(session)
     if optimum and not outcome.cancelled:
         from pathweave.cli.optimum import solve_beside
 
         solve_beside(session, outcome, utility, problems)
-    finish(session, outcome, baseline)
+    try:
+        finish(session, outcome, baseline)
+    finally:
+        if said:
+            console.print(said, markup=False)

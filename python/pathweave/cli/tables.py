@@ -10,10 +10,11 @@ from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
 from pathweave.results.optimum import objective, summarise_optimum
+from pathweave.results.present import percentile_text
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.testbed import facts, remarks
-from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
+from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pathweave.results.read import StoredScenario
+
+
+_NAME_WIDTH = 11
+"""Columns that names have at least, so that numbers do not fold them into single letters."""
 
 
 def print_results(console: Console, scenario: StoredScenario, baseline: str | None = None) -> None:
@@ -67,7 +72,7 @@ def plain_table(*heads: str) -> Table:
         box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim",
         show_edge=False,
     )  # fmt: skip
-    table.add_column("", overflow="fold")
+    table.add_column("", overflow="fold", min_width=_NAME_WIDTH)
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True, vertical="bottom")
     return table
@@ -105,10 +110,10 @@ def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tu
         found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
         found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
         found += [_in(row["goodput_p50_bps"], rate), _in(row["goodput_p99_bps"], rate)]
-        found += [_in(row["fct_p50_s"], time), _in(row["fct_p99_s"], time)] if has_times else []
-        for end in cut_off:
-            left = row[end]
-            found.append(f"{left:,}, {size_text(row[f'{end}_bytes'])}" if left else "0")
+        if has_times:
+            found += [percentile_text(row, name, time) for name in ("fct_p50", "fct_p99")]
+        sized = row["finished"] + row["unfinished"] + row["stopped"]
+        found += [f"{number(100 * row[end] / sized, 2)} %" if row[end] else "0" for end in cut_off]
         return [*found, number(row["timeouts"] / row["flows"], 2) if row["timeouts"] else "0"]
 
     table = plain_table(*heads, "time-\nouts\na flow")
@@ -121,10 +126,11 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
     time = time_unit(_largest(rows, "jct_p50_s"))
 
     def cells(row: dict[str, Any]) -> list[str]:
-        times = [_in(row[name], time) for name in ("jct_mean_s", "jct_p50_s", "jct_p99_s")]
+        times = [_in(row["jct_mean_s"], time)]
+        times += [percentile_text(row, name, time) for name in ("jct_p50", "jct_p99")]
         return [f"{row['jobs']:,}", *times, f"{row['jobs'] - row['finished']:,}"]
 
-    table = plain_table("jobs", "mean", "p50", "p99", "unfinished")
+    table = plain_table("jobs", "mean of\nfinished", "p50", "p99", "unfinished")
     _add_rows(table, scenario, rows, cells)
     return f"Jobs: completion time in {time}", table
 

@@ -40,10 +40,10 @@ def verify(
         for run in scenario.runs
     ]
     console, progress = output(), messages()
-    good = bad = 0
+    same = as_written = bad = 0
     with Interrupt() as interrupt:
         for verdict in check(runs, jobs or default_jobs(), lambda: interrupt.raised, hashes=hashes):
-            done = good + bad + 1
+            done = same + as_written + bad + 1
             word = "differs" if verdict.differences else "same"
             note = f" ({verdict.note})" if verdict.note else ""
             if verdict.differences:
@@ -51,15 +51,20 @@ def verify(
                 console.print(f"{word}: {verdict.name}{note}", markup=False, soft_wrap=True)
                 for text in verdict.differences:
                     console.print(f"  {text}", markup=False, soft_wrap=True)
+            elif verdict.repeated:
+                same += 1
             else:
-                good += 1
+                as_written += 1
             if not hashes:
                 progress.print(f"{done} of {len(runs)}: {verdict.name}{note}", markup=False)
     for unusable in found.unusable:
         console.print(f"unusable: {unusable.reason}", markup=False, soft_wrap=True)
-    how = "files as written" if hashes else "the same to the last bit"
-    console.print(f"{good} of {len(runs) + len(found.unusable)} runs: {how}")
+    total = len(runs) + len(found.unusable)
+    if not hashes:
+        console.print(f"{same} of {total} runs: the same to the last bit")
+    if as_written or hashes:
+        console.print(f"{as_written} of {total} runs: files as written, not run again")
     if interrupt.raised:
-        progress.print(f"interrupted: {len(runs) - good - bad} runs were not checked")
+        progress.print(f"interrupted: {len(runs) - same - as_written - bad} runs were not checked")
     if bad or found.unusable or interrupt.raised:
         raise typer.Exit(FAILED)

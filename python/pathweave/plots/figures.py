@@ -10,7 +10,8 @@ from pathweave.plots.cdf import FEWEST, cdf_figure
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
 from pathweave.plots.spread import bars_figure, spread_figure
-from pathweave.results.summary import counted, has_finished, has_size
+from pathweave.results.completion import has_finished, has_size
+from pathweave.results.summary import counted
 from pathweave.results.units import rate_unit, scale, time_unit
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathweave.plots.figure import (
     scheme_colour,
     scheme_dash,
 )
-from pathweave.results.summary import has_finished
+from pathweave.results.completion import has_finished
 
 if TYPE_CHECKING:
     from pathweave.plots.frames import Source

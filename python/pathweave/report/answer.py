@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pathweave.report.tables import Cell, Row, Section, Table
-from pathweave.results.merit import LEVEL, rankings, sentences
-from pathweave.results.present import difference_text, interval_text, share_text, unit_of
+from pathweave.results.merit import LEVEL, rankings
+from pathweave.results.present import (
+    cost_columns,
+    difference_text,
+    interval_text,
+    seeds_text,
+    share_text,
+    unit_of,
+)
+from pathweave.results.sentences import sentences
 from pathweave.statistics.holm import CORRECTION
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
     return Answer(
         question=scenario.report.get("question", _question(found)),
         sentences=said,
-        tables=[_table(ranking, palette) for ranking in found],
+        tables=[_table(ranking, palette) for ranking in found if ranking.standings],
         notes=notes,
     )
 
@@ -56,23 +64,26 @@ def _table(ranking: Ranking, palette: Palette) -> Table:
     unit = unit_of(ranking)
     in_unit = f" ({unit})" if unit else ""
     pairs = {each.difference.pairs for each in ranking.standings if each.difference is not None}
-    seeds = f"{min(pairs)} seeds; " if pairs else ""
+    seeds = f"{seeds_text(min(pairs))}; " if pairs else ""
     title = ranking.subject.text
+    paid = cost_columns(ranking)
+    rows = [
+        Row(each.name, _colour(each, palette), [*_cells(each, ranking, unit), *rest])
+        for place, each in enumerate(ranking.standings)
+        for rest in [[Cell(texts[place]) for _, texts in paid]]
+    ]
     heads = [
         f"value{in_unit}",
         f"against {ranking.baseline}{in_unit}",
         "in %",
         "verdict",
         "unfinished",
+        *(head for head, _ in paid),
     ]
     sections = [
         Section(
             panel,
-            [
-                Row(each.name, _colour(each, palette), _cells(each, ranking, unit))
-                for each in ranking.standings
-                if each.panel == panel
-            ],
+            [row for row, each in zip(rows, ranking.standings, strict=True) if each.panel == panel],
         )
         for panel in ranking.panels
     ]

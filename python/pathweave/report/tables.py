@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.plots.frames import colour_axis
 from pathweave.results.optimum import FEW, shares, summarise_optimum
+from pathweave.results.present import percentile_text
 from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import CHOICES, judgements
-from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.summary import compares_survivors, summarise, summarise_jobs
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
     heads += [f"95 % ± ({rate})"] if interval else []
     heads += [f"p50 ({rate})", f"p99 ({rate})"]
     if has_times:
-        heads += [f"mean FCT ({time})", f"FCT p50 ({time})", f"FCT p99 ({time})"]
+        heads += [f"mean FCT of finished ({time})", f"FCT p50 ({time})", f"FCT p99 ({time})"]
     some_stopped = bool((rows["stopped"] > 0).any())
     heads += ["unfinished (delivered)", *(["stopped (delivered)"] if some_stopped else [])]
     heads += ["timeouts per flow", "retransmits per flow"]
@@ -185,26 +186,30 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
         found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
         found += [_in(row[name], rate) for name in ("goodput_p50_bps", "goodput_p99_bps")]
         if has_times:
-            found += [_in(row[name], time) for name in ("fct_mean_s", "fct_p50_s", "fct_p99_s")]
+            found.append(_in(row["fct_mean_s"], time))
+            found += [percentile_text(row, name, time) for name in ("fct_p50", "fct_p99")]
         for end in ("unfinished", *(["stopped"] if some_stopped else [])):
             left = row[end]
             found.append(f"{left:,} ({size_text(row[f'{end}_bytes'])})" if left else "0")
         found += [number(row[name] / row["flows"], 3) for name in ("timeouts", "retransmits")]
         return found
 
-    return Table(f'Flows of "{group}"', heads, _sections(scenario, palette, rows, cells))
+    title = f'Flows of "{group}"'
+    if has_times and compares_survivors(rows):
+        title += "; the mean completion time is that of survivors, so do not compare it"
+    return Table(title, heads, _sections(scenario, palette, rows, cells))
 
 
 def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:
     time = time_unit(_largest(rows, "jct_p50_s"))
     interval = not rows["jct_ci_s"].drop_nulls().is_empty()
-    heads = ["jobs", f"mean ({time})", *([f"95 % ± ({time})"] if interval else [])]
+    heads = ["jobs", f"mean of finished ({time})", *([f"95 % ± ({time})"] if interval else [])]
     heads += [f"p50 ({time})", f"p99 ({time})", "unfinished"]
 
     def cells(row: dict[str, Any]) -> list[str]:
         found = [f"{row['jobs']:,}", _in(row["jct_mean_s"], time)]
         found += [_in(row["jct_ci_s"], time, 3)] if interval else []
-        found += [_in(row[name], time) for name in ("jct_p50_s", "jct_p99_s")]
+        found += [percentile_text(row, name, time) for name in ("jct_p50", "jct_p99")]
         return [*found, f"{row['jobs'] - row['finished']:,}"]
 
     return Table("Jobs: completion time", heads, _sections(scenario, palette, rows, cells))
@@ -216,7 +221,9 @@ def _recoveries(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) 
 
     def cells(row: dict[str, Any]) -> list[str]:
         found = [f"{row['failures']:,}", f"{row['hit']:,}", f"{row['hit'] - row['recovered']:,}"]
-        return found + [_in(row[name], time) for name in ("recovery_p50_s", "recovery_max_s")]
+        return found + [
+            percentile_text(row, name, time) for name in ("recovery_p50", "recovery_p100")
+        ]
 
     title = "Failures: time until all that had been sent was delivered"
     return Table(title, heads, _sections(scenario, palette, rows, cells))

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
+from pathweave.results import layout
 from pathweave.results.read import StoredRun, StoredScenario, search
+from pathweave.results.schema import TABLES
 from pathweave.results.settings import what_differs_in
 
 if TYPE_CHECKING:
@@ -74,9 +76,14 @@ class Results:
         return parts
 
     def table(self, name: str) -> pl.DataFrame:
-        """Table `name` across all runs; empty when no run has it."""
+        """Table `name` across all runs; empty when no run has it.
+
+        Raises `InputError` for a name that no table has.
+        """
         import polars as pl
 
+        if name not in (*self.tables, *TABLES, *layout.OPTIMUM_TABLES):
+            raise InputError(f'there is no table "{name}"; {_near(name, [*TABLES])}')
         if name not in self._tables:
             self._tables[name] = self._read(name) if name in self.tables else pl.DataFrame()
         return self._tables[name]
@@ -199,6 +206,36 @@ class Results:
             [summarise(scenario) for scenario in self.scenarios], how="diagonal_relaxed"
         )
 
+    def rankings(self, baseline: str | None = None) -> pl.DataFrame:
+        """The variants in order of merit, one row per scenario, workload and variant.
+
+        With the paired difference to the baseline, its interval and the verdict; the columns are
+        those of `pathweave.results.ranked.ranked`. Raises `InputError` for an unknown baseline.
+        """
+        from pathweave.results.ranked import ranked
+
+        return ranked(self.scenarios, baseline)
+
+    def report(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        baseline: str | None = None,
+        pictures: bool = True,
+    ) -> Path:
+        """Write the report of these runs' folders, as `pathweave report` does; the page's path."""
+        from pathweave.report.build import build_report
+
+        folders = list(dict.fromkeys(scenario.folder for scenario in self.scenarios))
+        place = None if out is None else Path(out)
+        return build_report(folders, place, baseline=baseline, pictures=pictures)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of them: the answer of each scenario."""
+        from pathweave.report.fragment import fragment
+
+        return fragment(self.scenarios)
+
     def published(self) -> pl.DataFrame:
         """Published values beside ours, one row per value; empty when the scenario has none."""
         import polars as pl
@@ -236,6 +273,13 @@ def load(*folders: str | os.PathLike[str], invalid: bool = False) -> Results:
             stacklevel=2,
         )
     return Results(found.scenarios, invalid=invalid)
+
+
+def _near(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
 
 
 def _tags_of(scenario: StoredScenario) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
-from pathweave.results.settings import hash_in, what_differs_in
+from pathweave.results.settings import hash_in, lines_of_difference, same_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ class Entry:
     seeds: int
     runs: int
     asked: int | None
-    """How many runs the last command asked for; None when that is not known."""
+    """How many runs the commands with these settings asked for; None when that is not known."""
     invalid: int
     unusable: list[str]
     """Why runs of it cannot be used, one text each."""
@@ -69,11 +69,16 @@ class Entry:
 
 def inventory(found: Found) -> list[Entry]:
     """One entry for each scenario and settings, in the order of their folders."""
-    differing = dict(what_differs_in(found.scenarios))
+    differing = {
+        folder: lines
+        for group in same_scenario(found.scenarios)
+        if (lines := lines_of_difference(group))
+        for folder in (scenario.folder for scenario in group)
+    }
     entries: list[Entry] = []
     for scenario in found.scenarios:
         bad = [each.reason for each in found.unusable if each.folder.parent == scenario.folder]
-        entries.append(_entry(scenario, bad, differing.get(scenario.name, [])))
+        entries.append(_entry(scenario, bad, differing.get(scenario.folder, [])))
     return entries
 
 
@@ -109,10 +114,10 @@ def _asked(scenario: StoredScenario) -> int | None:
     if hash_in(scenario.folder) != scenario.settings.hash:
         return None
     try:
-        asked = read_json(scenario.folder / layout.SCENARIO).get("runs")
-    except (OSError, InputError):
+        asked = read_json(scenario.folder / layout.SCENARIO)["asked"]
+        return sum(len(seeds) for seeds in asked.values())
+    except (OSError, InputError, KeyError, AttributeError, TypeError):
         return None
-    return asked if isinstance(asked, int) else None
 
 
 def as_json(entries: Iterable[Entry], others: Iterable[str]) -> str:

@@ -70,11 +70,15 @@ def replaced_folder(folder: Path) -> Path:
 
 
 def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
-    """Folders that processes which no longer live left half written or half replaced.
+    """What processes that no longer live left half written or half replaced: folders, and drafts.
 
     With an older run that was being replaced comes the folder that it had.
     """
-    found: list[tuple[Path, Path | None]] = []
+    found: list[tuple[Path, Path | None]] = [
+        (path, None)
+        for path in sorted(scenario.glob(f".{SCENARIO}.*"))
+        if (owner := path.suffix[1:]).isdigit() and not _lives(int(owner))
+    ]
     for mark in (_PARTIAL, _REPLACED):
         for path in sorted(scenario.glob(f".*{mark}*")):
             name, _, owner = path.name.rpartition(mark)

@@ -13,24 +13,38 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
+from pathweave.results.completion import (
+    FEW_UNFINISHED,
+    Completion,
+    convergence_completion,
+    flow_completion,
+    job_completion,
+    together,
+)
+from pathweave.results.costs import Costs, costs
+from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
-from pathweave.results.summary import has_finished, has_size
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
-from pathweave.statistics.survival import bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from pathweave.results.read import StoredRun, StoredScenario
 
-FEW_UNFINISHED = 0.01
-"""Share of unfinished flows up to which a mean over the finished ones is a mean of all."""
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
+_OF_GROUPS = ("flows", "jobs", "convergence", "fairness")
+"""Tables whose rows belong to a traffic group."""
+_COMPLETIONS = {
+    "fct": flow_completion,
+    "jct": job_completion,
+    "time_to_fair_share": convergence_completion,
+}
+"""Times that may not have come to an end."""
 _CLOSED_LOOPS = ("permutation", "random")
 """Patterns in which a flow starts when another ends: what counts is how much gets through."""
 
@@ -52,11 +66,18 @@ class Subject:
         return QUANTITIES[self.quantity].larger_is_better
 
     @property
+    def written(self) -> str:
+        """As `parse_subject` reads it."""
+        of = f" of {self.group}" if self.group else ""
+        return f"{self.statistic} {self.quantity}{of}"
+
+    @property
     def text(self) -> str:
         """In words: "mean goodput of large"."""
         title = QUANTITIES[self.quantity].title
         title = title[0].lower() + title[1:]
-        return f"{self.statistic} {title}" + (f' of "{self.group}"' if self.group else "")
+        words = title if title.startswith(f"{self.statistic} ") else f"{self.statistic} {title}"
+        return words + (f' of "{self.group}"' if self.group else "")
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,7 @@ class Standing:
     """Whether some value is only a lower bound, because too many flows are unfinished."""
     unfinished: float
     """Share of the flows (or jobs) that have a size and did not finish."""
+    costs: Costs
     difference: Difference | None = None
     """To the baseline; None for the baseline itself, and where there is nothing to compare."""
     verdict: Verdict | None = None
@@ -118,22 +140,28 @@ def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Rank
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
-    axis = compared_axis(scenario.axes)
-    names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     wanted = baseline or scenario.report.get("baseline")
-    if wanted is not None and wanted not in scenario.axes[axis]:
-        known = ", ".join(scenario.axes[axis])
-        raise InputError(f'there is no variant "{wanted}" for a baseline on {axis}; it has {known}')
+    axis = compared_axis(scenario.axes, wanted)
+    names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
     found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
-    return [ranking for ranking in found if len(ranking.standings) > 1]
+    return [ranking for ranking in found if len(ranking.standings) != 1]
 
 
-def compared_axis(axes: Iterable[str]) -> str:
-    """The axis whose names are compared: "scheme" where there is one, else the first."""
-    named = list(axes)
-    return "scheme" if "scheme" in named else named[0]
+def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None) -> str:
+    """The axis whose names are compared: that of the baseline, else "scheme", else the first.
+
+    Raises `InputError` for a baseline that is on no axis.
+    """
+    named = sorted(axes, key=lambda axis: axis != "scheme")
+    if baseline is None:
+        return named[0]
+    for axis in named:
+        if baseline in axes[axis]:
+            return axis
+    known = "; ".join(f"{axis} has {', '.join(axes[axis])}" for axis in axes)
+    raise InputError(f'there is no variant "{baseline}" for a baseline: {known}')
 
 
 def subjects(scenario: StoredScenario) -> list[Subject]:
@@ -158,56 +186,29 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     return found
 
 
-def parse_subject(text: str, groups: Sequence[str]) -> Subject:
-    """Read "goodput", "p99 fct" or "mean fct of small"; raises `InputError` with what is wrong."""
+def parse_subject(text: str, groups: Sequence[str], where: str = "report.quantity") -> Subject:
+    """Read "goodput", "p99 fct" or "mean fct of small".
+
+    Raises `InputError` with what is wrong in `where`.
+    """
     rest, _, group = text.partition(" of ")
     *statistic, quantity = rest.split() or [""]
     group = group.strip()
     if quantity not in QUANTITIES:
         known = ", ".join(QUANTITIES)
-        raise InputError(f'report.quantity: unknown quantity "{quantity}"; there are {known}')
+        raise InputError(f'{where}: unknown quantity "{quantity}"; there are {known}')
     taken = " ".join(statistic) or "mean"
     if parse_statistic(taken).kind not in ("mean", "median", "quantile"):
         raise InputError(
-            "report.quantity: variants are ranked by a mean, a median or a percentile, not by"
-            f' "{taken}"'
+            f'{where}: variants are ranked by a mean, a median or a percentile, not by "{taken}"'
         )
-    if group and QUANTITIES[quantity].table not in ("flows", "jobs"):
-        raise InputError(
-            f"report.quantity: {quantity} is not of a traffic group; leave out its name"
-        )
+    if group and QUANTITIES[quantity].table not in _OF_GROUPS:
+        raise InputError(f"{where}: {quantity} is not of a traffic group; leave out its name")
     if group and group not in groups:
         raise InputError(
-            f'report.quantity: there is no traffic group "{group}"; there are {", ".join(groups)}'
+            f'{where}: there is no traffic group "{group}"; there are {", ".join(groups)}'
         )
     return Subject(quantity, taken, group)
-
-
-def sentences(ranking: Ranking) -> list[str]:
-    """The verdicts as sentences, one for each variant that can be told from the baseline."""
-    found: list[str] = []
-    for standing in ranking.standings:
-        where = f"{standing.panel}: " if standing.panel else ""
-        difference, verdict = standing.difference, standing.verdict
-        if difference is None or verdict is None or difference.percent is None:
-            continue
-        if difference.identical:
-            found.append(
-                f"{where}{standing.name} and {ranking.baseline} give the same on every seed."
-            )
-        elif verdict.outcome in ("better", "worse"):
-            more = "more" if difference.percent > 0 else "less"
-            half = difference.half_percent or 0.0
-            found.append(
-                f"{where}{standing.name} has {_percent(abs(difference.percent), half)} {more}"
-                f" {ranking.subject.text} than {ranking.baseline}: {verdict.outcome}."
-            )
-    return found
-
-
-def _percent(value: float, half: float) -> str:
-    digits = 0 if half >= 0.95 else 1 if half >= 0.095 else 2
-    return f"{value:.{digits}f} ± {half:.{digits}f} %"
 
 
 def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
@@ -216,14 +217,13 @@ def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
     return here or [{"name": name} for name in scenario.groups]
 
 
-def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
-    by_label: dict[str, list[StoredRun]] = {}
-    for run in scenario.runs:
-        by_label.setdefault(run.label, []).append(run)
-    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
-    subject, notes = _fair(subject, unfinished)
+def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Standing]:
+    """The variants that have a value of `subject`, not compared, in the scenario's order.
+
+    `axis` is the one whose names will be compared; empty where there is none.
+    """
     found: list[Standing] = []
-    for label, runs in by_label.items():
+    for label, runs in _by_label(scenario).items():
         values: dict[int, float] = {}
         at_least = False
         for run in runs:
@@ -231,19 +231,45 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
             if value is not None:
                 values[run.seed] = value
                 at_least |= bound
-        if not values:
-            continue
-        name = runs[0].axes.get(axis, "")
-        panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
-        found.append(Standing(label, name, panel, values, at_least, unfinished[label]))
+        if values:
+            name = runs[0].axes.get(axis, "")
+            panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
+            left = _unfinished(runs, subject)
+            paid = costs(scenario, label, subject.group)
+            found.append(Standing(label, name, panel, values, at_least, left, paid))
+    return found
+
+
+def _by_label(scenario: StoredScenario) -> dict[str, list[StoredRun]]:
+    found: dict[str, list[StoredRun]] = {}
+    for run in scenario.runs:
+        found.setdefault(run.label, []).append(run)
+    return found
+
+
+def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
+    by_label = _by_label(scenario)
+    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
+    subject, notes = _fair(subject, unfinished)
+    found = measured(scenario, axis, subject)
     judged = _judged(found, baseline, larger_is_better=subject.larger_is_better)
     if any(each.at_least for each in judged):
         notes.append(
             f'"At least": the {subject.statistic} depends on what is unfinished, and is not ranked.'
             " Let the run go on until more has finished."
         )
-    if not any(each.name == baseline for each in judged):
+    bounds = [each.panel for each in judged if each.name == baseline and each.at_least]
+    if bounds:
+        where = " in " + ", ".join(bounds) if any(bounds) else ""
+        notes.append(
+            f"Only a bound is known of the baseline {baseline}{where}, so nothing is compared with"
+            " it. --baseline names another."
+        )
+    if not judged:
+        notes.append(f"No run has a {subject.text}, so nothing is ranked by it.")
+    elif not any(each.name == baseline for each in judged):
         notes.append(f"There is no run of the baseline {baseline} here, so nothing is compared.")
+    notes += _alone(judged, baseline)
     notes += _sameness(scenario, judged)
     by_merit = scenario.report.get("order", "merit") == "merit"
     ordered = _ordered(judged, larger_is_better=subject.larger_is_better, by_merit=by_merit)
@@ -253,12 +279,13 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
-    if subject.quantity not in ("fct", "jct") or max(shares, default=0.0) <= FEW_UNFINISHED:
+    if subject.quantity not in _COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
     what = "jobs" if subject.quantity == "jct" else "flows"
+    did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
     worst = max(unfinished, key=lambda label: unfinished[label])
     note = (
-        f"Up to {100 * unfinished[worst]:.0f} % of the {what} did not finish ({worst}), so a mean"
+        f"Up to {100 * unfinished[worst]:.0f} % of the {what} did not {did} ({worst}), so a mean"
         f" over those that did would compare survivors."
     )
     if subject.statistic != "mean":
@@ -301,6 +328,24 @@ def _ordered(
     return sorted(standings, key=merit)
 
 
+def _alone(standings: Sequence[Standing], baseline: str) -> list[str]:
+    """Seeds that a difference leaves out, because one of the two variants has no run of them."""
+    bases = {each.panel: set(each.values) for each in standings if each.name == baseline}
+    notes: list[str] = []
+    for each in standings:
+        if each.difference is None:
+            continue
+        alone = sorted(set(each.values) ^ bases.get(each.panel, set()))
+        if alone:
+            seeds = ", ".join(str(seed) for seed in alone)
+            word = "seed" if len(alone) == 1 else "seeds"
+            notes.append(
+                f"{each.label} and {baseline} are not compared on {word} {seeds}: one of them has"
+                " no value there."
+            )
+    return notes
+
+
 def _sameness(scenario: StoredScenario, standings: Sequence[Standing]) -> list[str]:
     """Seeds or variants that make no difference."""
     notes: list[str] = []
@@ -325,67 +370,54 @@ def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
     import polars as pl
 
     table = QUANTITIES[subject.quantity].table
-    if table not in run.tables:
+    rows = table_of(run, table)
+    if rows is None:
         return None
-    rows = run.read(table)
     if table == "flows":
         rows = rows.filter(pl.col("in_window"))
-    if subject.group and "group" in rows.columns:
+    # The fairness of all flows has rows of its own, under no group.
+    if subject.group or table == "fairness":
         rows = rows.filter(pl.col("group") == subject.group)
     return rows
 
 
-def _ended(subject: Subject) -> Callable[[pl.DataFrame], tuple[list[float], pl.DataFrame]]:
-    """Completion times, and the rows of what did not complete."""
-    import polars as pl
-
-    def flows(rows: pl.DataFrame) -> tuple[list[float], pl.DataFrame]:
-        sized = rows.filter(has_size())
-        return (
-            sized.filter(has_finished())["fct_s"].drop_nulls().to_list(),
-            sized.filter(~has_finished()),
-        )
-
-    def jobs(rows: pl.DataFrame) -> tuple[list[float], pl.DataFrame]:
-        done = rows.filter(pl.col("finished"))
-        return done["jct_s"].drop_nulls().to_list(), rows.filter(~pl.col("finished"))
-
-    return jobs if subject.quantity == "jct" else flows
+def _completion(run: StoredRun, subject: Subject) -> Completion:
+    """What the flows or jobs of a run took that its value is over."""
+    rows = _rows(run, subject)
+    return Completion((), ()) if rows is None else _COMPLETIONS[subject.quantity](run, rows)
 
 
 def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
     """Share of flows with a size, or of jobs, that did not finish."""
-    if QUANTITIES[subject.quantity].table not in ("flows", "jobs"):
-        return 0.0
-    ended = _ended(subject)
-    done = left = 0
-    for run in runs:
-        rows = _rows(run, subject)
-        if rows is not None:
-            times, cut = ended(rows)
-            done, left = done + len(times), left + cut.height
-    return left / (done + left) if done + left else 0.0
+    if subject.quantity not in _COMPLETIONS:
+        flows = Subject("fct", "mean", subject.group)
+        return together([_completion(run, flows) for run in runs]).unfinished
+    return together([_completion(run, subject) for run in runs]).unfinished
 
 
 def _value(run: StoredRun, subject: Subject) -> tuple[float | None, bool]:
     """The value of a run in base units, and whether it is only a lower bound."""
-    rows = _rows(run, subject)
-    if rows is None or rows.is_empty():
-        return None, False
     statistic = parse_statistic(subject.statistic)
-    column = QUANTITIES[subject.quantity].column
-    if subject.quantity not in ("fct", "jct"):
-        return statistic.of(rows[column]), False
-    times, cut = _ended(subject)(rows)
-    if statistic.kind not in ("quantile", "median"):
-        import polars as pl
-
-        return statistic.of(pl.Series(times)), False
-    until = run.manifest["counters"].get("ended_s", 0.0)
-    ages = [
-        max(0.0, (end if end is not None else until) - start)
-        for start, end in cut.select("start_s", "end_s").iter_rows()
-    ]
-    percent = 50.0 if statistic.kind == "median" else 100 * statistic.at
-    found = bounds(times, ages).percentile(percent)
+    if subject.quantity not in _COMPLETIONS:
+        rows = _rows(run, subject)
+        quantity = QUANTITIES[subject.quantity]
+        if rows is None:
+            return None, False
+        if quantity.table == "links" and statistic.kind == "mean":
+            return _mean_by_bytes(rows, quantity.column), False
+        return statistic.of(rows[quantity.column]), False
+    completion = _completion(run, subject)
+    if statistic.kind == "mean":
+        times = completion.times
+        return (math.fsum(times) / len(times) if times else None), False
+    found = completion.percentile(50.0 if statistic.kind == "median" else 100 * statistic.at)
     return (None, False) if found is None else (found.value, found.at_least)
+
+
+def _mean_by_bytes(links: pl.DataFrame, column: str) -> float | None:
+    """The mean over ports, weighted by what they sent: what data meets, not what idle ports have.
+
+    Ports that only acknowledgements leave by hardly count.
+    """
+    sent = float(links["bytes"].sum())
+    return float((links["bytes"] * links[column]).sum()) / sent if sent else None

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pathweave.results.quantities import QUANTITIES
-from pathweave.results.units import rate_unit, scale, time_unit
+from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
-    from pathweave.results.merit import Ranking, Standing
+    from collections.abc import Mapping
 
+    from pathweave.results.merit import Ranking, Standing
+    from pathweave.statistics.survival import Percentile
+
+_MOST_DIGITS = 5
+"""Significant digits of a value, however narrow its interval."""
 _PLUS_MINUS_DIGITS = 2
 """Significant digits of half an interval; the value has as many decimals."""
+
+
+def seeds_text(seeds: int) -> str:
+    """A number of seeds in words: "1 seed"."""
+    return f"{seeds} {'seed' if seeds == 1 else 'seeds'}"
 
 
 def unit_of(ranking: Ranking) -> str:
@@ -54,23 +64,65 @@ def share_text(each: Standing) -> str:
     return plus_minus(found.percent, found.half_percent, signed=True)
 
 
+def cost_columns(ranking: Ranking) -> list[tuple[str, list[str]]]:
+    """What the variants cost: a head with its unit, and a text for each standing.
+
+    Only what some variant has, and drops, marks and timeouts only where there are any.
+    """
+    paid = [each.costs for each in ranking.standings]
+    short = [each.short_p99_s for each in paid]
+    time = time_unit(max((each.value for each in short if each is not None), default=0.0))
+    columns = [
+        (f"short flows p99 ({time})", [_bound(each, time) for each in short], any(short)),
+        ("mean queue (packets)", *_numbers([each.queue_packets for each in paid], 1)),
+        ("drops (%)", *_numbers([each.drops for each in paid], 100)),
+        ("marks (%)", *_numbers([each.marks for each in paid], 100)),
+        ("timeouts per flow", *_numbers([each.timeouts for each in paid], 1)),
+        ("fairness (Jain)", *_numbers([each.fairness for each in paid], 1)),
+        ("share of the optimum (%)", *_numbers([each.optimum for each in paid], 100)),
+    ]
+    return [(head, texts) for head, texts, there in columns if there]
+
+
+def _bound(percentile: Percentile | None, unit: str) -> str:
+    if percentile is None:
+        return "–"
+    text = number(percentile.value / scale(unit), 3)
+    return f"≥ {text}" if percentile.at_least else text
+
+
+def _numbers(values: list[float | None], factor: float) -> tuple[list[str], bool]:
+    texts = ["–" if value is None else number(factor * value, 3) for value in values]
+    return texts, any(values)
+
+
+def percentile_text(row: Mapping[str, Any], name: str, unit: str) -> str:
+    """A percentile of completion times in a row of a summary: "12.3", "≥ 12.3" for a bound."""
+    value = row[f"{name}_s"]
+    text = number(None if value is None else value / scale(unit), 4)
+    return f"≥ {text}" if row[f"{name}_at_least"] else text
+
+
 def plus_minus(value: float, half: float | None, *, signed: bool = False) -> str:
     """A value to the digits that half its interval leaves it: "+12.3 ± 4.5"."""
     sign = "+" if signed else ""
     if half is None or half == 0 or not math.isfinite(half):
-        decimals = _decimals(abs(value), 4)
+        decimals = _decimals(abs(value), 4) if value else 0
         text = f"{value:{sign},.{decimals}f}"
         return _minus(text if half is None else f"{text} ± 0")
-    decimals = _decimals(half, _PLUS_MINUS_DIGITS)
+    decimals = min(_decimals(half, _PLUS_MINUS_DIGITS), _decimals(abs(value), _MOST_DIGITS))
     return _minus(f"{value:{sign},.{decimals}f} ± {half:,.{decimals}f}")
 
 
 def _decimals(value: float, digits: int) -> int:
     if value <= 0 or not math.isfinite(value):
-        return 0
+        return 9
     return min(max(digits - 1 - math.floor(math.log10(value)), 0), 9)
 
 
 def _minus(text: str) -> str:
-    """With the sign that belongs to numbers."""
+    """With the sign that belongs to numbers, and none before what is rounded to 0."""
+    value = text.partition(" ")[0]
+    if value.startswith("-") and not value.strip("-0.,"):
+        text = text[1:]
     return text.replace("-", "−")

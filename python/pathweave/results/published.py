@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
+from pathweave.results.summary import counted
 from pathweave.results.units import scale
 from pathweave.statistics.interval import half_width
 
@@ -102,14 +104,9 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
 
     What is not stored is worked out.
     """
-    from pathweave.results.convergence import convergence
-    from pathweave.results.summary import counted
-
-    if name == "convergence":
-        return convergence(run)
-    if name not in run.tables:
+    table = table_of(run, name)
+    if table is None:
         return None
-    table = run.read(name)
     if name == "flows":
         return counted(table)
     if name == "jobs":

@@ -45,6 +45,7 @@ QUANTITIES = {
         "phase_links", "utilisation", "Link utilisation in a phase", larger_is_better=True
     ),
     "time_to_fair_share": Quantity("convergence", "time_to_fair_share_s", "Time to fair share"),
+    "fairness": Quantity("fairness", "jain", "Fairness (Jain's index)", larger_is_better=True),
     "phase_queue": Quantity("phase_links", "queue_mean", "Mean queue in a phase"),
 }
 """Names that `expected.toml` knows."""

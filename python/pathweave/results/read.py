@@ -10,7 +10,7 @@ from pathweave.results import layout
 from pathweave.results.differences import differences
 from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
-from pathweave.results.settings import Settings
+from pathweave.results.settings import Settings, same_scenario
 from pathweave.results.stored import digest, read_table, scan_table, sound
 from pathweave.results.testbed import invalid
 from pathweave.results.write import damage
@@ -170,7 +170,7 @@ class StoredScenario:
 
 @dataclass(frozen=True)
 class Unusable:
-    """A run's folder that could not be read."""
+    """A run's folder that cannot be used, or a folder of runs that cannot for one reason."""
 
     folder: Path
     reason: str
@@ -203,6 +203,8 @@ def search(paths: Iterable[Path]) -> Found:
         folders.update(dict.fromkeys(_run_folders(path)))
     scenarios: dict[tuple[Path, str], StoredScenario] = {}
     unusable: list[Unusable] = []
+    originals: dict[tuple[str, str, str], Path] = {}
+    copies: dict[tuple[Path, Path], list[Path]] = {}
     for folder in folders:
         try:
             run = _read_run(folder)
@@ -213,10 +215,16 @@ def search(paths: Iterable[Path]) -> Found:
             reason = f"{error.filename or folder} cannot be read: {error.strerror or error}"
             unusable.append(Unusable(folder, reason))
             continue
-        key = (folder.parent, str(run.manifest["settings"]))
+        settings, results = str(run.manifest["settings"]), str(run.manifest["results_hash"])
+        original = originals.setdefault((settings, str(run.manifest["hash"]), results), folder)
+        if original != folder:
+            copies.setdefault((folder.parent, original.parent), []).append(folder)
+            continue
+        key = (folder.parent, settings)
         if key not in scenarios:
             scenarios[key] = _read_scenario(folder.parent, run)
         scenarios[key].runs.append(run)
+    unusable += [_copies(runs, of) for (_, of), runs in copies.items()]
     if not scenarios:
         if unusable:
             raise InputError(_none_usable(unusable))
@@ -232,6 +240,15 @@ def search(paths: Iterable[Path]) -> Found:
     found = sorted(scenarios.values(), key=lambda scenario: str(scenario.folder))
     _tell_settings_apart(found)
     return Found(found, unusable)
+
+
+def _copies(runs: Sequence[Path], of: Path) -> Unusable:
+    """Runs of one folder that repeat those of another: counted twice they would feign precision."""
+    if len(runs) == 1:
+        return Unusable(runs[0], f"{runs[0]} is a copy of a run in {of}")
+    return Unusable(
+        runs[0].parent, f"{len(runs)} runs in {runs[0].parent} are copies of runs in {of}"
+    )
 
 
 def _none_usable(unusable: Sequence[Unusable]) -> str:
@@ -423,14 +440,11 @@ def _extend_name(scenario: StoredScenario, variant_hash: str, words: str) -> Non
 
 def _tell_settings_apart(scenarios: Sequence[StoredScenario]) -> None:
     """Scenarios of one name say what tells their settings apart."""
-    together: dict[tuple[str, str], list[StoredScenario]] = {}
-    for scenario in scenarios:
-        together.setdefault((scenario.name, scenario.backend), []).append(scenario)
-    for group in together.values():
-        if len(group) < 2:
-            continue
-        for scenario in group:
-            scenario.apart = scenario.folder.name
+    for group in same_scenario(scenarios):
+        names = [scenario.folder.name for scenario in group]
+        for scenario in group if len(group) > 1 else ():
+            alone = names.count(scenario.folder.name) == 1
+            scenario.apart = scenario.folder.name if alone else str(scenario.folder)
 
 
 def _complete_axes(scenario: StoredScenario) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.completion import recovery_completion, together
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -14,7 +16,9 @@ def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:
     """One row per variant in which links went down, over all of its failures and seeds.
 
     Columns: variant, the axes, failures, hit (flows, once per failure), recovered (of these),
-    recovery_p50_s and recovery_max_s (of those that did).
+    recovery_p50_s and recovery_p100_s (the longest) over all that were hit. One that did not
+    recover counts with the time that it had until the run's end, and `recovery_p50_at_least` and
+    `recovery_p100_at_least` say whether the percentile is only a lower bound on that account.
     """
     import polars as pl
 
@@ -26,16 +30,15 @@ def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:
             continue
         tables = [run.read("recoveries") for run in runs]
         hits = pl.concat(tables)
-        took = hits["recovery_s"].drop_nulls()
+        found = together([recovery_completion(*each) for each in zip(runs, tables, strict=True)])
         rows.append(
             {
                 "variant": label,
                 **runs[0].axes,
                 "failures": sum(table["at_s"].n_unique() for table in tables),
                 "hit": hits.height,
-                "recovered": took.len(),
-                "recovery_p50_s": took.median(),
-                "recovery_max_s": took.max(),
+                "recovered": len(found.times),
+                **found.columns("recovery", (50, 100)),
             }
         )
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -18,7 +18,7 @@ from pathweave.results.differences import differences, sentences
 from pathweave.results.jsonfile import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pathweave._core import Scenario
@@ -117,11 +117,17 @@ def folder_for(scenario: Path, settings: Settings) -> Path:
 
 
 def hash_in(folder: Path) -> str | None:
-    """The hash of the settings that a folder says it is of; None when it says nothing."""
+    """The hash of the settings that a folder or else its first run is of; None when none says."""
     try:
         return read_json(folder / layout.SCENARIO)["settings"]["hash"]
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        pass
+    for manifest in sorted(folder.glob(f"*/{layout.MANIFEST}")):
+        try:
+            return str(read_json(manifest)["settings"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
 
 
 def what_differs(settings: Sequence[Settings]) -> list[tuple[str, list[str]]]:
@@ -133,21 +139,32 @@ def what_differs(settings: Sequence[Settings]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def what_differs_in(scenarios: Sequence[StoredScenario]) -> list[tuple[str, list[str]]]:
-    """Of each scenario that stands there with several settings its name, and what differs.
-
-    A line says which folders are compared, in their order; the others what differs, key by key.
-    """
+def same_scenario(scenarios: Iterable[StoredScenario]) -> list[list[StoredScenario]]:
+    """Those of one name and backend together: they may only differ in settings."""
     together: dict[tuple[str, str], list[StoredScenario]] = {}
     for scenario in scenarios:
         together.setdefault((scenario.name, scenario.backend), []).append(scenario)
-    found: list[tuple[str, list[str]]] = []
-    for (name, _), group in together.items():
-        if len(group) > 1:
-            folders = " / ".join(scenario.folder.name for scenario in group)
-            differing = what_differs([scenario.settings for scenario in group])
-            found.append((name, [folders, *sentences(differing)]))
-    return found
+    return list(together.values())
+
+
+def lines_of_difference(group: Sequence[StoredScenario]) -> list[str]:
+    """What tells the settings of one scenario apart; nothing where there is only one.
+
+    The first line says which folders are compared, in their order; the others what differs, key by
+    key.
+    """
+    if len(group) < 2:
+        return []
+    found = sentences(what_differs([scenario.settings for scenario in group]))
+    # A program that was changed without a new version gives other results for the same settings.
+    found = found or ["the settings are the same, the results are not"]
+    return [" / ".join(scenario.folder.name for scenario in group), *found]
+
+
+def what_differs_in(scenarios: Sequence[StoredScenario]) -> list[tuple[str, list[str]]]:
+    """Of each scenario that stands there with several settings its name, and what differs."""
+    found = [(group[0].name, lines_of_difference(group)) for group in same_scenario(scenarios)]
+    return [(name, lines) for name, lines in found if lines]
 
 
 def _values(sets: Sequence[str]) -> list[str]:

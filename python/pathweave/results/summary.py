@@ -1,9 +1,11 @@
 """The summary table: what became of the flows of each traffic group under each variant.
 
 The table is over flows that started in the measurement window, and flows without a size that were
-under way in it. Means, percentiles and completion times are over those that finished and those
-without a size; flows that had a size and did not finish are counted beside them, those that were
-stopped and those that the end of the run cut off, with the bytes they delivered.
+under way in it. Goodput is that of all of them, over the time that each was under way. Percentiles
+of completion times count flows that did not finish at their age, and are a lower bound where these
+flows decide; mean completion times are over the flows that finished. Flows that had a size and did
+not finish are counted, those that were stopped and those that the end of the run cut off, with the
+bytes they delivered.
 The mean is the mean of the runs' means, its interval is over seeds; percentiles are over the flows
 of all seeds. Runs on the testbed that are invalid are left out.
 """
@@ -12,19 +14,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.completion import (
+    FEW_UNFINISHED,
+    flow_completion,
+    has_finished,
+    has_size,
+    job_completion,
+    together,
+)
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
+    from pathweave.results.completion import Completion
     from pathweave.results.read import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = (
-    "group", "size_bytes", "delivered_bytes", "end", "in_window", "fct_s", "goodput_bps",
-    "retransmits", "timeouts",
+    "group", "size_bytes", "delivered_bytes", "start_s", "end_s", "end", "in_window", "fct_s",
+    "goodput_bps", "retransmits", "timeouts",
 )  # fmt: skip
+
+_TAIL = 99
+_PERCENTILES = (50, _TAIL)
 
 
 def summarise(scenario: StoredScenario) -> pl.DataFrame:
@@ -33,8 +47,8 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
     Columns: scenario, settings, group, variant, the axes, seeds, flows, finished, unfinished,
     unfinished_bytes, stopped, stopped_bytes (of flows with a size); goodput_mean_bps,
     goodput_ci_bps (half the 95 % interval, null for one seed), goodput_p50_bps, goodput_p99_bps;
-    fct_mean_s, fct_p50_s, fct_p99_s; timeouts, retransmits
-    (totals).
+    fct_mean_s, fct_p50_s, fct_p99_s, fct_p50_at_least, fct_p99_at_least (whether these percentiles
+    are only lower bounds); timeouts, retransmits (totals). A p99 of one value is null.
     """
     import polars as pl
 
@@ -57,7 +71,7 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
                 about
                 | runs[0].axes
                 | {"seeds": len(runs)}
-                | _flow_row(flows.filter(pl.col("group") == group))
+                | _flow_row(flows.filter(pl.col("group") == group), runs)
             )
     frame = pl.DataFrame(rows, infer_schema_length=None)
     if frame.is_empty():
@@ -67,14 +81,18 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
 
 
 def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
-    """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles."""
+    """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles.
+
+    The mean is over jobs that finished; percentiles are as those of flows, with `jct_p50_at_least`
+    and `jct_p99_at_least`.
+    """
     import polars as pl
 
     scenario = scenario.counted()
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
-        jobs = _read(runs, "jobs", ("finished", "jct_s"))
+        jobs = _read(runs, "jobs", ("start_s", "end_s", "finished", "jct_s"))
         if jobs is None or jobs.is_empty():
             continue
         done = jobs.filter(pl.col("finished"))
@@ -82,36 +100,29 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
             {"scenario": scenario.name, "variant": label, **runs[0].axes, "seeds": len(runs)}
             | {"jobs": jobs.height, "finished": done.height}
             | _mean_and_interval(done, "jct_s", "jct_mean_s", "jct_ci_s")
-            | {
-                name: done["jct_s"].quantile(at, interpolation="linear")
-                for name, at in (("jct_p50_s", 0.5), ("jct_p99_s", 0.99))
-            }
+            | _completion_columns(runs, jobs, job_completion, "jct")
         )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def counted(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows that means and percentiles are over: finished ones, and those without a size.
+def compares_survivors(rows: pl.DataFrame) -> bool:
+    """Whether a mean over the finished flows of these rows of a summary favours some of them.
 
-    Only those of the measurement window.
+    So it does where more than 1 % of a variant's flows did not finish, and not equally many.
     """
+    cut = rows["unfinished"] + rows["stopped"]
+    shares = [
+        left / (left + done) if left + done else 0.0
+        for left, done in zip(cut, rows["finished"], strict=True)
+    ]
+    return max(shares, default=0.0) > FEW_UNFINISHED and len(set(shares)) > 1
+
+
+def counted(flows: pl.DataFrame) -> pl.DataFrame:
+    """Flows of the window that finished, and those without a size: what published values are of."""
     import polars as pl
 
     return flows.filter(pl.col("in_window") & (has_finished() | ~has_size()))
-
-
-def has_finished() -> pl.Expr:
-    """Whether all of a flow's size was delivered: neither a stop nor the run's end cut it off."""
-    import polars as pl
-
-    return pl.col("end") == "finished"
-
-
-def has_size() -> pl.Expr:
-    """Whether a flow has a size; flows that send until they are stopped have 0 or null."""
-    import polars as pl
-
-    return pl.col("size_bytes").fill_null(0) > 0
 
 
 def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.DataFrame | None:
@@ -125,10 +136,9 @@ def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.D
     return pl.concat(parts, how="diagonal_relaxed") if parts else None
 
 
-def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
+def _flow_row(flows: pl.DataFrame, runs: Sequence[StoredRun]) -> dict[str, Any]:
     import polars as pl
 
-    basis = counted(flows)
     sized = flows.filter(has_size())
     done, left, cut = (
         sized.filter(pl.col("end") == end) for end in ("finished", "unfinished", "stopped")
@@ -142,10 +152,10 @@ def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
             "stopped": cut.height,
             "stopped_bytes": int(cut["delivered_bytes"].sum() or 0),
         }
-        | _mean_and_interval(basis, "goodput_bps", "goodput_mean_bps", "goodput_ci_bps")
-        | _percentiles(basis, "goodput_bps", "goodput", "bps")
+        | _mean_and_interval(flows, "goodput_bps", "goodput_mean_bps", "goodput_ci_bps")
+        | _percentiles(flows["goodput_bps"].drop_nulls())
         | {"fct_mean_s": _mean_and_interval(done, "fct_s", "mean", "ci")["mean"]}
-        | _percentiles(done, "fct_s", "fct", "s")
+        | _completion_columns(runs, flows, flow_completion, "fct")
         | {
             "timeouts": int(flows["timeouts"].sum() or 0),
             "retransmits": int(flows["retransmits"].sum() or 0),
@@ -153,11 +163,28 @@ def _flow_row(flows: pl.DataFrame) -> dict[str, Any]:
     )
 
 
-def _percentiles(frame: pl.DataFrame, column: str, name: str, unit: str) -> dict[str, Any]:
-    values = frame[column].drop_nulls()
-    return {
-        f"{name}_p{at}_{unit}": values.quantile(at / 100, interpolation="linear") for at in (50, 99)
-    }
+def _percentiles(goodput: pl.Series) -> dict[str, float | None]:
+    found = {at: goodput.quantile(at / 100, interpolation="linear") for at in _PERCENTILES}
+    if len(goodput) < 2:
+        found[_TAIL] = None
+    return {f"goodput_p{at}_bps": value for at, value in found.items()}
+
+
+def _completion_columns(
+    runs: Sequence[StoredRun],
+    rows: pl.DataFrame,
+    completion: Callable[[StoredRun, pl.DataFrame], Completion],
+    name: str,
+) -> dict[str, Any]:
+    """Percentiles over all that the runs started; `rows` have a column `seed`."""
+    import polars as pl
+
+    parts = [completion(run, rows.filter(pl.col("seed") == run.seed)) for run in runs]
+    found = together(parts)
+    columns = found.columns(name, _PERCENTILES)
+    if len(found.times) + len(found.ages) < 2:
+        columns |= {f"{name}_p{_TAIL}_s": None, f"{name}_p{_TAIL}_at_least": False}
+    return columns
 
 
 def _mean_and_interval(

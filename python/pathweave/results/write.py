@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.lock import locked
 from pathweave.results.stored import digest
 from pathweave.results.testbed import PlayedOutput
 
@@ -79,7 +80,8 @@ def write_run(
         if isinstance(output, PlayedOutput):
             manifest["testbed"] = dict(output.testbed)
         write_json(partial / layout.MANIFEST, manifest)
-        _take_place(partial, folder)
+        with locked(folder.parent):
+            _take_place(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -124,13 +124,18 @@ def _backend(utility: str | None, *, routing: bool, playing: Playing | None) -> 
 def _run_folder(folder: Path, variant: Variant, seed: int) -> Path:
     """The folder of a run: named by variant and seed, with a hash where that name is taken."""
     plain = folder / layout.run_name(variant.slug, seed)
+    hashed = folder / layout.run_name(variant.slug, seed, variant.settings_hash)
+    if variant.settings_hash in (owner := _owner(plain), _owner(hashed)):
+        return plain if owner == variant.settings_hash else hashed
+    return plain if owner is None else hashed
+
+
+def _owner(run: Path) -> str | None:
+    """The hash of the variant that a run is of; None where there is no run."""
     try:
-        owner = read_json(plain / layout.MANIFEST)["variant"]["hash"]
+        return str(read_json(run / layout.MANIFEST)["variant"]["hash"])
     except (OSError, ValueError, KeyError, TypeError):
-        return plain
-    if owner == variant.settings_hash:
-        return plain
-    return folder / layout.run_name(variant.slug, seed, variant.settings_hash)
+        return None
 
 
 def _hash(simulated: str, utility: str | None, *, routing: bool, played: str | None) -> str:
@@ -157,7 +162,9 @@ def prepare_folder(folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PathweaveError(f"cannot write to the folder {folder}: permission denied")
     for path, replaced in layout.leftovers(folder):
-        if replaced is None:
+        if replaced is not None:
+            clear_replaced(path, replaced)
+        elif path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
-            clear_replaced(path, replaced)
+            path.unlink(missing_ok=True)

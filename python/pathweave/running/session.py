@@ -8,13 +8,16 @@ import os
 import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
 from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.lock import locked
+from pathweave.results.settings import hash_in
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
@@ -140,10 +143,7 @@ def check_baseline(session: Session, baseline: str | None) -> None:
         return
     if not session.axes:
         raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
-    axis = compared_axis(session.axes)
-    if wanted not in session.axes[axis]:
-        known = ", ".join(session.axes[axis])
-        raise InputError(f'there is no variant "{wanted}" for a baseline on {axis}; it has {known}')
+    compared_axis(session.axes, wanted)
 
 
 def default_jobs() -> int:
@@ -177,10 +177,25 @@ def writing(session: Session) -> Iterator[None]:
     folder = session.plan.folder
     prepare_folder(folder)
     try:
-        write_json(folder / layout.SCENARIO, _about(session))
+        with locked(folder):
+            _claim(session)
         yield
     except OSError as error:
         raise PathweaveError(_reason(error, folder)) from error
+
+
+def _claim(session: Session) -> None:
+    """Say in the folder of the session's settings what was asked for.
+
+    Raises `PathweaveError` when another process has taken the folder since the session was opened.
+    """
+    folder, settings = session.plan.folder, session.plan.settings
+    if hash_in(folder) not in (None, settings.hash):
+        raise PathweaveError(
+            f"{folder} has just been taken by a run with other settings; give the command again, "
+            "and it uses a folder beside it"
+        )
+    write_json(folder / layout.SCENARIO, _about(session))
 
 
 def _about(session: Session) -> dict[str, object]:
@@ -189,7 +204,7 @@ def _about(session: Session) -> dict[str, object]:
         variant.settings_hash: json.loads(variant.resolved) for variant in scenario.variants
     }
     first = next(iter(resolved.values()), {})
-    known = _known_phases(session.plan.folder)
+    before = _said_before(session.plan.folder)
     return {
         "format": layout.FORMAT,
         "settings": session.plan.settings.to_json(),
@@ -201,19 +216,31 @@ def _about(session: Session) -> dict[str, object]:
         # A list of pairs: the order is what it is for.
         "axes": [[axis, list(names)] for axis, names in session.axes.items()],
         "groups": list(scenario.groups),
-        "runs": len(session.plan.tasks),
+        "asked": _asked(session, before.get("asked", {})),
         "report": first.get("report", {}),
         # By variant: runs that are there already may know their phases by other names.
-        "phases": known
+        "phases": dict(before.get("phases", {}))
         | {name: value.get("measure", {}).get("phases", {}) for name, value in resolved.items()},
         "expected": [entry.to_json() for entry in session.expected],
     }
 
 
-def _known_phases(folder: Path) -> dict[str, object]:
-    """The names that earlier commands gave to the phases of other variants."""
+def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """The seeds of each variant that this and earlier commands asked for, by label.
+
+    Variants that the scenario no longer has are left out.
+    """
+    known = {", ".join(names) for names in product(*session.axes.values())}
+    asked = {label: set(seeds) for label, seeds in before.items() if label in known}
+    for task in session.plan.tasks:
+        asked.setdefault(task.identity.variant.label, set()).add(task.identity.seed)
+    return {label: sorted(seeds) for label, seeds in asked.items()}
+
+
+def _said_before(folder: Path) -> dict[str, Any]:
+    """What earlier commands with these settings wrote into the folder."""
     try:
-        return dict(read_json(folder / layout.SCENARIO).get("phases", {}))
+        return read_json(folder / layout.SCENARIO)
     except (OSError, ValueError):
         return {}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError
+from pathweave.results import layout
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame
 
@@ -30,6 +31,8 @@ class Verdict:
     """What is not the same, one text each; empty where all is."""
     note: str = ""
     """What a reader should know of how it was checked."""
+    repeated: bool = True
+    """Whether it was run again; else its files alone were checked."""
 
 
 def verify(
@@ -53,9 +56,9 @@ def verify(
             while waiting and len(active) < jobs:
                 name, stored = waiting.pop()
                 if hashes or stored.backend != "simulate":
-                    yield Verdict(
-                        name, (), "" if hashes else f"{stored.backend}: files checked only"
-                    )
+                    note = "" if hashes else f"{stored.backend}: files checked only"
+                    found = damaged_optimum(stored)
+                    yield Verdict(name, (found,) if found else (), note, repeated=False)
                     continue
                 try:
                     run = _again(stored)
@@ -78,6 +81,15 @@ def verify(
             run.cancel()
 
 
+def damaged_optimum(stored: StoredRun) -> str | None:
+    """What is wrong with the optimum beside a run; None where it is whole, and without one."""
+    path = stored.folder / layout.OPTIMUM
+    if stored.optimum is not None or not path.exists():
+        return None
+    what = f"{path} or its tables are damaged, or of another run"
+    return f"{what}; `pathweave run --optimum` solves it again"
+
+
 def _again(stored: StoredRun) -> Any:
     _core = core()
     try:
@@ -90,14 +102,16 @@ def _again(stored: StoredRun) -> Any:
 def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:
     made_by = stored.manifest["pathweave"]
     note = "" if made_by == version else f"made by version {made_by}, checked by {version}"
+    beside = damaged_optimum(stored)
+    optimum = () if beside is None else (beside,)
     try:
         output = run.take()
     except RuntimeError as error:
-        return Verdict(name, (f"it fails: {error}",), note)
+        return Verdict(name, (f"it fails: {error}", *optimum), note)
     if output.results_hash == stored.manifest["results_hash"]:
-        return Verdict(name, (), note)
-    differing = tuple(_differences(stored, output))
-    return Verdict(name, differing or ("the hash of its results differs",), note)
+        return Verdict(name, optimum, note)
+    differing = tuple(_differences(stored, output)) or ("the hash of its results differs",)
+    return Verdict(name, (*differing, *optimum), note)
 
 
 def _differences(stored: StoredRun, output: Output) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pathweave.statistics.paired import Difference
 
-Outcome = Literal["better", "worse", "not told apart", "unknown"]
+Outcome = Literal["better", "worse", "not told apart", "too few seeds"]
 
 CORRECTION: Final = "Holm"
 """Name of the correction, as reports print it."""
@@ -40,7 +40,7 @@ class Verdict:
     """Whether a variant is better than the baseline, as far as the seeds tell."""
 
     outcome: Outcome
-    """"unknown" where there are too few pairs for a test."""
+    """"too few seeds" where there are too few pairs for a test."""
     adjusted_p: float | None
     """p-value after the correction; None where there is no test."""
     comparisons: int
@@ -73,12 +73,12 @@ def verdicts(
     """The verdict on each difference to the baseline; together they are one family.
 
     The correction can leave "not told apart" a difference whose own 95 % interval excludes 0.
-    Comparisons without a p-value are "unknown" and do not count in the family. Raises ValueError
-    as `holm` does.
+    Comparisons without a p-value are "too few seeds" and do not count in the family. Raises
+    ValueError as `holm` does.
     """
     tested = [place for place, each in enumerate(differences) if each.p_value is not None]
     family = holm([each.p_value for each in differences if each.p_value is not None], level)
-    found = [Verdict("unknown", None, len(tested))] * len(differences)
+    found = [Verdict("too few seeds", None, len(tested))] * len(differences)
     for place, adjusted, rejected in zip(tested, family.adjusted, family.rejected, strict=True):
         mean = differences[place].mean
         outcome: Outcome = "not told apart"

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 Reason = Literal["narrow enough", "most seeds reached"]
 
+SKEWED = 1.0
+"""Skewness of differences from which a few seeds may not tell enough."""
+
 
 @dataclass(frozen=True)
 class State:
@@ -106,12 +109,41 @@ class Rule:
             return Decision(0, "most seeds reached", half)
         return Decision(looks[len(taken)] - len(seeds), None, half)
 
+    def skewed(self, state: State) -> bool:
+        """Whether the differences of some variant are skewed beyond doubt.
+
+        Then an interval over few of them holds the truth less often than its level says, as in the
+        lower half of the table above: where the sample's skewness is above `SKEWED` and twice its
+        standard error under a normal distribution.
+        """
+        baseline = _of(state.baseline, state.seeds)
+        series = [
+            [values[seed] - baseline[seed] for seed in baseline if seed in values]
+            for values in (_of(variant, state.seeds) for variant in state.variants)
+        ] or [list(baseline.values())]
+        return any(_is_skewed(values) for values in series)
+
     def _looks(self) -> list[int]:
         return [*range(self.least, self.most, self.step), self.most]
 
     def _narrow(self, state: State, seeds: Sequence[int]) -> bool:
         half, values = _widest(state, seeds)
         return half is not None and values >= self.least and half <= self.target
+
+
+def _is_skewed(values: Sequence[float]) -> bool:
+    n = len(values)
+    if n < 3:
+        return False
+    mean = math.fsum(values) / n
+    second = math.fsum((value - mean) ** 2 for value in values) / n
+    if second == 0:
+        return False
+    third = math.fsum((value - mean) ** 3 for value in values) / n
+    skewness = math.sqrt(n * (n - 1)) / (n - 2) * third / second**1.5
+    # Of the sample skewness of normal values (Cramér 1946, 29.3).
+    error = math.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+    return abs(skewness) > max(SKEWED, 2 * error)
 
 
 def _widest(state: State, seeds: Sequence[int]) -> tuple[float | None, int]:

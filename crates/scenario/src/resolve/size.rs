@@ -80,7 +80,7 @@ pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -
         format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
     });
     match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
-        Ok(cdf) => Some(cdf),
+        Ok(cdf) => Some(cdf.thinned()),
         Err(text) => {
             report.wrong(steps, text);
             None

@@ -119,6 +119,58 @@ impl Cdf {
         &self.points
     }
 
+    /// The same with fewer points, where there are more than [`Cdf::MOST_POINTS`].
+    ///
+    /// No size's probability of being exceeded changes by more than a ten-thousandth of itself, so
+    /// neither does the mean. Each part of the distribution that a line from a point of it stays
+    /// that close to becomes this line; the points that are left are points of the original.
+    #[must_use]
+    pub fn thinned(self) -> Cdf {
+        if self.points.len() <= Cdf::MOST_POINTS {
+            return self;
+        }
+        let (first, rest) = self
+            .points
+            .split_first()
+            .expect("a distribution has points");
+        let mut kept = vec![*first];
+        // The line from the last point that is kept has a slope within these, for all points since.
+        let (mut anchor, mut least, mut most) = (*first, f64::NEG_INFINITY, f64::INFINITY);
+        let mut last = *first;
+        for &(size, probability) in rest {
+            let mut slope = (probability - anchor.1) / (size - anchor.0);
+            if !(least <= slope && slope <= most) {
+                if last != anchor {
+                    kept.push(last);
+                }
+                (anchor, least, most) = (last, f64::NEG_INFINITY, f64::INFINITY);
+                slope = (probability - anchor.1) / (size - anchor.0);
+            }
+            last = (size, probability);
+            if size == anchor.0 {
+                // A jump: no line stays close to it.
+                if last != anchor {
+                    kept.push(last);
+                }
+                anchor = last;
+                continue;
+            }
+            let room = Cdf::TOLERANCE * (1.0 - probability) / (size - anchor.0);
+            least = least.max(slope - room);
+            most = most.min(slope + room);
+        }
+        if last != anchor {
+            kept.push(last);
+        }
+        Cdf { points: kept }
+    }
+
+    /// Points from which on a distribution is thinned when it is read from a file.
+    pub const MOST_POINTS: usize = 20_000;
+
+    /// Largest change of a probability of being exceeded by thinning, as a share of it.
+    const TOLERANCE: f64 = 1e-4;
+
     /// The mean in bytes.
     pub fn mean(&self) -> f64 {
         let (first_size, first_probability) = self.points[0];
