@@ -21,6 +21,7 @@ from pathweave.cli.results import results
 from pathweave.cli.run import run
 from pathweave.cli.solve import solve
 from pathweave.cli.testbed import play_all
+from pathweave.cli.trace import trace
 from pathweave.cli.verify import verify
 
 app = typer.Typer(
@@ -63,6 +64,7 @@ app.command(name="report")(report)
 app.command(name="results")(results)
 app.command(name="compare")(compare)
 app.command(name="export")(export)
+app.command(name="trace")(trace)
 app.command(name="verify")(verify)
 app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)

@@ -9,6 +9,7 @@ import typer
 from pathweave.cli.exits import FAILED, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from pathweave.running.plan import Task
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
@@ -58,10 +59,14 @@ def outcome_document(
     from pathweave.results.read import find_runs
 
     plan = session.plan
-    states = dict.fromkeys(plan.present, ("present", ""))
-    states |= dict.fromkeys(outcome.finished, ("finished", ""))
-    states |= dict.fromkeys(outcome.cancelled, ("interrupted", ""))
-    states |= dict.fromkeys(outcome.left_out, ("left out", ""))
+    states: dict[Task, tuple[str, str]] = {}
+    for state, tasks in (
+        ("present", plan.present),
+        ("finished", outcome.finished),
+        ("interrupted", outcome.cancelled),
+        ("left out", outcome.left_out),
+    ):
+        states |= dict.fromkeys(tasks, (state, ""))
     for task, reason in outcome.failed:
         states[task] = ("refused" if task in outcome.refused else "failed", reason)
     done = [task.folder for task in (*plan.present, *outcome.finished)]

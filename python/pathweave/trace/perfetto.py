@@ -72,7 +72,7 @@ def beginning() -> bytes:
 
 
 def process(uuid: int, name: str) -> bytes:
-    """A group of tracks; Perfetto's groups are processes, whose number is here that of the track."""
+    """A group of tracks: Perfetto calls it a process, whose number is here the group's own."""
     about = signed(_PID, uuid) + text(_PROCESS_NAME, name)
     return _track(unsigned(_UUID, uuid) + text(_NAME, name) + delimited(_PROCESS, about))
 
