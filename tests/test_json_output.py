@@ -80,7 +80,7 @@ def test_report_says_what_it_wrote(cli: Command, tmp_path: Path) -> None:
     written = {str(path.relative_to(tmp_path)) for path in (tmp_path / "page/charts").rglob("*.*")}
     assert set(said["charts"]) == written
     assert [each["settings"] for each in said["scenarios"]] == ["quick", "quick-k=4"]
-    assert said["scenarios"][1]["rankings"][0]["quantity"] == "mean goodput of large"
+    assert said["scenarios"][1]["rankings"][0]["quantity"] == "median fct of large"
     assert said["changes"]["differences"] == [{"key": "set", "a": "[]", "b": '["fabric.k=4"]'}]
     (left,) = said["left_out"]
     assert "dctcp-s2/flows.parquet is damaged" in left
