@@ -3,6 +3,7 @@
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
 use crate::build;
+use crate::extent::{Course, Samples};
 use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
@@ -30,8 +31,17 @@ pub(super) struct Live {
     pub named: Vec<u32>,
     /// Of each subflow.
     pub rtts: Vec<RttHistogram>,
-    /// The window and the RTT that were last recorded of each subflow.
-    pub recorded: Vec<(f64, Option<Time>)>,
+    /// What was last recorded of each subflow.
+    pub recorded: Vec<Recorded>,
+}
+
+/// What was last recorded of a subflow, and what has been seen of it since.
+#[derive(Default)]
+pub(super) struct Recorded {
+    pub window: Option<f64>,
+    pub rtt: Option<Time>,
+    pub course: Option<Course>,
+    pub samples: Samples,
 }
 
 /// The traffic of a plan, for hosts that are somebody else's.
