@@ -225,6 +225,7 @@ impl<'p> Run<'p> {
             .into_iter()
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
+            .min(self.workload.next_closing())
             .min(self.routing.next_detection())
     }
 
@@ -253,6 +254,9 @@ impl<'p> Run<'p> {
             self.reroute(due, hosts);
         }
         self.sample(now, hosts);
+        if self.workload.next_closing() <= due {
+            self.workload.close();
+        }
         if self.plan.stop.at.is_some_and(|at| at <= due) {
             self.workload.ended = Some(Verdict::Stopped);
         }
