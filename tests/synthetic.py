@@ -24,6 +24,7 @@ class Shape:
     series: bool = False
     phases: bool = False
     duration_s: float = 2.0
+    speed: float = 1.0
 
 
 def generator(*parts: object) -> np.random.Generator:
@@ -36,7 +37,7 @@ def tables(axes: dict[str, str], seed: int, shape: Shape) -> dict[str, Table]:
     pattern = axes.get("pattern", "Permutation")
     rng = generator(scheme, pattern, seed)
     subflows = subflow_count(scheme)
-    mean = BASE_MBPS.get(scheme, 500) * PATTERN.get(pattern, 1.0) * 1e6
+    mean = BASE_MBPS.get(scheme, 500) * PATTERN.get(pattern, 1.0) * 1e6 * shape.speed
     large = _flows(rng, shape, mean, subflows, scheme)
     parts = [large]
     if shape.small and pattern == "Incast":

@@ -89,6 +89,28 @@ def test_what_a_reader_should_know_is_said(fake: None, tmp_path: Path) -> None:
     assert "fabric.k=4" in text
 
 
+def test_two_settings_of_a_scenario_are_compared(fake: None, tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, axes='scheme = ["DCTCP"]')
+    out = tmp_path / "results"
+    pathweave.run(path, seeds=2, out=out, progress=False)
+    pathweave.run(path, seeds=2, set={"fabric.k": 4}, out=out, progress=False)
+    before, after = out / "tab1/quick", out / "tab1/quick-k=4"
+    text = build_report([before, after], tmp_path / "two", pictures=False).read_text()
+    assert text.index("Made up: what changed") < text.index("Flows of &#34;large&#34;")
+    head = text[text.index('id="changes"') : text.index('id="s1"')]
+    assert "A, the baseline: quick. B: quick-k=4." in head
+    assert "set: [] / [&#34;fabric.k=4&#34;]" in head
+    assert head.count("<td>identical</td>") > 5
+    assert "All results are identical to the last bit." in head
+    # One folder, or two of different scenarios, are no pair.
+    other = write_scenario(tmp_path, "fig1", axes='scheme = ["DCTCP"]')
+    pathweave.run(other, out=out, progress=False)
+    for folders in ([out / "tab1"], [before], [before, out / "fig1"]):
+        assert (
+            "what changed" not in build_report(folders, tmp_path / "x", pictures=False).read_text()
+        )
+
+
 def test_markup_in_names_is_text(fake: None, tmp_path: Path) -> None:
     path = write_scenario(tmp_path, axes='scheme = ["<b>bold</b>", "</script>"]')
     pathweave.run(path, out=tmp_path / "results", progress=False)

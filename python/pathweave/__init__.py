@@ -7,6 +7,7 @@ results.flows        # a polars frame, one row per flow
 results.summary()    # the summary table
 
 results = pathweave.load("results/tab1")
+pathweave.compare("results/tab1/quick", "results/tab1/quick-k=20") # what has moved
 pathweave.explain("xmp") # what a controller, pattern or quantity is
 """
 
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathweave.errors import InputError, PathweaveError, ScenarioError
-    from pathweave.notebook import explain, run
+    from pathweave.notebook import compare, explain, run
     from pathweave.results.collection import Results, load
 
     __version__: str
@@ -27,6 +28,7 @@ __all__ = [
     "Results",
     "ScenarioError",
     "__version__",
+    "compare",
     "explain",
     "load",
     "run",
@@ -37,6 +39,7 @@ _HOMES = {
     "PathweaveError": "pathweave.errors",
     "ScenarioError": "pathweave.errors",
     "Results": "pathweave.results.collection",
+    "compare": "pathweave.notebook",
     "explain": "pathweave.notebook",
     "load": "pathweave.results.collection",
     "run": "pathweave.notebook",

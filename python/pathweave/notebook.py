@@ -1,4 +1,4 @@
-"""`pathweave.run()` and `pathweave.explain()`: the commands of these names, for notebooks."""
+"""`pathweave.run()`, `compare()` and `explain()`: the commands of these names, for notebooks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pathweave import topics
+from pathweave.changes.changes import compare_sides
+from pathweave.changes.judge import RELEVANT
+from pathweave.changes.side import read_side, side_of
 from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
@@ -21,6 +24,8 @@ from pathweave.running.until import MOST, parse_target, run_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pathweave.changes.changes import Changes
+    from pathweave.changes.side import Side
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
@@ -52,6 +57,40 @@ def explain(name: str) -> topics.Explained:
         InputError: nothing has this name; the message has near ones.
     """
     return topics.explain(name)
+
+
+@_in_one_line
+def compare(
+    a: str | os.PathLike[str] | Results,
+    b: str | os.PathLike[str] | Results,
+    *,
+    at: str | None = None,
+    relevant: float = RELEVANT,
+) -> Changes:
+    """Compare two sets of results of one scenario: what has moved from `a`, the baseline, to `b`.
+
+    The result has `table` (a polars frame with one row per variant and quantity), `moved`,
+    `differences` of the settings and `identical`; a notebook shows all of it.
+
+    Args:
+        a: results of a scenario with the same settings: their folder, or what `run` and `load`
+            return.
+        b: other results of the same scenario.
+        at: the name of a phase, or a window of time such as "10 s..15 s", that both have.
+        relevant: smallest change that counts, as a part of the mean of `a`.
+
+    Raises:
+        InputError: there is nothing to compare, or more than one scenario or settings on a side.
+    """
+    return compare_sides(_side("A", a), _side("B", b), at=at, relevant=relevant)
+
+
+def _side(name: str, results: str | os.PathLike[str] | Results) -> Side:
+    if not isinstance(results, Results):
+        return read_side(name, Path(results))
+    if not results.scenarios:
+        raise InputError(f"there are no results in {name}")
+    return side_of(name, results.scenarios[0].folder, results.scenarios)
 
 
 @_in_one_line

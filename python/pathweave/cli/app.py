@@ -9,8 +9,10 @@ import typer
 
 from pathweave.cli.bench import bench
 from pathweave.cli.check import check
+from pathweave.cli.compare import compare
 from pathweave.cli.completion import bash_words
 from pathweave.cli.exits import guarded
+from pathweave.cli.export import export
 from pathweave.cli.init import init
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
@@ -26,7 +28,8 @@ app = typer.Typer(
     help="Simulate data-centre fabrics packet by packet, compare multipath congestion controls "
     "and judge them by the optimum.",
     epilog="Example: pathweave run papers/xmp/fig1.toml --seeds 5\n\n"
-    "Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included).",
+    "Exit codes: 0 done, 2 wrong input, 1 anything else (interrupted runs included; of compare, "
+    "that something has moved).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: Rich would take half of the time that help may take
@@ -58,6 +61,8 @@ app.command(name="solve")(solve)
 app.command(name="testbed")(play_all)
 app.command(name="report")(report)
 app.command(name="results")(results)
+app.command(name="compare")(compare)
+app.command(name="export")(export)
 app.command(name="verify")(verify)
 app.add_typer(kernel, name="kernel")
 app.command(name="bench")(bench)

@@ -4,7 +4,7 @@
 2  wrong input: the command line, a scenario (or one that the testbed cannot play), a folder
    without results
 1  anything else: a run failed, a disk was full, or it was interrupted (a second Ctrl-C ends the
-   process by the signal itself, which a shell shows as 130)
+   process by the signal itself, which a shell shows as 130); `compare` found that something moved
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from pathweave.report.backends import (
     queue_tables,
     series_figures,
 )
+from pathweave.report.changes import Changed, changed
 from pathweave.report.tables import (
     Table,
     optimum_tables,
@@ -89,7 +90,8 @@ def build_report(
 
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
     and SVG of every chart go to `charts` beside it. `baseline` names the variant that others are
-    compared with. Raises `InputError` when there are no runs.
+    compared with. Two folders with one scenario's results of different
+    settings are also compared with each other. Raises `InputError` when there are no runs.
     """
     found = search(folders)
     scenarios = found.scenarios
@@ -107,7 +109,8 @@ def build_report(
     target.mkdir(parents=True, exist_ok=True)
     page = target / PAGE
     unusable = [unusable.reason for unusable in found.unusable]
-    page.write_text(_page(parts, besides, what_differs_in(scenarios), unusable), encoding="utf-8")
+    text = _page(parts, besides, what_differs_in(scenarios), unusable, changed(folders, scenarios))
+    page.write_text(text, encoding="utf-8")
     if pictures:
         for beside in besides:
             write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
@@ -236,6 +239,7 @@ def _page(
     besides: Sequence[Beside],
     apart: Sequence[tuple[str, list[str]]],
     unusable: Sequence[str],
+    changes: Changed | None,
 ) -> str:
     import jinja2
     import vl_convert
@@ -258,6 +262,7 @@ def _page(
         besides=besides,
         apart=apart,
         unusable=unusable,
+        changes=changes,
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
         library=library,

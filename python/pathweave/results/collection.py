@@ -56,6 +56,16 @@ class Results:
         """Table `name` across all runs, not yet read; raises `KeyError` when no run has it."""
         import polars as pl
 
+        parts = self.parts(name)
+        if not parts:
+            known = ", ".join(self.tables)
+            raise KeyError(f"no run has a table {name!r}; there are {known}")
+        return pl.concat(parts, how="diagonal_relaxed")
+
+    def parts(self, name: str) -> list[pl.LazyFrame]:
+        """Table `name` run by run, not yet read; runs without it are left out."""
+        import polars as pl
+
         parts: list[pl.LazyFrame] = []
         for scenario, run in self._counted():
             if name not in run.tables:
@@ -63,10 +73,7 @@ class Results:
             part = run.scan(name)
             own = part.collect_schema().names()
             parts.append(part.select(*_tags(scenario, run, own), pl.all()))
-        if not parts:
-            known = ", ".join(self.tables)
-            raise KeyError(f"no run has a table {name!r}; there are {known}")
-        return pl.concat(parts, how="diagonal_relaxed")
+        return parts
 
     def table(self, name: str) -> pl.DataFrame:
         """Table `name` across all runs; empty when no run has it.

@@ -156,11 +156,11 @@ def write_table(folder: Path, name: str, table: pl.DataFrame) -> dict[str, Any]:
             row_group_size=ROW_GROUP,
         )
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _as_os_error(error, path) from error
+        raise as_os_error(error, path) from error
     return {"rows": table.height, "sha256": digest(path)}
 
 
-def _as_os_error(error: Exception, path: Path) -> OSError:
+def as_os_error(error: Exception, path: Path) -> OSError:
     """What Polars says of a write that failed, with the number of the error and the file."""
     if isinstance(error, OSError) and error.errno is not None:
         return OSError(error.errno, os.strerror(error.errno), str(path))

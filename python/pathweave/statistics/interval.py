@@ -18,11 +18,12 @@ _TINY = 1e-300
 
 
 @lru_cache(maxsize=4096)
-def t_critical(degrees: int, level: float = 0.95) -> float:
+def t_critical(degrees: float, level: float = 0.95) -> float:
     """The t that |T| exceeds with probability 1 - `level`, T being Student's with `degrees`.
 
-    For `level` 0.95 it is the 0.975 quantile. Relative error below 1e-9 for levels up to 0.9999.
-    Raises ValueError for a level outside 0 to 1 and for less than one degree of freedom.
+    `degrees` need not be whole. For `level` 0.95 it is the 0.975 quantile. Relative error below
+    1e-9 for levels up to 0.9999. Raises ValueError for a level outside 0 to 1 and for less than one
+    degree of freedom.
     """
     if not 0 < level < 1:
         raise ValueError(f"a confidence level is between 0 and 1, not {level}")
@@ -38,7 +39,7 @@ def t_critical(degrees: int, level: float = 0.95) -> float:
             return low
 
 
-def _density(t: float, degrees: int) -> float:
+def _density(t: float, degrees: float) -> float:
     """Student's density."""
     return math.exp(
         math.lgamma((degrees + 1) / 2)
@@ -47,7 +48,7 @@ def _density(t: float, degrees: int) -> float:
     ) / math.sqrt(math.pi * degrees)
 
 
-def two_sided_p(t: float, degrees: int) -> float:
+def two_sided_p(t: float, degrees: float) -> float:
     """The probability that |T| exceeds |`t`|, T being Student's with `degrees` degrees of freedom.
 
     Raises ValueError for less than one degree of freedom and for a `t` that is not a number.

@@ -1,0 +1,1 @@
+"""What changed between two sets of results of one scenario, and whether seeds alone explain it."""

@@ -1,0 +1,304 @@
+"""The comparison of two sets of results: what differs in settings, and what changed for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pathweave.changes.judge import LEVEL, RELEVANT, Change, Compared, judge
+from pathweave.changes.measure import observe
+from pathweave.changes.pairing import Pairing, pairing
+from pathweave.changes.side import Side, read_side
+from pathweave.changes.span import parse_span, phases_of
+from pathweave.errors import InputError
+from pathweave.results.differences import differences, flatten
+from pathweave.results.settings import what_differs
+from pathweave.statistics.holm import CORRECTION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from pathweave.changes.span import Span
+    from pathweave.results.read import StoredRun
+
+_TEXTS = ("variant", "quantity", "taken", "of", "phase", "unit", "method", "verdict")
+"""Columns of the table that hold texts."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant that both sides have runs of."""
+
+    label: str
+    """Empty for a scenario without variants."""
+    seeds: tuple[list[int], list[int]]
+    """Of A and of B."""
+    pairing: Pairing
+    repeatable: bool
+    """Whether all seeds of a side give the same bits, on both sides."""
+    identical: bool
+    """Whether the tables are the same to the last bit on both sides, for every seed."""
+    differences: list[tuple[str, list[str]]]
+    """What differs in its own settings, beyond what differs for all variants."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What differs between two sets of results, A and B; A is the baseline."""
+
+    a: Side
+    b: Side
+    at: str
+    """The phase or the time that is compared; empty for all."""
+    relevant: float
+    """Smallest change that counts, as a part of the baseline's mean."""
+    differences: list[tuple[str, list[str]]]
+    """Keys of the settings whose values differ, with the values of A and of B."""
+    variants: list[Variant]
+    changes: list[Change]
+    notes: list[str] = field(default_factory=list)
+    """What is on one side only, and what could not be compared."""
+
+    @property
+    def moved(self) -> list[Change]:
+        """The changes that are certain and large enough to count."""
+        return [each for each in self.changes if each.verdict == "moved"]
+
+    @property
+    def identical(self) -> bool:
+        """Whether all tables are the same to the last bit."""
+        return all(variant.identical for variant in self.variants)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per variant and quantity.
+
+        Columns: variant, quantity, taken ("mean", "median", "unfinished"), of (traffic group or
+        layer), phase, unit, before and after (means over seeds, in that unit), seeds_before,
+        seeds_after, difference, half (of its interval at 1 - 0.01), percent and half_percent (of
+        `before`), p_value, adjusted_p, method, verdict.
+        """
+        import polars as pl
+
+        rows = [change_to_json(each) for each in self.changes]
+        texts = dict.fromkeys(_TEXTS, pl.String)
+        whole = dict.fromkeys(("seeds_before", "seeds_after"), pl.Int64)
+        numbers = dict.fromkeys(rows[0], pl.Float64) if rows else {}
+        return pl.DataFrame(rows, schema=numbers | texts | whole)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, for programs."""
+        return {
+            "a": self.a.to_json(),
+            "b": self.b.to_json(),
+            "at": self.at,
+            "level": LEVEL,
+            "correction": CORRECTION,
+            "relevant": self.relevant,
+            "differences": _keys(self.differences),
+            "identical": self.identical,
+            "variants": [
+                {
+                    "variant": variant.label,
+                    "seeds_a": variant.seeds[0],
+                    "seeds_b": variant.seeds[1],
+                    "paired": variant.pairing.paired,
+                    "why_unpaired": variant.pairing.why,
+                    "repeatable": variant.repeatable,
+                    "identical": variant.identical,
+                    "differences": _keys(variant.differences),
+                }
+                for variant in self.variants
+            ],
+            "changes": [change_to_json(each) for each in self.changes],
+            "moved": len(self.moved),
+            "notes": self.notes,
+        }
+
+    def __repr__(self) -> str:
+        from pathweave.changes.present import summary
+
+        return f"<pathweave.Changes {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from pathweave.changes.present import as_html
+
+        return as_html(self)
+
+
+def compare_folders(
+    a: Path, b: Path, *, at: str | None = None, relevant: float = RELEVANT
+) -> Changes:
+    """Compare the results in folder `b` with those in folder `a`, the baseline.
+
+    Each holds results of one scenario with the same settings. `at` is the name of a phase, or a
+    window of time such as "10 s..15 s". `relevant` is a part of the baseline's mean. Raises
+    `InputError` where there is nothing to compare.
+    """
+    return compare_sides(read_side("A", a), read_side("B", b), at=at, relevant=relevant)
+
+
+def compare_sides(
+    a: Side, b: Side, *, at: str | None = None, relevant: float = RELEVANT
+) -> Changes:
+    """The same for results that have been read."""
+    if a.scenario.name != b.scenario.name:
+        raise InputError(
+            f"{a.given} and {b.given} are of different scenarios, {a.scenario.name} and"
+            f" {b.scenario.name}; compare takes results of one scenario"
+        )
+    labels = [label for label in a.scenario.labels() if label in b.scenario.labels()]
+    if not labels:
+        raise InputError(
+            f"{a.given} and {b.given} have no variant in common: A has"
+            f" {', '.join(a.scenario.labels())}; B has {', '.join(b.scenario.labels())}"
+        )
+    span = None if at is None else _span(a, b, labels, at)
+    differing = what_differs([a.scenario.settings, b.scenario.settings])
+    variants = [_variant(a, b, label) for label in labels]
+    compared = [_compared(a, b, variant, span) for variant in variants]
+    changes, notes = judge(compared, relevant)
+    if not changes:
+        where = f' at "{at}"' if at is not None else ""
+        raise InputError(f"{a.given} and {b.given} have no quantity in common{where}")
+    return Changes(
+        a=a,
+        b=b,
+        at=at or "",
+        relevant=relevant,
+        differences=differing,
+        variants=variants,
+        changes=changes,
+        notes=[*_notes(a, b), *_together(notes, variants)],
+    )
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """A change as a row of a table."""
+    measure = change.measure
+    return {
+        "variant": change.variant,
+        "quantity": measure.quantity,
+        "taken": measure.taken,
+        "of": measure.of,
+        "phase": measure.phase,
+        "unit": measure.unit,
+        "before": change.before,
+        "after": change.after,
+        "seeds_before": change.seeds[0],
+        "seeds_after": change.seeds[1],
+        "difference": change.difference,
+        "half": change.half,
+        "percent": change.percent,
+        "half_percent": change.half_percent,
+        "p_value": change.p_value,
+        "adjusted_p": change.adjusted_p,
+        "method": change.method,
+        "verdict": change.verdict,
+    }
+
+
+def _keys(found: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, str]]:
+    return [{"key": key, "a": values[0], "b": values[1]} for key, values in found]
+
+
+def _span(a: Side, b: Side, labels: Sequence[str], at: str) -> Span:
+    runs = [[run for label in labels for run in side.runs(label).values()] for side in (a, b)]
+    theirs = phases_of(runs[1])
+    return parse_span(at, [name for name in phases_of(runs[0]) if name in theirs])
+
+
+def _variant(a: Side, b: Side, label: str) -> Variant:
+    before, after = a.runs(label), b.runs(label)
+    bits = [[_bits(run) for run in side.values()] for side in (before, after)]
+    return Variant(
+        label=label,
+        seeds=(sorted(before), sorted(after)),
+        pairing=pairing(before, after),
+        repeatable=all(len(each) > 1 and each.count(each[0]) == len(each) for each in bits),
+        identical=before.keys() == after.keys()
+        and all(_same(before[seed], after[seed]) for seed in before),
+        differences=_own_differences(a, b, before, after),
+    )
+
+
+def _bits(run: StoredRun) -> dict[str, Any]:
+    return {name: about["sha256"] for name, about in run.manifest["tables"].items()}
+
+
+def _same(before: StoredRun, after: StoredRun) -> bool:
+    """Whether two runs gave the same: by the hash of all results, or file by file.
+
+    The hash is of what the backend gave; files are compared for backends that hash in another way.
+    """
+    same_hash = before.manifest["results_hash"] == after.manifest["results_hash"]
+    return same_hash or _bits(before) == _bits(after)
+
+
+def _own_differences(
+    a: Side, b: Side, before: Mapping[int, StoredRun], after: Mapping[int, StoredRun]
+) -> list[tuple[str, list[str]]]:
+    """What differs between the settings of one variant, beyond what differs between all."""
+    shared = [flatten(side.scenario.settings.scenario) for side in (a, b)]
+    told = {path for path in {*shared[0], *shared[1]} if shared[0].get(path) != shared[1].get(path)}
+    own = [
+        {
+            path: value
+            for path, value in flatten(_settings_of(next(iter(runs.values())))).items()
+            if path not in told
+        }
+        for runs in (before, after)
+    ]
+    return differences(own)
+
+
+def _settings_of(run: StoredRun) -> dict[str, Any]:
+    """The resolved scenario of a run without what no result depends on."""
+    resolved = dict(run.manifest["resolved"])
+    for name in ("title", "report"):
+        resolved.pop(name, None)
+    measure = dict(resolved.get("measure", {}))
+    measure["phases"] = sorted(measure.get("phases", {}).values())
+    return resolved | {"measure": measure}
+
+
+def _compared(a: Side, b: Side, variant: Variant, span: Span) -> Compared:
+    before, after = (
+        {seed: observe(run, span) for seed, run in sorted(side.runs(variant.label).items())}
+        for side in (a, b)
+    )
+    return Compared(
+        variant=variant.label,
+        before=before,
+        after=after,
+        paired=variant.pairing.paired,
+        repeatable=variant.repeatable,
+    )
+
+
+def _together(remarks: Sequence[tuple[str, str]], variants: Sequence[Variant]) -> list[str]:
+    """What could not be compared, each said once with the variants that it is true of.
+
+    Of variants that are identical there is nothing to say.
+    """
+    differing = [variant.label for variant in variants if not variant.identical]
+    found: dict[str, list[str]] = {}
+    for label, remark in remarks:
+        if label in differing:
+            found.setdefault(remark, []).append(label)
+    return [
+        remark if labels == differing else f"{'; '.join(labels)}: {remark}"
+        for remark, labels in found.items()
+    ]
+
+
+def _notes(a: Side, b: Side) -> list[str]:
+    notes = [f"{side.name}: {note}" for side in (a, b) for note in side.notes]
+    for side, other in ((a, b), (b, a)):
+        alone = [label for label in side.scenario.labels() if label not in other.scenario.labels()]
+        notes += [f"only {side.name} has the variant {label}" for label in alone]
+    return notes

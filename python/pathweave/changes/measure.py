@@ -1,0 +1,294 @@
+"""What one run has to say: a value for each quantity and each of its traffic groups or layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from pathweave.changes.span import Phase, Window
+from pathweave.results.convergence import convergence, seconds
+from pathweave.results.quantities import QUANTITIES
+from pathweave.results.summary import has_finished, has_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from pathweave.changes.span import Span
+    from pathweave.results.quantities import Quantity
+    from pathweave.results.read import StoredRun
+
+Taken = Literal["mean", "median", "unfinished"]
+
+COUNTS = ("timeouts", "retransmits")
+"""Quantities that count events."""
+_ENDINGS = ("fct", "jct", "time_to_fair_share")
+"""Quantities that flows or jobs only have once they are done."""
+
+
+@dataclass(frozen=True, order=True)
+class Measure:
+    """One value of a run."""
+
+    quantity: str
+    """A name in `QUANTITIES`."""
+    taken: Taken
+    """The mean, or the median, over flows, jobs or links; or the share without a value, because
+    they did not finish."""
+    of: str = ""
+    """The traffic group, or the layer of links."""
+    phase: str = ""
+    """The phase; empty for the measurement window."""
+
+    @property
+    def title(self) -> str:
+        """What is measured, whatever it is measured of: "Goodput", "Median round-trip time"."""
+        title = QUANTITIES[self.quantity].title
+        lower = title[0].lower() + title[1:]
+        return {"mean": title, "median": f"Median {lower}", "unfinished": f"Share without {lower}"}[
+            self.taken
+        ]
+
+    @property
+    def whose(self) -> str:
+        """What it is measured of: the traffic group or layer, and the phase."""
+        return ", ".join(name for name in (self.of, self.phase) if name)
+
+    @property
+    def text(self) -> str:
+        """In words: `mean goodput of "large"`."""
+        title = self.title if self.taken != "mean" else f"mean {self.title}"
+        title = title.replace("mean Mean", "mean").replace(" in a phase", "")
+        of = f' of "{self.of}"' if self.of else ""
+        phase = f' in "{self.phase}"' if self.phase else ""
+        return f"{title.lower()}{of}{phase}"
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the value is a number of events, divided by a number of flows or jobs."""
+        return self.taken == "unfinished" or self.quantity in COUNTS
+
+    @property
+    def unit(self) -> Literal["bit/s", "s", "ratio", "packets", "count"]:
+        """The base unit of the value."""
+        if self.taken == "unfinished":
+            return "ratio"
+        column = QUANTITIES[self.quantity].column
+        if column.endswith("_bps"):
+            return "bit/s"
+        if column.endswith("_s"):
+            return "s"
+        return "ratio" if column == "utilisation" else "packets" if "queue" in column else "count"
+
+
+@dataclass(frozen=True)
+class Endings:
+    """Times of what is done, and ages of what is not (s)."""
+
+    times: list[float]
+    ages: list[float] | None
+    """None where the age of what is not done is not known."""
+    left: int
+    """Number of those that are not done."""
+
+    @property
+    def size(self) -> int:
+        """Number of those that began."""
+        return len(self.times) + self.left
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a run has to say."""
+
+    values: dict[Measure, float] = field(default_factory=dict)
+    """In base units: bit/s, s, packets, ratio."""
+    endings: dict[tuple[str, str], Endings] = field(default_factory=dict)
+    """By quantity and traffic group: what depends on how much of it is done, on both sides."""
+    sizes: dict[Measure, int] = field(default_factory=dict)
+    """Of each mean, how many flows or links it is over."""
+
+    def size(self, measure: Measure) -> int:
+        """How many flows, jobs or links a value is over."""
+        if measure.taken == "unfinished":
+            return self.endings[measure.quantity, measure.of].size
+        return self.sizes.get(measure, 0)
+
+
+def observe(run: StoredRun, span: Span) -> Observed:
+    """Read a run's tables once and take every quantity that they have.
+
+    Of a phase it takes what the tables of phases have. Of a window of time it takes what the series
+    have, and flows and jobs that start in it. Raises `InputError` for a table that is damaged.
+    """
+    found = Observed()
+    if isinstance(span, Window):
+        _window(run, span, found)
+        return found
+    tables = list(dict.fromkeys(each.table for each in QUANTITIES.values()))
+    for table in tables:
+        by_phase = table.startswith("phase")
+        if isinstance(span, Phase) and not by_phase:
+            continue
+        rows = _rows(run, table)
+        if rows is None:
+            continue
+        if isinstance(span, Phase):
+            import polars as pl
+
+            rows = rows.filter(pl.col("phase") == span.name)
+        for phase, part in _parts(rows, "phase") if by_phase else [("", rows)]:
+            for of, group in _parts(part, "of"):
+                _take(run, table, group, of, phase, found)
+    return found
+
+
+def _take(
+    run: StoredRun, table: str, rows: pl.DataFrame, of: str, phase: str, found: Observed
+) -> None:
+    """Take every quantity of `table` from `rows`, which are of one group and phase."""
+    for name, quantity in QUANTITIES.items():
+        if quantity.table != table or quantity.column not in rows.columns:
+            continue
+        if name in _ENDINGS:
+            endings = _endings(run, name, quantity, rows)
+            if endings is not None:
+                found.endings[name, of] = endings
+            continue
+        # A mean over all rows at once, in their order: equal tables give equal bits.
+        values = rows[quantity.column].drop_nulls()
+        mean = values.mean()
+        if isinstance(mean, int | float):
+            measure = Measure(name, "mean", of, phase)
+            found.values[measure] = float(mean)
+            found.sizes[measure] = values.len()
+
+
+def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
+    """The rows of a table that count, with a column `of`; None where the run has no such table."""
+    import polars as pl
+
+    if table == "convergence":
+        rows = convergence(run)
+        return None if rows is None else rows.with_columns(of=pl.col("group"))
+    if table not in run.tables:
+        return None
+    rows = _read(run, table)
+    if table == "flows":
+        return rows.filter(pl.col("in_window")).with_columns(of=pl.col("group"))
+    if "group" in rows.columns:
+        return rows.with_columns(of=pl.col("group"))
+    if "flow" in rows.columns and "flows" in run.tables:
+        flows = run.read("flows", ["id", "group", "in_window"])
+        if "phase" not in rows.columns:
+            flows = flows.filter(pl.col("in_window"))
+        groups = flows.select(flow="id", of="group")
+        return rows.join(groups, on="flow", how="inner", maintain_order="left")
+    if "layer" in rows.columns:
+        return rows.with_columns(of=pl.col("layer"))
+    if "link" in rows.columns and "links" in run.tables:
+        layers = run.read("links", ["link", "layer"]).rename({"layer": "of"})
+        return rows.join(layers, on="link", how="inner", maintain_order="left")
+    return rows.with_columns(of=pl.lit(""))
+
+
+def _read(run: StoredRun, table: str) -> pl.DataFrame:
+    """The columns of a table that a value can rest on."""
+    wanted = {each.column for each in QUANTITIES.values() if each.table == table}
+    wanted |= {"group", "in_window", "size_bytes", "end", "start_s", "end_s", "finished"}
+    wanted |= {"flow", "layer", "link", "phase"}
+    there = run.scan(table).collect_schema().names()
+    return run.read(table, [name for name in there if name in wanted])
+
+
+def _parts(rows: pl.DataFrame, column: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows by the names in a column, in the order in which these come."""
+    for part in rows.partition_by(column, maintain_order=True):
+        yield str(part[column][0]), part
+
+
+def _endings(run: StoredRun, name: str, quantity: Quantity, rows: pl.DataFrame) -> Endings | None:
+    """How the flows or jobs in `rows` ended; None where none could."""
+    import polars as pl
+
+    if name == "time_to_fair_share":
+        times = rows[quantity.column].drop_nulls().to_list()
+        return Endings(times, None, rows.height - len(times)) if rows.height else None
+    if name == "fct":
+        rows = rows.filter(has_size())
+        done = rows.filter(has_finished())
+        cut = rows.filter(~has_finished())
+    else:
+        done = rows.filter(pl.col("finished"))
+        cut = rows.filter(~pl.col("finished"))
+    if rows.is_empty():
+        return None
+    until = float(run.manifest["counters"].get("ended_s", 0.0))
+    ages = [
+        max(0.0, (until if end is None else end) - start)
+        for start, end in cut.select("start_s", "end_s").iter_rows()
+    ]
+    return Endings(done[quantity.column].drop_nulls().to_list(), ages, cut.height)
+
+
+def _window(run: StoredRun, window: Window, found: Observed) -> None:
+    """Take what happened in a window of time."""
+    import polars as pl
+
+    begins = (pl.col("start_s") >= window.begin_s) & (pl.col("start_s") < window.end_s)
+    if "flows" in run.tables:
+        flows = _read(run, "flows").filter(begins & has_size())
+        # Goodput and round-trip times of a flow are of its life, which may go on after the window.
+        kept = flows.drop("goodput_bps", "rtt_mean_s", strict=False)
+        for of, group in _parts(kept, "group"):
+            _take(run, "flows", group, of, "", found)
+    if "jobs" in run.tables:
+        for of, group in _parts(_read(run, "jobs").filter(begins), "group"):
+            _take(run, "jobs", group, of, "", found)
+    for table, quantity, column in (
+        ("rates", "goodput", "rate_bps"),
+        ("rtts", "rtt", "rtt_s"),
+        ("queues", "queue", "packets"),
+    ):
+        rows = _samples(run, table, window)
+        if rows is None:
+            continue
+        for of, group in _parts(rows, "of"):
+            mean = _flow_rates(group)[column].mean() if table == "rates" else group[column].mean()
+            if isinstance(mean, int | float):
+                found.values[Measure(quantity, "mean", of)] = float(mean)
+
+
+def _samples(run: StoredRun, table: str, window: Window) -> pl.DataFrame | None:
+    """The samples of a series in the window; of rates, those whose whole interval lies in it."""
+    import polars as pl
+
+    if table not in run.tables:
+        return None
+    rows = _rows_of_series(run, table)
+    first = window.begin_s
+    if table == "rates":
+        # Rounding puts the end of an interval a little before its time.
+        first += 0.999 * seconds(run.manifest["resolved"]["record"]["rates"])
+    return rows.filter((pl.col("time_s") >= first) & (pl.col("time_s") <= window.end_s))
+
+
+def _rows_of_series(run: StoredRun, table: str) -> pl.DataFrame:
+    rows = run.read(table)
+    if "flow" in rows.columns:
+        groups = run.read("flows", ["id", "group"]).rename({"id": "flow", "group": "of"})
+        return rows.join(groups, on="flow", how="inner", maintain_order="left")
+    layers = run.read("links", ["link", "layer"]).rename({"layer": "of"})
+    return rows.join(layers, on="link", how="inner", maintain_order="left")
+
+
+def _flow_rates(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rates of whole flows: those of their subflows at one time, together."""
+    import polars as pl
+
+    return (
+        rows.sort("time_s", "flow", "subflow")
+        .group_by("time_s", "flow", maintain_order=True)
+        .agg(pl.col("rate_bps").sum())
+    )
