@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -55,6 +56,7 @@ queues = "1 ms"
 windows = "1 ms"
 rates = "1 ms"
 """
+EXAMPLES = Path(__file__).parent.parent / "examples"
 RUNS = {"dctcp-s1", "dctcp-s2", "xmp-2-s1", "xmp-2-s2"}
 FLOW_COLUMNS = {
     "id", "name", "group", "job", "controller", "subflows", "source", "destination", "location",
@@ -255,6 +257,13 @@ def test_lists(tmp_path: Path, kind: str, names: set[str]) -> None:
 def test_schema_is_json(tmp_path: Path) -> None:
     schema = json.loads(pathweave_command(tmp_path, "schema").stdout)
     assert "fabric" in schema["properties"]
+
+
+@pytest.mark.parametrize("scenario", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_are_valid_and_ask_a_question(scenario: Path, tmp_path: Path) -> None:
+    done = pathweave_command(tmp_path, "check", str(scenario))
+    assert done.returncode == 0, done.stderr
+    assert "question" in tomllib.loads(scenario.read_text())["report"]
 
 
 def test_command_is_installed() -> None:

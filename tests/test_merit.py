@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fake_core
@@ -16,7 +17,7 @@ from pathweave.report.build import build_report
 from pathweave.results import layout
 from pathweave.results.jsonfile import write_json
 from pathweave.results.merit import Ranking, compared_axis, parse_subject, rankings
-from pathweave.results.present import plus_minus
+from pathweave.results.present import plus_minus, times_unit
 from pathweave.results.read import find_runs
 from pathweave.results.sentences import sentences
 from pathweave.results.settings import Settings
@@ -375,3 +376,10 @@ def test_queues_are_weighted_by_what_ports_send(tmp_path: Path) -> None:
     values = {each.name: each.values[1] for each in made.ranking().standings}
     assert values["A"] == pytest.approx(10.0 * 1500 / 1540)
     assert values["B"] == pytest.approx(20.0 * 1500 / 1540)
+
+
+def test_one_unit_suits_the_median_and_the_tail() -> None:
+    rows = pl.DataFrame({"fct_p50_s": [350e-6, 700e-6], "fct_p99_s": [0.038, 1.007]})
+    assert times_unit(rows, "fct") == "ms"
+    assert times_unit(rows.with_columns(fct_p99_s=pl.lit(None, pl.Float64)), "fct") == "us"
+    assert times_unit(rows.clear(), "fct") == "us"

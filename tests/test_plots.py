@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import pathweave
 from conftest import write_scenario
 from pathweave.plots import palette, theme
+from pathweave.plots.extent import with_extent
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import Palette
@@ -296,3 +297,23 @@ def test_numbers_and_units() -> None:
     assert count(61_800_000) == "61.8 M"
     assert size_text(600e9) == "600 GB"
     assert duration(3727) == "1:02:07"
+
+
+def test_bands_show_what_was_between_samples() -> None:
+    """A sawtooth that each sample meets at the same place is a band, not a flat line."""
+    rows = {
+        "time_s": [0.02, 0.04, 0.06], "value": [15.0, 15.0, 15.0],
+        "window_min_packets": [10.0, 9.0, None], "window_mean_packets": [20.0, 21.0, None],
+        "window_max_packets": [30.0, 33.0, None],
+    }  # fmt: skip
+    columns = ("window_min_packets", "window_mean_packets", "window_max_packets")
+    frame = with_extent(pl.DataFrame(rows), columns)
+    assert frame["value"].to_list() == [20.0, 21.0, 15.0]
+    assert frame["low"].to_list() == [10.0, 9.0, 15.0]
+    assert frame["high"].to_list() == [30.0, 33.0, 15.0]
+    wide = average(frame.with_columns(flow=pl.lit(1)), ["flow"], 1)
+    assert (wide["low"].item(), wide["high"].item()) == (9.0, 33.0)
+    # Rows at every change, and results without these columns, stay lines.
+    constant = pl.DataFrame(rows).with_columns(pl.lit(15.0).alias(name) for name in columns)
+    assert with_extent(constant, columns).columns == ["time_s", "value"]
+    assert with_extent(frame.drop("low", "high"), columns).columns == ["time_s", "value"]

@@ -15,11 +15,18 @@ pub(crate) enum Ending {
     Stopped,
     /// The run ended before.
     Unfinished,
+    /// It did not even start: the run ended before, or took no more flows.
+    Unstarted,
 }
 
 impl Ending {
     /// All of them, in the order of the words that tables carry.
-    pub const ALL: [Ending; 3] = [Ending::Finished, Ending::Stopped, Ending::Unfinished];
+    pub const ALL: [Ending; 4] = [
+        Ending::Finished,
+        Ending::Stopped,
+        Ending::Unfinished,
+        Ending::Unstarted,
+    ];
 
     /// The word that tables carry.
     pub fn as_str(self) -> &'static str {
@@ -27,6 +34,7 @@ impl Ending {
             Ending::Finished => "finished",
             Ending::Stopped => "stopped",
             Ending::Unfinished => "unfinished",
+            Ending::Unstarted => "unstarted",
         }
     }
 }
@@ -47,6 +55,8 @@ pub(crate) struct Flow {
     pub established: bool,
     pub start: Time,
     pub stop: Option<Time>,
+    /// Its time to start has come, and it has.
+    pub started: bool,
     /// Its own `stop` or that of its group has come.
     pub stopped: bool,
     /// When the last byte that it sent was delivered.
@@ -73,6 +83,7 @@ impl Flow {
             established: start.established,
             start: start.at,
             stop: start.stop,
+            started: false,
             stopped: false,
             end: None,
             ideal: None,
@@ -88,7 +99,8 @@ impl Flow {
         match (self.end, self.stopped) {
             (Some(_), _) if is_whole => Ending::Finished,
             (_, true) => Ending::Stopped,
-            (_, false) => Ending::Unfinished,
+            (_, false) if self.started => Ending::Unfinished,
+            (_, false) => Ending::Unstarted,
         }
     }
 

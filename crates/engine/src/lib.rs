@@ -9,6 +9,7 @@ mod build;
 mod capacity;
 mod capture;
 mod ended;
+mod extent;
 mod flow_list;
 mod flows;
 mod fluid;

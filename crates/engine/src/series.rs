@@ -1,5 +1,6 @@
 //! Time series: rates, windows, round-trip times and queues as they were.
 
+use crate::extent::{Course, Extent, QueueCourse, Samples};
 use crate::rates::Rates;
 use pathweave_units::Time;
 
@@ -10,6 +11,8 @@ pub(crate) struct WindowRow {
     pub flow: u32,
     pub subflow: u32,
     pub window: f64,
+    /// The window since the last row; the window itself where rows come whenever it changes.
+    pub extent: Extent,
     pub ssthresh: f64,
     pub smoothed_rtt: Time,
 }
@@ -21,6 +24,8 @@ pub(crate) struct RttRow {
     pub flow: u32,
     pub subflow: u32,
     pub latest: Time,
+    /// The samples since the last row, in seconds; the sample itself where each has a row.
+    pub extent: Extent,
     pub smoothed: Time,
 }
 
@@ -30,6 +35,8 @@ pub(crate) struct QueueRow {
     pub at: Time,
     pub link: u32,
     pub waiting: u32,
+    /// The queue since the last row.
+    pub extent: Extent,
 }
 
 /// A regular beat.
@@ -81,4 +88,10 @@ pub(crate) struct Series {
     /// Acknowledgements that had given an RTT sample when one was last recorded, by the subflow's
     /// place; `None` before the first.
     pub rtts_before: Vec<Option<u64>>,
+    /// The window of each subflow since it was last recorded, by the subflow's place.
+    pub window_courses: Vec<Option<Course>>,
+    /// The RTT samples of each subflow since one was last recorded, by the subflow's place.
+    pub rtt_samples: Vec<Samples>,
+    /// The queue of each link that is recorded, in their order.
+    pub queue_courses: Vec<QueueCourse>,
 }

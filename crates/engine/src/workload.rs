@@ -16,6 +16,9 @@ use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
 
+/// How far a run is when it begins to drain, as nobody knows how long that takes.
+const DRAINS_AT: f64 = 0.9;
+
 /// What a traffic group has done so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GroupCount {
@@ -42,6 +45,8 @@ pub(crate) struct Workload<'p> {
     /// Groups whose traffic has not begun.
     to_begin: usize,
     starts: Vec<FlowStart>,
+    /// The plan's last start has come: no flow starts any more.
+    closed: bool,
     /// Set once the traffic's part of the scenario's stop condition holds.
     pub ended: Option<Verdict>,
 }
@@ -59,6 +64,7 @@ impl<'p> Workload<'p> {
             pending: 0,
             to_begin: plan.groups.len(),
             starts: Vec::new(),
+            closed: false,
             ended: None,
         })
     }
@@ -129,8 +135,31 @@ impl<'p> Workload<'p> {
             self.check_amounts_finished(group);
             return false;
         }
+        if self.closed {
+            let bytes = flow.size.map_or(0, Bytes::get);
+            let count = &mut self.counts[group];
+            count.started -= 1;
+            count.started_bytes = count.started_bytes.saturating_sub(bytes);
+            return false;
+        }
+        flow.started = true;
         self.active.insert(number);
         true
+    }
+
+    /// When flows stop to start, if that is to come.
+    pub fn next_closing(&self) -> Time {
+        let last_start = self.plan.stop.last_start.filter(|_| !self.closed);
+        last_start.unwrap_or(Time::MAX)
+    }
+
+    /// The plan's last start has come: what is under way goes on, and nothing new starts.
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.programs.iter_mut().for_each(Program::drain);
+        if let Some(stop) = &self.plan.stop.traffic {
+            self.check_amounts_finished(stop.group);
+        }
     }
 
     /// A flow's own `stop` has come. False when nothing of it is under way.
@@ -180,12 +209,13 @@ impl<'p> Workload<'p> {
 
     /// Whether flows may still start.
     pub fn starts_to_come(&self) -> bool {
-        self.pending > 0
-            || self.to_begin > 0
-            || self
-                .programs
-                .iter()
-                .any(|program| program.next_wake().is_some())
+        let wakes = |program: &Program| program.next_wake().is_some();
+        !self.closed && (self.pending > 0 || self.to_begin > 0 || self.programs.iter().any(wakes))
+    }
+
+    /// Whether the run ends with its last flow, not at a time.
+    pub fn ends_with_flows(&self) -> bool {
+        self.plan.stop.at.is_none() || self.closed
     }
 
     /// How the run has ended, or ends now: because all flows are done and none will come, or because none can go on,
@@ -197,7 +227,7 @@ impl<'p> Workload<'p> {
         carries: impl Fn(LinkId) -> bool,
         is_stuck: impl Fn(u32) -> bool,
     ) -> Option<Verdict> {
-        if self.starts_to_come() || self.plan.stop.at.is_some() || self.ended.is_some() {
+        if self.starts_to_come() || !self.ends_with_flows() || self.ended.is_some() {
             return self.ended;
         }
         if self.active.is_empty() {
@@ -233,10 +263,15 @@ impl<'p> Workload<'p> {
     /// How far the run is, from 0 to 1, by what is known of its end.
     pub fn fraction(&self, now: Time) -> f64 {
         let stop = &self.plan.stop;
-        let by_time = stop.at.map_or(0.0, |at| {
-            now.as_picos() as f64 / at.as_picos().max(1) as f64
+        let by_time = stop.last_start.or(stop.at).map_or(0.0, |at| {
+            let share = now.as_picos() as f64 / at.as_picos().max(1) as f64;
+            if stop.last_start.is_some() {
+                share.min(DRAINS_AT)
+            } else {
+                share
+            }
         });
-        let by_flows = if stop.at.is_none() && stop.traffic.is_none() {
+        let by_flows = if self.ends_with_flows() && stop.traffic.is_none() {
             let (started, finished) = self.started_and_finished();
             (finished + self.stopped()) as f64 / started.max(1) as f64
         } else {

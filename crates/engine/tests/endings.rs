@@ -4,6 +4,7 @@ mod plans;
 
 use pathweave_engine::{Allocation, Allocator, Answer, Column, Output, Problem, Verdict, flow};
 use pathweave_scenario::Plan;
+use pathweave_units::Time;
 use plans::{counted, endings, of_flows};
 
 fn plan(traffic: &str) -> Plan {
@@ -257,4 +258,117 @@ fn a_group_that_falls_short_of_the_stop_condition_ends_the_run_when_nothing_is_l
         let ended = output.counters.ended.as_secs_f64();
         assert_eq!(last.fold(0.0, f64::max), ended, "{keys}");
     }
+}
+
+const CLOSED_LOOP: &str = r#"
+    [[traffic]]
+    name = "a"
+    controller = "dctcp"
+    pattern = "permutation"
+    size = { kind = "uniform", min = "50 KB", max = "2 MB" }
+"#;
+const ARRIVALS: &str = r#"
+    [[traffic]]
+    name = "a"
+    controller = "dctcp"
+    pattern = "poisson"
+    size = { kind = "uniform", min = "1 KB", max = "400 KB" }
+    flows_per_second = 500
+"#;
+
+#[test]
+fn a_run_that_drains_starts_no_flow_and_waits_for_those_under_way() {
+    for traffic in [CLOSED_LOOP, ARRIVALS] {
+        let output = plans::run(&plan(&format!(
+            "{traffic}\n[stop]\nat = \"60 ms\"\ndrain = true"
+        )));
+        let ends = endings(&output);
+        let starts = of_flows(&output, "start_s");
+        let in_window = flags(&output, "flows", "in_window");
+        let mut late = 0;
+        for ((end, &start), &counts) in ends.iter().zip(starts).zip(in_window) {
+            assert_eq!(*end == "finished", start < 0.06, "{start} {end}");
+            assert_eq!(*end == "unstarted", start >= 0.06, "{start} {end}");
+            assert_eq!(counts, start < 0.06, "{start}");
+        }
+        for end in of_flows(&output, "end_s") {
+            late += u32::from(*end > 0.06);
+        }
+        assert!(late > 0, "some flows were under way");
+        let ended = output.counters.ended.as_secs_f64();
+        assert!(ended > 0.06 && ended < 0.2, "{ended}");
+        assert_eq!(
+            output.counters.flows_started,
+            output.counters.flows_finished
+        );
+        assert_eq!(output.verdict, Verdict::Finished);
+    }
+}
+
+/// Arrivals do not depend on what has finished, so the same flows start in a longer run. Those that end before the
+/// last start see nothing of the end; others are slowed by what still comes in the longer run only.
+#[test]
+fn flows_that_end_before_the_last_start_are_those_of_a_longer_run() {
+    let drained = plans::run(&plan(&format!(
+        "{ARRIVALS}\n[stop]\nat = \"60 ms\"\ndrain = true"
+    )));
+    let longer = plans::run(&plan(&format!("{ARRIVALS}\n[stop]\nat = \"200 ms\"")));
+    let starts = of_flows(&drained, "start_s");
+    let started = starts.iter().filter(|start| **start < 0.06).count();
+    assert!(started > 20);
+    assert_eq!(starts[..started], of_flows(&longer, "start_s")[..started]);
+    let ends = (of_flows(&drained, "end_s"), of_flows(&longer, "end_s"));
+    let early = (0..started).filter(|&flow| ends.1[flow] < 0.06);
+    assert!(early.clone().count() > 10);
+    for flow in early {
+        assert_eq!(ends.0[flow], ends.1[flow], "flow {flow}");
+    }
+    // What is measured is what was before the drain.
+    let carried = |output: &Output| plans::table(output, "links").numbers("utilisation")[0];
+    let window = "[measure]\nto = \"60 ms\"";
+    let cut = plans::run(&plan(&format!(
+        "{ARRIVALS}\n{window}\n[stop]\nat = \"200 ms\""
+    )));
+    assert_eq!(carried(&drained), carried(&cut));
+}
+
+#[test]
+fn a_limit_ends_what_does_not_drain() {
+    let unlimited = r#"
+        [[traffic]]
+        name = "b"
+        controller = "dctcp"
+        pattern = "flows"
+        size = "unlimited"
+        flows = [{ from = "S4", to = "D4" }]
+    "#;
+    let stop = "[stop]\nat = \"60 ms\"\ndrain = true\nlimit = \"150 ms\"";
+    let output = plans::run(&plan(&format!("{CLOSED_LOOP}\n{unlimited}\n{stop}")));
+    assert_eq!(output.counters.ended, Time::from_millis(150));
+    assert_eq!(output.verdict, Verdict::Stopped);
+    let sizes = of_flows(&output, "size_bytes");
+    for (end, size) in endings(&output).iter().zip(sizes) {
+        assert_eq!(*end == "unfinished", size.is_nan(), "{end} {size}");
+    }
+    // Without unlimited flows the run ends before the limit.
+    let drained = plans::run(&plan(&format!("{CLOSED_LOOP}\n{stop}")));
+    assert!(drained.counters.ended < Time::from_millis(150));
+    // At a limit that comes too early, flows are left.
+    let early = stop.replace("150 ms", "61 ms");
+    let cut = plans::run(&plan(&format!("{CLOSED_LOOP}\n{early}")));
+    assert_eq!(cut.counters.ended, Time::from_millis(61));
+    assert!(endings(&cut).contains(&"unfinished"));
+}
+
+#[test]
+fn the_optimum_drains_too() {
+    let plan = plan(&format!(
+        "{CLOSED_LOOP}\n[stop]\nat = \"60 ms\"\ndrain = true"
+    ));
+    let output = flow(&plan, &mut Tenth).expect("a fluid run");
+    let starts = of_flows(&output, "start_s");
+    for (end, &start) in endings(&output).iter().zip(starts) {
+        assert_eq!(*end == "finished", start < 0.06, "{start} {end}");
+    }
+    assert!(output.counters.ended > Time::from_millis(60));
 }

@@ -53,6 +53,22 @@ impl QueueHistogram {
         }
     }
 
+    /// The shortest and the longest queue that arrivals have found since the counts were `before`, which
+    /// become the present ones; `None` without arrivals. Lengths from 64 packets on are rounded down by at
+    /// most 1/16.
+    pub fn found_since(&self, before: &mut Vec<u32>) -> Option<(u32, u32)> {
+        before.resize(self.counts.len(), 0);
+        let mut found = None;
+        for (bin, (&count, earlier)) in (0u32..).zip(self.counts.iter().zip(before)) {
+            if count != *earlier {
+                *earlier = count;
+                let length = lowest_in(bin);
+                found = Some((found.map_or(length, |(shortest, _)| shortest), length));
+            }
+        }
+        found
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.counts.fill(0);

@@ -120,6 +120,8 @@ pub enum Change {
 pub struct Stop {
     /// At this time.
     pub at: Option<Time>,
+    /// From this time on no flow starts: the run ends with the last one that is under way.
+    pub last_start: Option<Time>,
     /// When this much has happened in a group, or no flow is left in it that could finish and none will come.
     pub traffic: Option<TrafficStop>,
 }

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
 from pathweave.results.optimum import objective, summarise_optimum
-from pathweave.results.present import percentile_text
+from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.testbed import facts, remarks
-from pathweave.results.units import number, rate_unit, scale, time_unit
+from pathweave.results.units import number, rate_unit, scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ def _add_rows(
 
 def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
     rate = rate_unit(_largest(rows, "goodput_p50_bps"))
-    time = time_unit(_largest(rows, "fct_p50_s"))
+    time = times_unit(rows, "fct")
     has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
     cut_off = ["unfinished"] if bool((rows["finished"] + rows["unfinished"] > 0).any()) else []
     cut_off += ["stopped"] if bool((rows["stopped"] > 0).any()) else []
@@ -123,7 +123,7 @@ def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tu
 
 
 def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Table]:
-    time = time_unit(_largest(rows, "jct_p50_s"))
+    time = times_unit(rows, "jct")
 
     def cells(row: dict[str, Any]) -> list[str]:
         times = [_in(row["jct_mean_s"], time)]

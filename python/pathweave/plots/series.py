@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from pathweave.plots.extent import EXTENT_NOTE, with_band, with_extent
 from pathweave.plots.figure import (
     Figure,
     data,
@@ -63,14 +64,25 @@ class Kind:
     """Long series are thinned to means over short stretches of time, not to extremes."""
     summed: bool = False
     """Sums over a flow's subflows say something, and may be drawn where subflows are too many."""
+    extent: tuple[str, str, str] | None = None
+    """Columns with the minimum, mean and maximum since the sample before."""
 
 
 KINDS = (
     Kind("rates", "rate_bps", "flow", "Rates over time", "rate", 6, averaged=True, summed=True),
-    Kind("windows", "window_packets", "flow", "Windows over time", "window", 2),
-    Kind("rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2),
-    Kind("queues", "packets", "link", "Queues over time", "packets waiting", 1),
-)
+    Kind(
+        "windows", "window_packets", "flow", "Windows over time", "window", 2,
+        extent=("window_min_packets", "window_mean_packets", "window_max_packets"),
+    ),
+    Kind(
+        "rtts", "rtt_s", "flow", "Round-trip times over time", "round-trip time", 2,
+        extent=("rtt_min_s", "rtt_mean_s", "rtt_max_s"),
+    ),
+    Kind(
+        "queues", "packets", "link", "Queues over time", "packets waiting", 1,
+        extent=("packets_min", "packets_mean", "packets_max"),
+    ),
+)  # fmt: skip
 
 
 def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figure | None:
@@ -79,13 +91,17 @@ def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figu
     With `close_up` a short stretch from the middle; None when the series is short anyway.
     """
     frame = source.table(
-        kind.table, ["time_s", kind.owner, kind.column], optional=["subflow"], first_seed=True
+        kind.table,
+        ["time_s", kind.owner, kind.column],
+        optional=["subflow", *(kind.extent or ())],
+        first_seed=True,
     )
     if frame is None:
         return None
     if "subflow" not in frame.columns:
         frame = frame.with_columns(pl.lit(0, pl.Int64).alias("subflow"))
     frame = frame.rename({kind.column: "value", kind.owner: "owner_id"}).drop_nulls("value")
+    frame = with_extent(frame, kind.extent)
     notes = [f"Seed {frame['seed'].min()} of each variant." if _several_seeds(source) else ""]
     if kind.owner == "link":
         frame, note = _busy_only(frame)
@@ -100,8 +116,10 @@ def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figu
         variants = variants[:PANELS]
         frame = frame.filter(pl.col("variant").is_in(variants))
     unit, divisor = _unit(kind, frame)
-    frame = frame.with_columns(pl.col("value") / divisor, _owner_names(source, kind, frame))
+    values = [name for name in ("value", "low", "high") if name in frame.columns]
+    frame = frame.with_columns(pl.col(values) / divisor, _owner_names(source, kind, frame))
     axis = f"{kind.quantity} ({unit})"
+    notes.append(EXTENT_NOTE if "low" in frame.columns else "")
     if frame["owner"].n_unique() == 1:
         notes.append(f"{kind.owner.capitalize()} {frame['owner'][0]}.")
     per_variant = frame.group_by("variant").agg(
@@ -185,16 +203,15 @@ def _thinned(
     # Dashes, which tell subflows apart, make long lines slow to draw.
     budget = POINTS // 2 if frame["subflow"].n_unique() > 1 else POINTS
     bins = max(40, min(300, budget // (4 * max(1, lines))))
-    series = frame.select("time_s", "value", *keys)
-    if kind.averaged:
-        means = average(series, keys, bins)
+    if kind.averaged or "low" in frame.columns:
+        means = average(frame.select(pl.col("^(time_s|value|low|high)$"), *keys), keys, bins)
         if means.height == frame.height:
             return means, ""
         span = float(frame.select(pl.max("time_s") - pl.min("time_s")).item())
         unit = time_unit(span / bins)
         length = number(span / bins / scale(unit), 3)
         return means, f"Averaged over stretches of {length} {unit}."
-    thin_frame = thin(series, keys, bins)
+    thin_frame = thin(frame.select("time_s", "value", *keys), keys, bins)
     if thin_frame.height < frame.height:
         note = (
             f"Thinned to first, smallest, largest and last of each of {bins} stretches of time "
@@ -261,18 +278,19 @@ def _together(
     kept, note = _thinned(kind, frame, keys, lines * len(variants))
     kept, subflows = _subflow_names(kept.rename({"variant": "panel"}))
     columns, width, height = _wide_panels(len(variants))
-    chart = (
+    colour = alt.Color(
+        "owner:N",
+        title=None,
+        scale=alt.Scale(domain=owners, range=flow_colours(len(owners))),
+        legend=top_legend(owners) if len(owners) > 1 else None,
+    )
+    line = (
         alt.Chart()
         .mark_line(strokeWidth=1.4, clip=True)
         .encode(
             x=time_axis(kept),
             y=_value_axis(axis),
-            color=alt.Color(
-                "owner:N",
-                title=None,
-                scale=alt.Scale(domain=owners, range=flow_colours(len(owners))),
-                legend=top_legend(owners) if len(owners) > 1 else None,
-            ),
+            color=colour,
             strokeDash=_subflow_dash(subflows),
             tooltip=[
                 alt.Tooltip("owner:N", title=kind.owner),
@@ -280,8 +298,9 @@ def _together(
                 alt.Tooltip("value:Q", title=axis, format=".4~g"),
             ],
         )
-        .properties(width=width, height=height)
     )
+    chart = with_band(line, time_axis(kept), kept, colour, several=lines > 1)
+    chart = chart.properties(width=width, height=height)
     return in_panels(chart, data(kept), list(variants), columns), note  # pyright: ignore[reportReturnType]
 
 
@@ -294,17 +313,19 @@ def _apart(
     kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
     kept, subflows = _subflow_names(every_panel(kept))
     width = panel_width(len(variants)) - 30
-    chart = (
+    colour = scheme_colour(source.palette, source.schemes(kept), legend=False)
+    line = (
         alt.Chart()
         .mark_line(strokeWidth=1.3, clip=True)
         .encode(
             x=time_axis(kept),
             y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=3)),
-            color=scheme_colour(source.palette, source.schemes(kept), legend=False),
+            color=colour,
             strokeDash=_subflow_dash(subflows),
         )
-        .properties(width=width, height=90)
     )
+    chart = with_band(line, time_axis(kept), kept, colour, several=len(subflows) > 1)
+    chart = chart.properties(width=width, height=90)
     grid = chart.facet(
         row=alt.Row(
             "owner:N",

@@ -38,13 +38,21 @@ def thin(frame: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
 
 
 def average(frame: pl.DataFrame, keys: list[str], bins: int) -> pl.DataFrame:
-    """The mean of `value` in each of `bins` stretches of time, at the mean time of its samples."""
+    """The mean of `value` in each of `bins` stretches of time, at the mean time of its samples.
+
+    Where there are columns `low` and `high`, their least and greatest value.
+    """
     if _span(frame) <= 0:
         return frame.sort(*keys, "time_s")
     return (
         frame.with_columns(_bin(frame, bins).alias("_bin"))
         .group_by(*keys, "_bin", maintain_order=True)
-        .agg(pl.col("time_s").mean(), pl.col("value").mean())
+        .agg(
+            pl.col("time_s").mean(),
+            pl.col("value").mean(),
+            pl.col("^low$").min(),
+            pl.col("^high$").max(),
+        )
         .drop("_bin")
         .sort(*keys, "time_s", maintain_order=True)
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.plots.frames import colour_axis
 from pathweave.results.optimum import FEW, shares, summarise_optimum
-from pathweave.results.present import percentile_text
+from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import CHOICES, judgements
@@ -169,7 +169,7 @@ def _sections(
 
 def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.DataFrame) -> Table:
     rate = rate_unit(_largest(rows, "goodput_p50_bps"))
-    time = time_unit(_largest(rows, "fct_p50_s"))
+    time = times_unit(rows, "fct")
     has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
     interval = not rows["goodput_ci_bps"].drop_nulls().is_empty()
     heads = ["flows", f"mean goodput ({rate})"]
@@ -201,7 +201,7 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
 
 
 def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:
-    time = time_unit(_largest(rows, "jct_p50_s"))
+    time = times_unit(rows, "jct")
     interval = not rows["jct_ci_s"].drop_nulls().is_empty()
     heads = ["jobs", f"mean of finished ({time})", *([f"95 % ± ({time})"] if interval else [])]
     heads += [f"p50 ({time})", f"p99 ({time})", "unfinished"]

@@ -11,6 +11,8 @@ from pathweave.results.units import number, rate_unit, scale, time_unit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from pathweave.results.merit import Ranking, Standing
     from pathweave.statistics.survival import Percentile
 
@@ -94,6 +96,13 @@ def _bound(percentile: Percentile | None, unit: str) -> str:
 def _numbers(values: list[float | None], factor: float) -> tuple[list[str], bool]:
     texts = ["–" if value is None else number(factor * value, 3) for value in values]
     return texts, any(values)
+
+
+def times_unit(rows: pl.DataFrame, name: str) -> str:
+    """The unit that suits both the median and the 99th percentile of these rows of a summary."""
+    largest = [float(rows[f"{name}_{at}_s"].max() or 0.0) for at in ("p50", "p99")]  # pyright: ignore[reportArgumentType]
+    known = [value for value in largest if value > 0]
+    return time_unit(math.exp(math.fsum(map(math.log, known)) / len(known)) if known else 0.0)
 
 
 def percentile_text(row: Mapping[str, Any], name: str, unit: str) -> str:

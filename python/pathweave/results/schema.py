@@ -47,9 +47,10 @@ TABLES: dict[str, tuple[str, ...]] = {
         "phase_subflows": "phase flow subflow goodput_bps",
         "phase_links": "phase link utilisation queue_mean",
         "rates": "time_s flow subflow rate_bps",
-        "windows": "time_s flow subflow window_packets ssthresh_packets rtt_s",
-        "rtts": "time_s flow subflow rtt_s smoothed_rtt_s",
-        "queues": "time_s link packets",
+        "windows": "time_s flow subflow window_packets window_min_packets window_mean_packets"
+        " window_max_packets ssthresh_packets rtt_s",
+        "rtts": "time_s flow subflow rtt_s rtt_min_s rtt_mean_s rtt_max_s smoothed_rtt_s",
+        "queues": "time_s link packets packets_min packets_mean packets_max",
         "recoveries": "at_s failed flow subflows_hit recovery_s",
         "agents": "link header_bits state_bytes feedback unmanaged",
         "buffers": "switch most_bytes refused",

@@ -135,7 +135,7 @@ impl<'p> Flowing<'p> {
                 self.alarm();
             }
             let over = self.active.is_empty() && !self.workload.starts_to_come();
-            if over && self.plan.stop.at.is_none() && self.workload.ended.is_none() {
+            if over && self.workload.ends_with_flows() && self.workload.ended.is_none() {
                 self.workload.ended = Some(Verdict::Finished);
             }
         }
@@ -149,6 +149,7 @@ impl<'p> Flowing<'p> {
             .min(self.fabric.next_change())
             .min(window.unwrap_or(Time::MAX))
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
+            .min(self.workload.next_closing())
     }
 
     /// Asks for rates. False when there will be none any more.
@@ -224,6 +225,9 @@ impl<'p> Flowing<'p> {
         self.close_windows(now, false);
         self.open_windows(now);
         self.changed |= self.fabric.change(now);
+        if self.workload.next_closing() <= now {
+            self.workload.close();
+        }
         if self.plan.stop.at.is_some_and(|at| at <= now) {
             self.workload.ended = Some(Verdict::Stopped);
         }

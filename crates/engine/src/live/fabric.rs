@@ -2,6 +2,7 @@
 
 use crate::build;
 use crate::capacity::Capacity;
+use crate::extent::QueueCourse;
 use crate::rates::Rates;
 use crate::results::buffers;
 use crate::routing::Routing;
@@ -88,6 +89,8 @@ pub struct Fabric<'p, S, P: Port = FifoPort> {
     rate_ends: Vec<Time>,
     queue_beat: Beat,
     queues: Vec<QueueRow>,
+    /// Of each link whose queue is recorded, in their order.
+    queue_courses: Vec<QueueCourse>,
     packet_hops: u64,
     /// The plan's end has passed: nothing is counted any more.
     over: bool,
@@ -139,6 +142,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             rate_ends: Vec::new(),
             queue_beat: Beat::every(plan.record.queues),
             queues: Vec::new(),
+            queue_courses: Vec::new(),
             packet_hops: 0,
             over: false,
             plan,
@@ -302,12 +306,18 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             self.change(event.link, &event.change, now, &mut *lost);
         }
         if self.queue_beat.is_due(now) {
-            for &LinkId(link) in &self.plan.record.queue_links {
+            let links = &self.plan.record.queue_links;
+            self.queue_courses
+                .resize_with(links.len(), QueueCourse::default);
+            for (&LinkId(link), course) in links.iter().zip(&mut self.queue_courses) {
                 let waiting = self.network.waiting(link, now);
+                let waited = self.network.statistics(link, now).waited;
+                let extent = course.end(now, waiting, waited, self.network.histogram(link));
                 self.queues.push(QueueRow {
                     at: now,
                     link,
                     waiting,
+                    extent,
                 });
             }
         }
@@ -410,6 +420,10 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             });
             self.straddling.add_boundary(now);
             if window.is_main() {
+                let recorded = self.plan.record.queue_links.iter();
+                for (&LinkId(link), course) in recorded.zip(&mut self.queue_courses) {
+                    course.before_clearing(self.network.histogram(link));
+                }
                 let links = 0..self.network.links();
                 links.for_each(|link| self.network.histogram(link).clear());
             }

@@ -1,7 +1,7 @@
 //! Flows get their paths, and leave their counters behind.
 
 use super::hosts::{FlowOrder, Hosts};
-use super::run::{Live, Run};
+use super::run::{Live, Recorded, Run};
 use crate::build;
 use crate::flows::{Flow, FlowTotals, SubflowRow};
 use crate::ideal::ideal;
@@ -40,7 +40,7 @@ impl Run<'_> {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |known| known.min(rtt)));
             live.paths.push(paths);
             live.rtts.push(RttHistogram::default());
-            live.recorded.push((f64::NAN, None));
+            live.recorded.push(Recorded::default());
         }
         let ideal = ideal(self.plan, number, flow, &data_paths);
         let group = &self.plan.groups[flow.group as usize];

@@ -3,6 +3,7 @@
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
 use crate::build;
+use crate::extent::{Course, Samples};
 use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
@@ -30,8 +31,17 @@ pub(super) struct Live {
     pub named: Vec<u32>,
     /// Of each subflow.
     pub rtts: Vec<RttHistogram>,
-    /// The window and the RTT that were last recorded of each subflow.
-    pub recorded: Vec<(f64, Option<Time>)>,
+    /// What was last recorded of each subflow.
+    pub recorded: Vec<Recorded>,
+}
+
+/// What was last recorded of a subflow, and what has been seen of it since.
+#[derive(Default)]
+pub(super) struct Recorded {
+    pub window: Option<f64>,
+    pub rtt: Option<Time>,
+    pub course: Option<Course>,
+    pub samples: Samples,
 }
 
 /// The traffic of a plan, for hosts that are somebody else's.
@@ -215,6 +225,7 @@ impl<'p> Run<'p> {
             .into_iter()
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
+            .min(self.workload.next_closing())
             .min(self.routing.next_detection())
     }
 
@@ -243,6 +254,9 @@ impl<'p> Run<'p> {
             self.reroute(due, hosts);
         }
         self.sample(now, hosts);
+        if self.workload.next_closing() <= due {
+            self.workload.close();
+        }
         if self.plan.stop.at.is_some_and(|at| at <= due) {
             self.workload.ended = Some(Verdict::Stopped);
         }

@@ -2,6 +2,7 @@
 
 use super::hosts::Hosts;
 use super::run::Run;
+use crate::extent::{Course, Extent};
 use crate::series::{Beat, RttRow, WindowRow};
 use pathweave_scenario::Sampling;
 use pathweave_units::Time;
@@ -30,31 +31,49 @@ impl Run<'_> {
             let view = hosts.look(flow);
             for (place, seen) in view.subflows.iter().enumerate() {
                 let subflow = place as u32;
-                let (window_before, rtt_before) = live.recorded[place];
+                let before = &mut live.recorded[place];
                 let Some(rtt) = seen.smoothed_rtt.filter(|_| seen.opened.is_some()) else {
                     continue;
                 };
                 if looks {
                     live.rtts[place].add(rtt);
+                    before.samples.add(rtt.as_secs_f64());
+                    match &mut before.course {
+                        Some(course) => course.note(now, seen.window),
+                        none => *none = Some(Course::begin(now, seen.window)),
+                    }
                 }
-                if windows && (record.windows != on_change || seen.window != window_before) {
-                    live.recorded[place].0 = seen.window;
+                if windows && (record.windows != on_change || Some(seen.window) != before.window) {
+                    before.window = Some(seen.window);
+                    let course = before.course.get_or_insert(Course::begin(now, seen.window));
+                    let extent = course.end(now, seen.window);
                     self.series.windows.push(WindowRow {
                         at: now,
                         flow,
                         subflow,
                         window: seen.window,
+                        extent: if record.windows == on_change {
+                            Extent::constant(seen.window)
+                        } else {
+                            extent
+                        },
                         ssthresh: seen.ssthresh,
                         smoothed_rtt: rtt,
                     });
                 }
-                if rtts && (record.rtts != on_change || Some(rtt) != rtt_before) {
-                    live.recorded[place].1 = Some(rtt);
+                if rtts && (record.rtts != on_change || Some(rtt) != before.rtt) {
+                    before.rtt = Some(rtt);
+                    let extent = before.samples.take();
                     self.series.rtts.push(RttRow {
                         at: now,
                         flow,
                         subflow,
                         latest: rtt,
+                        extent: if record.rtts == on_change {
+                            Extent::constant(rtt.as_secs_f64())
+                        } else {
+                            extent
+                        },
                         smoothed: rtt,
                     });
                 }

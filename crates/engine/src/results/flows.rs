@@ -20,7 +20,7 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
     let in_window = flows.iter().zip(&measured).map(|(flow, rate)| {
         let starts = flow.start >= from && to.is_none_or(|to| flow.start < to);
         if flow.size.is_some() {
-            starts
+            starts && flow.ending() != Ending::Unstarted
         } else {
             !rate.is_nan()
         }

@@ -69,6 +69,18 @@ fn windows(series: &Series) -> Table {
             Column::Numbers(rows.iter().map(|row| row.window).collect()),
         ),
         (
+            "window_min_packets",
+            Column::Numbers(rows.iter().map(|row| row.extent.least).collect()),
+        ),
+        (
+            "window_mean_packets",
+            Column::Numbers(rows.iter().map(|row| row.extent.mean).collect()),
+        ),
+        (
+            "window_max_packets",
+            Column::Numbers(rows.iter().map(|row| row.extent.most).collect()),
+        ),
+        (
             "ssthresh_packets",
             Column::Numbers(rows.iter().map(|row| finite(row.ssthresh)).collect()),
         ),
@@ -96,6 +108,18 @@ fn rtts(series: &Series) -> Table {
             Column::Numbers(rows.iter().map(|row| row.latest.as_secs_f64()).collect()),
         ),
         (
+            "rtt_min_s",
+            Column::Numbers(rows.iter().map(|row| row.extent.least).collect()),
+        ),
+        (
+            "rtt_mean_s",
+            Column::Numbers(rows.iter().map(|row| row.extent.mean).collect()),
+        ),
+        (
+            "rtt_max_s",
+            Column::Numbers(rows.iter().map(|row| row.extent.most).collect()),
+        ),
+        (
             "smoothed_rtt_s",
             Column::Numbers(rows.iter().map(|row| row.smoothed.as_secs_f64()).collect()),
         ),
@@ -120,6 +144,18 @@ fn queues(plan: &Plan, series: &Series) -> Table {
         (
             "packets",
             Column::Integers(rows.iter().map(|row| u64::from(row.waiting)).collect()),
+        ),
+        (
+            "packets_min",
+            Column::Numbers(rows.iter().map(|row| row.extent.least).collect()),
+        ),
+        (
+            "packets_mean",
+            Column::Numbers(rows.iter().map(|row| row.extent.mean).collect()),
+        ),
+        (
+            "packets_max",
+            Column::Numbers(rows.iter().map(|row| row.extent.most).collect()),
         ),
     ];
     Table {

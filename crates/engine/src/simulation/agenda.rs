@@ -35,6 +35,7 @@ impl<P: Port> Simulation<'_, P> {
             .into_iter()
             .fold(change.min(window).min(stop), Time::min)
             .min(self.routing.next_detection())
+            .min(self.workload.next_closing())
     }
 
     pub(super) fn control(&mut self, now: Time) {
@@ -65,6 +66,10 @@ impl<P: Port> Simulation<'_, P> {
         }
         if self.queue_beat.is_due(now) {
             self.sample_queues(now);
+        }
+        if self.workload.next_closing() <= now {
+            self.workload.close();
+            self.end_if_nothing_can_happen();
         }
         if self.plan.stop.at.is_some_and(|at| at <= now) {
             self.workload.ended = Some(Verdict::Stopped);

@@ -2,6 +2,7 @@
 
 use super::{RunError, Simulation};
 use crate::build;
+use crate::extent::Samples;
 use crate::flows::{SubflowRow, totals};
 use crate::ideal::ideal;
 use crate::outlet::SubflowRoutes;
@@ -112,6 +113,10 @@ impl<P: Port> Simulation<'_, P> {
                 self.series.received_before.resize(place + 1, 0.0);
                 self.series.window_before.resize(place + 1, f64::NAN);
                 self.series.rtts_before.resize(place + 1, None);
+                self.series.window_courses.resize(place + 1, None);
+                self.series
+                    .rtt_samples
+                    .resize(place + 1, Samples::default());
             }
             let routes = if paths.by_switches {
                 self.add_fmp_routes(number, subflow)
@@ -122,6 +127,8 @@ impl<P: Port> Simulation<'_, P> {
             self.series.received_before[place] = 0.0;
             self.series.window_before[place] = f64::NAN;
             self.series.rtts_before[place] = None;
+            self.series.window_courses[place] = None;
+            self.series.rtt_samples[place] = Samples::default();
             self.path_of[place] = self.path_list.place(&paths);
             data_paths.push(paths.forward);
         }

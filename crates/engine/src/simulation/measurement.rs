@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::flows::Flow;
 use crate::windows::{FlowShare, LinkMark, Marks, Window};
+use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_transport::ConnectionId;
 use pathweave_units::Time;
@@ -29,6 +30,10 @@ impl<P: Port> Simulation<'_, P> {
             };
             self.straddling.add_boundary(now);
             if window.is_main() {
+                let recorded = self.plan.record.queue_links.iter();
+                for (&LinkId(link), course) in recorded.zip(&mut self.series.queue_courses) {
+                    course.before_clearing(self.network.histogram(link));
+                }
                 for link in 0..self.network.links() {
                     self.network.histogram(link).clear();
                 }

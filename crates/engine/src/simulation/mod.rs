@@ -144,8 +144,8 @@ impl<'p, P: Port> Simulation<'p, P> {
             Some(Sampling::Every(interval)) => Some(interval),
             Some(Sampling::OnChange) | None => None,
         };
-        let records_packets = [plan.record.windows, plan.record.rtts]
-            .contains(&Some(Sampling::OnChange))
+        let records_packets = plan.record.windows.is_some()
+            || plan.record.rtts.is_some()
             || !plan.record.packets.is_empty();
         Ok(Simulation {
             network: build::network(plan, router, &buffers),

@@ -1,8 +1,10 @@
 //! Time series.
 
 use super::Simulation;
+use crate::extent::{Course, Extent, QueueCourse};
 use crate::outlet::{Notice, Straddler};
 use crate::series::{QueueRow, RttRow, WindowRow};
+use pathweave_fabric::LinkId;
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
 use pathweave_transport::{ConnectionId, Kind, Segment, SubflowIndex};
@@ -45,11 +47,12 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    pub(super) fn window_row(
+    /// A row with the present window, which since the last row was as `extent` says.
+    fn window_row(
         &self,
         index: SubflowIndex,
-        flow: u32,
-        subflow: u32,
+        (flow, subflow): (u32, u32),
+        extent: Extent,
         now: Time,
     ) -> WindowRow {
         let path = self.endpoints.subflow(index).path;
@@ -58,6 +61,7 @@ impl<P: Port> Simulation<'_, P> {
             flow,
             subflow,
             window: path.window,
+            extent,
             ssthresh: path.ssthresh,
             smoothed_rtt: path.smoothed_rtt,
         }
@@ -69,8 +73,12 @@ impl<P: Port> Simulation<'_, P> {
                 continue;
             };
             for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                if self.endpoints.subflow(index).path.state.is_open() {
-                    let row = self.window_row(index, number, subflow as u32, now);
+                let path = self.endpoints.subflow(index).path;
+                if path.state.is_open() {
+                    let course = &mut self.series.window_courses[index.0 as usize];
+                    let course = course.get_or_insert_with(|| Course::begin(now, path.window));
+                    let extent = course.end(now, path.window);
+                    let row = self.window_row(index, (number, subflow as u32), extent, now);
                     self.series.windows.push(row);
                 }
             }
@@ -90,6 +98,7 @@ impl<P: Port> Simulation<'_, P> {
                         flow: number,
                         subflow: subflow as u32,
                         latest: path.latest_rtt,
+                        extent: self.series.rtt_samples[index.0 as usize].take(),
                         smoothed: path.smoothed_rtt,
                     });
                 }
@@ -155,10 +164,12 @@ impl<P: Port> Simulation<'_, P> {
 
     /// A packet of this subflow has arrived at a host: records what it changed.
     pub(super) fn record_changes(&mut self, index: SubflowIndex, now: Time) {
-        if self.plan.record.windows == Some(Sampling::OnChange) {
-            self.record_window_if_changed(index, now);
+        match self.plan.record.windows {
+            Some(Sampling::OnChange) => self.record_window_if_changed(index, now),
+            Some(Sampling::Every(_)) => self.follow_window(index, now),
+            None => {}
         }
-        if self.plan.record.rtts == Some(Sampling::OnChange) {
+        if self.plan.record.rtts.is_some() {
             self.record_rtt_if_sampled(index, now);
         }
         if self.recoveries.any_pending() {
@@ -172,9 +183,20 @@ impl<P: Port> Simulation<'_, P> {
         let path = self.endpoints.subflow(index).path;
         if path.state.is_open() && path.window != self.series.window_before[place] {
             self.series.window_before[place] = path.window;
-            let (flow, subflow) = self.owner(index);
-            let row = self.window_row(index, flow, subflow, now);
+            let extent = Extent::constant(path.window);
+            let row = self.window_row(index, self.owner(index), extent, now);
             self.series.windows.push(row);
+        }
+    }
+
+    fn follow_window(&mut self, index: SubflowIndex, now: Time) {
+        let path = self.endpoints.subflow(index).path;
+        if path.state.is_open() {
+            let course = &mut self.series.window_courses[index.0 as usize];
+            match course {
+                Some(course) => course.note(now, path.window),
+                None => *course = Some(Course::begin(now, path.window)),
+            }
         }
     }
 
@@ -184,25 +206,37 @@ impl<P: Port> Simulation<'_, P> {
         let samples = Some(view.rtts.samples());
         // The handshake's sample comes before all others and is not among the counted ones.
         if view.path.has_rtt() && samples != self.series.rtts_before[place] {
+            self.series.rtts_before[place] = samples;
+            let rtt = view.path.latest_rtt.as_secs_f64();
+            if self.plan.record.rtts != Some(Sampling::OnChange) {
+                self.series.rtt_samples[place].add(rtt);
+                return;
+            }
             let (flow, subflow) = self.owner(index);
             self.series.rtts.push(RttRow {
                 at: now,
                 flow,
                 subflow,
                 latest: view.path.latest_rtt,
+                extent: Extent::constant(rtt),
                 smoothed: view.path.smoothed_rtt,
             });
-            self.series.rtts_before[place] = samples;
         }
     }
 
     pub(super) fn sample_queues(&mut self, now: Time) {
-        for &link in &self.plan.record.queue_links {
-            let waiting = self.network.waiting(link.0, now);
+        let links = &self.plan.record.queue_links;
+        let courses = &mut self.series.queue_courses;
+        courses.resize_with(links.len(), QueueCourse::default);
+        for (&LinkId(link), course) in links.iter().zip(courses) {
+            let waiting = self.network.waiting(link, now);
+            let waited = self.network.statistics(link, now).waited;
+            let extent = course.end(now, waiting, waited, self.network.histogram(link));
             self.series.queues.push(QueueRow {
                 at: now,
-                link: link.0,
+                link,
                 waiting,
+                extent,
             });
         }
     }

@@ -89,7 +89,7 @@ pub fn plan(
         events: Vec::new(),
         stop: Stop {
             at: stop,
-            traffic: None,
+            ..Stop::default()
         },
         measure: Measure::default(),
         record: Record::default(),

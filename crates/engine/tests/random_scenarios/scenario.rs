@@ -184,8 +184,9 @@ fn report(draw: &mut Draw) -> Value {
 /// When the run ends: at a time, by some group's traffic, or with the last flow.
 fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file: &mut Table) {
     let mut stop = Table::default();
+    let mut at = 0.0;
     if !scale.ends {
-        let at = scale.length * draw.uniform(0.7, 1.0);
+        at = scale.length * draw.uniform(0.7, 1.0);
         stop.set("at", draw.time(at));
     }
     if draw.chance(0.3) {
@@ -211,6 +212,16 @@ fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file
                 }
             };
             stop.maybe(draw, 0.5, "drain", |draw| draw.chance(0.7).into());
+        }
+    }
+    if !scale.ends && draw.chance(0.25) {
+        stop.set("drain", true);
+    }
+    if stop.get("drain") == Some(&Value::Bool(true)) {
+        // Flows of unlimited size are waited for as well.
+        let limit = (at + scale.length * 0.01) * draw.uniform(1.01, 1.5);
+        if !scale.ends || draw.chance(0.3) {
+            stop.set("limit", draw.time(limit));
         }
     }
     if !stop.is_empty() {

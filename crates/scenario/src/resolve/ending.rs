@@ -32,6 +32,17 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
     arrivals.or(unlimited)
 }
 
+/// Whether a group has flows that go on however long the run waits for them.
+pub(super) fn never_ends(group: &GroupPlan) -> bool {
+    if group.stop.is_some() {
+        return false;
+    }
+    match &group.pattern {
+        Pattern::Listed(_) => endless(group).is_some(),
+        _ => group.size == Size::Unlimited,
+    }
+}
+
 /// The flows that a group can finish, when there is a known number of them; `None` when there is no
 /// such bound.
 pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {

@@ -38,7 +38,7 @@ pub(super) fn events(
 
 /// Refuses events that come when the run is over.
 pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, report: &mut Report<'_>) {
-    let Some(end) = stop.at.map(|at| at.0).filter(|&end| end > Time::ZERO) else {
+    let Some(end) = stop.end().map(|end| end.0).filter(|&end| end > Time::ZERO) else {
         return;
     };
     for (index, table) in tables.iter().enumerate() {
@@ -46,7 +46,10 @@ pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, report: &mut 
         if at >= end {
             report.wrong(
                 &["events", &index.to_string(), "at"],
-                format!("the event at {at} comes when the run is over; give a time before stop.at, {end}"),
+                format!(
+                    "the event at {at} comes when the run is over; give a time before {}, {end}",
+                    stop.end_key()
+                ),
             );
         }
     }

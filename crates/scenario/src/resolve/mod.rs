@@ -142,7 +142,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         group::check_schemes(&groups, report);
         limits::check_headers(&groups, report);
         limits::check_sizes(&groups, report);
-        let end = file.stop.at.map(|at| at.0);
+        let end = file.stop.end().map(|end| end.0);
         limits::check_arrivals(&groups, end, fabric.hosts.len(), report);
     }
     // The groups' transports hold every value now.

@@ -37,10 +37,10 @@ pub(super) fn stop(
     .collect();
     let traffic = match (&table.traffic, amounts.as_slice()) {
         (None, []) => {
-            if table.drain {
+            if table.drain && at.is_none() {
                 report.wrong_key(
                     &["stop", "drain"],
-                    "drain belongs to a stop by traffic; give traffic and one of flows, bytes and jobs, or remove it",
+                    "drain does not say from when on no flow starts; give at, or traffic and one of flows, bytes and jobs, or remove it",
                 );
             }
             None
@@ -86,6 +86,21 @@ pub(super) fn stop(
             None
         }
     };
+    check_limit(table, report);
+    if table.drain
+        && at.is_some()
+        && table.limit.is_none()
+        && let Some(groups) = groups
+        && let Some(group) = groups.iter().find(|group| ending::never_ends(group))
+    {
+        report.wrong(
+            &["stop"],
+            format!(
+                "the run never ends: group \"{}\" has flows of unlimited size, which drain waits for; give limit, or a stop to the flows",
+                group.name
+            ),
+        );
+    }
     // With a stop by traffic the run ends at the latest when nothing is left of that group, and a group that goes on
     // for ever comes to any amount.
     if report.problems.len() == before
@@ -109,7 +124,34 @@ pub(super) fn stop(
             }
         }
     }
-    (report.problems.len() == before).then_some(Stop { at, traffic })
+    let (at, last_start) = if table.drain {
+        (table.limit.map(|limit| limit.0), at)
+    } else {
+        (at, None)
+    };
+    (report.problems.len() == before).then_some(Stop {
+        at,
+        last_start,
+        traffic,
+    })
+}
+
+fn check_limit(table: &StopTable, report: &mut Report<'_>) {
+    let Some(limit) = table.limit.map(|limit| limit.0) else {
+        return;
+    };
+    let from = table.at.map_or(Time::ZERO, |at| at.0);
+    if !table.drain {
+        report.wrong_key(
+            &["stop", "limit"],
+            "limit is the latest end of a run that drains; add drain = true, or give at alone",
+        );
+    } else if limit <= from {
+        report.wrong(
+            &["stop", "limit"],
+            format!("the limit is {limit}, when flows may still start; give a time after {from}"),
+        );
+    }
 }
 
 /// Why so much never happens in a group.
@@ -146,7 +188,7 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
 pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Report<'_>) -> Measure {
     let from = table.from.0;
     let to = table.to.map(|to| to.0);
-    let end = stop.at.map(|at| at.0).filter(|&at| at > Time::ZERO);
+    let end = stop.end().map(|end| end.0).filter(|&end| end > Time::ZERO);
     if let Some(to) = to
         && to <= from
     {
@@ -160,7 +202,9 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
     {
         report.wrong(
             &["measure", "from"],
-            format!("measurement begins at {from}, not before the run ends; give a time before stop.at, {end}"),
+            format!(
+                "measurement begins at {from}, not before the run ends; give a time before {}, {end}"
+            , stop.end_key()),
         );
     }
     let mut phases = Vec::new();
@@ -180,7 +224,7 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
         {
             report.wrong(
                 &steps,
-                format!("phase \"{name}\" begins at {from}, not before the run ends; give a time before stop.at, {end}"),
+                format!("phase \"{name}\" begins at {from}, not before the run ends; give a time before {}, {end}", stop.end_key()),
             );
         }
         phases.push(Phase {
@@ -190,6 +234,8 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
         });
     }
     phases.sort_by(|a, b| (a.from, a.to, &a.name).cmp(&(b.from, b.to, &b.name)));
+    // What drains is not what is measured: rates and queues would be those of a fabric that empties.
+    let to = to.or_else(|| stop.at.filter(|_| stop.drain).map(|at| at.0));
     Measure { from, to, phases }
 }
 

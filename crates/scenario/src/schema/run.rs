@@ -36,9 +36,25 @@ pub(crate) struct StopTable {
     /// So many jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
-    /// Whether what is under way is waited for: started flows count then, no new ones start, and the
-    /// run ends with the last one. Otherwise finished flows count and the run ends at once.
+    /// Whether what is under way is waited for: started flows count then, no new ones start from `at`
+    /// on or when there are enough, and the run ends with the last one. Otherwise finished flows
+    /// count and the run ends at once.
     pub drain: bool,
+    /// The latest end of a run that drains. Default: it goes on until all flows have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<TimeText>,
+}
+
+impl StopTable {
+    /// When the run is over at the latest, whatever its flows do.
+    pub fn end(&self) -> Option<TimeText> {
+        if self.drain { self.limit } else { self.at }
+    }
+
+    /// The key that says so.
+    pub fn end_key(&self) -> &'static str {
+        if self.drain { "stop.limit" } else { "stop.at" }
+    }
 }
 
 /// Which time tables cover.
