@@ -13,6 +13,7 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
+from pathweave.plots.whole import write_whole
 from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
@@ -107,7 +108,8 @@ def build_report(
     target.mkdir(parents=True, exist_ok=True)
     page = target / PAGE
     unusable = [unusable.reason for unusable in found.unusable]
-    page.write_text(_page(parts, besides, what_differs_in(scenarios), unusable), encoding="utf-8")
+    text = _page(parts, besides, what_differs_in(scenarios), unusable)
+    write_whole(page, text.encode())
     if pictures:
         for beside in besides:
             write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
