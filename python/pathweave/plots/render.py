@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import vl_convert
 
 from pathweave.plots import theme
+from pathweave.plots.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,6 @@ def write_pictures(folder: Path, figures: Iterable[Figure]) -> None:
             "background": "#ffffff",
         }
         svg = vl_convert.vegalite_to_svg(spec, config=theme.config())
-        (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
+        write_whole(folder / f"{figure.name}.svg", svg.encode())
         png = vl_convert.svg_to_png(svg, scale=PNG_SCALE)
-        (folder / f"{figure.name}.png").write_bytes(png)
+        write_whole(folder / f"{figure.name}.png", png)

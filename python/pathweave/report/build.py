@@ -13,6 +13,7 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.palette import dark_colours
 from pathweave.plots.render import write_pictures
+from pathweave.plots.whole import write_whole
 from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
@@ -110,7 +111,7 @@ def build_report(
     page = target / PAGE
     unusable = [unusable.reason for unusable in found.unusable]
     text = _page(parts, besides, what_differs_in(scenarios), unusable, changed(folders, scenarios))
-    page.write_text(text, encoding="utf-8")
+    write_whole(page, text.encode())
     if pictures:
         for beside in besides:
             write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
