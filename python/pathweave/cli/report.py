@@ -21,18 +21,18 @@ def report(
 ) -> None:
     """Write a report: one HTML page that needs no network, and its charts as PNG and SVG.
 
+    Ctrl-C leaves the files that are written, each of them whole.
+
     Example: pathweave report results/fig1
     """
+    import signal
+
     from pathweave.cli.console import messages, output
+    from pathweave.cli.drawing import watch
     from pathweave.report.build import build_report
 
-    console = messages()
-    with console.status("drawing") if console.is_terminal else _nothing():
-        page = build_report(folders, out, pictures=pictures, baseline=baseline)
+    # A request to end is taken as Ctrl-C is: drafts are removed before the process goes.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with watch(messages()) as steps:
+        page = build_report(folders, out, pictures=pictures, baseline=baseline, steps=steps)
     output().print(f"Report: {page}", soft_wrap=True, highlight=False)
-
-
-def _nothing():
-    from contextlib import nullcontext
-
-    return nullcontext()
