@@ -19,9 +19,13 @@ PNG_SCALE = 2.0
 _PADDING = 12
 
 
-def write_pictures(folder: Path, figures: Iterable[Figure]) -> None:
-    """Write `<name>.png` and `<name>.svg` of each figure, titled, on white, to `folder`."""
+def write_pictures(folder: Path, figures: Iterable[Figure]) -> list[Path]:
+    """Write `<name>.png` and `<name>.svg` of each figure, titled, on white, to `folder`.
+
+    Returns the files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
     for figure in figures:
         spec = figure.spec() | {
             "title": {"text": figure.title},
@@ -29,6 +33,8 @@ def write_pictures(folder: Path, figures: Iterable[Figure]) -> None:
             "background": "#ffffff",
         }
         svg = vl_convert.vegalite_to_svg(spec, config=theme.config())
-        (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
-        png = vl_convert.svg_to_png(svg, scale=PNG_SCALE)
-        (folder / f"{figure.name}.png").write_bytes(png)
+        vector, bitmap = (folder / f"{figure.name}.{ending}" for ending in ("svg", "png"))
+        vector.write_text(svg, encoding="utf-8")
+        bitmap.write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
+        written += [bitmap, vector]
+    return written

@@ -79,6 +79,21 @@ class Beside:
     figures: list[Figure]
 
 
+@dataclass(frozen=True)
+class Built:
+    """A report that has been written."""
+
+    page: Path
+    charts: list[Path]
+    """PNG and SVG files; none where pictures were not asked for."""
+    scenarios: list[StoredScenario]
+    """What it is of."""
+    unusable: list[str]
+    """Why runs were left out."""
+    changed: Changed | None
+    """What changed from the first folder to the second, where there are two to compare."""
+
+
 def build_report(
     folders: Sequence[Path],
     out: Path | None = None,
@@ -86,12 +101,23 @@ def build_report(
     pictures: bool = True,
     baseline: str | None = None,
 ) -> Path:
-    """Write the report of all runs at or below `folders`; return the page's path.
+    """Write the report of all runs at or below `folders`, as `build` does; return the page."""
+    return build(folders, out, pictures=pictures, baseline=baseline).page
+
+
+def build(
+    folders: Sequence[Path],
+    out: Path | None = None,
+    *,
+    pictures: bool = True,
+    baseline: str | None = None,
+) -> Built:
+    """Write the report of all runs at or below `folders`.
 
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
     and SVG of every chart go to `charts` beside it. `baseline` names the variant that others are
-    compared with. Two folders with one scenario's results of different
-    settings are also compared with each other. Raises `InputError` when there are no runs.
+    compared with. Two folders with results of one scenario are also compared with each other.
+    Raises `InputError` when there are no runs.
     """
     found = search(folders)
     scenarios = found.scenarios
@@ -109,15 +135,17 @@ def build_report(
     target.mkdir(parents=True, exist_ok=True)
     page = target / PAGE
     unusable = [unusable.reason for unusable in found.unusable]
-    text = _page(parts, besides, what_differs_in(scenarios), unusable, changed(folders, scenarios))
+    changes = changed(folders, scenarios)
+    text = _page(parts, besides, what_differs_in(scenarios), unusable, changes)
     page.write_text(text, encoding="utf-8")
+    charts: list[Path] = []
     if pictures:
         for beside in besides:
-            write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
+            charts += write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
         for part in parts:
             below = f"{part.scenario.name}-{part.scenario.folder.name}" if len(parts) > 1 else ""
-            write_pictures(target / CHARTS / below, part.figures)
-    return page
+            charts += write_pictures(target / CHARTS / below, part.figures)
+    return Built(page, charts, scenarios, unusable, changes)
 
 
 def _default_folder(folders: Sequence[Path]) -> Path:
