@@ -102,7 +102,8 @@ def test_unchanged_results_rarely_move() -> None:
     for pair in range(PAIRS):
         found = compare_sides(drawn_side("A", pair), drawn_side("B", pair), relevant=0.0)
         assert {each.method for each in found.changes} == {"paired"}
-        assert {each.measure.quantity for each in found.changes} == {"goodput", "fct", "timeouts"}
+        quantities = [each.measure.quantity for each in found.changes]
+        assert sorted(quantities) == ["fairness", "fct", "goodput", "timeouts"]
         alarms += bool(found.moved)
     assert alarms <= ALARMS
 
@@ -414,7 +415,8 @@ def test_phases_are_compared_one_by_one() -> None:
     assert change(changes, "phase_goodput", phase="shared").verdict == "moved"
     shared = compare_sides(phased("A", 0.0), phased("B", 2.0), at="shared")
     assert [(each.measure.quantity, each.measure.phase) for each in shared.changes] == [
-        ("phase_goodput", "shared")
+        ("phase_goodput", "shared"),
+        ("fairness", "shared"),
     ]
     assert not compare_sides(phased("A", 0.0), phased("B", 2.0), at="alone").moved
 
@@ -450,6 +452,34 @@ def test_a_window_of_time_takes_what_was_recorded_in_it() -> None:
 def test_a_wrong_place_is_refused(at: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         compare_sides(phased("A", 0.0), phased("B", 0.0), at=at)
+
+
+def test_ports_count_by_what_they_sent() -> None:
+    links = pl.DataFrame(
+        {
+            "link": ["a->b", "b->a", "c->d"],
+            "layer": ["rack", "rack", "core"],
+            "bytes": [3_000, 1_000, 0],
+            "queue_mean": [8.0, 4.0, 5.0],
+        }
+    )
+    a, b = (made_side(name, [made_run(1, {"links": links})]) for name in "AB")
+    queue = change(compare_sides(a, b), "queue")  # a layer that sent nothing has none
+    assert (queue.measure.of, queue.before) == ("rack", 7.0)
+
+
+def test_the_fairness_of_one_group_counts_once() -> None:
+    def grouped(groups: list[str]) -> list[str]:
+        frame = flows([1.0, 3.0, 5.0, 7.0]).with_columns(group=pl.Series(groups))
+        a, b = (made_side(name, [made_run(1, {"flows": frame})]) for name in "AB")
+        return [
+            each.measure.of
+            for each in compare_sides(a, b).changes
+            if each.measure.quantity == "fairness"
+        ]
+
+    assert grouped(["g", "g", "g", "g"]) == ["g"]
+    assert sorted(grouped(["g", "g", "h", "h"])) == ["", "g", "h"]
 
 
 def test_one_subflow_each_counts_once() -> None:

@@ -28,6 +28,17 @@ class ScenarioError(InputError):
     mistakes: Sequence[Mistake] = ()
     """The mistakes one by one, where whoever raised it has them apart."""
 
+    def in_one_line(self) -> str:
+        """The first mistake with its place and what would be right, and how many more there are."""
+        if not self.mistakes:
+            lines = str(self).strip().splitlines()
+            return lines[0].strip() if lines else "the scenario has a mistake"
+        first = self.mistakes[0]
+        hint = f"; {first['help']}" if first["help"] else ""
+        more = f" (and {len(self.mistakes) - 1} more)" if len(self.mistakes) > 1 else ""
+        place = f"{first['file']}:{first['line']}:{first['column']}"
+        return f"{place}: {first['message']}{hint}{more}"
+
     def _render_traceback_(self) -> list[str]:
         """The message alone, on lines of its own."""
         return [f"{type(self).__name__}:", str(self).rstrip()]

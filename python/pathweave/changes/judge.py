@@ -12,17 +12,16 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from pathweave.changes.measure import Endings, Measure
-from pathweave.results.merit import FEW_UNFINISHED
+from pathweave.changes.measure import Measure
+from pathweave.results.completion import FEW_UNFINISHED, Completion, together
 from pathweave.results.quantities import QUANTITIES
 from pathweave.statistics.holm import holm
 from pathweave.statistics.interval import t_critical, two_sided_p
 from pathweave.statistics.paired import paired_difference
-from pathweave.statistics.survival import bounds
 from pathweave.statistics.welch import welch_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pathweave.changes.measure import Observed
 
@@ -218,28 +217,43 @@ def _values(compared: Compared) -> tuple[_ByMeasure, _ByMeasure, list[str]]:
     notes: list[str] = []
     sides = (compared.before, compared.after)
     keys = dict.fromkeys(
-        key for side in sides for observed in side.values() for key in observed.endings
+        key for side in sides for observed in side.values() for key in observed.completions
     )
     for name, of in keys:
-        ours, theirs = (_endings(side, name, of) for side in sides)
-        remark = _add_endings(name, of, ours, theirs, before, after)
+        ours, theirs = (_completions(side, name, of) for side in sides)
+        remark = _add_completions(name, of, ours, theirs, before, after)
         notes += [remark] if remark else []
     _drop_repeated(before, after)
     return before, after, notes
 
 
 def _drop_repeated(before: _ByMeasure, after: _ByMeasure) -> None:
-    """Where every flow has one subflow, its goodput is the flow's: it counts once in the family."""
+    """Leave out values that say the same as others, so that each counts once in the family.
+
+    Where every flow has one subflow, its goodput is the flow's. Where there is one traffic group,
+    the fairness between all flows is that within the group.
+    """
     for measure in [*before]:
-        flows = {"subflow_goodput": "goodput", "phase_subflow_goodput": "phase_goodput"}.get(
-            measure.quantity
-        )
-        if flows is None:
-            continue
-        same = replace(measure, quantity=flows)
-        if before[measure] == before.get(same) and after.get(measure) == after.get(same):
+        if any(
+            before[measure] == before.get(other) and after.get(measure) == after.get(other)
+            for other in _said_by(measure, before)
+        ):
             del before[measure]
             after.pop(measure, None)
+
+
+def _said_by(measure: Measure, known: _ByMeasure) -> list[Measure]:
+    """The measures that may say the same as this one."""
+    if measure.quantity == "fairness" and not measure.of:
+        return [
+            each
+            for each in known
+            if (each.quantity, each.phase) == (measure.quantity, measure.phase) and each.of
+        ]
+    flows = {"subflow_goodput": "goodput", "phase_subflow_goodput": "phase_goodput"}
+    if measure.quantity in flows:
+        return [replace(measure, quantity=flows[measure.quantity])]
+    return []
 
 
 def _plain(side: Mapping[int, Observed]) -> _ByMeasure:
@@ -250,29 +264,29 @@ def _plain(side: Mapping[int, Observed]) -> _ByMeasure:
     return found
 
 
-def _endings(side: Mapping[int, Observed], name: str, of: str) -> dict[int, Endings]:
+def _completions(side: Mapping[int, Observed], name: str, of: str) -> dict[int, Completion]:
     return {
-        seed: observed.endings[name, of]
+        seed: observed.completions[name, of]
         for seed, observed in side.items()
-        if (name, of) in observed.endings
+        if (name, of) in observed.completions
     }
 
 
-def _add_endings(
+def _add_completions(
     name: str,
     of: str,
-    ours: Mapping[int, Endings],
-    theirs: Mapping[int, Endings],
+    ours: Mapping[int, Completion],
+    theirs: Mapping[int, Completion],
     before: _ByMeasure,
     after: _ByMeasure,
 ) -> str:
     """Add what both sides can be compared by; say what cannot be."""
-    left = [each.left / each.size for each in (*ours.values(), *theirs.values())]
-    if any(left) and ours and theirs:
+    left = max(together([*side.values()]).unfinished for side in (ours, theirs))
+    if left and ours and theirs:
         share = Measure(name, "unfinished", of)
-        before[share] = {seed: each.left / each.size for seed, each in ours.items()}
-        after[share] = {seed: each.left / each.size for seed, each in theirs.items()}
-    if max(_share(ours.values()), _share(theirs.values())) <= FEW_UNFINISHED:
+        before[share] = {seed: each.unfinished for seed, each in ours.items()}
+        after[share] = {seed: each.unfinished for seed, each in theirs.items()}
+    if left <= FEW_UNFINISHED:
         mean = Measure(name, "mean", of)
         for side, found in ((before, ours), (after, theirs)):
             means = {seed: _mean(each.times) for seed, each in found.items() if each.times}
@@ -282,26 +296,16 @@ def _add_endings(
     median = Measure(name, "median", of)
     first, second = _medians(ours), _medians(theirs)
     if first is None or second is None:
-        worst = 100 * max(left)
-        return f"{median.text} is not compared: up to {worst:.0f} % have none"
+        return f"{median.text} is not compared: up to {100 * left:.0f} % have none"
     before[median], after[median] = first, second
     return ""
 
 
-def _share(side: Iterable[Endings]) -> float:
-    """The share that is not done, over all seeds."""
-    found = list(side)
-    total = sum(each.size for each in found)
-    return sum(each.left for each in found) / total if total else 0.0
-
-
-def _medians(side: Mapping[int, Endings]) -> dict[int, float] | None:
+def _medians(side: Mapping[int, Completion]) -> dict[int, float] | None:
     """Medians over what is done and what is not; None where one is only a lower bound."""
     found: dict[int, float] = {}
     for seed, each in side.items():
-        if each.ages is None:
-            return None
-        median = bounds(each.times, each.ages).percentile(50)
+        median = each.percentile(50)
         if median is None or median.at_least:
             return None
         found[seed] = median.value

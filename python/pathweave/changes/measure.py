@@ -6,9 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pathweave.changes.span import Phase, Window
-from pathweave.results.convergence import convergence, seconds
+from pathweave.results.completion import (
+    Completion,
+    convergence_completion,
+    flow_completion,
+    has_size,
+    job_completion,
+)
+from pathweave.results.convergence import seconds
+from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES
-from pathweave.results.summary import has_finished, has_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,14 +23,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.changes.span import Span
-    from pathweave.results.quantities import Quantity
     from pathweave.results.read import StoredRun
 
 Taken = Literal["mean", "median", "unfinished"]
 
 COUNTS = ("timeouts", "retransmits")
 """Quantities that count events."""
-_ENDINGS = ("fct", "jct", "time_to_fair_share")
+_COMPLETIONS = {
+    "fct": flow_completion,
+    "jct": job_completion,
+    "time_to_fair_share": convergence_completion,
+}
 """Quantities that flows or jobs only have once they are done."""
 
 
@@ -83,28 +93,12 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Endings:
-    """Times of what is done, and ages of what is not (s)."""
-
-    times: list[float]
-    ages: list[float] | None
-    """None where the age of what is not done is not known."""
-    left: int
-    """Number of those that are not done."""
-
-    @property
-    def size(self) -> int:
-        """Number of those that began."""
-        return len(self.times) + self.left
-
-
-@dataclass(frozen=True)
 class Observed:
     """What a run has to say."""
 
     values: dict[Measure, float] = field(default_factory=dict)
     """In base units: bit/s, s, packets, ratio."""
-    endings: dict[tuple[str, str], Endings] = field(default_factory=dict)
+    completions: dict[tuple[str, str], Completion] = field(default_factory=dict)
     """By quantity and traffic group: what depends on how much of it is done, on both sides."""
     sizes: dict[Measure, int] = field(default_factory=dict)
     """Of each mean, how many flows or links it is over."""
@@ -112,7 +106,8 @@ class Observed:
     def size(self, measure: Measure) -> int:
         """How many flows, jobs or links a value is over."""
         if measure.taken == "unfinished":
-            return self.endings[measure.quantity, measure.of].size
+            completion = self.completions[measure.quantity, measure.of]
+            return len(completion.times) + len(completion.ages)
         return self.sizes.get(measure, 0)
 
 
@@ -126,19 +121,13 @@ def observe(run: StoredRun, span: Span) -> Observed:
     if isinstance(span, Window):
         _window(run, span, found)
         return found
-    tables = list(dict.fromkeys(each.table for each in QUANTITIES.values()))
-    for table in tables:
-        by_phase = table.startswith("phase")
-        if isinstance(span, Phase) and not by_phase:
-            continue
+    for table in dict.fromkeys(each.table for each in QUANTITIES.values()):
         rows = _rows(run, table)
         if rows is None:
             continue
-        if isinstance(span, Phase):
-            import polars as pl
-
-            rows = rows.filter(pl.col("phase") == span.name)
-        for phase, part in _parts(rows, "phase") if by_phase else [("", rows)]:
+        for phase, part in _parts(rows, "phase") if "phase" in rows.columns else [("", rows)]:
+            if isinstance(span, Phase) and phase != span.name:
+                continue
             for of, group in _parts(part, "of"):
                 _take(run, table, group, of, phase, found)
     return found
@@ -151,30 +140,38 @@ def _take(
     for name, quantity in QUANTITIES.items():
         if quantity.table != table or quantity.column not in rows.columns:
             continue
-        if name in _ENDINGS:
-            endings = _endings(run, name, quantity, rows)
-            if endings is not None:
-                found.endings[name, of] = endings
+        if name in _COMPLETIONS:
+            completion = _COMPLETIONS[name](run, rows)
+            if completion.times or completion.ages:
+                found.completions[name, of] = completion
             continue
-        # A mean over all rows at once, in their order: equal tables give equal bits.
-        values = rows[quantity.column].drop_nulls()
-        mean = values.mean()
-        if isinstance(mean, int | float):
+        mean = _mean(rows, quantity.column)
+        if mean is not None:
             measure = Measure(name, "mean", of, phase)
-            found.values[measure] = float(mean)
-            found.sizes[measure] = values.len()
+            found.values[measure] = mean
+            found.sizes[measure] = rows[quantity.column].count()
+
+
+def _mean(rows: pl.DataFrame, column: str) -> float | None:
+    """The mean over all rows at once, in their order: equal tables give equal bits.
+
+    That of ports is weighted by the bytes that they sent, as in rankings: it is what data meets.
+    """
+    rows = rows.drop_nulls(column)
+    if "bytes" in rows.columns:
+        sent = float(rows["bytes"].sum())
+        return float((rows["bytes"] * rows[column]).sum()) / sent if sent else None
+    mean = rows[column].mean()
+    return float(mean) if isinstance(mean, int | float) else None
 
 
 def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
     """The rows of a table that count, with a column `of`; None where the run has no such table."""
     import polars as pl
 
-    if table == "convergence":
-        rows = convergence(run)
-        return None if rows is None else rows.with_columns(of=pl.col("group"))
-    if table not in run.tables:
+    rows = _read(run, table) if table in run.tables else table_of(run, table)
+    if rows is None:
         return None
-    rows = _read(run, table)
     if table == "flows":
         return rows.filter(pl.col("in_window")).with_columns(of=pl.col("group"))
     if "group" in rows.columns:
@@ -197,7 +194,7 @@ def _read(run: StoredRun, table: str) -> pl.DataFrame:
     """The columns of a table that a value can rest on."""
     wanted = {each.column for each in QUANTITIES.values() if each.table == table}
     wanted |= {"group", "in_window", "size_bytes", "end", "start_s", "end_s", "finished"}
-    wanted |= {"flow", "layer", "link", "phase"}
+    wanted |= {"flow", "layer", "link", "phase"} | ({"bytes"} if table == "links" else set())
     there = run.scan(table).collect_schema().names()
     return run.read(table, [name for name in there if name in wanted])
 
@@ -206,30 +203,6 @@ def _parts(rows: pl.DataFrame, column: str) -> Iterator[tuple[str, pl.DataFrame]
     """The rows by the names in a column, in the order in which these come."""
     for part in rows.partition_by(column, maintain_order=True):
         yield str(part[column][0]), part
-
-
-def _endings(run: StoredRun, name: str, quantity: Quantity, rows: pl.DataFrame) -> Endings | None:
-    """How the flows or jobs in `rows` ended; None where none could."""
-    import polars as pl
-
-    if name == "time_to_fair_share":
-        times = rows[quantity.column].drop_nulls().to_list()
-        return Endings(times, None, rows.height - len(times)) if rows.height else None
-    if name == "fct":
-        rows = rows.filter(has_size())
-        done = rows.filter(has_finished())
-        cut = rows.filter(~has_finished())
-    else:
-        done = rows.filter(pl.col("finished"))
-        cut = rows.filter(~pl.col("finished"))
-    if rows.is_empty():
-        return None
-    until = float(run.manifest["counters"].get("ended_s", 0.0))
-    ages = [
-        max(0.0, (until if end is None else end) - start)
-        for start, end in cut.select("start_s", "end_s").iter_rows()
-    ]
-    return Endings(done[quantity.column].drop_nulls().to_list(), ages, cut.height)
 
 
 def _window(run: StoredRun, window: Window, found: Observed) -> None:

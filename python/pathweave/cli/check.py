@@ -48,10 +48,8 @@ def check(
     except InputError as error:
         if not json:
             raise
-        # Where `open_session` made the error anew, the core's own is its cause.
-        mistakes = getattr(error, "mistakes", ()) or getattr(error.__cause__, "mistakes", ())
         said = {"scenario": str(scenario), "valid": False, "error": str(error)}
-        print_json({**said, "mistakes": list(mistakes)})
+        print_json({**said, "mistakes": list(getattr(error, "mistakes", ()))})
         raise typer.Exit(WRONG_INPUT) from None
     found = _about(session)
     if json:

@@ -45,5 +45,11 @@ def say(console: Console, text: str | Text) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print `value` to stdout as JSON; characters beyond ASCII stand as they are."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    """Print `value` to stdout as JSON; characters beyond ASCII stand as they are.
+
+    Numbers that are not finite, which have no JSON, become null.
+    """
+    from pathweave.results.jsonfile import finite
+
+    text = json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -34,8 +34,70 @@ def finish(session: Session, outcome: Outcome, baseline: str | None = None) -> N
         console.print(f"\nResults are in {session.plan.folder}", soft_wrap=True)
         for line in _other_settings(session):
             console.print(line, soft_wrap=True, markup=False)
+    _leave(session, outcome)
+
+
+def finish_as_json(
+    session: Session, outcome: Outcome, baseline: str | None = None, said: str = ""
+) -> None:
+    """Print the same as one JSON document; `said` is how a run until it is sure ended.
+
+    Leaves with the same exit codes, after messages on standard error.
+    """
+    from pathweave.cli.console import print_json
+
+    print_json(outcome_document(session, outcome, baseline, said))
+    _leave(session, outcome)
+
+
+def outcome_document(
+    session: Session, outcome: Outcome, baseline: str | None, said: str
+) -> dict[str, Any]:
+    """The runs of a command with what became of each, and what they found."""
+    from pathweave.results.document import document
+    from pathweave.results.read import find_runs
+
+    plan = session.plan
+    states = dict.fromkeys(plan.present, ("present", ""))
+    states |= dict.fromkeys(outcome.finished, ("finished", ""))
+    states |= dict.fromkeys(outcome.cancelled, ("interrupted", ""))
+    states |= dict.fromkeys(outcome.left_out, ("left out", ""))
+    for task, reason in outcome.failed:
+        states[task] = ("refused" if task in outcome.refused else "failed", reason)
+    done = [task.folder for task in (*plan.present, *outcome.finished)]
+    found = None
+    for scenario in find_runs(done) if done else []:
+        beside = session.request.beside
+        found = document(scenario.with_optimum_of(beside) if beside else scenario, baseline)
+    return {
+        "scenario": plan.scenario.name,
+        "title": plan.scenario.title,
+        "size": plan.scenario.size,
+        "folder": str(plan.folder),
+        "command": session.request.command,
+        "runs": [
+            {
+                "variant": task.identity.variant.label,
+                "axes": dict(task.identity.variant.axes),
+                "seed": task.identity.seed,
+                "state": state,
+                "reason": reason,
+                "folder": str(task.folder),
+            }
+            for task in plan.tasks
+            for state, reason in [states.get(task, ("interrupted", ""))]
+        ],
+        "results": found,
+        "until": said,
+        "other_settings": _other_settings(session),
+    }
+
+
+def _leave(session: Session, outcome: Outcome) -> None:
+    """Say what is missing, if anything is, and leave with the exit code for that."""
     if outcome.cancelled or outcome.failed:
-        explain(len(done), len(session.plan.tasks) - len(outcome.left_out), outcome)
+        kept = len(session.plan.present) + len(outcome.finished)
+        explain(kept, len(session.plan.tasks) - len(outcome.left_out), outcome)
         refused = len(outcome.refused) == len(outcome.failed) and not outcome.cancelled
         raise typer.Exit(WRONG_INPUT if refused else FAILED)
 

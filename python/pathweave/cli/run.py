@@ -8,6 +8,7 @@ import typer
 
 from pathweave.cli.options import (  # noqa: TC001
     Baseline,
+    Json,
     Name,
     Only,
     Out,
@@ -16,12 +17,12 @@ from pathweave.cli.options import (  # noqa: TC001
     Sets,
     Size,
 )
-from pathweave.errors import InputError
+from pathweave.errors import InputError, ScenarioError
 from pathweave.results import layout
 
 if TYPE_CHECKING:
     from pathweave.running.pool import Outcome
-    from pathweave.running.session import Session
+    from pathweave.running.session import Request, Session
 
 
 def run(
@@ -65,6 +66,7 @@ def run(
             min=1,
         ),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Simulate a scenario: all its variants and seeds.
 
@@ -77,37 +79,28 @@ def run(
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
     from pathweave.cli.console import messages
-    from pathweave.cli.outcome import finish
+    from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.progress import watch
-    from pathweave.cli.source import open_scenario
     from pathweave.running.session import Request, check_baseline, default_jobs, execute
     from pathweave.running.until import MOST, parse_target, run_until
 
-    if not optimum and (problems or utility != layout.DEFAULT_UTILITY):
-        raise InputError("--utility and --problems are about the optimum: add --optimum")
-    if optimum:
-        from pathweave.solving.objective import parse
-
-        utility = parse(utility).text
-    session = open_scenario(
-        Request(
-            path=scenario,
-            size=size,
-            seeds=seeds or MOST if until else seeds,
-            sets=tuple(sets or ()),
-            only=tuple(only or ()),
-            root=out,
-            fresh=fresh,
-            beside=utility if optimum else None,
-            problems=problems,
-        ),
-        name,
+    request = Request(
+        path=scenario,
+        size=size,
+        seeds=seeds or MOST if until else seeds,
+        sets=tuple(sets or ()),
+        only=tuple(only or ()),
+        root=out,
+        fresh=fresh,
+        beside=_beside(utility, problems, asked=optimum),
+        problems=problems,
     )
+    session = _opened(request, name, in_one_line=json)
     check_baseline(session, baseline)
-    if optimum:
+    if request.beside:
         from pathweave.cli.optimum import check
 
-        check(session, utility)
+        check(session, request.beside)
     console = messages()
 
     def simulate(session: Session) -> Outcome:
@@ -124,12 +117,49 @@ def run(
         session, outcome, said = ended.session, ended.outcome, ended.said
     else:
         outcome = simulate(session)
-    if optimum and not outcome.cancelled:
+    end = finish_as_json if json else _finish
+    if request.beside and not outcome.cancelled:
         from pathweave.cli.optimum import solve_beside
 
-        solve_beside(session, outcome, utility, problems)
+        try:
+            solve_beside(session, outcome, request.beside, problems)
+        except typer.Exit:  # interrupted: all that programs can have is what is there
+            if json:
+                end(session, outcome, baseline, said)
+            raise
+    end(session, outcome, baseline, said)
+
+
+def _beside(utility: str, problems: int | None, *, asked: bool) -> str | None:
+    """What is maximised beside the simulations; None for nothing."""
+    if asked:
+        from pathweave.solving.objective import parse
+
+        return parse(utility).text
+    if problems or utility != layout.DEFAULT_UTILITY:
+        raise InputError("--utility and --problems are about the optimum: add --optimum")
+    return None
+
+
+def _opened(request: Request, name: str | None, *, in_one_line: bool) -> Session:
+    """The session of a request; programs read a mistake in one line."""
+    from pathweave.cli.source import open_scenario
+
+    try:
+        return open_scenario(request, name)
+    except ScenarioError as error:
+        if not in_one_line:
+            raise
+        raise InputError(error.in_one_line()) from error
+
+
+def _finish(session: Session, outcome: Outcome, baseline: str | None, said: str) -> None:
+    """Print tables, and how a run until it is sure ended."""
+    from pathweave.cli.console import messages
+    from pathweave.cli.outcome import finish
+
     try:
         finish(session, outcome, baseline)
     finally:
         if said:
-            console.print(said, markup=False)
+            messages().print(said, markup=False)

@@ -29,11 +29,13 @@ def picture(painters: Painters, figure: Figure) -> Future[Picture]:
     return painters.picture(figure.name, spec, theme.config())
 
 
-def write_picture(folder: Path, figure: Figure, drawn: Picture) -> None:
-    """Write `<name>.svg` and `<name>.png` of a figure to `folder`."""
+def write_picture(folder: Path, figure: Figure, drawn: Picture) -> list[Path]:
+    """Write `<name>.png` and `<name>.svg` of a figure to `folder`; the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{figure.name}.svg", drawn.svg)
-    write_whole(folder / f"{figure.name}.png", drawn.png)
+    vector, bitmap = (folder / f"{figure.name}.{ending}" for ending in ("svg", "png"))
+    write_whole(vector, drawn.svg)
+    write_whole(bitmap, drawn.png)
+    return [bitmap, vector]
 
 
 def write_pictures(folder: Path, figures: Iterable[Figure]) -> None:

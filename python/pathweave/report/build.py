@@ -85,6 +85,21 @@ class Beside:
     figures: list[Figure]
 
 
+@dataclass(frozen=True)
+class Built:
+    """A report that has been written."""
+
+    page: Path
+    charts: list[Path]
+    """PNG and SVG files; none where pictures were not asked for."""
+    scenarios: list[StoredScenario]
+    """What it is of."""
+    unusable: list[str]
+    """Why runs were left out."""
+    changed: Changed | None
+    """What changed from the first folder to the second, where there are two to compare."""
+
+
 def build_report(
     folders: Sequence[Path],
     out: Path | None = None,
@@ -93,12 +108,24 @@ def build_report(
     baseline: str | None = None,
     steps: Steps | None = None,
 ) -> Path:
-    """Write the report of all runs at or below `folders`; return the page's path.
+    """Write the report of all runs at or below `folders`, as `build` does; return the page."""
+    return build(folders, out, pictures=pictures, baseline=baseline, steps=steps).page
+
+
+def build(
+    folders: Sequence[Path],
+    out: Path | None = None,
+    *,
+    pictures: bool = True,
+    baseline: str | None = None,
+    steps: Steps | None = None,
+) -> Built:
+    """Write the report of all runs at or below `folders`.
 
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
     and SVG of every chart go to `charts` beside it. `baseline` names the variant that others are
-    compared with, `steps` hears how far the report is. Two folders with one scenario's results of
-    different settings are also compared with each other. Raises `InputError` when there are no
+    compared with, `steps` hears how far the report is. Two folders with results of one scenario are
+    also compared with each other. Raises `InputError` when there are no
     runs, and `OSError` when a file cannot be written: no file is ever left in part.
     """
     steps = steps or Steps()
@@ -133,21 +160,16 @@ def build_report(
             own = draw(below, figures(Source(scenario, palette)))
             parts.append(_part(scenario, palette, f"s{place}", baseline, own))
         unusable = [unusable.reason for unusable in found.unusable]
-        text = _page(
-            parts,
-            besides,
-            what_differs_in(scenarios),
-            unusable,
-            changed(folders, scenarios),
-            script(),
-        )
+        changes = changed(folders, scenarios)
+        text = _page(parts, besides, what_differs_in(scenarios), unusable, changes, script())
         target.mkdir(parents=True, exist_ok=True)
         page = target / PAGE
         write_whole(page, text.encode())
+        charts: list[Path] = []
         for done, (folder, figure, future) in enumerate(drawn):
             steps.drawn(done, len(drawn))
-            write_picture(folder, figure, future.result())
-    return page
+            charts += write_picture(folder, figure, future.result())
+    return Built(page, charts, scenarios, unusable, changes)
 
 
 def _default_folder(folders: Sequence[Path]) -> Path:

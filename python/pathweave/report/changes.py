@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class Changed:
     """What is said of two settings of one scenario."""
 
+    changes: Changes
     heading: str
     lines: list[str]
     tables: list[Table]
@@ -66,6 +67,7 @@ def _presented(changes: Changes) -> Changed:
         *(line.strip() for line in setting_lines(changes)),
     ]
     return Changed(
+        changes=changes,
         heading=changes.a.scenario.title or changes.a.scenario.name,
         lines=lines,
         tables=[_table(changes, variant.label) for variant in changes.variants],

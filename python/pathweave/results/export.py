@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from pathweave.errors import InputError
+from pathweave.results.jsonfile import finite
 from pathweave.results.write import ROW_GROUP, as_os_error
 
 if TYPE_CHECKING:
@@ -82,18 +82,10 @@ def write(
         else:
             for row in frame.iter_rows(named=True):
                 out.write("[\n" if first else ",\n")
-                out.write(json.dumps(_finite(row), ensure_ascii=False, allow_nan=False))
+                out.write(json.dumps(finite(row), ensure_ascii=False, allow_nan=False))
                 first = False
     if how == "json":
         out.write("[]\n" if first else "\n]\n")
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """What has no JSON is null."""
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
-    }
 
 
 def write_parquet(export: Export, path: Path) -> None:

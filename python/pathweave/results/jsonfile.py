@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` so that a reader sees the old file or the new one, never a part of it."""
-    text = json.dumps(_finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8") as file:
@@ -38,12 +38,12 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """NaN and infinities have no JSON: they become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value

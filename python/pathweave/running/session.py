@@ -106,7 +106,9 @@ def open_session(request: Request) -> Session:
         # Colours and published values go by all of the file's variants.
         whole = _core.load(path, request.size, sets, [], None) if request.only else scenario
     except _core.ScenarioError as error:
-        raise ScenarioError(str(error)) from error
+        refused = ScenarioError(str(error))
+        refused.mistakes = getattr(error, "mistakes", ())
+        raise refused from error
     # What was published is of controllers, not of optima.
     backend = "simulate" if request.playing is None else "testbed"
     expected = ()

@@ -1,0 +1,1 @@
+"""Runs as traces for Perfetto, a viewer of events over time."""
