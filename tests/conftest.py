@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,14 @@ def environment(**more: str) -> dict[str, str]:
 def fake_command(arguments: Sequence[str]) -> list[str]:
     """The command line with the fake core."""
     return [sys.executable, str(TESTS / "fake_core.py"), *arguments]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What can be made again is kept for these tests, and nowhere else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

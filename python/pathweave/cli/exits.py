@@ -5,6 +5,8 @@
    without results
 1  anything else: a run failed, a disk was full, or it was interrupted (a second Ctrl-C ends the
    process by the signal itself, which a shell shows as 130); `compare` found that something moved
+
+Whatever the code, no file is left half written.
 """
 
 from __future__ import annotations

@@ -25,14 +25,20 @@ def report(
 ) -> None:
     """Write a report: one HTML page that needs no network, and its charts as PNG and SVG.
 
+    Ctrl-C leaves the files that are written, each of them whole.
+
     Example: pathweave report results/fig1
     """
+    import signal
+
     from pathweave.cli.console import messages, output, print_json
+    from pathweave.cli.drawing import watch
     from pathweave.report.build import build
 
-    console = messages()
-    with console.status("drawing") if console.is_terminal else _nothing():
-        built = build(folders, out, pictures=pictures, baseline=baseline)
+    # A request to end is taken as Ctrl-C is: drafts are removed before the process goes.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with watch(messages()) as steps:
+        built = build(folders, out, pictures=pictures, baseline=baseline, steps=steps)
     if json:
         print_json(_document(built, baseline))
     else:
@@ -50,9 +56,3 @@ def _document(built: Built, baseline: str | None) -> dict[str, Any]:
         "changes": None if built.changed is None else built.changed.changes.to_json(),
         "left_out": built.unusable,
     }
-
-
-def _nothing():
-    from contextlib import nullcontext
-
-    return nullcontext()

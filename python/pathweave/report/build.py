@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pathweave.plots import theme
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
+from pathweave.plots.painters import Painters
 from pathweave.plots.palette import dark_colours
-from pathweave.plots.render import write_pictures
+from pathweave.plots.render import picture, write_picture
+from pathweave.plots.whole import write_whole
 from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
@@ -21,6 +23,8 @@ from pathweave.report.backends import (
     series_figures,
 )
 from pathweave.report.changes import Changed, changed
+from pathweave.report.library import library
+from pathweave.report.steps import Steps
 from pathweave.report.tables import (
     Table,
     optimum_tables,
@@ -36,8 +40,10 @@ from pathweave.results.units import count, duration, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from pathweave.plots.figure import Figure
+    from pathweave.plots.painters import Picture
     from pathweave.plots.palette import Palette
 
 PAGE = "report.html"
@@ -100,9 +106,10 @@ def build_report(
     *,
     pictures: bool = True,
     baseline: str | None = None,
+    steps: Steps | None = None,
 ) -> Path:
     """Write the report of all runs at or below `folders`, as `build` does; return the page."""
-    return build(folders, out, pictures=pictures, baseline=baseline).page
+    return build(folders, out, pictures=pictures, baseline=baseline, steps=steps).page
 
 
 def build(
@@ -111,40 +118,57 @@ def build(
     *,
     pictures: bool = True,
     baseline: str | None = None,
+    steps: Steps | None = None,
 ) -> Built:
     """Write the report of all runs at or below `folders`.
 
     The page goes to `out`, or to a folder `report` in the one folder given (beside several). PNG
     and SVG of every chart go to `charts` beside it. `baseline` names the variant that others are
-    compared with. Two folders with results of one scenario are also compared with each other.
-    Raises `InputError` when there are no runs.
+    compared with, `steps` hears how far the report is. Two folders with results of one scenario are
+    also compared with each other. Raises `InputError` when there are no
+    runs, and `OSError` when a file cannot be written: no file is ever left in part.
     """
-    found = search(folders)
-    scenarios = found.scenarios
-    compared = comparisons(scenarios)
-    palette = palette_of([*scenarios, *(comparison.merged() for comparison in compared)])
-    besides = [
-        _beside(comparison, palette, f"b{place}")
-        for place, comparison in enumerate(compared, start=1)
-    ]
-    parts = [
-        _part(scenario, palette, f"s{place}", baseline)
-        for place, scenario in enumerate(scenarios, start=1)
-    ]
-    target = out or _default_folder(folders)
-    target.mkdir(parents=True, exist_ok=True)
-    page = target / PAGE
-    unusable = [unusable.reason for unusable in found.unusable]
-    changes = changed(folders, scenarios)
-    text = _page(parts, besides, what_differs_in(scenarios), unusable, changes)
-    page.write_text(text, encoding="utf-8")
-    charts: list[Path] = []
-    if pictures:
-        for beside in besides:
-            charts += write_pictures(target / CHARTS / f"{beside.name}-backends", beside.figures)
-        for part in parts:
-            below = f"{part.scenario.name}-{part.scenario.folder.name}" if len(parts) > 1 else ""
-            charts += write_pictures(target / CHARTS / below, part.figures)
+    steps = steps or Steps()
+    with Painters() as painters:
+        if pictures:
+            painters.start()
+        script = library(painters)
+        found = search(folders)
+        target = out or _default_folder(folders)
+        scenarios = found.scenarios
+        compared = comparisons(scenarios)
+        palette = palette_of([*scenarios, *(comparison.merged() for comparison in compared)])
+        drawn: list[tuple[Path, Figure, Future[Picture]]] = []
+
+        def draw(below: str, figures: list[Figure]) -> list[Figure]:
+            if pictures:
+                folder = target / CHARTS / below
+                drawn.extend((folder, figure, picture(painters, figure)) for figure in figures)
+            return figures
+
+        besides: list[Beside] = []
+        for place, comparison in enumerate(compared, start=1):
+            beside = _beside(comparison, palette, f"b{place}")
+            draw(f"{beside.name}-backends", beside.figures)
+            besides.append(beside)
+        parts: list[Part] = []
+        for place, scenario in enumerate(scenarios, start=1):
+            steps.reading(scenario.heading, place, len(scenarios))
+            several = len(scenarios) > 1
+            below = f"{scenario.name}-{scenario.folder.name}" if several else ""
+            # Others draw them while this process goes on with the tables.
+            own = draw(below, figures(Source(scenario, palette)))
+            parts.append(_part(scenario, palette, f"s{place}", baseline, own))
+        unusable = [unusable.reason for unusable in found.unusable]
+        changes = changed(folders, scenarios)
+        text = _page(parts, besides, what_differs_in(scenarios), unusable, changes, script())
+        target.mkdir(parents=True, exist_ok=True)
+        page = target / PAGE
+        write_whole(page, text.encode())
+        charts: list[Path] = []
+        for done, (folder, figure, future) in enumerate(drawn):
+            steps.drawn(done, len(drawn))
+            charts += write_picture(folder, figure, future.result())
     return Built(page, charts, scenarios, unusable, changes)
 
 
@@ -168,7 +192,13 @@ def _beside(comparison: Comparison, palette: Palette, anchor: str) -> Beside:
     )
 
 
-def _part(scenario: StoredScenario, palette: Palette, anchor: str, baseline: str | None) -> Part:
+def _part(
+    scenario: StoredScenario,
+    palette: Palette,
+    anchor: str,
+    baseline: str | None,
+    figures: list[Figure],
+) -> Part:
     first = scenario.runs[0].manifest
     return Part(
         anchor=anchor,
@@ -181,7 +211,7 @@ def _part(scenario: StoredScenario, palette: Palette, anchor: str, baseline: str
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),
         published=published_tables(scenario, palette),
-        figures=figures(Source(scenario, palette)),
+        figures=figures,
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
         repeatable=first["backend"] != "testbed",
     )
@@ -268,9 +298,9 @@ def _page(
     apart: Sequence[tuple[str, list[str]]],
     unusable: Sequence[str],
     changes: Changed | None,
+    script: str,
 ) -> str:
     import jinja2
-    import vl_convert
 
     here = files("pathweave.report")
     environment = jinja2.Environment(
@@ -282,8 +312,6 @@ def _page(
         for part in (*besides, *parts)
         for figure in part.figures
     }
-    # Its stub asks for an argument that may be left out.
-    library = vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]
     return template.render(
         title=" · ".join(part.scenario.heading for part in parts),
         parts=parts,
@@ -293,7 +321,7 @@ def _page(
         changes=changes,
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
-        library=library,
+        library=script,
         charts=_script_json(charts),
         light=_script_json(theme.config()),
         dark=_script_json(theme.config(dark=True)),
