@@ -17,6 +17,7 @@ mod fluid;
 pub mod fuzzing;
 mod ideal;
 pub mod live;
+mod map;
 mod memory;
 mod outlet;
 mod paths;

@@ -1,6 +1,7 @@
 //! Time series: rates, windows, round-trip times and queues as they were.
 
 use crate::extent::{Course, Extent, QueueCourse, Samples};
+use crate::map::MapRow;
 use crate::rates::Rates;
 use pathweave_units::Time;
 
@@ -81,6 +82,8 @@ pub(crate) struct Series {
     pub windows: Vec<WindowRow>,
     pub rtts: Vec<RttRow>,
     pub queues: Vec<QueueRow>,
+    /// What each link did; the simulation moves it here when the run ends.
+    pub map: Vec<MapRow>,
     /// Payload that had arrived for the first time on each subflow at the last beat, by the subflow's place.
     pub received_before: Vec<f64>,
     /// The window last recorded of each subflow, by the subflow's place.

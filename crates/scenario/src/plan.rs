@@ -193,6 +193,8 @@ pub struct Record {
     pub queues: Option<Time>,
     /// Links whose queues are recorded.
     pub queue_links: Vec<LinkId>,
+    /// Utilisation, queue, marks and losses of all links, over each interval.
+    pub map: Option<Time>,
     /// Flows whose packets are captured at their source hosts.
     pub packets: Vec<CapturedFlow>,
 }

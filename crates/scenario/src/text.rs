@@ -266,6 +266,52 @@ impl JsonSchema for SamplingText {
     }
 }
 
+/// An interval, or "auto".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum MapText {
+    Every(Time),
+    Auto,
+}
+
+impl<'de> Deserialize<'de> for MapText {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<MapText, D::Error> {
+        reader.deserialize_str(FromText {
+            expected: "an interval with its unit, or \"auto\"",
+            example: "1 ms",
+            parse: |text| match text {
+                "auto" => Ok(MapText::Auto),
+                _ => Time::from_str(text).map(MapText::Every).map_err(|error| {
+                    format!("{error}; or write \"auto\"").replacen("; write", ": write", 1)
+                }),
+            },
+        })
+    }
+}
+
+impl Serialize for MapText {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            MapText::Every(interval) => writer.collect_str(interval),
+            MapText::Auto => writer.serialize_str("auto"),
+        }
+    }
+}
+
+impl JsonSchema for MapText {
+    fn schema_name() -> Cow<'static, str> {
+        "MapInterval".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "An interval such as \"1 ms\", or \"auto\".",
+            "pattern": r"^\s*((\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))|auto)\s*$",
+            "examples": ["1 ms", "auto"],
+        })
+    }
+}
+
 /// A number of packets, or a size with its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PacketsOrBytes {

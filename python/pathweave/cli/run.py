@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Request, Session
 
+MAP_SETTING = 'record.map="auto"'
+
 
 def run(
     scenario: Scenario,
@@ -46,6 +48,14 @@ def run(
             metavar="[QUANTITY=]PERCENT",
         ),
     ] = None,
+    fabric_map: Annotated[
+        bool,
+        typer.Option(
+            "--map",
+            help="Record what every link did, for the report's map of the fabric; the same as"
+            " --set record.map=auto.",
+        ),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there.")] = False,
     optimum: Annotated[
         bool,
@@ -88,7 +98,7 @@ def run(
         path=scenario,
         size=size,
         seeds=seeds or MOST if until else seeds,
-        sets=tuple(sets or ()),
+        sets=(*(sets or ()), *([MAP_SETTING] if fabric_map else [])),
         only=tuple(only or ()),
         root=out,
         fresh=fresh,

@@ -51,6 +51,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         " window_max_packets ssthresh_packets rtt_s",
         "rtts": "time_s flow subflow rtt_s rtt_min_s rtt_mean_s rtt_max_s smoothed_rtt_s",
         "queues": "time_s link packets packets_min packets_mean packets_max",
+        "map": "time_s link utilisation queue_mean marks drops",
         "recoveries": "at_s failed flow subflows_hit recovery_s",
         "agents": "link header_bits state_bytes feedback unmanaged",
         "buffers": "switch most_bytes refused",

@@ -3,6 +3,7 @@
 use crate::build;
 use crate::capacity::Capacity;
 use crate::extent::QueueCourse;
+use crate::map::{LinkMap, MapRow};
 use crate::rates::Rates;
 use crate::results::buffers;
 use crate::routing::Routing;
@@ -88,6 +89,7 @@ pub struct Fabric<'p, S, P: Port = FifoPort> {
     rates: Rates,
     rate_ends: Vec<Time>,
     queue_beat: Beat,
+    map: LinkMap,
     queues: Vec<QueueRow>,
     /// Of each link whose queue is recorded, in their order.
     queue_courses: Vec<QueueCourse>,
@@ -104,6 +106,7 @@ pub struct FabricRecord {
     /// When intervals of rates ended.
     pub(crate) rate_ends: Vec<Time>,
     pub(crate) queues: Vec<QueueRow>,
+    pub(crate) map: Vec<MapRow>,
     pub(crate) totals: Vec<LinkStatistics>,
     pub(crate) tables: Vec<Table>,
     /// Packets that reached the far end of a link.
@@ -141,6 +144,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             rates: Rates::default(),
             rate_ends: Vec::new(),
             queue_beat: Beat::every(plan.record.queues),
+            map: LinkMap::every(plan.record.map),
             queues: Vec::new(),
             queue_courses: Vec::new(),
             packet_hops: 0,
@@ -270,6 +274,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             rates: self.rates,
             rate_ends: self.rate_ends,
             queues: self.queues,
+            map: self.map.rows,
             totals: links
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
@@ -291,6 +296,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.rate_beat.next())
             .min(self.queue_beat.next())
+            .min(self.map.next())
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
     }
 
@@ -321,6 +327,10 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                 });
             }
         }
+        if self.map.is_due(now) {
+            let marks = link_marks(&self.network, now);
+            self.map.add(now, marks, &self.capacities);
+        }
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
         }
@@ -336,6 +346,10 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
         let interval = self.rate_beat.interval();
         if interval < Time::MAX && now > self.rate_beat.next() - interval {
             self.sample_rates(now);
+        }
+        if self.map.is_cut_off(now) {
+            let marks = link_marks(&self.network, now);
+            self.map.add(now, marks, &self.capacities);
         }
     }
 

@@ -198,6 +198,7 @@ impl<'p> Run<'p> {
         }
         self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
         self.series.queues.clone_from(&record.queues);
+        self.series.map.clone_from(&record.map);
         self.series.rates = self.rates(&record.rates, &record.rate_ends);
         let mut windows = record.windows.clone();
         for window in &mut windows {

@@ -14,6 +14,7 @@ pub(super) fn all(plan: &Plan, series: &Series) -> Vec<Table> {
         record.windows.is_some().then(|| windows(series)),
         record.rtts.is_some().then(|| rtts(series)),
         record.queues.is_some().then(|| queues(plan, series)),
+        record.map.is_some().then(|| map(plan, series)),
     ]
     .into_iter()
     .flatten()
@@ -160,6 +161,40 @@ fn queues(plan: &Plan, series: &Series) -> Table {
     ];
     Table {
         name: "queues",
+        columns,
+    }
+}
+
+fn map(plan: &Plan, series: &Series) -> Table {
+    let rows = &series.map;
+    let columns = vec![
+        (
+            "time_s",
+            Column::Numbers(rows.iter().map(|row| row.at.as_secs_f64()).collect()),
+        ),
+        (
+            "link",
+            link_labels(&plan.fabric, rows.iter().map(|row| row.link)),
+        ),
+        (
+            "utilisation",
+            Column::Numbers(rows.iter().map(|row| row.utilisation).collect()),
+        ),
+        (
+            "queue_mean",
+            Column::Numbers(rows.iter().map(|row| row.queue_mean).collect()),
+        ),
+        (
+            "marks",
+            Column::Integers(rows.iter().map(|row| row.marks).collect()),
+        ),
+        (
+            "drops",
+            Column::Integers(rows.iter().map(|row| row.drops).collect()),
+        ),
+    ];
+    Table {
+        name: "map",
         columns,
     }
 }

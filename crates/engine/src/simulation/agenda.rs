@@ -36,6 +36,7 @@ impl<P: Port> Simulation<'_, P> {
             .fold(change.min(window).min(stop), Time::min)
             .min(self.routing.next_detection())
             .min(self.workload.next_closing())
+            .min(self.map.next())
     }
 
     pub(super) fn control(&mut self, now: Time) {
@@ -66,6 +67,9 @@ impl<P: Port> Simulation<'_, P> {
         }
         if self.queue_beat.is_due(now) {
             self.sample_queues(now);
+        }
+        if self.map.is_due(now) {
+            self.sample_map(now);
         }
         if self.workload.next_closing() <= now {
             self.workload.close();

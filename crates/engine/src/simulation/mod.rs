@@ -16,6 +16,7 @@ use crate::capacity::Capacity;
 use crate::capture::Recording;
 use crate::ended::EndedFlows;
 use crate::flows::SubflowRow;
+use crate::map::LinkMap;
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
 use crate::progress::Progress;
@@ -118,6 +119,7 @@ pub(crate) struct Simulation<'p, P: Port> {
     window_beat: Beat,
     rtt_beat: Beat,
     queue_beat: Beat,
+    pub map: LinkMap,
     /// Whether something is looked at whenever a packet arrives at a host.
     watches_packets: bool,
     /// Whether the plan wants that all the time.
@@ -177,6 +179,7 @@ impl<'p, P: Port> Simulation<'p, P> {
             window_beat: Beat::every(sampled(plan.record.windows)),
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
             queue_beat: Beat::every(plan.record.queues),
+            map: LinkMap::every(plan.record.map),
             watches_packets: records_packets,
             records_packets,
             recoveries: Recoveries::default(),
@@ -203,6 +206,7 @@ impl<'p, P: Port> Simulation<'p, P> {
         let now = self.scheduler.now();
         self.close_windows_at(now, true);
         self.sample_last_rates(now);
+        self.sample_last_map(now);
         self.collect_unfinished()?;
         self.check()
     }

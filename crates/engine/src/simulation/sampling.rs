@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::extent::{Course, Extent, QueueCourse};
 use crate::outlet::{Notice, Straddler};
 use crate::series::{QueueRow, RttRow, WindowRow};
+use crate::windows::LinkMark;
 use pathweave_fabric::LinkId;
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
@@ -222,6 +223,23 @@ impl<P: Port> Simulation<'_, P> {
                 smoothed: view.path.smoothed_rtt,
             });
         }
+    }
+
+    pub(super) fn sample_map(&mut self, now: Time) {
+        let network = &self.network;
+        let marks = (0..network.links()).map(|link| LinkMark {
+            statistics: network.statistics(link, now),
+            sent: network.sent(link, now),
+        });
+        self.map.add(now, marks, &self.capacities);
+    }
+
+    /// The run is over: the last interval of the map ends, shorter than the others.
+    pub(super) fn sample_last_map(&mut self, now: Time) {
+        if self.map.is_cut_off(now) {
+            self.sample_map(now);
+        }
+        self.series.map = std::mem::take(&mut self.map.rows);
     }
 
     pub(super) fn sample_queues(&mut self, now: Time) {

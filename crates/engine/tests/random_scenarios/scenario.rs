@@ -285,6 +285,13 @@ fn record(
             }
         });
     }
+    record.maybe(draw, 0.3, "map", |draw| {
+        if draw.chance(0.3) {
+            "auto".into()
+        } else {
+            scale.interval(draw)
+        }
+    });
     record.maybe(draw, 0.3, "packets", |draw| {
         let of = |draw: &mut Draw, (name, flows): &(String, Option<u64>)| {
             let most = flows.unwrap_or(3) - 1;

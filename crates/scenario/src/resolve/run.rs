@@ -5,7 +5,7 @@ use crate::names::{self, LONGEST_NAME};
 use crate::plan::{Amount, GroupPlan, Measure, Phase, Record, Sampling, Stop, TrafficStop};
 use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
-use crate::text::{Either, SamplingText};
+use crate::text::{Either, MapText, SamplingText};
 use pathweave_fabric::LinkId;
 use pathweave_traffic::Pattern;
 use pathweave_units::{Bytes, Time};
@@ -242,6 +242,9 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
 /// Most samples of one series: more are a mistake in the unit.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// Intervals of a map over a run, where the scenario leaves it open.
+const AUTO_MAPS: u64 = 200;
+
 /// The series to record. Fills in the links of queues. `groups` is `None` when some group has mistakes.
 pub(super) fn record(
     table: &mut RecordTable,
@@ -278,6 +281,14 @@ pub(super) fn record(
     long_enough("rates", rates, report);
     let queues = table.queues.map(|interval| interval.0);
     long_enough("queues", queues, report);
+    let map = table.map.map(|interval| match interval {
+        MapText::Every(interval) => interval,
+        MapText::Auto => end.map_or(Time::from_millis(1), |end| {
+            Time::from_picos(end.as_picos() / AUTO_MAPS).max(shortest)
+        }),
+    });
+    long_enough("map", map, report);
+    table.map = map.map(MapText::Every);
     if table.links.is_some() && queues.is_none() {
         report.wrong_key(
             &["record", "links"],
@@ -298,6 +309,7 @@ pub(super) fn record(
         rates,
         queues,
         queue_links,
+        map,
         packets: packets::packets(table.packets.as_ref(), groups, report),
     }
 }

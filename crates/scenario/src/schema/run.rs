@@ -1,7 +1,7 @@
 //! What surrounds the traffic: stop, measurement, recording, events.
 
 use crate::text::BytesText;
-use crate::text::{Either, RateText, SamplingText, TimeText};
+use crate::text::{Either, MapText, RateText, SamplingText, TimeText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -129,6 +129,10 @@ pub(crate) struct RecordTable {
     /// The links of `queues`: "A->B", "A-B" (both directions), the name of a layer, or "all".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Either<String, Vec<String>>>,
+    /// Utilisation, queues, marks and losses of all links over this interval, for the report's map of the fabric;
+    /// "auto" is 1/200 of the run, or 1 ms where its end is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapText>,
     /// Flows whose packets are captured: "group/number", from 0, or the name of a listed flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Either<String, Vec<String>>>,

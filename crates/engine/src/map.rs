@@ -1,0 +1,95 @@
+//! What every link did, over time: the report draws the fabric from it.
+
+use crate::capacity::Capacity;
+use crate::series::Beat;
+use crate::windows::LinkMark;
+use pathweave_units::Time;
+
+/// What one link did in one interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapRow {
+    /// When the interval ended.
+    pub at: Time,
+    pub link: u32,
+    /// What it sent, as a share of what it could have sent; NaN where it was down all the time.
+    pub utilisation: f64,
+    pub queue_mean: f64,
+    pub marks: u64,
+    /// Packets lost at the link, in its queue or by a failure.
+    pub drops: u64,
+}
+
+/// Rows of all links at a regular beat. Links that did nothing in an interval have none.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkMap {
+    beat: Beat,
+    /// When the last interval ended.
+    since: Time,
+    /// Counters then, by link; empty before the first interval ends.
+    links: Vec<LinkMark>,
+    /// Bits that each link could have carried until then, times picoseconds a second.
+    capacity: Vec<u128>,
+    pub rows: Vec<MapRow>,
+}
+
+impl LinkMap {
+    /// A row of each link for each interval; none without an interval.
+    pub fn every(interval: Option<Time>) -> LinkMap {
+        LinkMap {
+            beat: Beat::every(interval),
+            since: Time::ZERO,
+            links: Vec::new(),
+            capacity: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// When the interval ends.
+    pub fn next(&self) -> Time {
+        self.beat.next()
+    }
+
+    /// Whether an interval ends now; if so, the next one begins.
+    pub fn is_due(&mut self, now: Time) -> bool {
+        self.beat.is_due(now)
+    }
+
+    /// Whether the run's end cuts an interval off.
+    pub fn is_cut_off(&self, now: Time) -> bool {
+        self.beat.interval() < Time::MAX && now > self.since
+    }
+
+    /// An interval has ended, at which the links' counters are these.
+    pub fn add(
+        &mut self,
+        now: Time,
+        marks: impl Iterator<Item = LinkMark>,
+        capacities: &[Capacity],
+    ) {
+        self.links.resize_with(capacities.len(), LinkMark::default);
+        self.capacity.resize(capacities.len(), 0);
+        let before = self.links.iter_mut().zip(&mut self.capacity);
+        for (link, ((mark, capacity), (mark_before, capacity_before))) in
+            (0u32..).zip(marks.zip(capacities).zip(before))
+        {
+            let could = capacity.until(now);
+            let statistics = mark.statistics.since(&mark_before.statistics);
+            let row = MapRow {
+                at: now,
+                link,
+                utilisation: (mark.sent - mark_before.sent) as f64
+                    / (could - *capacity_before) as f64,
+                queue_mean: statistics.mean_waiting(now - self.since),
+                marks: statistics.marked,
+                drops: statistics.lost(),
+            };
+            let idle =
+                row.utilisation == 0.0 && row.queue_mean == 0.0 && row.marks == 0 && row.drops == 0;
+            if !idle {
+                self.rows.push(row);
+            }
+            (*mark_before, *capacity_before) = (mark, could);
+        }
+        self.since = now;
+    }
+}
