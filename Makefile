@@ -40,7 +40,11 @@ demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
 	$(BIN)/pathweave report results/tab1
 
+# The report's page is tried in a browser where there is one; REQUIRE_CHROMIUM=yes insists.
+test: export PATHWEAVE_REQUIRE_CHROMIUM := $(REQUIRE_CHROMIUM)
 test: test-core test-linux random
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		echo "left out: the report's page in a browser (Debian, Ubuntu: apt install chromium)"
 	$(BIN)/pytest --quiet --numprocesses auto
 
 test-core: setup
@@ -191,7 +195,8 @@ $(VENV)/.uv: | $(BIN)/python
 
 $(VENV)/.dependencies: requirements.lock | $(VENV)/.uv
 	@echo "installing Python packages"
-	@uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock
+	@uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes \
+		--requirement requirements.lock
 	@touch $@
 
 $(VENV)/.linux: $(CORE) $(shell find crates/linux -type f) | $(BIN)/python tools

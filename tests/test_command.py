@@ -19,7 +19,7 @@ from pathweave.bench import native
 from pathweave.bench.cases import CASES, instructions_per_hop, run_cases, to_json
 from pathweave.errors import InputError, PathweaveError
 
-HEAVY = ("numpy", "polars", "altair", "vl_convert", "jinja2", "rich.live", "pathweave._core")
+HEAVY = ("numpy", "polars", "vl_convert", "jinja2", "rich.live", "pathweave._core")
 
 
 def test_help_answers_in_half_a_second() -> None:

@@ -116,6 +116,7 @@ def test_an_interruption_leaves_whole_files(results: Path) -> None:
 
 ENDING = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored below a shell in the background
 from pathweave.cli import drawing
 from pathweave.cli.app import main
 

@@ -16,10 +16,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import altair as alt
 import polars as pl
 
-from pathweave.plots.figure import Figure, data
+from pathweave.plots.figure import Figure, in_panels, name, quantity, top_legend
 from pathweave.plots.render import write_pictures
 
 BITS = {"XCP": 128, "RCP": 96, "BMCC": 18, "MLCP": 7, "VCP": 2, "DCTCP": 1, "DECN": 0}
@@ -55,28 +54,24 @@ def shares() -> pl.DataFrame:
 
 def picture(frame: pl.DataFrame) -> Figure:
     """Bars by percentile, a panel for each application."""
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            alt.X("percentile:N", title="packet size", sort=None),
-            alt.XOffset("scheme:N", sort=list(BITS)),
-            alt.Y("share:Q", title="feedback, % of the packet"),
-            alt.Color(
-                "scheme:N",
-                title=None,
+    bars = {
+        "mark": "bar",
+        "width": 400,
+        "height": 220,
+        "encoding": {
+            "x": name("percentile", "packet size", sort=None),
+            "xOffset": {"field": "scheme", "type": "nominal", "sort": list(BITS)},
+            "y": quantity("share", "feedback, % of the packet"),
+            "color": name(
+                "scheme",
                 sort=list(BITS),
-                scale=alt.Scale(scheme="tableau10"),
-                legend=alt.Legend(orient="top", columns=len(BITS), symbolType="square"),
+                scale={"scheme": "tableau10"},
+                legend=top_legend(list(BITS), symbol="square"),
             ),
-        )
-        .properties(width=400, height=220)
-    )
-    chart = bars.facet(
-        facet=alt.Facet("application:N", title=None, sort=list(SIZES)),
-        data=data(frame.drop("published")),
-        columns=2,
-    )
+        },
+    }
+    panels = frame.drop("published").rename({"application": "panel"})
+    chart = in_panels(bars, panels, list(SIZES), 2)
     title = "DECN, Figure 4: feedback as a share of packets, whose sizes are partly assumed"
     return Figure("fig4", title, "Sizes are partly assumed: see the script.", chart)
 

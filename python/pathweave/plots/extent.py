@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import altair as alt
+from typing import TYPE_CHECKING
+
 import polars as pl
+
+from pathweave.plots.figure import quantity
+
+if TYPE_CHECKING:
+    from pathweave.plots.figure import Spec
 
 EXTENT_NOTE = "Line: mean; band: least to greatest value between two samples."
 
@@ -26,15 +32,25 @@ def with_extent(frame: pl.DataFrame, columns: tuple[str, str, str] | None) -> pl
     return frame.with_columns(renamed).drop(columns)
 
 
-def with_band(
-    line: alt.Chart, time: alt.X, frame: pl.DataFrame, colour: alt.Color, *, several: bool
-) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-    """The lines on their bands, where the frame has them; fainter where several share a panel."""
+def band(
+    time: Spec, value: Spec, colour: Spec, frame: pl.DataFrame, *, several: bool
+) -> list[Spec]:
+    """The layer of the bands, where `frame` has them; fainter where several share a panel.
+
+    `time`, `value` and `colour` are the encodings of the lines.
+    """
     if "low" not in frame.columns:
-        return line
-    band = (
-        alt.Chart()
-        .mark_area(opacity=0.15 if several else 0.28, clip=True)
-        .encode(x=time, y=alt.Y("low:Q"), y2="high:Q", color=colour, detail="subflow:N")
-    )
-    return alt.layer(band, line)
+        return []
+    return [
+        {
+            "mark": {"type": "area", "opacity": 0.15 if several else 0.28},
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "encoding": {
+                "x": time,
+                "y": quantity("low") | value,
+                "y2": {"field": "high"},
+                "color": colour,
+                "detail": [{"field": "subflow", "type": "nominal"}],
+            },
+        }
+    ]

@@ -1,12 +1,13 @@
-"""A figure: one chart with its title and what a reader must know to read it."""
+"""A figure: one chart with its title, what a reader must know to read it, and what it shows.
+
+Charts are Vega-Lite specifications as dictionaries. `theme` has their look.
+"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
 if TYPE_CHECKING:
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
 
     from pathweave.plots.palette import Palette
 
+Spec = dict[str, Any]
+"""A Vega-Lite specification, or a part of one."""
+
 PAGE_WIDTH = 960
 """Pixels that a chart may be wide, its axes included."""
 AXIS_WIDTH = 70
 """Pixels that the labels and the title of a y axis take."""
 SPACING = 28
 """Pixels between panels."""
-
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
+MOST_LINES = 6
+"""Schemes that share a panel at most; more are told apart by their colours no longer."""
 
 
 @dataclass(frozen=True)
@@ -32,75 +36,81 @@ class Figure:
     """File name without suffix."""
     title: str
     caption: str
-    chart: Chart
+    chart: Spec
+    shows: str = ""
+    """What is to be seen in it, in words and numbers: the alternative text."""
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Spec:
         """The Vega-Lite specification without a configuration; `theme.config` has that."""
-        spec = self.chart.to_dict(validate=False)
-        spec.pop("config", None)
-        return spec
+        return {"description": f"{self.title}. {self.shows}".strip(), **self.chart}
 
 
-def data(frame: pl.DataFrame, digits: int = 5) -> alt.InlineData:
+def data(frame: pl.DataFrame, digits: int = 5) -> Spec:
     """`frame` as CSV inside the chart, floats in `digits` significant digits."""
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
     rounded = frame.with_columns(pl.col(floats).round_sig_figs(digits)) if floats else frame
     parse = {
         name: "number" if kind.is_numeric() else "string" for name, kind in frame.schema.items()
     }
-    return alt.InlineData(
-        values=rounded.write_csv(), format=alt.CsvDataFormat(type="csv", parse=parse)
-    )
+    return {"values": rounded.write_csv(), "format": {"type": "csv", "parse": parse}}
+
+
+def quantity(column: str, title: str | None = None, **more: Any) -> Spec:
+    """Encoding by a column of numbers."""
+    return {"field": column, "type": "quantitative", "title": title, **more}
+
+
+def name(column: str, title: str | None = None, **more: Any) -> Spec:
+    """Encoding by a column of names."""
+    return {"field": column, "type": "nominal", "title": title, **more}
+
+
+def tip(column: str, title: str, form: str | None = None) -> Spec:
+    """A line of what is shown at the pointer; numbers in the d3 format `form`."""
+    kind = "quantitative" if form else "nominal"
+    line = {"field": column, "type": kind, "title": title}
+    return line | ({"format": form} if form else {})
 
 
 def scheme_colour(
     palette: Palette, present: Sequence[str], *, legend: bool = True, symbol: str = "stroke"
-) -> alt.Color:
+) -> Spec:
     """Colour by the column `scheme`, in the palette's order; `symbol` is the legend's mark."""
     order = [scheme for scheme in palette.schemes if scheme in present]
-    return alt.Color(
-        "scheme:N",
-        title=None,
-        scale=alt.Scale(domain=order, range=[palette.colour(scheme) for scheme in order]),
+    return name(
+        "scheme",
+        scale={"domain": order, "range": [palette.colour(scheme) for scheme in order]},
         legend=top_legend(order, symbol=symbol) if legend and len(order) > 1 else None,
     )
 
 
-def scheme_dash(palette: Palette, present: Sequence[str]) -> alt.StrokeDash | alt.StrokeDashValue:
+def scheme_dash(palette: Palette, present: Sequence[str]) -> Spec:
     """Dashes by the column `scheme`; plain lines as long as colours are enough."""
     order = [scheme for scheme in palette.schemes if scheme in present]
     if len({palette.colour(scheme) for scheme in order}) == len(order):
-        return alt.StrokeDashValue([])
-    return alt.StrokeDash(
-        "scheme:N",
-        title=None,
-        scale=alt.Scale(domain=order, range=[palette.dash(scheme) for scheme in order]),
+        return {"value": [1, 0]}
+    return name(
+        "scheme",
+        scale={"domain": order, "range": [palette.dash(scheme) for scheme in order]},
         legend=top_legend(order) if len(order) > 1 else None,
     )
 
 
-def log_axis(low: float, high: float, *, title: str) -> dict[str, Any]:
-    """Arguments of a logarithmic axis with few, round ticks: decades, or 1-2-5 on a short one."""
-    steps = (1.0,) if high > low * 300 else (1.0, 2.0, 5.0)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    inside = [tick for tick in ticks if low <= tick <= high]
+def top_legend(names: Sequence[str], title: str | None = None, *, symbol: str = "stroke") -> Spec:
+    """A legend above the chart, in as many columns as fit the page."""
     return {
+        "orient": "top",
         "title": title,
-        "scale": alt.Scale(type="log", nice=False, domain=[low, high]),
-        "axis": alt.Axis(values=inside, format="~g"),
+        "columns": legend_columns(names, PAGE_WIDTH),
+        "symbolType": symbol,
+        "symbolOpacity": 1,
     }
 
 
-def top_legend(
-    names: Sequence[str], title: str | None = None, *, symbol: str = "stroke"
-) -> alt.Legend:
-    """A legend above the chart, in as many columns as fit the page."""
-    widest = max((len(name) for name in names), default=1) * 7 + 45
-    return alt.Legend(
-        orient="top", title=title, columns=max(1, min(len(names), PAGE_WIDTH // widest)),
-        symbolType=symbol, symbolOpacity=1,
-    )  # fmt: skip
+def legend_columns(names: Sequence[str], room: int) -> int:
+    """Columns of a legend of these names that fit into `room` pixels; the page's script agrees."""
+    widest = max((len(each) for each in names), default=1) * 7 + 45
+    return max(1, min(len(names), room // widest))
 
 
 def panel_size(count: int, *, tall: int = 260) -> tuple[int, int, int]:
@@ -111,23 +121,58 @@ def panel_size(count: int, *, tall: int = 260) -> tuple[int, int, int]:
     return columns, panel_width(columns), tall if columns < 3 else tall - 40
 
 
-def panel_width(columns: int) -> int:
+def panel_width(columns: int, axis: int = AXIS_WIDTH) -> int:
     """Width in pixels of each of `columns` panels that share the y axis of the first."""
-    return (PAGE_WIDTH - AXIS_WIDTH - SPACING * (columns - 1)) // columns
+    return (PAGE_WIDTH - axis - SPACING * (columns - 1)) // columns
 
 
 def in_panels(
-    chart: alt.Chart | alt.LayerChart | alt.FacetChart,
-    source: alt.InlineData,
-    panels: Sequence[str],
-    columns: int,
-) -> Chart:
-    """`chart` once for each name in the column `panel`; as it is when there is one without name."""
-    if isinstance(chart, alt.FacetChart) or (len(panels) <= 1 and not any(panels)):
-        return chart.properties(data=source)
-    return chart.facet(
-        facet=alt.Facet("panel:N", title=None, sort=list(panels)),
-        data=source,
-        columns=columns,
-        spacing=SPACING,
-    )
+    chart: Spec, frame: pl.DataFrame, panels: Sequence[str], columns: int, *, axis: int = AXIS_WIDTH
+) -> Spec:
+    """`chart` once for each name in the column `panel`; as it is when there is one without name.
+
+    `axis` is the width that the labels of the y axis take. The page's script lays the panels out
+    for less room.
+    """
+    rest = {"data": data(frame), "usermeta": {"axis": axis}}
+    if len(panels) <= 1 and not any(panels):
+        return chart | rest
+    return {
+        "facet": name("panel", sort=list(panels)),
+        "columns": columns,
+        "spacing": SPACING,
+        "spec": chart,
+        **rest,
+    }
+
+
+def apart(frame: pl.DataFrame, palette: Palette, panels: Sequence[str]) -> pl.DataFrame:
+    """`frame` with its panels split, so that no panel has more than `MOST_LINES` schemes.
+
+    The baseline is in all parts of a panel: the others are compared with it. So are rows without a
+    scheme.
+    """
+    parts: list[pl.DataFrame] = []
+    for panel in panels:
+        here = frame.filter(pl.col("panel") == panel)
+        present = set(here["scheme"].drop_nulls())
+        schemes = [scheme for scheme in palette.schemes if scheme in present]
+        if len(schemes) <= MOST_LINES:
+            parts.append(here)
+            continue
+        fixed = [scheme for scheme in schemes if scheme == palette.baseline]
+        others = [scheme for scheme in schemes if scheme not in fixed]
+        room = MOST_LINES - len(fixed)
+        count = -(-len(others) // room)
+        size = -(-len(others) // count)
+        for place in range(count):
+            chosen = [*fixed, *others[place * size : (place + 1) * size]]
+            label = f"{panel} ({place + 1} of {count})".strip()
+            own = pl.col("scheme").is_in(chosen) | pl.col("scheme").is_null()
+            parts.append(here.filter(own).with_columns(panel=pl.lit(label)))
+    return pl.concat(parts) if parts else frame
+
+
+def panels_of(frame: pl.DataFrame) -> list[str]:
+    """Names of the panels of `frame`, in its order."""
+    return frame["panel"].unique(maintain_order=True).to_list()

@@ -9,8 +9,9 @@ import polars as pl
 from pathweave.plots.cdf import FEWEST, cdf_figure
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
-from pathweave.plots.spread import bars_figure, spread_figure
+from pathweave.plots.spread import means_figure, spread_figure
 from pathweave.results.completion import has_finished, has_size
+from pathweave.results.directions import carries_data
 from pathweave.results.summary import counted
 from pathweave.results.units import rate_unit, scale, time_unit
 
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from pathweave.plots.frames import Source
 
 _FLOWS = (
-    "id", "group", "size_bytes", "end", "in_window", "fct_s", "fct_ideal_s", "goodput_bps",
-    "location", "rtt_mean_s",
+    "id", "group", "size_bytes", "start_s", "end_s", "end", "in_window", "fct_s", "fct_ideal_s",
+    "goodput_bps", "location", "rtt_mean_s",
 )  # fmt: skip
 _LARGE = 1_000_000
 """Bytes from which the goodput of a flow, not only its completion time, is of interest."""
+_OPEN_LOOPS = ("flows", "bursts", "many-to-many", "poisson")
+"""Patterns in which a flow's start does not depend on the end of others."""
 
 
 def figures(source: Source) -> list[Figure]:
@@ -47,7 +50,8 @@ def _all(source: Source) -> Iterator[Figure | None]:
                 yield _goodput(source, part, suffix, words)
         for group, part in parts:
             suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
-            yield _completion(source, part, suffix, words)
+            independent = source.pattern(group) in _OPEN_LOOPS
+            yield _completion(source, part, suffix, words, independent=independent)
         yield slowdown_figure(source, flows)
         for group, part in parts:
             suffix, words = (f"-{group}", f' of "{group}"') if several else ("", "")
@@ -82,7 +86,7 @@ def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Fi
     axis = f"goodput ({unit})"
     if frame.group_by("variant", "seed").len()["len"].max() in range(1, FEWEST):
         frame, names = _named(frame)
-        return bars_figure(
+        return means_figure(
             source, frame, f"goodput-by-flow{suffix}", f"Goodput by flow{words}", axis, names
         )
     return cdf_figure(
@@ -96,11 +100,16 @@ def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Fi
     )
 
 
-def _completion(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    done = flows.filter(has_finished() & has_size())
-    if done.is_empty():
+def _completion(
+    source: Source, flows: pl.DataFrame, suffix: str, words: str, *, independent: bool
+) -> Figure | None:
+    sized = flows.filter(has_size()).with_columns(
+        finished=has_finished(),
+        time_s=pl.when(has_finished()).then("fct_s").otherwise(_age()),
+    )
+    if sized.filter(pl.col("finished")).is_empty():
         return None
-    frame, unit = _in_unit(done, "fct_s", rate=False)
+    frame, unit = _in_unit(sized, "time_s", rate=False)
     return cdf_figure(
         source,
         frame,
@@ -108,8 +117,15 @@ def _completion(source: Source, flows: pl.DataFrame, suffix: str, words: str) ->
         f"Flow completion time{words}",
         f"flow completion time ({unit})",
         log=True,
-        what="finished flows",
+        what="flows",
+        independent=independent,
     )
+
+
+def _age() -> pl.Expr:
+    """How long what did not finish had been under way when it or the run ended (s)."""
+    end = pl.coalesce("end_s", "run_end_s")
+    return (end - pl.col("start_s")).clip(lower_bound=0.0)
 
 
 def _locations(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -170,13 +186,11 @@ def _optimum(source: Source) -> Figure | None:
 
 
 def _jobs(source: Source) -> Figure | None:
-    jobs = source.table("jobs", ["finished", "jct_s"])
-    if jobs is None:
+    jobs = source.table("jobs", ["start_s", "end_s", "finished", "jct_s"])
+    if jobs is None or not jobs["finished"].any():
         return None
-    done = jobs.filter(pl.col("finished"))
-    if done.is_empty():
-        return None
-    frame, unit = _in_unit(done, "jct_s", rate=False)
+    jobs = jobs.with_columns(time_s=pl.when("finished").then("jct_s").otherwise(_age()))
+    frame, unit = _in_unit(jobs, "time_s", rate=False)
     return cdf_figure(
         source,
         frame,
@@ -184,7 +198,7 @@ def _jobs(source: Source) -> Figure | None:
         "Job completion time",
         f"job completion time ({unit})",
         log=True,
-        what="finished jobs",
+        what="jobs",
     )
 
 
@@ -221,9 +235,16 @@ def _rtts(source: Source) -> Figure | None:
 
 
 def _links(source: Source) -> Iterator[Figure | None]:
-    links = source.table("links", ["layer", "utilisation", "queue_mean"])
+    links = source.table("links", ["layer", "utilisation", "queue_mean", "bytes", "packets"])
     if links is None:
         return
+    every = links.height
+    links = links.filter(carries_data(source.scenario))
+    if links.is_empty():
+        return
+    caption = ""
+    if links.height < every:
+        caption = "Links that carry acknowledgements alone are left out."
     layers = links["layer"].unique(maintain_order=True).to_list()
     frame = links.with_columns(pl.col("layer").alias("category"))
     yield spread_figure(
@@ -234,6 +255,7 @@ def _links(source: Source) -> Iterator[Figure | None]:
         "utilisation (%)",
         layers,
         top=100,
+        caption=caption,
     )
     yield spread_figure(
         source,
@@ -242,6 +264,7 @@ def _links(source: Source) -> Iterator[Figure | None]:
         "Mean queue of links by layer",
         "mean queue (packets)",
         layers,
+        caption=caption,
     )
 
 

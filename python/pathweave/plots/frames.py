@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pathweave.results.read import StoredRun, StoredScenario
+
+_WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,16 @@ class Source:
         known = [group for group in self.scenario.groups if group in here]
         return known + [group for group in here if group not in known]
 
+    def pattern(self, group: str) -> str:
+        """The traffic pattern of a group; "" where it is unknown or the variants' differ."""
+        found = {
+            str(each.get("pattern", ""))
+            for run in self.scenario.runs
+            for each in run.manifest["resolved"].get("traffic", [])
+            if each.get("name") == group
+        }
+        return found.pop() if len(found) == 1 else ""
+
     def table(
         self,
         name: str,
@@ -60,7 +73,7 @@ class Source:
         optional: Sequence[str] = (),
         first_seed: bool = False,
     ) -> pl.DataFrame | None:
-        """Table `name` of all valid runs, after the columns scheme, panel, variant and seed.
+        """Table `name` of all valid runs, after scheme, panel, variant, seed and run_end_s.
 
         None when no run has the table with all of `columns`. With `first_seed` only the runs with
         the smallest seed of each variant.
@@ -81,6 +94,7 @@ class Source:
                     pl.lit(self.panel(run)).alias("panel"),
                     pl.lit(run.label).alias("variant"),
                     pl.lit(run.seed, dtype=pl.Int64).alias("seed"),
+                    pl.lit(run.ended_s).alias("run_end_s"),
                     pl.all(),
                 )
             )
@@ -95,10 +109,28 @@ def colour_axis(scenario: StoredScenario) -> str | None:
     return next(iter(scenario.axes), None)
 
 
-def palette_of(scenarios: Sequence[StoredScenario]) -> Palette:
-    """One palette for all `scenarios`: a name has the same colour in each."""
+def palette_of(scenarios: Sequence[StoredScenario], baseline: str | None = None) -> Palette:
+    """One palette for all `scenarios`: a name has the same colour in each.
+
+    The baseline is grey: `baseline`, or else that of the first scenario. The names that a title or
+    a question names have the strongest colours.
+    """
     names: list[str] = []
+    baselines: list[str] = []
+    subjects: list[str] = []
     for scenario in scenarios:
         axis = colour_axis(scenario)
-        names += scenario.axes[axis] if axis else [""]
-    return Palette(names)
+        own = scenario.axes[axis] if axis else [""]
+        names += own
+        said = scenario.report.get("baseline")
+        baselines.append(said if said in own else own[0])
+        subjects += _named(own, f"{scenario.title} {scenario.report.get('question', '')}")
+    grey = baseline if baseline in names else next(iter(baselines), None)
+    return Palette(names, baseline=grey, subjects=subjects)
+
+
+def _named(names: Sequence[str], text: str) -> list[str]:
+    """The names whose first word is in `text`: "XMP" names "XMP-2" and "XMP-4"."""
+    words = {word.lower() for word in _WORDS.findall(text)}
+    firsts = {name: next(iter(_WORDS.findall(name)), "").lower() for name in names}
+    return [name for name in names if firsts[name] in words]

@@ -1,7 +1,9 @@
 """Colours. A scheme keeps one colour in every chart; flows within a scheme go by order.
 
+What a scenario is about has the strongest colour, what it is compared with has none: it is grey.
 Scheme colours are told apart under the common colour-vision deficiencies and have a contrast of at
-least 3 to 1 with their background. After seven, dashes tell schemes apart as well.
+least 3 to 1 with their background. Where there are more schemes than colours, dashes tell them
+apart as well.
 """
 
 from __future__ import annotations
@@ -12,11 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SCHEMES_LIGHT = ("#006dce", "#d66a00", "#009f72", "#b0489d", "#894d00", "#4d9ad5", "#5e6166")
+"""The strongest first, the neutral one last."""
 SCHEMES_DARK = ("#4ea4e8", "#ff8950", "#2ccc9b", "#ee94c9", "#f5d14f", "#a3dbff", "#87878c")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 PAPER_LIGHT = "#fefefe"
-"""Fill of hollow marks: the page's background, in either theme."""
+"""The page's background, in either theme."""
 PAPER_DARK = "#16181d"
+EVENT_LIGHT = "#b3261e"
+"""What fails and what comes back, where time goes by."""
+EVENT_DARK = "#ff8a80"
+PHASE_LIGHT = "#f0f1f4"
+"""Shade of every other phase."""
+PHASE_DARK = "#22262e"
+WORDS_LIGHT = "#555b65"
+"""Names that stand in a chart."""
+WORDS_DARK = "#a9adb5"
 
 # Nine points of viridis (CC0), of which each theme takes the part that it can show.
 _VIRIDIS = (
@@ -28,19 +40,34 @@ _VIRIDIS = (
 class Palette:
     """Colours and dashes of schemes, fixed by the order in which they are first named."""
 
-    def __init__(self, schemes: Iterable[str]) -> None:
+    def __init__(
+        self, schemes: Iterable[str], *, baseline: str | None = None, subjects: Iterable[str] = ()
+    ) -> None:
+        """`baseline` is grey; `subjects` have the first colours, the others those after them."""
         self.schemes = tuple(dict.fromkeys(schemes))
+        self.baseline = baseline if baseline in self.schemes and len(self.schemes) > 1 else None
+        chosen = [name for name in dict.fromkeys(subjects) if name in self.schemes]
+        ranked = [*chosen, *(name for name in self.schemes if name not in chosen)]
+        self._ranked = [name for name in ranked if name != self.baseline]
+        self._colours = len(SCHEMES_LIGHT) - (self.baseline is not None)
 
     def colour(self, scheme: str) -> str:
         """The colour of `scheme` on a light page."""
-        return SCHEMES_LIGHT[self._place(scheme) % len(SCHEMES_LIGHT)]
+        if scheme == self.baseline:
+            return SCHEMES_LIGHT[-1]
+        return SCHEMES_LIGHT[self._place(scheme) % self._colours]
 
     def dash(self, scheme: str) -> list[int]:
-        """The dash pattern of `scheme`: solid for the first seven."""
-        return list(DASHES[self._place(scheme) // len(SCHEMES_LIGHT) % len(DASHES)])
+        """The dash pattern of `scheme`: solid as long as there are colours."""
+        place = 0 if scheme == self.baseline else self._place(scheme)
+        return list(DASHES[place // self._colours % len(DASHES)])
+
+    def rank(self, scheme: str) -> int:
+        """How strong the colour of `scheme` is, 0 for the strongest; what is drawn last is seen."""
+        return len(self._ranked) if scheme == self.baseline else self._place(scheme)
 
     def _place(self, scheme: str) -> int:
-        return self.schemes.index(scheme) if scheme in self.schemes else 0
+        return self._ranked.index(scheme) if scheme in self._ranked else 0
 
 
 def flow_colours(count: int) -> list[str]:
@@ -51,7 +78,12 @@ def flow_colours(count: int) -> list[str]:
 def dark_colours(flows: int) -> dict[str, str]:
     """What each colour of a light page becomes on a dark one, for up to `flows` flows."""
     pairs: dict[str, str] = dict(zip(SCHEMES_LIGHT, SCHEMES_DARK, strict=True))
-    pairs[PAPER_LIGHT] = PAPER_DARK
+    pairs |= {
+        PAPER_LIGHT: PAPER_DARK,
+        EVENT_LIGHT: EVENT_DARK,
+        PHASE_LIGHT: PHASE_DARK,
+        WORDS_LIGHT: WORDS_DARK,
+    }
     for count in range(1, flows + 1):
         bright = [_sample(at, 0.3, 1.0) for at in _steps(count)]
         pairs |= dict(zip(flow_colours(count), bright, strict=True))

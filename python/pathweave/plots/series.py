@@ -1,51 +1,33 @@
 """Rates, windows, round-trip times and queues over time.
 
 A handful of lines is drawn as lines: all in one panel per variant, or, when that would be a tangle,
-one panel per flow and variant. Where subflows are too many for that and flows are not, rates are
-drawn by flow. Many lines are drawn as their mean and the band between their 10th and 90th
-percentile.
+one panel per flow and variant, in which many subflows are a band. Where flows or variants are too
+many for that, rates are summed over the subflows of each flow. Many lines are drawn as their mean
+and the band between their 10th and 90th percentile.
+
+The scenario's phases and events are drawn in all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from pathweave.plots.extent import EXTENT_NOTE, with_band, with_extent
-from pathweave.plots.figure import (
-    Figure,
-    data,
-    in_panels,
-    panel_size,
-    panel_width,
-    scheme_colour,
-    top_legend,
-)
-from pathweave.plots.palette import flow_colours
-from pathweave.plots.thin import average, thin
-from pathweave.results.units import number, rate_unit, scale, time_unit
+from pathweave.plots.extent import with_extent
+from pathweave.plots.figure import MOST_LINES, Figure
+from pathweave.plots.lines import OWNERS_APART, Lines, apart, as_band, together
+from pathweave.plots.ticks import round_step
+from pathweave.results.units import rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pathweave.plots.frames import Source
 
-LINES_CLOSE_UP = 6
-"""Lines in one panel of a close-up at most."""
-OWNERS_APART = 12
-"""Flows with panels of their own at most."""
 VARIANTS_APART = 4
-POINTS = 24_000
-"""Points in a chart, about."""
-BAND_BINS = 200
 CLOSE_UP = 200
 """Samples of a line that a close-up shows, about; longer series have one."""
-PANELS = 12
-"""Panels of variants at most."""
-_SUBFLOW_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4]]
 
 
 @dataclass(frozen=True)
@@ -106,55 +88,76 @@ def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figu
     if kind.owner == "link":
         frame, note = _busy_only(frame)
         notes.append(note)
+    else:
+        frame = _while_flows_last(source, frame)
     if close_up:
-        frame = _middle(frame)
+        frame, start_s, end_s = _middle(frame)
+    else:
+        start_s, end_s = 0.0, float(frame["time_s"].max() or 0.0)  # pyright: ignore[reportArgumentType]
     if frame.is_empty():
         return None
     variants = frame["variant"].unique(maintain_order=True).to_list()
-    if len(variants) > PANELS:
-        notes.append(f"The first {PANELS} of {len(variants)} variants.")
-        variants = variants[:PANELS]
-        frame = frame.filter(pl.col("variant").is_in(variants))
     unit, divisor = _unit(kind, frame)
-    values = [name for name in ("value", "low", "high") if name in frame.columns]
+    values = [column for column in ("value", "low", "high") if column in frame.columns]
     frame = frame.with_columns(pl.col(values) / divisor, _owner_names(source, kind, frame))
-    axis = f"{kind.quantity} ({unit})"
-    notes.append(EXTENT_NOTE if "low" in frame.columns else "")
     if frame["owner"].n_unique() == 1:
         notes.append(f"{kind.owner.capitalize()} {frame['owner'][0]}.")
-    per_variant = frame.group_by("variant").agg(
-        pl.struct("owner_id", "subflow").n_unique().alias("lines"),
-        pl.col("owner_id").n_unique().alias("owners"),
+    lines = Lines(
+        source=source,
+        frame=frame,
+        variants=variants,
+        owners=_in_order(source, kind, frame),
+        owner=kind.owner,
+        quantity=kind.quantity,
+        unit=unit,
+        start_s=start_s,
+        end_s=end_s,
+        averaged=kind.averaged,
     )
-    lines = _top(per_variant["lines"])
-    owners = _top(per_variant["owners"])
-    if lines <= (LINES_CLOSE_UP if close_up else kind.together):
-        chart, note = _together(source, frame, variants, axis, kind, lines)
+    most, owners = lines.most_lines(), lines.most_owners()
+    if most <= (MOST_LINES if close_up else kind.together):
+        drawn = together(lines)
     elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
-        chart, note = _apart(source, frame, variants, axis, kind)
+        drawn = apart(lines)
     elif kind.summed and owners <= kind.together:
         notes.append("Sums over the subflows of each flow.")
-        chart, note = _together(source, over_subflows(frame), variants, axis, kind, owners)
+        drawn = together(replace(lines, frame=over_subflows(frame)))
     else:
-        chart, note = _band(source, frame, axis, kind, lines)
-    caption = " ".join(note for note in (*notes, note) if note)
-    name, title = f"{kind.table}-over-time", kind.title
+        drawn = as_band(lines)
+    caption = " ".join(note for note in (*notes, drawn.note) if note)
+    figure, title = f"{kind.table}-over-time", kind.title
     if close_up:
-        name, title = f"{kind.table}-close-up", f"{title}, close up"
-    return Figure(name, title, caption, chart)
+        figure, title = f"{kind.table}-close-up", f"{title}, close up"
+    return Figure(figure, title, caption, drawn.chart, drawn.shows)
 
 
-def _middle(frame: pl.DataFrame) -> pl.DataFrame:
-    """About `CLOSE_UP` samples a line from the middle; none of a short series or of many lines."""
+def _while_flows_last(source: Source, frame: pl.DataFrame) -> pl.DataFrame:
+    """Without what was sampled after a flow's end, when a part of the interval had no traffic."""
+    ends = source.table("flows", ["id", "end_s"], first_seed=True)
+    if ends is None:
+        return frame
+    ends = ends.select("variant", "seed", pl.col("id").alias("owner_id"), "end_s")
+    joined = frame.join(ends, on=["variant", "seed", "owner_id"], how="left")
+    over = (pl.col("time_s") > pl.col("end_s")).fill_null(value=False)
+    return joined.filter(~over).drop("end_s")
+
+
+def _middle(frame: pl.DataFrame) -> tuple[pl.DataFrame, float, float]:
+    """About `CLOSE_UP` samples a line from the middle, and their stretch of time (s).
+
+    None of a short series or of many lines.
+    """
     lines = frame.group_by("variant", "owner_id", "subflow").len()
     longest = _top(lines["len"])
     most = _top(lines.group_by("variant").agg(pl.len().alias("lines"))["lines"])
     if longest < 4 * CLOSE_UP or most > 2 * OWNERS_APART:
-        return frame.clear()
+        return frame.clear(), 0.0, 0.0
     start = float(frame.select(pl.min("time_s")).item())
     span = float(frame.select(pl.max("time_s")).item()) - start
-    middle = start + span / 2
-    return frame.filter(pl.col("time_s").is_between(middle, middle + span * CLOSE_UP / longest))
+    length = round_step(span * CLOSE_UP / longest)
+    begin = math.floor((start + span / 2) / length) * length
+    end = begin + length
+    return frame.filter(pl.col("time_s").is_between(begin, end)), begin, end
 
 
 def _several_seeds(source: Source) -> bool:
@@ -197,202 +200,6 @@ def _owner_names(source: Source, kind: Kind, frame: pl.DataFrame) -> pl.Expr:
     return pl.col("owner_id").replace_strict(chosen, return_dtype=pl.String).alias("owner")
 
 
-def _thinned(
-    kind: Kind, frame: pl.DataFrame, keys: list[str], lines: int
-) -> tuple[pl.DataFrame, str]:
-    # Dashes, which tell subflows apart, make long lines slow to draw.
-    budget = POINTS // 2 if frame["subflow"].n_unique() > 1 else POINTS
-    bins = max(40, min(300, budget // (4 * max(1, lines))))
-    if kind.averaged or "low" in frame.columns:
-        means = average(frame.select(pl.col("^(time_s|value|low|high)$"), *keys), keys, bins)
-        if means.height == frame.height:
-            return means, ""
-        span = float(frame.select(pl.max("time_s") - pl.min("time_s")).item())
-        unit = time_unit(span / bins)
-        length = number(span / bins / scale(unit), 3)
-        return means, f"Averaged over stretches of {length} {unit}."
-    thin_frame = thin(frame.select("time_s", "value", *keys), keys, bins)
-    if thin_frame.height < frame.height:
-        note = (
-            f"Thinned to first, smallest, largest and last of each of {bins} stretches of time "
-            f"({thin_frame.height:,} of {frame.height:,} samples)."
-        )
-        return thin_frame, note
-    return thin_frame, ""
-
-
-def time_axis(frame: pl.DataFrame) -> alt.X:
-    """The axis of `time_s`, labelled in the unit that suits the latest time in `frame`."""
-    latest = frame["time_s"].max()
-    unit = time_unit(latest if isinstance(latest, float) else 0.0)
-    return alt.X(
-        "time_s:Q",
-        title=f"time ({unit})",
-        scale=alt.Scale(nice=False),
-        axis=alt.Axis(tickCount=6, labelExpr=f"format(datum.value / {scale(unit)}, '~r')"),
-    )
-
-
-def _value_axis(axis: str) -> alt.Y:
-    return alt.Y("value:Q", title=axis, axis=alt.Axis(tickCount=4))
-
-
-def _subflow_dash(subflows: Sequence[str]) -> alt.StrokeDash | alt.StrokeDashValue:
-    if len(subflows) == 1:
-        return alt.StrokeDashValue([])
-    return alt.StrokeDash(
-        "subflow:N",
-        title="subflow",
-        scale=alt.Scale(
-            domain=list(subflows),
-            range=[_SUBFLOW_DASHES[place % len(_SUBFLOW_DASHES)] for place in range(len(subflows))],
-        ),
-        legend=top_legend(subflows, "subflow"),
-    )
-
-
-def over_subflows(frame: pl.DataFrame) -> pl.DataFrame:
-    """The sum of `value` over each flow's subflows at each time, as if of one subflow."""
-    keys = ["scheme", "panel", "variant", "seed", "owner_id", "owner", "time_s"]
-    sums = frame.group_by(keys, maintain_order=True).agg(pl.col("value").sum())
-    return sums.with_columns(pl.lit(0, frame.schema["subflow"]).alias("subflow"))
-
-
-def _subflow_names(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    numbers = sorted(frame["subflow"].unique().to_list())
-    named = frame.with_columns((pl.col("subflow") + 1).cast(pl.String))
-    return named, [str(number + 1) for number in numbers]
-
-
-def _together(
-    source: Source,
-    frame: pl.DataFrame,
-    variants: Sequence[str],
-    axis: str,
-    kind: Kind,
-    lines: int,
-) -> tuple[alt.Chart | alt.FacetChart, str]:
-    """All lines of a variant in one panel, colour by flow or link."""
-    owners = _in_order(source, kind, frame)
-    keys = ["variant", "owner", "subflow"]
-    kept, note = _thinned(kind, frame, keys, lines * len(variants))
-    kept, subflows = _subflow_names(kept.rename({"variant": "panel"}))
-    columns, width, height = _wide_panels(len(variants))
-    colour = alt.Color(
-        "owner:N",
-        title=None,
-        scale=alt.Scale(domain=owners, range=flow_colours(len(owners))),
-        legend=top_legend(owners) if len(owners) > 1 else None,
-    )
-    line = (
-        alt.Chart()
-        .mark_line(strokeWidth=1.4, clip=True)
-        .encode(
-            x=time_axis(kept),
-            y=_value_axis(axis),
-            color=colour,
-            strokeDash=_subflow_dash(subflows),
-            tooltip=[
-                alt.Tooltip("owner:N", title=kind.owner),
-                alt.Tooltip("time_s:Q", title="time (s)"),
-                alt.Tooltip("value:Q", title=axis, format=".4~g"),
-            ],
-        )
-    )
-    chart = with_band(line, time_axis(kept), kept, colour, several=lines > 1)
-    chart = chart.properties(width=width, height=height)
-    return in_panels(chart, data(kept), list(variants), columns), note  # pyright: ignore[reportReturnType]
-
-
-def _apart(
-    source: Source, frame: pl.DataFrame, variants: Sequence[str], axis: str, kind: Kind
-) -> tuple[alt.FacetChart, str]:
-    """A row of panels per flow or link, a column per variant, colour by scheme."""
-    owners = _in_order(source, kind, frame)
-    keys = ["scheme", "variant", "owner", "subflow"]
-    kept, note = _thinned(kind, frame, keys, frame.select(pl.struct(keys).n_unique()).item())
-    kept, subflows = _subflow_names(every_panel(kept))
-    width = panel_width(len(variants)) - 30
-    colour = scheme_colour(source.palette, source.schemes(kept), legend=False)
-    line = (
-        alt.Chart()
-        .mark_line(strokeWidth=1.3, clip=True)
-        .encode(
-            x=time_axis(kept),
-            y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=3)),
-            color=colour,
-            strokeDash=_subflow_dash(subflows),
-        )
-    )
-    chart = with_band(line, time_axis(kept), kept, colour, several=len(subflows) > 1)
-    chart = chart.properties(width=width, height=90)
-    grid = chart.facet(
-        row=alt.Row(
-            "owner:N",
-            title=axis,
-            sort=owners,
-            header=alt.Header(labelAngle=0, labelAlign="left", titleFontWeight="normal"),
-        ),
-        column=alt.Column("variant:N", title=None, sort=list(variants)),
-        data=data(kept),
-        spacing=22,
-    )
-    return grid, note
-
-
-def every_panel(frame: pl.DataFrame) -> pl.DataFrame:
-    """With an empty row for each pair of variant and owner that has none.
-
-    A grid of panels puts the others under wrong headers when one is missing.
-    """
-    owners = frame.select("owner").unique(maintain_order=True)
-    grid = frame.select("scheme", "variant").unique(maintain_order=True).join(owners, how="cross")
-    missing = grid.join(frame, on=["variant", "owner"], how="anti")
-    first = frame["subflow"].min()
-    subflow = pl.lit(first, frame["subflow"].dtype).alias("subflow")
-    return pl.concat([frame, missing.with_columns(subflow)], how="diagonal")
-
-
-def _band(
-    source: Source, frame: pl.DataFrame, axis: str, kind: Kind, lines: int
-) -> tuple[alt.LayerChart | alt.FacetChart, str]:
-    """Mean over all lines, and the band of their 10th to 90th percentile, by scheme."""
-    start = float(frame["time_s"].min() or 0.0)  # pyright: ignore[reportArgumentType]
-    end = float(frame["time_s"].max() or 0.0)  # pyright: ignore[reportArgumentType]
-    width_s = max((end - start) / BAND_BINS, 1e-12)
-    place = ((pl.col("time_s") - start) / width_s).floor().clip(0, BAND_BINS - 1)
-    per_line = frame.group_by(
-        "scheme", "panel", "variant", "owner_id", "subflow", place.alias("bin"), maintain_order=True
-    ).agg(pl.col("value").mean())
-    bands = (
-        per_line.group_by("scheme", "panel", "bin", maintain_order=True)
-        .agg(
-            pl.col("value").mean(),
-            pl.col("value").quantile(0.1, "linear").alias("low"),
-            pl.col("value").quantile(0.9, "linear").alias("high"),
-        )
-        .with_columns(time_s=start + (pl.col("bin") + 0.5) * width_s)
-        .drop("bin")
-        .sort("scheme", "panel", "time_s")
-    )
-    panels = source.panels(bands)
-    schemes = source.schemes(bands)
-    columns, width, height = panel_size(len(panels))
-    base = alt.Chart().encode(x=time_axis(bands), color=scheme_colour(source.palette, schemes))
-    chart = alt.layer(
-        base.mark_area(opacity=0.18).encode(
-            y=alt.Y("low:Q", title=axis, axis=alt.Axis(tickCount=4)), y2="high:Q"
-        ),
-        base.mark_line(strokeWidth=1.8).encode(y=_value_axis(axis)),
-    ).properties(width=width, height=height)
-    what = "links" if kind.owner == "link" else "subflows"
-    note = (
-        f"Line: mean over up to {lines:,} {what}; band: 10th to 90th percentile of them; "
-        f"averaged over {BAND_BINS} stretches of time."
-    )
-    return in_panels(chart, data(bands), panels, columns), note  # pyright: ignore[reportReturnType]
-
-
 def _in_order(source: Source, kind: Kind, frame: pl.DataFrame) -> list[str]:
     """Names of flows or links in the order of their table: flows by group as in the scenario."""
     key = "link" if kind.owner == "link" else "id"
@@ -408,7 +215,8 @@ def _in_order(source: Source, kind: Kind, frame: pl.DataFrame) -> list[str]:
     return named["owner"].unique(maintain_order=True).to_list()
 
 
-def _wide_panels(count: int) -> tuple[int, int, int]:
-    if count <= 1:
-        return 1, panel_width(1), 260
-    return 2, panel_width(2), 180
+def over_subflows(frame: pl.DataFrame) -> pl.DataFrame:
+    """The sum of `value` over each flow's subflows at each time, as if of one subflow."""
+    keys = ["scheme", "panel", "variant", "seed", "owner_id", "owner", "time_s"]
+    sums = frame.group_by(keys, maintain_order=True).agg(pl.col("value").sum())
+    return sums.with_columns(pl.lit(0, frame.schema["subflow"]).alias("subflow"))

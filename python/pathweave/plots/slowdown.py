@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
 from pathweave.plots.cdf import FEWEST
 from pathweave.plots.figure import (
     Figure,
-    data,
+    apart,
     in_panels,
-    log_axis,
     panel_size,
+    panels_of,
+    quantity,
     scheme_colour,
     scheme_dash,
+    tip,
 )
+from pathweave.plots.ticks import log_axis
+from pathweave.plots.words import by_panel
 from pathweave.results.completion import has_finished
+from pathweave.results.units import number
 
 if TYPE_CHECKING:
+    from pathweave.plots.figure import Spec
     from pathweave.plots.frames import Source
 
 BUCKETS = ("<10 KB", "10–100 KB", "0.1–1 MB", "1–10 MB", "10–100 MB", "≥100 MB")
@@ -29,12 +34,14 @@ _EDGES = (1e4, 1e5, 1e6, 1e7, 1e8)
 def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
     """Median and 99th percentile of slowdown by scheme, panel and size bucket.
 
-    Over finished flows with a size, all traffic groups together.
+    Over finished flows with a size, all traffic groups together. The percentile is null where
+    there are fewer than `FEWEST` flows.
     """
     bucket = pl.lit(BUCKETS[-1])
     for edge, label in reversed(list(zip(_EDGES, BUCKETS, strict=False))):
         bucket = pl.when(pl.col("size_bytes") < edge).then(pl.lit(label)).otherwise(bucket)
     ratio = pl.col("fct_s") / pl.col("fct_ideal_s")
+    high = pl.col("slowdown").quantile(0.99, "linear")
     return (
         flows.filter(
             has_finished()
@@ -46,7 +53,7 @@ def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
         .group_by("scheme", "panel", "bucket", maintain_order=True)
         .agg(
             pl.col("slowdown").median().alias("p50"),
-            pl.col("slowdown").quantile(0.99, "linear").alias("p99"),
+            pl.when(pl.len() >= FEWEST).then(high).alias("p99"),
             pl.len().alias("count"),
         )
     )
@@ -61,41 +68,67 @@ def slowdown_figure(source: Source, flows: pl.DataFrame) -> Figure | None:
     counts = frame.group_by("scheme", "panel").agg(pl.col("count").sum())
     if counts.filter(pl.col("count") >= FEWEST).is_empty():
         return None
-    panels = source.panels(frame)
     schemes = source.schemes(frame)
     here = set(frame["bucket"])
     buckets = [bucket for bucket in BUCKETS if bucket in here]
+    split = apart(frame, source.palette, source.panels(frame))
+    panels = panels_of(split)
     columns, width, height = panel_size(len(panels), tall=190)
-    rows: list[alt.Chart | alt.LayerChart | alt.FacetChart] = []
+    rows: list[Spec] = []
+    colour = scheme_colour(source.palette, schemes)
+    # One word a line: they fit beside each other in narrow panels too.
+    sizes = {
+        "field": "bucket",
+        "type": "ordinal",
+        "title": "flow size",
+        "sort": buckets,
+        "axis": {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')"},
+    }
     for field, text in (("p50", "median slowdown"), ("p99", "99th percentile of slowdown")):
-        low = min(1.0, float(frame[field].min() or 1.0))  # pyright: ignore[reportArgumentType]
-        high = max(2.0, float(frame[field].max() or 1.0) * 1.1)  # pyright: ignore[reportArgumentType]
-        base = alt.Chart().encode(
-            x=alt.X(
-                "bucket:O",
-                title="flow size",
-                sort=buckets,
-                # One word a line: they fit beside each other in narrow panels too.
-                axis=alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')"),
-            ),
-            y=alt.Y(f"{field}:Q", **log_axis(low, high, title=text)),
-            color=scheme_colour(source.palette, schemes),
-            tooltip=[
-                alt.Tooltip("scheme:N"),
-                alt.Tooltip("bucket:N", title="size"),
-                alt.Tooltip(f"{field}:Q", title=text, format=".4~g"),
-                alt.Tooltip("count:Q", title="flows", format=","),
+        known = split.drop_nulls(field)
+        if known.is_empty():
+            continue
+        low = min(1.0, float(known[field].min() or 1.0))  # pyright: ignore[reportArgumentType]
+        high = max(2.0, float(known[field].max() or 1.0))  # pyright: ignore[reportArgumentType]
+        shared: Spec = {
+            "x": sizes,
+            "y": quantity(field) | log_axis(low, high, title=text),
+            "color": colour,
+            "tooltip": [
+                tip("scheme", "variant"),
+                tip("bucket", "size"),
+                tip(field, text, ".4~g"),
+                tip("count", "flows", ","),
             ],
-        )
-        chart = alt.layer(
-            base.mark_line().encode(strokeDash=scheme_dash(source.palette, schemes)),
-            base.mark_point(opacity=1),
-        ).properties(width=width, height=height)
-        rows.append(in_panels(chart, data(frame), panels, columns))  # pyright: ignore[reportArgumentType]
+        }
+        line = {"strokeDash": scheme_dash(source.palette, schemes)}
+        chart: Spec = {
+            "layer": [
+                {"mark": "line", "encoding": shared | line},
+                {"mark": {"type": "point", "opacity": 1}, "encoding": shared},
+            ],
+            "width": width,
+            "height": height,
+        }
+        rows.append(in_panels(chart, known, panels, columns))
     caption = (
-        "Completion time over that of the same flow alone on an idle fabric; finished flows of "
-        "all traffic groups and seeds."
+        "Completion time over that of the same flow alone on an idle fabric; finished flows of all"
+        f" traffic groups and seeds. No 99th percentile of fewer than {FEWEST} flows."
     )
-    return Figure(
-        "slowdown-by-size", "Slowdown by flow size", caption, alt.vconcat(*rows, spacing=24)
-    )
+    whole: Spec = {"vconcat": rows, "spacing": 24, "usermeta": rows[0]["usermeta"]}
+    return Figure("slowdown-by-size", "Slowdown by flow size", caption, whole, _shows(split))
+
+
+def _shows(frame: pl.DataFrame) -> str:
+    said: dict[str, list[str]] = {}
+    for (panel, scheme), part in frame.group_by("panel", "scheme", maintain_order=True):
+        rows = {row["bucket"]: row for row in part.iter_rows(named=True)}
+        texts = [
+            f"{bucket} median {number(rows[bucket]['p50'], 3)},"
+            f" p99 {number(rows[bucket]['p99'], 3)}"
+            for bucket in BUCKETS
+            if bucket in rows
+        ]
+        words = f"{scheme} " if scheme else ""
+        said.setdefault(str(panel), []).append(f"{words}{', '.join(texts)}")
+    return by_panel(said.items())

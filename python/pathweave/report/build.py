@@ -12,7 +12,7 @@ from pathweave.plots import theme
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.painters import Painters
-from pathweave.plots.palette import dark_colours
+from pathweave.plots.palette import SCHEMES_LIGHT, dark_colours
 from pathweave.plots.render import picture, write_picture
 from pathweave.plots.whole import write_whole
 from pathweave.report.answer import Answer, answer
@@ -23,6 +23,7 @@ from pathweave.report.backends import (
     series_figures,
 )
 from pathweave.report.changes import Changed, changed
+from pathweave.report.inside import BUDGET, Inside, inside
 from pathweave.report.library import library
 from pathweave.report.steps import Steps
 from pathweave.report.tables import (
@@ -66,6 +67,7 @@ class Part:
     optimum_notes: list[str]
     routing: list[Table]
     published: list[Table]
+    inside: Inside | None
     figures: list[Figure]
     resolved: str
     repeatable: bool
@@ -137,28 +139,33 @@ def build(
         target = out or _default_folder(folders)
         scenarios = found.scenarios
         compared = comparisons(scenarios)
-        palette = palette_of([*scenarios, *(comparison.merged() for comparison in compared)])
+        palette = palette_of(
+            [*scenarios, *(comparison.merged() for comparison in compared)], baseline
+        )
         drawn: list[tuple[Path, Figure, Future[Picture]]] = []
 
-        def draw(below: str, figures: list[Figure]) -> list[Figure]:
+        def draw(below: str, figures: list[Figure], about: str) -> list[Figure]:
             if pictures:
                 folder = target / CHARTS / below
-                drawn.extend((folder, figure, picture(painters, figure)) for figure in figures)
+                drawn.extend(
+                    (folder, figure, picture(painters, figure, about)) for figure in figures
+                )
             return figures
 
         besides: list[Beside] = []
         for place, comparison in enumerate(compared, start=1):
             beside = _beside(comparison, palette, f"b{place}")
-            draw(f"{beside.name}-backends", beside.figures)
+            draw(f"{beside.name}-backends", beside.figures, beside.heading)
             besides.append(beside)
         parts: list[Part] = []
+        budget = BUDGET // len(scenarios)
         for place, scenario in enumerate(scenarios, start=1):
             steps.reading(scenario.heading, place, len(scenarios))
             several = len(scenarios) > 1
             below = f"{scenario.name}-{scenario.folder.name}" if several else ""
             # Others draw them while this process goes on with the tables.
-            own = draw(below, figures(Source(scenario, palette)))
-            parts.append(_part(scenario, palette, f"s{place}", baseline, own))
+            own = draw(below, figures(Source(scenario, palette)), _about(scenario))
+            parts.append(_part(scenario, palette, f"s{place}", baseline, own, budget))
         unusable = [unusable.reason for unusable in found.unusable]
         changes = changed(folders, scenarios)
         text = _page(parts, besides, what_differs_in(scenarios), unusable, changes, script())
@@ -177,6 +184,17 @@ def _default_folder(folders: Sequence[Path]) -> Path:
         return folders[0] / "report"
     parents = {folder.resolve().parent for folder in folders}
     return (folders[0].parent if len(parents) == 1 else Path()) / "report"
+
+
+def _about(scenario: StoredScenario) -> str:
+    """What pictures say that they are of."""
+    seeds = sorted({run.seed for run in scenario.runs})
+    text = f"seed {seeds[0]}"
+    if len(seeds) > 1:
+        in_row = seeds == list(range(seeds[0], seeds[-1] + 1))
+        text = f"seeds {seeds[0]} to {seeds[-1]}" if in_row else f"{len(seeds)} seeds"
+    version = ", ".join(sorted({run.manifest["pathweave"] for run in scenario.runs}))
+    return f"{scenario.heading}; {text}; Pathweave {version}"
 
 
 def _beside(comparison: Comparison, palette: Palette, anchor: str) -> Beside:
@@ -198,6 +216,7 @@ def _part(
     anchor: str,
     baseline: str | None,
     figures: list[Figure],
+    budget: int,
 ) -> Part:
     first = scenario.runs[0].manifest
     return Part(
@@ -211,6 +230,7 @@ def _part(
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),
         published=published_tables(scenario, palette),
+        inside=inside(scenario, budget),
         figures=figures,
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
         repeatable=first["backend"] != "testbed",
@@ -326,6 +346,11 @@ def _page(
         light=_script_json(theme.config()),
         dark=_script_json(theme.config(dark=True)),
         colours=_script_json(dark_colours(_FLOW_COLOURS)),
+        schemes=_script_json(SCHEMES_LIGHT),
+        insides=_script_json(
+            {f"{part.anchor}-map": part.inside.data for part in parts if part.inside}
+        ),
+        map_script=(here / "map.js").read_text(encoding="utf-8"),
     )
 
 

@@ -79,7 +79,7 @@ def recovery_completion(run: StoredRun, recoveries: pl.DataFrame) -> Completion:
 
     done = recoveries["recovery_s"].drop_nulls()
     waiting = recoveries.filter(pl.col("recovery_s").is_null())["at_s"]
-    return Completion(tuple(done), tuple(max(0.0, _end(run) - at) for at in waiting))
+    return Completion(tuple(done), tuple(max(0.0, run.ended_s - at) for at in waiting))
 
 
 def convergence_completion(run: StoredRun, convergence: pl.DataFrame) -> Completion:
@@ -91,7 +91,7 @@ def convergence_completion(run: StoredRun, convergence: pl.DataFrame) -> Complet
 
     done = convergence["time_to_fair_share_s"].drop_nulls()
     waiting = convergence.filter(pl.col("time_to_fair_share_s").is_null())["start_s"]
-    return Completion(tuple(done), tuple(max(0.0, _end(run) - start) for start in waiting))
+    return Completion(tuple(done), tuple(max(0.0, run.ended_s - start) for start in waiting))
 
 
 def has_finished() -> pl.Expr:
@@ -110,11 +110,6 @@ def has_size() -> pl.Expr:
 
 def _ages(run: StoredRun, rows: pl.DataFrame) -> tuple[float, ...]:
     return tuple(
-        max(0.0, (_end(run) if end is None else end) - start)
+        max(0.0, (run.ended_s if end is None else end) - start)
         for start, end in rows.select("start_s", "end_s").iter_rows()
     )
-
-
-def _end(run: StoredRun) -> float:
-    """When the run ended (s of its own time)."""
-    return float(run.manifest["counters"].get("ended_s", 0.0))

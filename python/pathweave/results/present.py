@@ -21,6 +21,9 @@ _MOST_DIGITS = 5
 _PLUS_MINUS_DIGITS = 2
 """Significant digits of half an interval; the value has as many decimals."""
 
+_NEGLIGIBLE = 0.001
+"""Costs that are smaller are not told apart."""
+
 
 def seeds_text(seeds: int) -> str:
     """A number of seeds in words: "1 seed"."""
@@ -94,8 +97,13 @@ def _bound(percentile: Percentile | None, unit: str) -> str:
 
 
 def _numbers(values: list[float | None], factor: float) -> tuple[list[str], bool]:
-    texts = ["–" if value is None else number(factor * value, 3) for value in values]
-    return texts, any(values)
+    return [_cost(None if value is None else factor * value) for value in values], any(values)
+
+
+def _cost(value: float | None) -> str:
+    if value is not None and 0 < value < _NEGLIGIBLE:
+        return f"< {_NEGLIGIBLE:g}"
+    return number(value, 3)
 
 
 def times_unit(rows: pl.DataFrame, name: str) -> str:

@@ -60,6 +60,11 @@ class StoredRun:
         return self.manifest["backend"]
 
     @property
+    def ended_s(self) -> float:
+        """When the run ended (s of its own time)."""
+        return float(self.manifest["counters"].get("ended_s", 0.0))
+
+    @property
     def testbed(self) -> dict[str, Any] | None:
         """How the run on the testbed went; None of other backends."""
         return self.manifest.get("testbed")

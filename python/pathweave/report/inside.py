@@ -1,0 +1,192 @@
+"""What the page's map of the fabric shows: nodes by layers, and what every link did over time.
+
+Values are bytes, compressed, and binned to what a page may be long; the page's script draws them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from pathweave.plots.frames import colour_axis
+from pathweave.report.fabric_layout import fabric_layout
+from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues
+from pathweave.results.units import scale, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.results.read import StoredRun, StoredScenario
+
+BUDGET = 700_000
+"""Characters of all maps of a page, about; the script that draws its charts takes 900,000."""
+VARIANTS = 12
+"""Variants of a scenario that have a map at most."""
+FLOWS = 400
+"""Flows of a variant that can be looked at: those with the most bytes."""
+_HOPEFUL = 0.8
+"""Part of the size that is expected of a number of bins which has to fit for it to be tried."""
+_BINS = (1000, 500, 400, 250, 200, 150, 100, 70, 50, 30, 20)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A scenario's map."""
+
+    data: dict[str, Any]
+    """What the page's script reads."""
+    note: str
+    """What was binned or left out."""
+
+
+def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
+    """The map of the first seed of each variant; None where no run recorded one."""
+    first: dict[str, StoredRun] = {}
+    for run in scenario.counted().runs:
+        if "map" in run.tables and "links" in run.tables:
+            first.setdefault(run.label, run)
+    if not first:
+        return None
+    chosen = list(first.values())[:VARIANTS]
+    recorded = [LinkValues.read(run) for run in chosen]
+    end_s = max(each.end_s for each in recorded)
+    largest = {
+        metric: max((float(each.values[metric].max(initial=0.0)) for each in recorded), default=0.0)
+        for metric in METRICS[1:]
+    }
+    fabrics: list[dict[str, Any]] = []
+    variants: list[dict[str, Any]] = []
+    intervals = max(each.intervals for each in recorded)
+    # Flows take what they need; values get what is left.
+    flows = [_flows(run, each.links) for run, each in zip(chosen, recorded, strict=True)]
+    room = budget - sum(len(str(each[0])) for each in flows)
+    bins, packed = _fitting(recorded, intervals, largest, room)
+    for run, each, values, (listed, _) in zip(chosen, recorded, packed, flows, strict=True):
+        fabric = fabric_layout(each.table, run)
+        if fabric not in fabrics:
+            fabrics.append(fabric)
+        variants.append(
+            {
+                "label": run.label,
+                "seed": run.seed,
+                "fabric": fabrics.index(fabric),
+                "values": values,
+                "flows": listed,
+            }
+        )
+    data = {
+        "end": end_s,
+        "bins": bins,
+        "full": FULL,
+        "down": DOWN,
+        "largest": largest,
+        "metrics": [metric for metric in METRICS if metric == "utilisation" or largest[metric] > 0],
+        "fabrics": fabrics,
+        "variants": variants,
+        "beside": _beside(scenario, chosen),
+    }
+    return Inside(data, _note(scenario, first, bins, intervals, end_s, flows))
+
+
+def _beside(scenario: StoredScenario, chosen: Sequence[StoredRun]) -> int | None:
+    """The variant that stands beside the first at the beginning: one of another scheme."""
+    axis = colour_axis(scenario)
+
+    def others(run: StoredRun) -> dict[str, str]:
+        return {key: value for key, value in run.axes.items() if key != axis}
+
+    alike = [at for at, run in enumerate(chosen) if others(run) == others(chosen[0])]
+    return alike[-1] if len(alike) > 1 else len(chosen) - 1 or None
+
+
+def _fitting(
+    recorded: Sequence[LinkValues], intervals: int, largest: dict[str, float], room: int
+) -> tuple[int, list[str]]:
+    """The largest number of bins that fits, and the values in so many; the fewest if none does."""
+
+    def packed(bins: int) -> list[str]:
+        return [each.packed(bins, largest) for each in recorded]
+
+    numbers = [bins for bins in (intervals, *_BINS) if bins <= intervals]
+    fewest = packed(numbers[-1])
+    # Values compress about as well in any number of bins, so that few have to be tried.
+    each = sum(map(len, fewest)) / numbers[-1]
+    for bins in numbers[:-1]:
+        if _HOPEFUL * each * bins <= room:
+            tried = packed(bins)
+            if sum(map(len, tried)) <= room:
+                return bins, tried
+    return numbers[-1], fewest
+
+
+def _note(
+    scenario: StoredScenario,
+    first: dict[str, StoredRun],
+    bins: int,
+    intervals: int,
+    end_s: float,
+    flows: Sequence[tuple[list[Any], int]],
+) -> str:
+    parts: list[str] = []
+    if len({run.seed for run in scenario.runs}) > 1:
+        parts.append("The first seed of each variant.")
+    length = _length(end_s / bins)
+    if bins < intervals:
+        parts.append(f"Means over {length}; {_length(end_s / intervals)} were recorded.")
+    else:
+        parts.append(f"Means over {length}.")
+    if len(first) > VARIANTS:
+        parts.append(f"The first {VARIANTS} of {len(first)} variants.")
+    most = max((total for _, total in flows), default=0)
+    if most > FLOWS:
+        parts.append(f"Flows are the {FLOWS} with the most bytes, of up to {most:,} of a variant.")
+    parts.append(f"Values are rounded to one of {FULL} steps of the scale of colours.")
+    return " ".join(parts)
+
+
+def _length(seconds: float) -> str:
+    unit = time_unit(seconds * (1 + 1e-9))
+    return f"{seconds / scale(unit):.3g} {unit}"
+
+
+def _flows(run: StoredRun, links: Sequence[str]) -> tuple[list[Any], int]:
+    """The largest flows, and how many there are.
+
+    Of each its name, its ends, its start and end (s), its bytes, and the links of each subflow.
+    """
+    number_of = {link: at for at, link in enumerate(links)}
+    flows = run.read(
+        "flows",
+        ["id", "name", "group", "source", "destination", "start_s", "end_s", "delivered_bytes"],
+    )
+    total = flows.height
+    flows = flows.sort("delivered_bytes", "id", descending=[True, False]).head(FLOWS).sort("id")
+    paths: dict[int, list[list[int]]] = {}
+    if "subflows" in run.tables:
+        rows = run.read("subflows", ["flow", "subflow", "path"]).sort("flow", "subflow")
+        wanted = rows.filter(pl.col("flow").is_in(flows["id"].to_list()))
+        for flow, _, path in wanted.iter_rows():
+            paths.setdefault(flow, []).append(_along(str(path or ""), number_of))
+    found: list[Any] = []
+    for row in flows.iter_rows(named=True):
+        end = row["end_s"]
+        found.append(
+            [
+                row["name"] or f"{row['group']} {row['id']}",
+                f"{row['source']} to {row['destination']}",
+                round(row["start_s"], 9),
+                None if end is None else round(end, 9),
+                row["delivered_bytes"],
+                paths.get(row["id"], []),
+            ]
+        )
+    return found, total
+
+
+def _along(path: str, number_of: dict[str, int]) -> list[int]:
+    nodes = path.split("-")
+    found = [f"{start}->{end}" for start, end in pairwise(nodes)]
+    return [number_of[link] for link in found if link in number_of]
