@@ -114,6 +114,9 @@ class Variant:
     def hash(self, seed: int) -> str:
         return _digest([_without_names(json.loads(self.resolved)), seed])
 
+    def flow(self, seed: int, solve: object) -> Output:
+        raise RuntimeError("a made-up scenario has no traffic")
+
     def prepare(self, seed: int) -> Run:
         return Run(self, seed)
 

@@ -76,6 +76,12 @@ def run(
             min=1,
         ),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say what would be run, and about how long it would take."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Simulate a scenario: all its variants and seeds.
@@ -88,7 +94,8 @@ def run(
 
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
-    from pathweave.cli.console import messages
+    from pathweave.cli import estimates
+    from pathweave.cli.console import messages, print_json
     from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.progress import watch
     from pathweave.running.session import Request, check_baseline, default_jobs, execute
@@ -111,6 +118,14 @@ def run(
         from pathweave.cli.optimum import check
 
         check(session, request.beside)
+    jobs = jobs or default_jobs()
+    if dry_run:
+        if json:
+            print_json(estimates.document(session, jobs))
+        else:
+            estimates.show(session, jobs)
+        return
+    estimates.say_if_long(session, jobs)
     console = messages()
 
     def simulate(session: Session) -> Outcome:
@@ -118,7 +133,7 @@ def run(
         if plan.present and not until:
             console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
         with watch(console, len(plan.missing)) as progress:
-            return execute(session, jobs or default_jobs(), progress, progress.restore_terminal)
+            return execute(session, jobs, progress, progress.restore_terminal)
 
     said = ""
     if until:

@@ -1,0 +1,109 @@
+"""Estimates of all runs of a session that are missing."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pathweave.estimating.beginning import begin
+from pathweave.estimating.flowing import flowing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pathweave._core import Variant
+    from pathweave.estimating.beginning import Beginning
+    from pathweave.running.session import Session
+
+TRIAL_S = 0.4
+"""CPU time of a trial. A run's first moments are not like the rest, however long they are watched.
+"""
+WORKER_BYTES = 45e6
+"""Memory of a process that runs one run, without the run."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the missing runs of one variant take."""
+
+    label: str
+    runs: int
+    cpu_s: float
+    """CPU time of one run; infinite where the trial saw nothing of it."""
+    packet_hops: float
+    """Packet-hops of one run."""
+    memory_bytes: float
+    """Memory of the process of one run."""
+
+
+def estimates(
+    session: Session, trial_s: float = TRIAL_S, watch: Callable[[str], None] | None = None
+) -> list[Estimate]:
+    """The variants that have missing runs, each by the beginning of its first one.
+
+    `watch` hears which variant is tried.
+    """
+    first: dict[str, tuple[Variant, list[int]]] = {}
+    for task in session.plan.missing:
+        variant = task.identity.variant
+        first.setdefault(variant.label, (variant, []))[1].append(task.identity.seed)
+    found: list[Estimate] = []
+    for label, (variant, own) in first.items():
+        if watch is not None:
+            watch(label)
+        found.append(_estimate(label, len(own), variant, own[0], trial_s))
+    return found
+
+
+def foresee(session: Session, trial_s: float) -> Estimate | None:
+    """All missing runs, taken to be like the first one; None where none is missing."""
+    if not session.plan.missing:
+        return None
+    task = session.plan.missing[0]
+    variant, seed = task.identity.variant, task.identity.seed
+    return _estimate(task.label, len(session.plan.missing), variant, seed, trial_s)
+
+
+def _estimate(label: str, runs: int, variant: Variant, seed: int, trial_s: float) -> Estimate:
+    trial = begin(variant, seed, trial_s)
+    hops = trial.packet_hops if trial.ended else _packet_hops(variant, seed, trial)
+    rest = max(0.0, hops - trial.packet_hops)
+    speed = trial.packet_hops / trial.moving_s if trial.moving_s > 0 else math.inf
+    return Estimate(
+        label=label,
+        runs=runs,
+        cpu_s=trial.setup_s + trial.moving_s + (rest / speed if rest else 0.0),
+        packet_hops=hops,
+        memory_bytes=WORKER_BYTES + trial.memory_bytes + _known(rest * trial.bytes_per_hop),
+    )
+
+
+def _packet_hops(variant: Variant, seed: int, trial: Beginning) -> float:
+    """Those of a whole run: by its traffic, or else by how far its beginning came."""
+    whole = flowing(variant, seed)
+    if whole is not None:
+        return max(whole, float(trial.packet_hops))
+    return trial.packet_hops / trial.fraction if trial.fraction > 0 else math.inf
+
+
+def _known(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
+def wall_s(found: list[Estimate], jobs: int) -> float:
+    """Wall time (s) of all runs with this number of jobs at a time, on cores that are free."""
+    total = sum(each.runs * each.cpu_s for each in found)
+    longest = max((each.cpu_s for each in found), default=0.0)
+    return max(total / min(jobs, len(os.sched_getaffinity(0))), longest)
+
+
+def available_bytes() -> int:
+    """Memory that this machine has to give."""
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1024
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
