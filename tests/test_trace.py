@@ -279,6 +279,35 @@ def test_links_have_counters(run: StoredRun, tracks: dict[str, Track]) -> None:
     assert "S1->A1 queue (packets)" not in tracks
 
 
+def test_a_map_gives_links_counters_over_time(tmp_path: Path) -> None:
+    text = SCENARIO.replace("[record]", '[record]\nmap = "7 ms"')
+    pathweave.run(text, name="mapped", out=tmp_path, progress=False)
+    run = find_runs([tmp_path])[0].runs[0]
+    tracks = read_trace(b"".join(packets(run)))
+    links = {row["link"]: row for row in run.read("links").iter_rows(named=True)}
+    rows = run.read("map")
+    for link, row in links.items():
+        own = rows.filter(pl.col("link") == link)
+        track = tracks.get(f"{link} utilisation (%)")
+        if own.is_empty():
+            assert track is None
+            continue
+        assert track is not None
+        # What the counter stands for is what was sent; the window leaves out the first 10 ms.
+        area = sum(value * (later - at) for (at, value), (later, _) in pairwise(track.values))
+        sent = area / 1e9 / 100 * row["capacity_bps"] / 8
+        assert sent >= 0.999 * row["bytes"]
+        assert sent <= row["bytes"] + 0.0101 * row["capacity_bps"] / 8
+        assert track.values[-1][1] == 0.0
+        if own["marks"].sum():
+            assert tracks[f"{link} marks (packets)"].values[-1][1] == own["marks"].sum()
+    assert tracks["A1->B1 utilisation (%)"].values
+    # A queue that is recorded by itself keeps its counter.
+    queue = run.read("queues").filter(pl.col("link") == "A2->B2")
+    values = [value for _, value in tracks["A2->B2 queue (packets)"].values]
+    assert values == queue["packets"].to_list()
+
+
 def test_events_phases_and_failures_are_shown(run: StoredRun, tracks: dict[str, Track]) -> None:
     assert [event[:3] for event in tracks["events"].events] == [
         (100_000_000, 3, "A1-B1 goes down"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pathweave.results.convergence import seconds
+from pathweave.results.linkmap import map_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class LinkValues:
         table = run.read("links")
         links = table["link"].to_list()
         rows = run.read("map")
-        interval = _interval(run, rows)
+        interval = map_interval(run) or run.ended_s
         end_s = max(run.ended_s, interval)
         intervals = max(1, math.ceil(end_s / interval - 1e-9))
         place = {link: number for number, link in enumerate(links)}
@@ -74,15 +74,6 @@ class LinkValues:
                 parts.append(_quantised(binned, largest[metric], root=True))
         raw = b"".join(part.tobytes() for part in parts)
         return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
-
-
-def _interval(run: StoredRun, rows: pl.DataFrame) -> float:
-    """The interval of a run's map (s)."""
-    said = run.manifest["resolved"].get("record", {}).get("map")
-    if said is not None:
-        return seconds(str(said))
-    times = rows["time_s"].unique().sort()
-    return float(times[0]) if len(times) else run.ended_s
 
 
 def _binned(grid: Grid, bins: int) -> Grid:

@@ -3,7 +3,8 @@
 Counters of a link are its recorded queue, and its utilisation, drops, losses and marks as far as
 tables have them: utilisation by phase where phases follow each other, else over the measurement
 window, the others as totals that the window's end reaches. Outside of them nothing was measured,
-and the counters are at 0. Counters of a subflow are its recorded window, RTTs and rate.
+and the counters are at 0. A run with a map (`record.map`) has all of these by interval instead.
+Counters of a subflow are its recorded window, RTTs and rate.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.convergence import seconds
+from pathweave.results.linkmap import map_interval
 from pathweave.trace import perfetto
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ _TOTALS = {
     "lost_silently": "lost silently (packets)",
     "marks": "marks (packets)",
 }
+_SAME = 1e-6
+"""Part of an interval by which times may be off and be the same."""
 _SERIES = (
     ("windows", "window_packets", "window (packets)", 1.0),
     ("windows", "ssthresh_packets", "ssthresh (packets)", 1.0),
@@ -92,6 +96,8 @@ def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
     yield perfetto.process(group, "links")
     queues = _by(run, "queues", ["link"])
     utilisations = _utilisations(run)
+    mapped = _by(run, "map", ["link"])
+    interval = map_interval(run)
     begin, end = _window(run)
     for link in run.read("links").iter_rows(named=True):
         name = link["link"]
@@ -99,6 +105,11 @@ def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
         if queue is not None:
             points = zip(queue["time_s"], queue["packets"], strict=True)
             yield from _counter(next(uuids), f"{name} queue (packets)", group, points)
+        if interval is not None:
+            rows = mapped.get((name,))
+            if rows is not None:
+                yield from _mapped(name, rows, interval, group, uuids, queued=queue is not None)
+            continue
         steps = utilisations.get(name, [(begin, link["utilisation"]), (end, 0.0)])
         # A link that was down all the time has no utilisation; the counter must not stay as it was.
         shares = [(at, 100 * (share or 0.0)) for at, share in steps]
@@ -107,6 +118,34 @@ def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
             if link.get(column):
                 points = [(begin, 0.0), (end, link[column])]
                 yield from _counter(next(uuids), f"{name} {text}", group, points)
+
+
+def _mapped(
+    name: str,
+    rows: pl.DataFrame,
+    interval: float,
+    group: int,
+    uuids: Iterator[int],
+    *,
+    queued: bool,
+) -> Iterator[bytes]:
+    """Counters of a link over time, from the map; `queued` says that its queue has one already."""
+    times = rows["time_s"].to_list()
+    means = [("utilisation", f"{name} utilisation (%)", 100.0)]
+    means += [] if queued else [("queue_mean", f"{name} queue (packets)", 1.0)]
+    for column, text, factor in means:
+        steps: list[tuple[float, float]] = []
+        for time, value in zip(times, rows[column], strict=True):
+            start = max(0.0, time - interval)
+            if steps and steps[-1][0] >= start - _SAME * interval:
+                steps.pop()  # the interval before ends where this one begins
+            steps += [(start, factor * (value or 0.0)), (time, 0.0)]
+        yield from _counter(next(uuids), text, group, steps)
+    for column in ("marks", "drops"):
+        if rows[column].sum():
+            totals = [0.0, *rows[column].cum_sum()]
+            points = zip([0.0, *times], totals, strict=True)
+            yield from _counter(next(uuids), f"{name} {column} (packets)", group, points)
 
 
 def _utilisations(run: StoredRun) -> dict[str, list[tuple[float, float]]]:
