@@ -30,6 +30,10 @@ CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
+# The fuzz targets are checked everywhere, and linked with libFuzzer by `make fuzz` alone: a library that need not be
+# there takes the place of the one that would be compiled.
+WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
+
 .PHONY: setup linux demo test test-core test-linux random fuzz validate validate-ns2 validate-testbed bench mutants lock clean tools
 
 setup: $(VENV)/.extension
@@ -49,7 +53,8 @@ test: test-core test-linux random
 
 test-core: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --exclude pathweave-linux --all-targets --quiet -- -D warnings
+	$(WITHOUT_LIBFUZZER) cargo clippy --workspace --exclude pathweave-linux --all-targets \
+		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
 	$(BIN)/ruff check python tests benches examples

@@ -3,7 +3,7 @@
 mod plans;
 
 use pathweave_engine::{Output, Verdict};
-use pathweave_fabric::routing::RoutingKind;
+use pathweave_fabric::routing::{FmpConfig, RoutingKind};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use plans::{counted, fixed, table};
@@ -105,4 +105,50 @@ fn a_flow_below_the_volume_is_only_scattered() {
         used.iter().filter(|&&count| count > 0).count() > 1,
         "{used:?}"
     );
+}
+
+/// Two paths of 1 Gbps, of 500 and of 5 us: what a packet, and what a thousand, take at least.
+#[test]
+fn ideal_times_are_those_of_the_paths_that_packets_may_take() {
+    let delays = [500, 5].map(Time::from_micros);
+    let fmp = RoutingKind::Fmp(FmpConfig {
+        feedback_period: Time::from_micros(100),
+        silence_timeout: Time::from_millis(1),
+        idle_expiry: Time::from_millis(1),
+    });
+    let spray = RoutingKind::Spray {
+        detection_delay: Time::ZERO,
+    };
+    // The nearer path, with the hosts' cables of 10 Gbps and 100 ns.
+    let latency = 5e-6 + 2.0 * (1.2e-6 + 100e-9);
+    let full = 12e-6;
+    for (controller, routing, most) in [
+        ("reno", spray, 2.0),
+        ("reno", fmp, 1.0),
+        ("mmptcp", RoutingKind::ecmp(false), 2.0),
+    ] {
+        for packets in [1, 1000] {
+            for seed in 1..=8 {
+                let pattern = plans::flows(&[(0, 1, Time::ZERO)]);
+                let group = plans::group(controller, &[], pattern, fixed(1448 * packets));
+                let fabric = plans::parallel_paths(&delays);
+                let queue = plans::queue(10_000, None);
+                let mut plan = plans::plan(fabric, queue, vec![group], None);
+                plan.jitter = false;
+                plan.routing = routing.clone();
+                plan.seed = seed;
+                let output = plans::run(&plan);
+                let flows = table(&output, "flows");
+                let ideal = flows.numbers("fct_ideal_s")[0];
+                // A packet takes one path.
+                let at_once = f64::min(most, packets as f64);
+                let expected = full * packets as f64 / at_once + latency;
+                assert!(
+                    (ideal - expected).abs() < 1e-9,
+                    "{controller} {routing:?}, {packets}: {ideal} s, not {expected}"
+                );
+                assert!(flows.numbers("fct_s")[0] >= ideal);
+            }
+        }
+    }
 }

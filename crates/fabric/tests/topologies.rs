@@ -372,3 +372,74 @@ fn topologies_are_listed_by_name() {
     assert_eq!(TOPOLOGIES.len(), 7);
     assert_eq!(all[1].build(1).unwrap(), fat_tree(4).build(1).unwrap());
 }
+
+#[test]
+fn sizes_are_known_before_a_fabric_is_built() {
+    let mut all = Vec::new();
+    for n in 1..5 {
+        all.push(Topology::Dumbbell(Dumbbell {
+            left: n,
+            right: 3,
+            host_rate: GBPS,
+            bottleneck_rate: GBPS,
+            host_delay: micros(1),
+            bottleneck_delay: micros(5),
+        }));
+        all.push(Topology::Star(Star {
+            senders: n,
+            rate: GBPS,
+            receiver_rate: None,
+            delay: micros(1),
+        }));
+        for pairs in [1, 7] {
+            all.push(Topology::ParallelPaths(ParallelPaths {
+                pairs,
+                rates: vec![GBPS; n as usize],
+                delays: vec![micros(1); n as usize],
+                host_rate: GBPS,
+                host_delay: micros(1),
+            }));
+        }
+        all.push(Topology::Ring(Ring {
+            rates: vec![GBPS; n as usize + 1],
+            delay: micros(1),
+            host_rate: GBPS,
+            host_delay: micros(1),
+            background: vec![0, n],
+        }));
+        all.push(Topology::FatTree(fat_tree(2 * n)));
+        all.push(Topology::FatTree(FatTree {
+            hosts_per_edge: Some(9),
+            ..fat_tree(2 * n)
+        }));
+        all.push(Topology::LeafSpine(LeafSpine {
+            leaves: n,
+            spines: 2,
+            hosts_per_leaf: 3,
+            host_rate: GBPS,
+            uplink_rate: GBPS,
+            host_delay: micros(1),
+            uplink_delay: micros(1),
+        }));
+        let names: Vec<String> = (0..=n).map(|number| format!("n{number}")).collect();
+        all.push(Topology::Graph(Graph {
+            nodes: names.iter().map(|name| node(name, true)).collect(),
+            cables: names
+                .windows(2)
+                .map(|two| cable(&two[0], &two[1]))
+                .collect(),
+        }));
+    }
+    for topology in all {
+        let fabric = topology.build(1).unwrap();
+        let built = fabric.nodes.len().max(fabric.links.len() / 2) as u64;
+        assert_eq!(topology.size(), built, "{topology:?}");
+    }
+    // Numbers that no fabric could have.
+    let huge = Topology::FatTree(FatTree {
+        k: u32::MAX,
+        hosts_per_edge: Some(u32::MAX),
+        ..fat_tree(2)
+    });
+    assert_eq!(huge.size(), u64::MAX);
+}

@@ -34,6 +34,9 @@ pub struct Selection {
     pub only: Vec<String>,
     /// Number of seeds, instead of the file's.
     pub seeds: Option<u32>,
+    /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
+    /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
+    pub largest_fabric: Option<u64>,
 }
 
 /// One combination of a scenario's variants.
@@ -86,6 +89,7 @@ impl Scenario {
             sets: sets.to_vec(),
             only: only.to_vec(),
             seeds,
+            largest_fabric: None,
         };
         Scenario::from_text(&name, &text, path.parent(), &selection)
     }
@@ -139,6 +143,7 @@ impl Scenario {
         let loaded = parse::document(text, SourceId(0)).and_then(|root| {
             Loading {
                 folder: folder.map(Path::to_owned),
+                largest_fabric: selection.largest_fabric,
             }
             .load(root, size, &sets, &only, seeds)
         });
@@ -151,7 +156,11 @@ impl Scenario {
     /// When it is no resolved scenario, or one of another version.
     pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
         let root = parse::json(resolved);
-        let loaded = Loading { folder: None }.load(root, None, &[], &[], None);
+        let loading = Loading {
+            folder: None,
+            largest_fabric: None,
+        };
+        let loaded = loading.load(root, None, &[], &[], None);
         loaded.map_err(|problems| {
             let source = Source {
                 name: "resolved scenario".to_owned(),
@@ -224,6 +233,7 @@ impl Variant {
         let mut report = Report {
             tree: &tree,
             folder: None,
+            largest_fabric: None,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -310,6 +320,7 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 
 struct Loading {
     folder: Option<PathBuf>,
+    largest_fabric: Option<u64>,
 }
 
 impl Loading {
@@ -357,6 +368,7 @@ impl Loading {
                 let mut report = Report {
                     tree: &tree,
                     folder,
+                    largest_fabric: self.largest_fabric,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);

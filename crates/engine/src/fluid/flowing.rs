@@ -290,7 +290,7 @@ impl<'p> Flowing<'p> {
         for path in own.paths.iter().filter(|path| path.opened > now) {
             self.scheduler.wake(Alarm::OpenSubflow(number), path.opened);
         }
-        let ideal = ideal(self.plan, number, flow, &own.data);
+        let ideal = ideal(self.plan, number, flow, &own.ways);
         let subflows = flow.subflows as usize;
         let empty = flow.size == Some(Bytes::ZERO);
         let active = Active {

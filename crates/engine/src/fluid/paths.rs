@@ -1,6 +1,7 @@
 //! The paths of a flow whose packets are not looked at.
 
 use crate::flows::Flow;
+use crate::ideal::Ways;
 use crate::paths::{PathList, SubflowPaths};
 use crate::simulation::RunError;
 use pathweave_fabric::routing::Router;
@@ -53,8 +54,8 @@ pub fn candidates(plan: &Plan, pairs: &[(u32, u32)]) -> Result<Vec<Vec<FluidPath
 #[derive(Clone, Debug)]
 pub(super) struct FlowPaths {
     pub paths: Vec<FluidPath>,
-    /// Data paths as the ideal completion time wants them, one a subflow.
-    pub data: Vec<Vec<LinkId>>,
+    /// What the ideal completion time is of.
+    pub ways: Ways,
     /// By subflow: a place in the list of paths.
     pub named: Vec<u32>,
     pub payload_share: f64,
@@ -77,7 +78,7 @@ impl FlowPaths {
         });
         let mut own = FlowPaths {
             paths: Vec::new(),
-            data: Vec::new(),
+            ways: Ways::default(),
             named: Vec::new(),
             payload_share: 1.0 - f64::from(config.overhead()) / config.mean_packet(),
         };
@@ -103,7 +104,10 @@ impl FlowPaths {
                 None if found.forward.is_empty() => {}
                 None => add(&found.forward, &found.back),
             }
-            own.data.push(found.forward);
+            match &found.spread {
+                Some(spread) => own.ways.add_spread(spread),
+                None => own.ways.add_path(found.forward),
+            }
         }
         own
     }

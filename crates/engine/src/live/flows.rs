@@ -4,7 +4,7 @@ use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Recorded, Run};
 use crate::build;
 use crate::flows::{Flow, FlowTotals, SubflowRow};
-use crate::ideal::ideal;
+use crate::ideal::{Ways, ideal};
 use crate::rates::Rates;
 use crate::recovery::{Failure, Hit};
 use crate::windows::{FlowShare, Window};
@@ -23,12 +23,12 @@ impl Run<'_> {
         let opens = self.opening_times(number, now);
         let flow = &self.workload.flows[number as usize];
         let mut live = Live::default();
-        let mut data_paths = Vec::new();
+        let mut ways = Ways::default();
         for subflow in 0..flow.subflows {
             let paths = self.routing.paths(self.plan, number, flow, subflow);
             hosts.lay(number, subflow, &paths.forward, &paths.back);
             live.named.push(self.path_list.place(&paths));
-            data_paths.push(paths.forward.clone());
+            ways.add_path(paths.forward.clone());
             let config = &self.plan.groups[flow.group as usize].transport;
             let rtt = base_rtt(
                 &self.plan.fabric,
@@ -42,7 +42,7 @@ impl Run<'_> {
             live.rtts.push(RttHistogram::default());
             live.recorded.push(Recorded::default());
         }
-        let ideal = ideal(self.plan, number, flow, &data_paths);
+        let ideal = ideal(self.plan, number, flow, &ways);
         let group = &self.plan.groups[flow.group as usize];
         hosts.start(&FlowOrder {
             flow: number,

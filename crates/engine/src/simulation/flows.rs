@@ -4,7 +4,7 @@ use super::{RunError, Simulation};
 use crate::build;
 use crate::extent::Samples;
 use crate::flows::{SubflowRow, totals};
-use crate::ideal::ideal;
+use crate::ideal::{Ways, ideal};
 use crate::outlet::SubflowRoutes;
 use crate::results::Verdict;
 use crate::workload::controller_of;
@@ -81,10 +81,10 @@ impl<P: Port> Simulation<'_, P> {
             scatter,
             scheme: entry.scheme,
         });
-        let paths = self.lay_routes(number, connection);
+        let ways = self.lay_routes(number, connection);
         let flow = &mut self.workload.flows[number as usize];
         flow.connection = Some(connection);
-        flow.ideal = ideal(self.plan, number, flow, &paths);
+        flow.ideal = ideal(self.plan, number, flow, &ways);
         let place = connection.0 as usize;
         if self.flow_of.len() <= place {
             self.flow_of.resize(place + 1, u32::MAX);
@@ -99,10 +99,10 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    /// Gives each subflow its routes. Returns the data paths.
-    pub(super) fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Vec<Vec<LinkId>> {
+    /// Gives each subflow its routes. Returns the data paths that packets may take.
+    pub(super) fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Ways {
         let captured = self.captures.contains_key(&number);
-        let mut data_paths = Vec::new();
+        let mut ways = Ways::default();
         for (subflow, SubflowIndex(place)) in (0..).zip(self.endpoints.subflows(connection)) {
             let place = place as usize;
             let flow = &self.workload.flows[number as usize];
@@ -130,9 +130,17 @@ impl<P: Port> Simulation<'_, P> {
             self.series.window_courses[place] = None;
             self.series.rtt_samples[place] = Samples::default();
             self.path_of[place] = self.path_list.place(&paths);
-            data_paths.push(paths.forward);
+            if let Some(spread) = &paths.spread {
+                ways.add_spread(spread);
+            } else if paths.by_switches {
+                let flow = &self.workload.flows[number as usize];
+                let router = self.routing.intact();
+                ways.add_choice(router.spread(flow.source, flow.destination));
+            } else {
+                ways.add_path(paths.forward);
+            }
         }
-        data_paths
+        ways
     }
 
     /// Routes of flow `number`'s subflow, there and back, whose links the switches choose.

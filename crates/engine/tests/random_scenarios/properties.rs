@@ -177,8 +177,8 @@ fn flows(plan: &Plan, output: &Output) -> Result<(), Broken> {
             "subflow {row}"
         );
     }
-    // The ideal is that of the paths that a flow has at its start, at the rates that links have then.
-    let constant = plan.events.is_empty() && !packets_part_ways(plan);
+    // The ideal is that of the paths that a flow may take at its start, at the rates that links have then.
+    let constant = plan.events.is_empty();
     for flow in 0..delivered.len() {
         let (size, delivered) = (sizes[flow], delivered[flow]);
         let finished = times[flow].is_finite();

@@ -86,6 +86,53 @@ impl Topology {
         TOPOLOGIES[index].0
     }
 
+    /// How many cables the fabric has, or nodes where it has more of these: what building it costs, without building
+    /// it. Saturates.
+    pub fn size(&self) -> u64 {
+        let product = |factors: &[u32]| {
+            let factors = factors.iter().map(|&factor| u64::from(factor));
+            factors.fold(1, u64::saturating_mul)
+        };
+        let sum = |parts: &[u64]| {
+            parts
+                .iter()
+                .fold(0, |sum: u64, &part| sum.saturating_add(part))
+        };
+        let (nodes, cables) = match self {
+            Topology::Dumbbell(dumbbell) => {
+                let hosts = u64::from(dumbbell.left) + u64::from(dumbbell.right);
+                (hosts + 2, hosts + 1)
+            }
+            Topology::Star(star) => (u64::from(star.senders) + 2, u64::from(star.senders) + 1),
+            Topology::ParallelPaths(paths) => {
+                let (count, hosts) = (paths.rates.len() as u64, 2 * u64::from(paths.pairs));
+                (hosts + 2 * count, count.saturating_mul(hosts + 1))
+            }
+            Topology::Ring(ring) => {
+                let pairs: u64 = ring.background.iter().map(|&pairs| u64::from(pairs)).sum();
+                let count = ring.rates.len() as u64;
+                (4 * count + 2 * pairs, 5 * count + 2 * pairs)
+            }
+            Topology::Graph(graph) => (graph.nodes.len() as u64, graph.cables.len() as u64),
+            Topology::FatTree(tree) => {
+                let half = tree.k / 2;
+                let hosts = product(&[tree.k, half, tree.hosts_per_edge.unwrap_or(half)]);
+                (
+                    sum(&[hosts, product(&[2, tree.k, half]), product(&[half, half])]),
+                    sum(&[hosts, product(&[2, tree.k, half, half])]),
+                )
+            }
+            Topology::LeafSpine(mesh) => {
+                let hosts = product(&[mesh.leaves, mesh.hosts_per_leaf]);
+                (
+                    sum(&[hosts, u64::from(mesh.leaves), u64::from(mesh.spines)]),
+                    sum(&[hosts, product(&[mesh.leaves, mesh.spines])]),
+                )
+            }
+        };
+        nodes.max(cables)
+    }
+
     /// Builds the fabric. `seed` decides the delays that are drawn from a range.
     ///
     /// # Errors

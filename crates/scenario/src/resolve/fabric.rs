@@ -94,6 +94,19 @@ pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Op
     })
 }
 
+/// Refuses a fabric that is larger than it may be here.
+pub(super) fn is_small_enough(topology: &Topology, report: &mut Report<'_>) -> bool {
+    let size = topology.size();
+    let most = report.largest_fabric.unwrap_or(u64::MAX);
+    if size > most {
+        report.wrong(
+            &["fabric"],
+            format!("the fabric has {size} cables or nodes; at most {most} are accepted here"),
+        );
+    }
+    size <= most
+}
+
 fn largest(rates: &[RateText]) -> RateText {
     // An empty list is refused by the builder.
     rates

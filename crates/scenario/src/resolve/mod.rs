@@ -35,6 +35,8 @@ pub(crate) struct Report<'a> {
     pub tree: &'a Node,
     /// The folder of the scenario file, when it comes from one.
     pub folder: Option<&'a Path>,
+    /// Of how many cables or nodes a fabric may be, if that is bounded.
+    pub largest_fabric: Option<u64>,
     pub problems: Vec<Problem>,
 }
 
@@ -95,6 +97,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     }
     let preset = group::preset(&file.transport, &["transport", "preset"], report);
     let topology = fabric::topology(&mut file.fabric.topology, report);
+    let topology = topology.filter(|topology| fabric::is_small_enough(topology, report));
     let fabric = topology.and_then(|topology| match topology.build(seed) {
         Ok(fabric) => Some(fabric),
         Err(error) => {
