@@ -422,6 +422,7 @@ impl Loading {
         let mut report = Report {
             tree: common,
             folder: self.folder.as_deref(),
+            largest_fabric: self.largest_fabric,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.
