@@ -273,7 +273,8 @@ impl<'p> Workload<'p> {
         });
         let by_flows = if self.ends_with_flows() && stop.traffic.is_none() {
             let (started, finished) = self.started_and_finished();
-            (finished + self.stopped()) as f64 / started.max(1) as f64
+            let to_come: u64 = self.programs.iter().filter_map(Program::to_come).sum();
+            (finished + self.stopped()) as f64 / (started + to_come).max(1) as f64
         } else {
             0.0
         };

@@ -95,6 +95,7 @@ pub fn load_text(
         sets,
         only,
         seeds,
+        largest_fabric: None,
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))

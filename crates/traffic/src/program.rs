@@ -112,6 +112,14 @@ impl Program {
         self.running.next_wake()
     }
 
+    /// How many flows it will still ask for, where the pattern's options say it.
+    pub fn to_come(&self) -> Option<u64> {
+        if self.launcher.draining {
+            return Some(0);
+        }
+        self.running.to_come()
+    }
+
     /// Starts nothing new from now on; what is under way goes on, the answers of jobs that have begun
     /// included.
     pub fn drain(&mut self) {

@@ -9,6 +9,7 @@ paths, acknowledgements included. After some changes the rest is taken to be lik
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +80,19 @@ def flowing(variant: Variant, seed: int, limit: int = MOST) -> float | None:
 
 
 def _per_packet(resolved: dict[str, Any]) -> float:
-    """Packets for each data packet: itself, and its share of an acknowledgement."""
+    """Packets for each full data packet: those that carry as much, and their acknowledgements."""
     here = [group for group in resolved.get("traffic", []) if group.get("enabled", True)]
-    every = [group.get("transport", {}).get("ack_every", 1) for group in here]
-    return 1 + sum(1 / each for each in every) / len(every) if every else 2.0
+    every = [
+        _smaller(group) * (1 + 1 / group.get("transport", {}).get("ack_every", 1)) for group in here
+    ]
+    return sum(every) / len(every) if every else 2.0
+
+
+def _smaller(group: dict[str, Any]) -> float:
+    """How many of a group's packets carry what a full one does."""
+    sizes = group.get("packets") or {}
+    points = sizes.get("points", [])
+    full = points[-1][0] if points else 0.0
+    mean = points[0][0] * points[0][1] if points else 0.0
+    mean += sum((q - p) * (x + y) / 2 for (x, p), (y, q) in pairwise(points))
+    return full / mean if mean > 0 else 1.0

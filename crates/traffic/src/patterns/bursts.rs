@@ -86,4 +86,8 @@ impl Running for Periodic {
     fn next_wake(&self) -> Option<Time> {
         self.next
     }
+
+    fn to_come(&self) -> Option<u64> {
+        self.left.map(|bursts| bursts * u64::from(self.options.flows))
+    }
 }

@@ -95,4 +95,8 @@ impl Running for Slots {
             }
         }
     }
+
+    fn to_come(&self) -> Option<u64> {
+        self.left
+    }
 }

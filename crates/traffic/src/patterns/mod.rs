@@ -89,6 +89,11 @@ pub(crate) trait Running: Debug + Send + Sync {
     fn next_wake(&self) -> Option<Time> {
         None
     }
+
+    /// How many flows it will still start, where that is known.
+    fn to_come(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Pattern {

@@ -96,4 +96,9 @@ impl Running for Rounds {
             }
         }
     }
+
+    fn to_come(&self) -> Option<u64> {
+        let rounds = self.rounds_left.map(u64::from);
+        rounds.map(|rounds| rounds * self.hosts.len() as u64)
+    }
 }

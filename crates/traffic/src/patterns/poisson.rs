@@ -168,4 +168,8 @@ impl Running for Process {
     fn next_wake(&self) -> Option<Time> {
         self.next
     }
+
+    fn to_come(&self) -> Option<u64> {
+        self.left
+    }
 }

@@ -37,6 +37,7 @@ pub fn run(
     let mut starts = Vec::new();
     program.on(Event::Begin, Time::ZERO, &mut starts);
     let mut now = Time::ZERO;
+    let mut total = None;
     loop {
         for start in starts.drain(..) {
             assert!(start.at >= now, "a start lies in the past");
@@ -46,6 +47,10 @@ pub fn run(
                 ends.push(Reverse((start.at + lasts(&start), start.tag)));
             }
             flows.push((start, None));
+        }
+        if let Some(left) = program.to_come() {
+            let all = flows.len() as u64 + left;
+            assert_eq!(*total.get_or_insert(all), all, "flows to come");
         }
         let end = ends.peek().map(|&Reverse((time, _))| time);
         let wake = program.next_wake();
