@@ -23,7 +23,7 @@ from pathweave.plots.figure import (
     scheme_dash,
     tip,
 )
-from pathweave.plots.ticks import log_axis, zero_axis
+from pathweave.plots.ticks import log_axis, most_ticks, zero_axis
 from pathweave.plots.words import by_panel, value_text
 from pathweave.results.completion import FEW_UNFINISHED
 from pathweave.statistics.survival import bounds, kaplan_meier
@@ -90,7 +90,8 @@ def cdf_figure(
     # The ages of unfinished flows may be tiny, and nothing is to be seen there.
     start = min(float(group.filter(pl.col("finished"))["value"].min()) for group in groups)  # pyright: ignore[reportArgumentType]
     split = split.filter(pl.col("value") >= start)
-    encoded = _value_axis(lines.filter(pl.col("value") >= start), axis, log=log, shown=shown)
+    inside = lines.filter(pl.col("value") >= start)
+    encoded = _value_axis(inside, axis, log=log, shown=shown, most=most_ticks(width))
     split = _up_to(split, float(encoded["scale"]["domain"][1]))
     banded = bool((lines["low"] < lines["high"]).any())
     x = quantity("value") | encoded
@@ -148,15 +149,17 @@ def _caption(what: str, most: int, shown: float, *, banded: bool, independent: b
     return caption
 
 
-def _value_axis(lines: pl.DataFrame, axis: str, *, log: bool, shown: float) -> dict[str, Any]:
+def _value_axis(
+    lines: pl.DataFrame, axis: str, *, log: bool, shown: float, most: int
+) -> dict[str, Any]:
     low, high = float(lines["value"].min()), float(lines["value"].max())  # pyright: ignore[reportArgumentType]
     if log:
         return log_axis(low, max(high, low * 1.01), title=axis)
     if shown < 1:
         reached = lines.filter(pl.col("share") >= shown).group_by("scheme", "panel")
         ends = reached.agg(pl.col("value").min())["value"]
-        return zero_axis(axis, high, end=float(ends.max() or high))  # pyright: ignore[reportArgumentType]
-    return zero_axis(axis, high)
+        return zero_axis(axis, high, end=float(ends.max() or high), most=most)  # pyright: ignore[reportArgumentType]
+    return zero_axis(axis, high, most=most)
 
 
 def _up_to(lines: pl.DataFrame, end: float) -> pl.DataFrame:

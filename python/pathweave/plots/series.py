@@ -119,6 +119,8 @@ def series_figure(source: Source, kind: Kind, *, close_up: bool = False) -> Figu
         drawn = together(lines)
     elif owners <= OWNERS_APART and len(variants) <= VARIANTS_APART:
         drawn = apart(lines)
+    elif most <= MOST_LINES:
+        drawn = together(lines)
     elif kind.summed and owners <= kind.together:
         notes.append("Sums over the subflows of each flow.")
         drawn = together(replace(lines, frame=over_subflows(frame)))

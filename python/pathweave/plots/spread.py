@@ -17,7 +17,7 @@ from pathweave.plots.figure import (
     tip,
 )
 from pathweave.plots.palette import PAPER_LIGHT
-from pathweave.plots.ticks import zero_axis
+from pathweave.plots.ticks import most_ticks, zero_axis
 from pathweave.plots.words import by_panel, value_text
 from pathweave.results.present import seeds_text
 from pathweave.statistics.interval import half_width
@@ -78,7 +78,7 @@ def spread_figure(
     schemes = source.schemes(shown)
     columns, width, margin = _panels(len(panels), categories)
     high = max(float(frame["value"].max() or 0.0), 0.0)  # pyright: ignore[reportArgumentType]
-    x = _with_grid(zero_axis(axis, high, end=top))
+    x = _with_grid(zero_axis(axis, high, end=top, most=most_ticks(width)))
     shared = _rows(source, schemes, categories)
     about = [tip("scheme", "variant"), tip("category", "where")]
     ends = (
@@ -171,7 +171,7 @@ def means_figure(
     schemes = source.schemes(means)
     columns, width, margin = _panels(len(panels), categories)
     highest = means.select(pl.max_horizontal("value", "high").max()).item()
-    x = _with_grid(zero_axis(axis, float(highest)))
+    x = _with_grid(zero_axis(axis, float(highest), most=most_ticks(width)))
     shared = _rows(source, schemes, categories)
     tips = [
         tip("scheme", "variant"),

@@ -45,6 +45,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
             "symbolSize": 160,
             "rowPadding": 4,
             "columnPadding": 18,
+            "layout": {"top": {"margin": 26}},
         },
         "header": {
             "labelColor": ink,

@@ -8,8 +8,17 @@ from typing import Any
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LOG_STEPS = (1.0, 2.0, 5.0)
 _ROUND = 1e-9
+_LABEL = "format(datum.value, ',.6~r')"
+"""A tick as it is. A format alone would round it to what the distance of ticks suggests."""
+_NARROW = 340
+"""Pixels of a panel below which there is no room for as many ticks."""
 _NEAR_END = 0.5
 """Part of a step that a tick keeps from the axis's ends, whose labels it would touch."""
+
+
+def most_ticks(width: int) -> int:
+    """Intervals between the ticks of a panel at most, `width` pixels wide."""
+    return 5 if width >= _NARROW else 4
 
 
 def from_zero(top: float, most: int = 5) -> list[float]:
@@ -37,7 +46,7 @@ def zero_axis(title: str, top: float, *, end: float | None = None, most: int = 5
     return {
         "title": title,
         "scale": {"domain": [0, ticks[-1]], "nice": False},
-        "axis": {"values": ticks, "format": ",~r"},
+        "axis": {"values": ticks, "labelExpr": _LABEL},
     }
 
 
@@ -57,7 +66,7 @@ def log_axis(low: float, high: float, *, title: str) -> dict[str, Any]:
     return {
         "title": title,
         "scale": {"type": "log", "nice": False, "domain": [start, end]},
-        "axis": {"values": [start, *kept, end], "format": ",.2~r"},
+        "axis": {"values": [start, *kept, end], "labelExpr": _LABEL},
     }
 
 

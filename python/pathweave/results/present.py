@@ -128,7 +128,10 @@ def plus_minus(value: float, half: float | None, *, signed: bool = False) -> str
         text = f"{value:{sign},.{decimals}f}"
         return _minus(text if half is None else f"{text} ± 0")
     decimals = min(_decimals(half, _PLUS_MINUS_DIGITS), _decimals(abs(value), _MOST_DIGITS))
-    return _minus(f"{value:{sign},.{decimals}f} ± {half:,.{decimals}f}")
+    text = f"{half:,.{decimals}f}"
+    if not text.strip("0."):  # it is not 0, but smaller than what is shown
+        text = f"< {10.0**-decimals:.{decimals}f}"
+    return _minus(f"{value:{sign},.{decimals}f} ± {text}")
 
 
 def _decimals(value: float, digits: int) -> int:
