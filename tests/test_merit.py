@@ -279,6 +279,19 @@ def test_costs_stand_beside_the_verdict(tmp_path: Path) -> None:
     assert "timeouts per flow</th>" not in page.partition("Flows of")[0]
 
 
+def test_a_sentence_says_that_nothing_is_told_apart(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited")
+    for seed, more in ((1, 10.0), (2, -8.0), (3, 1.0)):
+        made.add("DCTCP", seed, goodput_mbps=[100.0])
+        made.add("XMP", seed, goodput_mbps=[100.0 + more])
+    (sentence,) = sentences(made.ranking())
+    # The interval of +10, -8 and +1: Student's t for two degrees of freedom, 4.303 * 9 / sqrt(3).
+    assert sentence == (
+        'Chance may explain every difference to DCTCP in mean goodput of "g";'
+        " the widest interval is ± 22 %."
+    )
+
+
 def test_a_sentence_says_who_leaves_flows_unfinished(tmp_path: Path) -> None:
     made = Made(tmp_path)
     for seed in (1, 2, 3):

@@ -20,7 +20,8 @@ _DURATIONS = ("fct", "jct", "time_to_fair_share", "rtt")
 def sentences(ranking: Ranking) -> list[str]:
     """One sentence for each variant that can be told from the baseline, in the ranking's order.
 
-    Where another leaves flows unfinished, a sentence says that too.
+    Where another leaves flows unfinished, a sentence says that too; where nothing is told apart,
+    a sentence says how wide the intervals are.
     """
     found: list[str] = []
     for each in ranking.standings:
@@ -34,7 +35,25 @@ def sentences(ranking: Ranking) -> list[str]:
             found.append(f"{where}{said}{_joined(also)}.")
         elif each.unfinished - base.unfinished > FEW_UNFINISHED:
             found.append(f"{where}{each.name} {_left(ranking, each)}.")
-    return found
+    return found or _nothing(ranking)
+
+
+def _nothing(ranking: Ranking) -> list[str]:
+    """That no variant can be told from the baseline, where there are several seeds."""
+    compared = [each.difference for each in ranking.standings if each.verdict and each.difference]
+    widths = [each.half_percent for each in compared if each.half_percent is not None]
+    if not widths:
+        return []
+    subject = ranking.subject
+    of = f' of "{subject.group}"' if subject.group and subject.group not in subject.text else ""
+    widest = max(widths)
+    digits = 0 if widest >= 0.95 else 1 if widest >= 0.095 else 2
+    return [
+        (
+            f"Chance may explain every difference to {ranking.baseline} in {subject.text}{of};"
+            f" the widest interval is ± {widest:.{digits}f} %."
+        )
+    ]
 
 
 def _base(ranking: Ranking, each: Standing) -> Standing | None:
