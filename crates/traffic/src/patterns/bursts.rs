@@ -88,6 +88,7 @@ impl Running for Periodic {
     }
 
     fn to_come(&self) -> Option<u64> {
-        self.left.map(|bursts| bursts * u64::from(self.options.flows))
+        self.left
+            .map(|bursts| bursts * u64::from(self.options.flows))
     }
 }
