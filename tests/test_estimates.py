@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,10 @@ import pytest
 import pathweave
 from conftest import Command, environment, write_scenario
 from pathweave.cli.estimates import say_if_long
-from pathweave.estimating.estimate import Estimate, available_bytes, wall_s
+from pathweave.estimating.beginning import begin
+from pathweave.estimating.estimate import Estimate, available_bytes, estimate_of, wall_s
 from pathweave.estimating.flowing import flowing
+from pathweave.results.read import find_runs
 from pathweave.running.session import Request, open_session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -60,7 +64,7 @@ def test_nothing_is_written_and_all_variants_have_a_row(tmp_path: Path) -> None:
     assert [line.split()[:2] for line in lines[1:5]] == [
         [name, "2"] for name in ("DCTCP", "LIA-4", "XMP-2", "XMP-4")
     ]
-    assert "8 runs: about 0:0" in done.stdout
+    assert re.search("8 runs: (about 0:0|less than a second)", done.stdout)
     assert "Nothing was written" in done.stdout
 
 
@@ -120,6 +124,35 @@ def test_a_long_run_is_announced_and_a_short_one_is_not(
     ), said
     say_if_long(open_session(Request(path, seeds=1, sets=("stop.at=1 ms",), root=tmp_path)), 2)
     assert capsys.readouterr().err == ""
+
+
+def test_a_setup_that_takes_long_is_left_alone(tmp_path: Path) -> None:
+    """Nothing moved in the trial: the time is not known, and the run itself goes on."""
+    scenario = EXAMPLES / "leaf-spine-failure.toml"
+    session = open_session(Request(scenario, seeds=1, root=tmp_path))
+    task = session.plan.missing[0]
+    trial = begin(task.identity.variant, task.identity.seed, 0.1, setup_s=0.0)
+    nothing = replace(trial, ended=False, packet_hops=0, fraction=0.0, moving_s=0.0)
+    found = estimate_of("a", 1, task.identity.variant, task.identity.seed, nothing)
+    assert found.cpu_s == math.inf
+    assert found.packet_hops > 0
+
+
+def test_until_is_read_before_anything_is_tried(tmp_path: Path) -> None:
+    scenario = str(EXAMPLES / "leaf-spine-failure.toml")
+    done = real("run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "bla")
+    assert done.returncode == 2
+    done = real("run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "2%")
+    assert "the most that --until may take" in done.stdout
+
+
+def test_map_leaves_an_interval_that_was_given(tmp_path: Path) -> None:
+    scenario = str(EXAMPLES / "leaf-spine-failure.toml")
+    out = tmp_path / "out"
+    given = ["--set", 'record.map="5 ms"', "--map", "--only", "scheme=DCTCP", "--seeds", "1"]
+    assert real("run", scenario, "--out", str(out), *given).returncode == 0
+    (run,) = (run for found in find_runs([out]) for run in found.runs)
+    assert run.manifest["resolved"]["record"]["map"] == "5 ms"
 
 
 def test_wall_time_is_shared_by_jobs_but_not_below_one_run() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import pathweave
-from pathweave.report.inside import inside
+from pathweave.report.inside import inside, links_along
 from pathweave.report.link_values import DOWN, FULL
 
 if TYPE_CHECKING:
@@ -118,6 +118,59 @@ def test_flows_and_their_links(results: Results) -> None:
         assert starts[1:] == ends_of[:-1]
 
 
+UNEQUAL = """
+title = "One variant ends much sooner"
+[fabric]
+kind = "dumbbell"
+left = 1
+bottleneck_rate = "100 Mbps"
+bottleneck_delay = "10 us"
+host_rate = "1 Gbps"
+host_delay = "10 us"
+queue = { limit = 2000 }
+[[traffic]]
+name = "all"
+pattern = "flows"
+size = "100 KB"
+controller = "reno"
+flows = [{ name = "one", from = "S1", to = "D1" }]
+[variants.size."small"]
+"traffic.all.size" = "100 KB"
+[variants.size."large"]
+"traffic.all.size" = "2 MB"
+[record]
+map = "1 ms"
+"""
+
+
+def test_runs_of_unequal_length_share_the_time(tmp_path: Path) -> None:
+    results = pathweave.run(UNEQUAL, name="unequal", out=tmp_path, progress=False)
+    found = inside(results.scenarios[0])
+    assert found is not None
+    data = found.data
+    links = len(data["fabrics"][0]["links"])
+    ended = {run.label: run.ended_s for run in results.scenarios[0].runs}
+    assert data["end"] == max(ended.values())
+    assert ended["large"] > 10 * ended["small"]
+    busy: dict[str, float] = {}
+    for variant in data["variants"]:
+        raw = np.frombuffer(zlib.decompress(base64.b64decode(variant["values"])), np.uint8)
+        assert raw.size == len(data["metrics"]) * links * data["bins"]
+        utilisation = raw.reshape(len(data["metrics"]), links, data["bins"])[0]
+        carried = utilisation.max(axis=0).nonzero()[0]
+        busy[variant["label"]] = (carried.max() + 1) / data["bins"] * data["end"]
+    for label, until in busy.items():
+        assert until == pytest.approx(ended[label], abs=2e-3)
+
+
+def test_paths_of_nodes_with_hyphens() -> None:
+    pairs = [("tor-1", "s-1-x"), ("s-1-x", "h-2"), ("h-2", "s-1-x"), ("s-1-x", "tor-1")]
+    links = {f"{one}->{other}": at for at, (one, other) in enumerate(pairs)}
+    assert links_along("tor-1-s-1-x-h-2", links) == [0, 1]
+    assert links_along("h-2-s-1-x-tor-1", links) == [2, 3]
+    assert links_along("nowhere-1", links) == []
+
+
 def test_it_keeps_to_its_budget_and_says_so(results: Results) -> None:
     whole = inside(results.scenarios[0])
     assert whole is not None
@@ -127,7 +180,7 @@ def test_it_keeps_to_its_budget_and_says_so(results: Results) -> None:
     assert found is not None
     assert found.data["bins"] == 20
     assert len(json.dumps(found.data["variants"])) <= budget
-    assert "1 ms were recorded" in found.note
+    assert "Every 1 ms were recorded" in found.note
 
 
 def test_without_a_recording_there_is_none(fake: None, tmp_path: Path) -> None:

@@ -253,6 +253,12 @@ def test_the_map_shows_a_failure(browser: Browser, page_path: Path) -> None:
         assert detail.locator("h3").inner_text() == "A2->B2"
         detail.locator("svg.marks").wait_for()
         assert "utilisation" in detail.inner_text()
+        # The chart follows the metric, and a link that is down is so whatever is shown.
+        fabric.get_by_label("Colour").select_option("queue")
+        described = detail.locator("[aria-label^='mean queue (packets) of A2->B2']")
+        described.first.wait_for()
+        assert "down" in (canvases.first.get_attribute("aria-label") or "")
+        fabric.get_by_label("Colour").select_option("utilisation")
         detail.get_by_role("button", name="one").first.click()
         assert detail.locator("h3").inner_text() == "one"
         assert "S1 to D1" in detail.inner_text()

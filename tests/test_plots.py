@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ import pathweave
 from conftest import write_scenario
 from pathweave.plots import palette, theme
 from pathweave.plots.extent import with_extent
+from pathweave.plots.figure import data
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.lines import every_panel, time_axis
@@ -276,6 +278,15 @@ def test_times_are_labelled_in_the_unit_of_the_latest() -> None:
         assert f"datum.value / {label}," in axis["axis"]["labelExpr"]
         assert axis["axis"]["values"][0] == 0.0
         assert axis["axis"]["values"][-1] == pytest.approx(latest)
+
+
+def test_times_in_a_chart_are_as_fine_as_their_samples() -> None:
+    """A close-up shows microseconds in the middle of seconds."""
+    times = [7.5 + place * 1e-5 for place in range(100)]
+    rows = pl.DataFrame({"time_s": times, "value": [1.23456789] * 100})
+    written = pl.read_csv(io.StringIO(data(rows)["values"]))
+    assert written["time_s"].n_unique() == 100
+    assert written["value"][0] == 1.2346
 
 
 def test_slowdown_of_a_handful_of_flows_is_not_drawn(fake: None, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def say_if_long(session: Session, jobs: int) -> None:
         return
     wall = wall_s([found], jobs)
     at_once = min(jobs, found.runs)
-    if wall >= LONG_S:
+    if LONG_S <= wall < math.inf:
         each = f", each {size_text(found.memory_bytes)}" if at_once > 1 else ""
         say(
             messages(),
@@ -34,8 +34,11 @@ def say_if_long(session: Session, jobs: int) -> None:
     _warn_of_memory(found.memory_bytes * at_once, at_once)
 
 
-def show(session: Session, jobs: int) -> None:
-    """Print what the missing runs of each variant take, and all of them together."""
+def show(session: Session, jobs: int, *, until: bool) -> None:
+    """Print what the missing runs of each variant take, and all of them together.
+
+    `until` says that these are the most seeds that may be needed.
+    """
     from rich.table import Table
 
     found = _tried(session)
@@ -70,6 +73,10 @@ def show(session: Session, jobs: int) -> None:
         f"{_runs(runs)}: {_about(wall_s(found, jobs))} of wall time, {at_once} at a time,"
         f" with {size_text(at_once * largest)} of memory. Nothing was written.",
     )
+    if until:
+        say(output(), "That is the most that --until may take; it can be sure after 8 seeds.")
+    if session.request.beside:
+        say(output(), "The optimum comes on top of that.")
     _warn_of_memory(at_once * largest, at_once)
 
 
@@ -121,6 +128,8 @@ def _runs(number: int) -> str:
 
 
 def _about(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
     return f"about {duration(seconds)}" if math.isfinite(seconds) else "an unknown time"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from json import loads
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,7 +107,7 @@ def run(
         path=scenario,
         size=size,
         seeds=seeds or MOST if until else seeds,
-        sets=(*(sets or ()), *([MAP_SETTING] if fabric_map else [])),
+        sets=tuple(sets or ()),
         only=tuple(only or ()),
         root=out,
         fresh=fresh,
@@ -113,17 +115,21 @@ def run(
         problems=problems,
     )
     session = _opened(request, name, in_one_line=json)
+    if fabric_map and not _records_map(session):
+        request = replace(request, sets=(*request.sets, MAP_SETTING))
+        session = _opened(request, name, in_one_line=json)
     check_baseline(session, baseline)
     if request.beside:
         from pathweave.cli.optimum import check
 
         check(session, request.beside)
     jobs = jobs or default_jobs()
+    target = parse_target(until, session.plan.scenario.groups) if until else None
     if dry_run:
         if json:
             print_json(estimates.document(session, jobs))
         else:
-            estimates.show(session, jobs)
+            estimates.show(session, jobs, until=target is not None)
         return
     estimates.say_if_long(session, jobs)
     console = messages()
@@ -136,8 +142,7 @@ def run(
             return execute(session, jobs, progress, progress.restore_terminal)
 
     said = ""
-    if until:
-        target = parse_target(until, session.plan.scenario.groups)
+    if target is not None:
         ended = run_until(session, target, baseline, simulate)
         session, outcome, said = ended.session, ended.outcome, ended.said
     else:
@@ -153,6 +158,12 @@ def run(
                 end(session, outcome, baseline, said)
             raise
     end(session, outcome, baseline, said)
+
+
+def _records_map(session: Session) -> bool:
+    """Whether the file or a setting has an interval for the map already."""
+    variants = session.plan.scenario.variants
+    return all("map" in loads(each.resolved).get("record", {}) for each in variants)
 
 
 def _beside(utility: str, problems: int | None, *, asked: bool) -> str | None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathweave._core import Variant
 
 _POLL_S = 0.002
-_LONGEST_SETUP_S = 20.0
+LONGEST_SETUP_S = 20.0
 """Wall time after which a run that has not begun to move packets is left alone."""
 _BUSY = 4.0
 """Wall time of a trial at most, in its CPU time."""
@@ -40,10 +40,13 @@ class Beginning:
     """Memory that each packet-hop added in the second half of the trial."""
 
 
-def begin(variant: Variant, seed: int, cpu_s: float) -> Beginning:
-    """Run for about `cpu_s` of CPU time after its setup, and stop; nothing is written."""
+def begin(variant: Variant, seed: int, cpu_s: float, setup_s: float = LONGEST_SETUP_S) -> Beginning:
+    """Run for about `cpu_s` of CPU time after its setup, and stop; nothing is written.
+
+    Where no packet has moved after a wall time of `setup_s`, that is all.
+    """
     before, began = _memory(), _engine_s()
-    deadline = time.monotonic() + _LONGEST_SETUP_S
+    deadline = time.monotonic() + setup_s
     run = variant.prepare(seed)
     run.start()
     setup: float | None = None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TRIAL_S = 0.4
 """CPU time of a trial. A run's first moments are not like the rest, however long they are watched.
 """
+_SHORT_SETUP_S = 1.0
+"""Wall time for which the setup of a run is watched before the run itself."""
 WORKER_BYTES = 45e6
 """Memory of a process that runs one run, without the run."""
 
@@ -54,7 +56,8 @@ def estimates(
     for label, (variant, own) in first.items():
         if watch is not None:
             watch(label)
-        found.append(_estimate(label, len(own), variant, own[0], trial_s))
+        trial = begin(variant, own[0], trial_s)
+        found.append(estimate_of(label, len(own), variant, own[0], trial))
     return found
 
 
@@ -64,18 +67,21 @@ def foresee(session: Session, trial_s: float) -> Estimate | None:
         return None
     task = session.plan.missing[0]
     variant, seed = task.identity.variant, task.identity.seed
-    return _estimate(task.label, len(session.plan.missing), variant, seed, trial_s)
+    # Whoever wants to run does not wait for a large fabric to be set up twice.
+    trial = begin(variant, seed, trial_s, _SHORT_SETUP_S)
+    return estimate_of(task.label, len(session.plan.missing), variant, seed, trial)
 
 
-def _estimate(label: str, runs: int, variant: Variant, seed: int, trial_s: float) -> Estimate:
-    trial = begin(variant, seed, trial_s)
+def estimate_of(label: str, runs: int, variant: Variant, seed: int, trial: Beginning) -> Estimate:
+    """The estimate of `runs` runs of a variant, of which one began so."""
     hops = trial.packet_hops if trial.ended else _packet_hops(variant, seed, trial)
     rest = max(0.0, hops - trial.packet_hops)
-    speed = trial.packet_hops / trial.moving_s if trial.moving_s > 0 else math.inf
+    moved = trial.packet_hops > 0 and trial.moving_s > 0
+    left_s = rest * trial.moving_s / trial.packet_hops if moved else (math.inf if rest else 0.0)
     return Estimate(
         label=label,
         runs=runs,
-        cpu_s=trial.setup_s + trial.moving_s + (rest / speed if rest else 0.0),
+        cpu_s=trial.setup_s + trial.moving_s + left_s,
         packet_hops=hops,
         memory_bytes=WORKER_BYTES + trial.memory_bytes + _known(rest * trial.bytes_per_hop),
     )

@@ -24,6 +24,7 @@ AXIS_WIDTH = 70
 """Pixels that the labels and the title of a y axis take."""
 SPACING = 28
 """Pixels between panels."""
+_TIME_DIGITS = 12
 MOST_LINES = 6
 """Schemes that share a panel at most; more are told apart by their colours no longer."""
 
@@ -46,9 +47,15 @@ class Figure:
 
 
 def data(frame: pl.DataFrame, digits: int = 5) -> Spec:
-    """`frame` as CSV inside the chart, floats in `digits` significant digits."""
+    """`frame` as CSV inside the chart, floats in `digits` significant digits.
+
+    Times have more, for a close-up shows a small part of a long run.
+    """
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
-    rounded = frame.with_columns(pl.col(floats).round_sig_figs(digits)) if floats else frame
+    rounded = frame.with_columns(
+        pl.col(column).round_sig_figs(_TIME_DIGITS if column.endswith("_s") else digits)
+        for column in floats
+    )
     parse = {
         name: "number" if kind.is_numeric() else "string" for name, kind in frame.schema.items()
     }

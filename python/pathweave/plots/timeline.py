@@ -22,6 +22,8 @@ _LETTER = 6.3
 """Pixels of a letter of a name, about."""
 _NARROW = 290
 """Pixels of the narrowest panel, on a telephone: what has a place there has one everywhere."""
+_TOLD = 12
+"""Events that a caption names at most."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ROWS = {"what": pl.String, "from_s": pl.Float64, "to_s": pl.Float64, "label": pl.String}
 """Columns that rows of a chart's data have for this, beside `panel`."""
@@ -64,15 +66,11 @@ def phases(run: StoredRun) -> list[Phase]:
 
 def _event(said: Mapping[str, Any]) -> Event:
     what = str(said.get("link") or said.get("node"))
-    if said.get("down"):
-        text = f"{what} down"
-    elif said.get("up"):
-        text = f"{what} up"
-    elif "rate" in said:
-        text = f"{what} at {said['rate']}"
-    else:
-        text = f"{what} loses {100 * float(said.get('loss', 0.0)):g} %"
-    return Event(seconds(str(said["at"])), text)
+    words = ["down"] if said.get("down") else []
+    words += ["up"] if said.get("up") else []
+    words += [f"at {said['rate']}"] if "rate" in said else []
+    words += [f"loses {100 * float(said['loss']):g} %"] if "loss" in said else []
+    return Event(seconds(str(said["at"])), f"{what} {', '.join(words)}")
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,9 @@ def _event_labels(
         return {event: event.text for event in every}, ""
     labels = {event: str(place) for place, event in enumerate(every, start=1)}
     said = [f"{label}: {event.text}, {_moment(event.at_s)}" for event, label in labels.items()]
-    return labels, f"Events: {'; '.join(said)}."
+    left = len(said) - _TOLD
+    more = [f"and {left} more"] if left > 0 else []
+    return labels, f"Events: {'; '.join([*said[:_TOLD], *more])}."
 
 
 def _phase_labels(

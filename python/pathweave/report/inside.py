@@ -6,14 +6,13 @@ Values are bytes, compressed, and binned to what a page may be long; the page's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from pathweave.plots.frames import colour_axis
 from pathweave.report.fabric_layout import fabric_layout
-from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues
+from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues, intervals
 from pathweave.results.units import scale, time_unit
 
 if TYPE_CHECKING:
@@ -51,21 +50,21 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
     if not first:
         return None
     chosen = list(first.values())[:VARIANTS]
-    recorded = [LinkValues.read(run) for run in chosen]
-    end_s = max(each.end_s for each in recorded)
-    largest = {
-        metric: max((float(each.values[metric].max(initial=0.0)) for each in recorded), default=0.0)
-        for metric in METRICS[1:]
-    }
+    tables = [run.read("links") for run in chosen]
+    links = [table["link"].cast(pl.String).to_list() for table in tables]
+    end_s = max((run.ended_s for run in chosen), default=0.0)
+    if end_s <= 0:
+        return None
+    flows = [_flows(run, own) for run, own in zip(chosen, links, strict=True)]
+    # Flows take what they need; values get what is left.
+    room = budget - sum(len(str(listed)) for listed, _ in flows)
+    # No bin is shorter than an interval of any run.
+    recorded = min(max(1, int(intervals(run) * end_s / run.ended_s)) for run in chosen)
+    bins, values = _fitting(list(zip(chosen, links, strict=True)), recorded, end_s, room)
     fabrics: list[dict[str, Any]] = []
     variants: list[dict[str, Any]] = []
-    intervals = max(each.intervals for each in recorded)
-    # Flows take what they need; values get what is left.
-    flows = [_flows(run, each.links) for run, each in zip(chosen, recorded, strict=True)]
-    room = budget - sum(len(str(each[0])) for each in flows)
-    bins, packed = _fitting(recorded, intervals, largest, room)
-    for run, each, values, (listed, _) in zip(chosen, recorded, packed, flows, strict=True):
-        fabric = fabric_layout(each.table, run)
+    for run, table, own, (listed, _) in zip(chosen, tables, values.packed, flows, strict=True):
+        fabric = fabric_layout(table, run)
         if fabric not in fabrics:
             fabrics.append(fabric)
         variants.append(
@@ -73,7 +72,7 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
                 "label": run.label,
                 "seed": run.seed,
                 "fabric": fabrics.index(fabric),
-                "values": values,
+                "values": own,
                 "flows": listed,
             }
         )
@@ -82,13 +81,15 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
         "bins": bins,
         "full": FULL,
         "down": DOWN,
-        "largest": largest,
-        "metrics": [metric for metric in METRICS if metric == "utilisation" or largest[metric] > 0],
+        "largest": values.largest,
+        "metrics": [
+            metric for metric in METRICS if metric == "utilisation" or values.largest[metric] > 0
+        ],
         "fabrics": fabrics,
         "variants": variants,
         "beside": _beside(scenario, chosen),
     }
-    return Inside(data, _note(scenario, first, bins, intervals, end_s, flows))
+    return Inside(data, _note(scenario, first, bins, recorded, end_s, flows))
 
 
 def _beside(scenario: StoredScenario, chosen: Sequence[StoredRun]) -> int | None:
@@ -102,22 +103,37 @@ def _beside(scenario: StoredScenario, chosen: Sequence[StoredRun]) -> int | None
     return alike[-1] if len(alike) > 1 else len(chosen) - 1 or None
 
 
+@dataclass(frozen=True)
+class _Values:
+    """What the links of all variants did."""
+
+    largest: dict[str, float]
+    """By metric, over all variants; utilisation has 1."""
+    packed: list[str]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.packed))
+
+
 def _fitting(
-    recorded: Sequence[LinkValues], intervals: int, largest: dict[str, float], room: int
-) -> tuple[int, list[str]]:
-    """The largest number of bins that fits, and the values in so many; the fewest if none does."""
+    runs: Sequence[tuple[StoredRun, list[str]]], recorded: int, end_s: float, room: int
+) -> tuple[int, _Values]:
+    """The largest number of bins that fits, and the values in as many; the fewest if none does."""
 
-    def packed(bins: int) -> list[str]:
-        return [each.packed(bins, largest) for each in recorded]
+    def values(bins: int) -> _Values:
+        found = [LinkValues.read(run, links, bins, end_s) for run, links in runs]
+        largest = {metric: max(each.largest(metric) for each in found) for metric in METRICS[1:]}
+        return _Values(largest, [each.packed(largest) for each in found])
 
-    numbers = [bins for bins in (intervals, *_BINS) if bins <= intervals]
-    fewest = packed(numbers[-1])
+    numbers = [bins for bins in dict.fromkeys((recorded, *_BINS)) if bins <= recorded]
+    fewest = values(numbers[-1])
     # Values compress about as well in any number of bins, so that few have to be tried.
-    each = sum(map(len, fewest)) / numbers[-1]
+    each = fewest.size / numbers[-1]
     for bins in numbers[:-1]:
         if _HOPEFUL * each * bins <= room:
-            tried = packed(bins)
-            if sum(map(len, tried)) <= room:
+            tried = values(bins)
+            if tried.size <= room:
                 return bins, tried
     return numbers[-1], fewest
 
@@ -126,18 +142,16 @@ def _note(
     scenario: StoredScenario,
     first: dict[str, StoredRun],
     bins: int,
-    intervals: int,
+    recorded: int,
     end_s: float,
     flows: Sequence[tuple[list[Any], int]],
 ) -> str:
     parts: list[str] = []
     if len({run.seed for run in scenario.runs}) > 1:
         parts.append("The first seed of each variant.")
-    length = _length(end_s / bins)
-    if bins < intervals:
-        parts.append(f"Means over {length}; {_length(end_s / intervals)} were recorded.")
-    else:
-        parts.append(f"Means over {length}.")
+    parts.append(f"Each step is the mean of {_length(end_s / bins)}.")
+    if bins < recorded:
+        parts.append(f"Every {_length(end_s / recorded)} were recorded.")
     if len(first) > VARIANTS:
         parts.append(f"The first {VARIANTS} of {len(first)} variants.")
     most = max((total for _, total in flows), default=0)
@@ -169,7 +183,7 @@ def _flows(run: StoredRun, links: Sequence[str]) -> tuple[list[Any], int]:
         rows = run.read("subflows", ["flow", "subflow", "path"]).sort("flow", "subflow")
         wanted = rows.filter(pl.col("flow").is_in(flows["id"].to_list()))
         for flow, _, path in wanted.iter_rows():
-            paths.setdefault(flow, []).append(_along(str(path or ""), number_of))
+            paths.setdefault(flow, []).append(links_along(str(path or ""), number_of))
     found: list[Any] = []
     for row in flows.iter_rows(named=True):
         end = row["end_s"]
@@ -186,7 +200,18 @@ def _flows(run: StoredRun, links: Sequence[str]) -> tuple[list[Any], int]:
     return found, total
 
 
-def _along(path: str, number_of: dict[str, int]) -> list[int]:
-    nodes = path.split("-")
-    found = [f"{start}->{end}" for start, end in pairwise(nodes)]
-    return [number_of[link] for link in found if link in number_of]
+def links_along(path: str, number_of: dict[str, int]) -> list[int]:
+    """The links of a path as its nodes joined by "-", which may be in the nodes' names, too."""
+    parts = path.split("-")
+    # By the number of parts that are used: the node that ends there, and the links up to it.
+    reached: list[dict[str, list[int]]] = [{} for _ in range(len(parts) + 1)]
+    for end in range(1, len(parts) + 1):
+        for start in range(end):
+            node = "-".join(parts[start:end])
+            if start == 0:
+                reached[end].setdefault(node, [])
+            for before, links in reached[start].items():
+                link = number_of.get(f"{before}->{node}")
+                if link is not None:
+                    reached[end][node] = [*links, link]
+    return max(reached[-1].values(), key=len, default=[])

@@ -11,85 +11,94 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pathweave.results.linkmap import map_interval
+from pathweave.results.linkmap import begins, map_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pathweave.results.read import StoredRun
 
-    Bytes = NDArray[np.uint8]
     Grid = NDArray[np.float64]
 
 METRICS = ("utilisation", "queue", "marks", "drops")
 COUNTED = ("marks", "drops")
 """Metrics in packets a millisecond."""
+_COLUMNS = {
+    "utilisation": "utilisation", "queue": "queue_mean", "marks": "marks", "drops": "drops"
+}  # fmt: skip
 DOWN = 255
-"""The byte of a link that is down."""
+"""The byte of the utilisation of a link that is down."""
 FULL = 250
 """The byte of the largest value."""
 
 
 @dataclass(frozen=True)
 class LinkValues:
-    """What the links of one run did, by link and interval."""
+    """What the links of one run did, in bins of a time that several runs share."""
 
-    table: pl.DataFrame
-    """The table of links."""
-    links: list[str]
-    intervals: int
-    end_s: float
-    values: dict[str, Grid]
-    """By metric: a row for each link, a column for each interval; NaN where it was down."""
+    grids: dict[str, Grid]
+    """By metric: a row for each link, a column for each bin. Utilisation is NaN where it was down.
+    """
 
     @staticmethod
-    def read(run: StoredRun) -> LinkValues:
-        """The tables `links` and `map` of a run."""
-        table = run.read("links")
-        links = table["link"].to_list()
+    def read(run: StoredRun, links: list[str], bins: int, end_s: float) -> LinkValues:
+        """Means over `bins` equal parts of the time up to `end_s`; 0 after the run's own end.
+
+        Each interval that was recorded counts in the bin that has its middle.
+        """
         rows = run.read("map")
-        interval = map_interval(run) or run.ended_s
-        end_s = max(run.ended_s, interval)
-        intervals = max(1, math.ceil(end_s / interval - 1e-9))
+        interval = map_interval(run) or end_s
         place = {link: number for number, link in enumerate(links)}
         link = rows["link"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
-        at = np.ceil(rows["time_s"].to_numpy() / interval - 1e-9).astype(np.int64) - 1
-        at = np.clip(at, 0, intervals - 1)
-        columns = {
-            "utilisation": "utilisation", "queue": "queue_mean", "marks": "marks", "drops": "drops"
-        }  # fmt: skip
-        values: dict[str, Grid] = {}
-        for metric, column in columns.items():
-            grid = np.zeros((len(links), intervals))
-            grid[link, at] = rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
-            values[metric] = grid / (1e3 * interval) if metric in COUNTED else grid
-        return LinkValues(table, links, intervals, end_s, values)
+        times = rows["time_s"].to_numpy()
+        ends = rows["time_s"].unique().sort()
+        starts = np.array([begins(end, interval) for end in ends], dtype=np.float64)
+        start = starts[np.searchsorted(ends.to_numpy(), times)]
+        at = _bin(start + interval / 2, bins, end_s)
+        flat = link * bins + at
+        every = (np.arange(intervals(run), dtype=np.float64) + 0.5) * interval
+        count = np.maximum(1, np.bincount(_bin(every, bins, end_s), minlength=bins))
+        grids: dict[str, Grid] = {}
+        shape = (len(links), bins)
+        for metric, column in _COLUMNS.items():
+            values = rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+            if metric in COUNTED:
+                values = values / (1e3 * np.maximum(times - start, 1e-12))
+            known = ~np.isnan(values)
+            sums = np.bincount(flat[known], values[known], minlength=len(links) * bins)
+            missing = np.bincount(flat[~known], minlength=len(links) * bins).reshape(shape)
+            left = count - missing
+            with np.errstate(invalid="ignore", divide="ignore"):
+                grids[metric] = np.where(left > 0, sums.reshape(shape) / left, np.nan)
+        return LinkValues(grids)
 
-    def packed(self, bins: int, largest: dict[str, float]) -> str:
+    def largest(self, metric: str) -> float:
+        """The largest value of a metric."""
+        return float(np.nan_to_num(self.grids[metric]).max(initial=0.0))
+
+    def packed(self, largest: dict[str, float]) -> str:
         """All values as bytes, metric by metric and link by link, compressed, in base64."""
-        parts = [_quantised(_binned(self.values["utilisation"], bins), 1.0, root=False)]
-        for metric in METRICS[1:]:
-            if largest[metric] > 0:
-                binned = _binned(self.values[metric], bins)
-                parts.append(_quantised(binned, largest[metric], root=True))
+        parts = [_quantised(self.grids["utilisation"], 1.0, root=False)]
+        parts += [
+            _quantised(self.grids[metric], largest[metric], root=True)
+            for metric in METRICS[1:]
+            if largest[metric] > 0
+        ]
         raw = b"".join(part.tobytes() for part in parts)
         return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
 
 
-def _binned(grid: Grid, bins: int) -> Grid:
-    """Means of the columns in `bins` groups; NaN where a link was down in all of a group."""
-    intervals = grid.shape[1]
-    if bins >= intervals:
-        return grid
-    starts = -(-np.arange(bins) * intervals // bins)
-    known = ~np.isnan(grid)
-    sums = np.add.reduceat(np.where(known, grid, 0.0), starts, axis=1)
-    counts = np.add.reduceat(known.astype(np.float64), starts, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return sums / counts
+def intervals(run: StoredRun) -> int:
+    """How many intervals a run has."""
+    interval = map_interval(run) or run.ended_s
+    return max(1, math.ceil(run.ended_s / interval - 1e-6)) if interval else 1
 
 
-def _quantised(grid: Grid, top: float, *, root: bool) -> Bytes:
+def _bin(times: Grid, bins: int, end_s: float) -> NDArray[np.int64]:
+    return np.clip((times / end_s * bins).astype(np.int64), 0, bins - 1)
+
+
+def _quantised(grid: Grid, top: float, *, root: bool) -> NDArray[np.uint8]:
     share = np.clip(np.nan_to_num(grid) / top, 0.0, 1.0)
     if root:
         share = np.sqrt(share)

@@ -3,8 +3,8 @@
 const MAP_TEXTS = {
   utilisation: "utilisation (%)",
   queue: "mean queue (packets)",
-  marks: "marks (packets a ms)",
-  drops: "drops (packets a ms)",
+  marks: "marks (packets/ms)",
+  drops: "drops (packets/ms)",
 };
 // From idle to full; one hue, ever more contrast with the page.
 const MAP_COLOURS = {
@@ -81,12 +81,13 @@ class FabricMap {
     const metric = this.choice("Colour", this.data.metrics.map((name) => [name, MAP_TEXTS[name]]), (value) => {
       this.metric = value;
       this.refresh();
+      this.describe();
     });
     controls.append(metric);
     this.variantChoices = [0, 1].map((place) => {
       const names = this.data.variants.map((variant, number) => [String(number), variant.label || "all"]);
       if (place === 1) names.unshift(["", "nothing"]);
-      const made = this.choice(place === 0 ? "Variant" : "beside", names, (value) => {
+      const made = this.choice(place === 0 ? "Variant" : "compared with", names, (value) => {
         this.shown = place === 0 ? [Number(value), ...this.shown.slice(1)] : [this.shown[0], ...(value === "" ? [] : [Number(value)])];
         this.select(null);
         this.place();
@@ -108,6 +109,7 @@ class FabricMap {
       type: "range", min: 0, max: this.data.bins - 1, value: 0, "aria-label": "time of the run",
     });
     this.slider.addEventListener("input", () => {
+      if (this.playing !== null) this.toggle();
       this.bin = Number(this.slider.value);
       this.refresh();
     });
@@ -159,9 +161,12 @@ class FabricMap {
     const begun = performance.now();
     const step = (now) => {
       const passed = ((now - begun) / 1000 / PLAY_SECONDS) * this.data.bins;
-      this.bin = Math.min(this.data.bins - 1, from + Math.floor(passed));
-      this.slider.value = String(this.bin);
-      this.refresh();
+      const bin = Math.min(this.data.bins - 1, from + Math.floor(passed));
+      if (bin !== this.bin) {
+        this.bin = bin;
+        this.slider.value = String(bin);
+        this.refresh();
+      }
       this.playing = this.bin >= this.data.bins - 1 ? null : requestAnimationFrame(step);
       if (this.playing === null) this.play.textContent = "play";
     };
@@ -190,6 +195,11 @@ class FabricMap {
       canvas.style.height = `${height}px`;
       pane.append(canvas);
       const busiest = this.part("div", "", { class: "map-busiest" });
+      for (let place = 0; place < 2 * BUSIEST; place++) {
+        const button = this.part("button", "", { type: "button" });
+        button.addEventListener("click", () => this.select({ link: button.dataset.link }));
+        busiest.append(button);
+      }
       pane.append(busiest);
       const spot = (node) => [EDGE / 2 + node[1] * (own - EDGE), height - EDGE - node[2] * ROW_HEIGHT];
       const lines = fabric.links.map(([from, to]) => {
@@ -253,7 +263,11 @@ class FabricMap {
     return entry.variant.bytes[(place * entry.fabric.links.length + link) * this.data.bins + bin];
   }
 
-  // The value in the metric's unit; null where the link was down.
+  isDown(entry, link, bin = this.bin) {
+    return this.byte(entry, link, bin, "utilisation") === this.data.down;
+  }
+
+  // The value in the metric's unit; null for the utilisation of a link that was down.
   value(entry, link, bin = this.bin, metric = this.metric) {
     const byte = this.byte(entry, link, bin, metric);
     if (byte === this.data.down) return null;
@@ -264,7 +278,9 @@ class FabricMap {
   said(entry, link, metric = this.metric) {
     const value = this.value(entry, link, this.bin, metric);
     const [, unit] = MAP_TEXTS[metric].match(/\((.*)\)/);
-    return value === null ? "down" : `${Number(value.toPrecision(3))} ${unit}`;
+    if (value === null) return "down";
+    const text = `${Number(value.toPrecision(3))} ${unit}`;
+    return metric === this.metric && this.isDown(entry, link) ? `${text}, down` : text;
   }
 
   at(entry) {
@@ -307,9 +323,10 @@ class FabricMap {
     pen.lineCap = "round";
     const chosen = this.highlighted(entry);
     const bytes = lines.map((_, link) => this.byte(entry, link));
+    const downs = lines.map((_, link) => this.isDown(entry, link));
     const order = lines.map((_, link) => link).sort((one, other) => bytes[one] - bytes[other]);
     for (const link of order) {
-      const down = bytes[link] === this.data.down;
+      const down = downs[link];
       const share = bytes[link] / this.data.full;
       pen.globalAlpha = chosen === null || chosen.has(link) ? 1 : 0.22;
       pen.strokeStyle = down ? DOWN_COLOUR[theme] : mixed(MAP_COLOURS[theme], share);
@@ -343,22 +360,23 @@ class FabricMap {
         pen.fillText(node[0], x, node[2] === 0 ? y + 18 : y + (arcs ? 18 : -10));
       }
     }
-    const busy = order.filter((link) => bytes[link] > 0 && bytes[link] !== this.data.down).reverse().slice(0, BUSIEST);
-    const down = order.filter((link) => bytes[link] === this.data.down).slice(0, BUSIEST);
+    const busy = order.filter((link) => bytes[link] > 0 && !downs[link]).reverse().slice(0, BUSIEST);
+    const down = order.filter((link) => downs[link]).slice(0, BUSIEST);
     const say = (link) => `${this.name(fabric, link)} ${this.said(entry, link)}`;
     canvas.setAttribute(
       "aria-label",
       `The fabric at ${timeText(this.at(), this.data.end)} by ${MAP_TEXTS[this.metric]}: ` +
         (busy.length || down.length ? [...busy, ...down].map(say).join(", ") : "nothing") + ".",
     );
-    const buttons = [...down, ...busy].map((link) => {
-      const made = this.part("button", say(link), { type: "button" });
-      made.addEventListener("click", () => this.select({ link: this.name(fabric, link) }));
-      return made;
-    });
-    const focused = [...entry.busiest.children].indexOf(document.activeElement);
-    entry.busiest.replaceChildren(...buttons);
-    if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)]?.focus();
+    // The buttons stay while it plays, so that one can be pressed.
+    const told = [...down, ...busy];
+    for (const [place, button] of [...entry.busiest.children].entries()) {
+      const link = told[place];
+      button.hidden = link === undefined;
+      if (link === undefined) continue;
+      button.textContent = say(link);
+      button.dataset.link = this.name(fabric, link);
+    }
   }
 
   key() {
@@ -431,9 +449,9 @@ class FabricMap {
           continue;
         }
         const [, ends, start, end, bytes, paths] = flow;
-        const until = end === null ? "the run's end" : timeText(end, this.data.end);
+        const until = end === null ? "the run's end" : timeText(end, end);
         const size = bytes >= 1e9 ? `${(bytes / 1e9).toPrecision(3)} GB` : bytes >= 1e6 ? `${(bytes / 1e6).toPrecision(3)} MB` : `${(bytes / 1e3).toPrecision(3)} KB`;
-        parts.push(this.part("p", `${label}${ends}, ${timeText(start, this.data.end)} to ${until}, ${size} on ${paths.length} ${paths.length === 1 ? "subflow" : "subflows"}`));
+        parts.push(this.part("p", `${label}${ends}, ${timeText(start, start)} to ${until}, ${size} on ${paths.length} ${paths.length === 1 ? "subflow" : "subflows"}`));
       }
     }
     this.listing.replaceChildren(...parts);
@@ -495,7 +513,13 @@ const fabricMaps = [];
 async function openMaps() {
   for (const [id, data] of Object.entries(insides)) {
     const map = new FabricMap(document.getElementById(id), data);
-    await map.open();
-    fabricMaps.push(map);
+    try {
+      await map.open();
+      fabricMaps.push(map);
+    } catch (error) {
+      // The charts do not depend on it.
+      console.error(error);
+      map.root.textContent = `The map cannot be shown: ${error.message}`;
+    }
   }
 }

@@ -14,7 +14,7 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.convergence import seconds
-from pathweave.results.linkmap import map_interval
+from pathweave.results.linkmap import begins, map_interval
 from pathweave.trace import perfetto
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _TOTALS = {
     "lost_silently": "lost silently (packets)",
     "marks": "marks (packets)",
 }
+_LOST = {column: _TOTALS[column] for column in ("lost_to_failure", "lost_silently")}
+"""Totals that a map does not tell from other losses."""
 _SAME = 1e-6
 """Part of an interval by which times may be off and be the same."""
 _SERIES = (
@@ -109,6 +111,10 @@ def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
             rows = mapped.get((name,))
             if rows is not None:
                 yield from _mapped(name, rows, interval, group, uuids, queued=queue is not None)
+            for column, text in _LOST.items():
+                if link.get(column):
+                    points = [(begin, 0.0), (end, link[column])]
+                    yield from _counter(next(uuids), f"{name} {text}", group, points)
             continue
         steps = utilisations.get(name, [(begin, link["utilisation"]), (end, 0.0)])
         # A link that was down all the time has no utilisation; the counter must not stay as it was.
@@ -136,7 +142,7 @@ def _mapped(
     for column, text, factor in means:
         steps: list[tuple[float, float]] = []
         for time, value in zip(times, rows[column], strict=True):
-            start = max(0.0, time - interval)
+            start = begins(time, interval)
             if steps and steps[-1][0] >= start - _SAME * interval:
                 steps.pop()  # the interval before ends where this one begins
             steps += [(start, factor * (value or 0.0)), (time, 0.0)]
