@@ -180,7 +180,7 @@ def test_it_keeps_to_its_budget_and_says_so(results: Results) -> None:
     assert found is not None
     assert found.data["bins"] == 20
     assert len(json.dumps(found.data["variants"])) <= budget
-    assert "Every 1 ms were recorded" in found.note
+    assert "Recorded every 1 ms" in found.note
 
 
 def test_without_a_recording_there_is_none(fake: None, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def _note(
         parts.append("The first seed of each variant.")
     parts.append(f"Each step is the mean of {_length(end_s / bins)}.")
     if bins < recorded:
-        parts.append(f"Every {_length(end_s / recorded)} were recorded.")
+        parts.append(f"Recorded every {_length(end_s / recorded)}.")
     if len(first) > VARIANTS:
         parts.append(f"The first {VARIANTS} of {len(first)} variants.")
     most = max((total for _, total in flows), default=0)
