@@ -7,7 +7,7 @@
 # make validate  comparison with ns-3; make validate-ns2 with ns-2; make validate-testbed with real hosts
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
-# make lock      pin the Python dependencies anew
+# make lock      pin the Python dependencies again
 # make clean     remove what was built (results stay)
 
 SHELL := /bin/sh

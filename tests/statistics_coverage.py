@@ -2,7 +2,7 @@
 
     PYTHONPATH=python:tests python tests/statistics_coverage.py
 
-prints the table of docs/statistics.md. It states the rule anew, for many replications at once and
+prints the table of docs/statistics.md. It states the rule again, for many replications at once and
 with SciPy's quantiles; test_statistics_until.py holds `Rule` to it, replication by replication.
 """
 

@@ -22,7 +22,7 @@
 //! when its round ends, after the acknowledgement that ends it has had its effect.
 //!
 //! Ruling: a round counts towards suppression only if two or more subflows are active, the first
-//! among them, and none of those is in recovery; a round that does not count starts the counter anew.
+//! among them, and none of those is in recovery; a round that does not count starts the counter again.
 //! After a timeout recovery lasts until what was in flight has been acknowledged.
 //!
 //! Ruling: rounds count towards release only while suppressed, and only if floor(w) of the first

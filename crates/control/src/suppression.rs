@@ -468,7 +468,7 @@ mod tests {
         connection.change(0, Change::Closed);
         assert_eq!(connection.window(1), 2.7, "nothing was suppressed");
         connection.change(0, Change::Opened);
-        // Its packets are counted anew, and so are its rounds.
+        // Its packets are counted again, and so are its rounds.
         (connection.paths[0].acked, connection.paths[0].sent) = (0, 0);
         rounds(&mut connection, 1, true);
         assert_eq!(sending(&connection), ALL);

@@ -14,7 +14,7 @@ pub(crate) struct Routing {
     intact: Router,
     /// Over the links that switches take for usable, since they have first noticed that one is not.
     present: Option<Router>,
-    /// None where paths are not sought anew.
+    /// None where paths are not sought again.
     detection: Option<Detection>,
 }
 

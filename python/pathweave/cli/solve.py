@@ -37,7 +37,7 @@ def solve(
     """Solve for the best possible rates of a scenario's flows.
 
     The traffic goes on at the rates that maximise the sum of the flows' utilities within the
-    links' capacities, solved anew whenever a flow or a link comes or goes. There are no packets.
+    links' capacities, solved again whenever a flow or a link comes or goes. There are no packets.
     Results go to DIR/<scenario>/<settings>-optimum/ (of other utilities, to a folder named after
     them), in the form that `run` gives them.
 

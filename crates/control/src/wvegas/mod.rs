@@ -10,8 +10,8 @@
 //! - congestion avoidance: if diff_r >= alpha_r, the packets that the subflow aims at:
 //!   alpha_r <- max(2, `total_alpha` rate_r / sum_s rate_s), s over the active subflows. Then if
 //!   diff_r > alpha_r: w_r <- w_r - 1; if diff_r < alpha_r: w_r <- w_r + 1;
-//! - then, to let base_r be measured anew: q_r is the smallest queueing delay rtt_r - base_r seen; if the
-//!   present one is 2 q_r or more: w_r <- w_r base_r / (2 rtt_r), and q_r starts anew.
+//! - then, to let base_r be measured again: q_r is the smallest queueing delay rtt_r - base_r seen; if the
+//!   present one is 2 q_r or more: w_r <- w_r base_r / (2 rtt_r), and q_r starts again.
 //!
 //! alpha_r starts at `initial_alpha`. A round with two samples or fewer gives the acknowledgement that ends
 //! it Reno's increase instead. Slow start within a round is the common one; losses are Reno's, and a

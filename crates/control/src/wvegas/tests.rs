@@ -257,7 +257,7 @@ fn a_doubled_queueing_delay_is_drained() {
     // 37 * 100 / 280, and ssthresh stays for slow start to lead there.
     assert!(near(connection.window(0), 37.0 / 2.8, 1e-9));
     assert_eq!(connection.ssthresh(0), 30.0);
-    // q starts anew: 150 us are not twice what has not been seen.
+    // q starts again: 150 us are not twice what has not been seen.
     connection.paths[0].window = 40.0;
     connection.round_after(0, micros(150));
     assert_eq!(connection.window(0), 39.0);

@@ -1,7 +1,7 @@
 //! From segment numbers to sequence numbers in bytes.
 
 /// Where the segments of a subflow begin, by their number, and where the next one will. Data begin at 1,
-/// after the SYN; beyond 2^32 the numbers start anew, as in TCP.
+/// after the SYN; beyond 2^32 the numbers start again at 0, as in TCP.
 #[derive(Clone, Debug)]
 pub(super) struct Sequence(Vec<u32>);
 

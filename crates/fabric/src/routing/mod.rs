@@ -54,7 +54,7 @@ pub struct FmpConfig {
     pub feedback_period: Time,
     /// A neighbour that sends nothing for longer counts as dead.
     pub silence_timeout: Time,
-    /// A subflow that sends nothing for longer gets its port anew.
+    /// A subflow that sends nothing for longer gets a new port.
     pub idle_expiry: Time,
 }
 

@@ -83,7 +83,7 @@ impl About {
 
 /// All connections in the map, by token.
 pub fn connections(map: &MapHandle, about: &About) -> Vec<Connection> {
-    // The kernel begins anew when the key that it is asked to go on from has gone: some may come twice.
+    // The kernel begins again when the key that it is asked to go on from has gone: some may come twice.
     let keys: BTreeSet<[u8; 8]> = map.keys().filter_map(|key| key.try_into().ok()).collect();
     let mut all: Vec<Connection> = keys
         .into_iter()

@@ -93,7 +93,7 @@ pub struct Native {
 impl Native {
     /// Waits until no other connection has this controller, and loads the settings.
     pub fn new(functions: &'static Functions, settings: &Settings) -> Native {
-        // A test that failed with it leaves nothing behind: settings are written anew.
+        // A test that failed with it leaves nothing behind: settings are written again.
         let in_use = functions
             .in_use
             .lock()

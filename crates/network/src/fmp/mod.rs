@@ -6,7 +6,7 @@
 //! links' delays) of the best path behind that port. Every feedback period it tells each neighbour
 //! upstream the pair of its best port, the one with the smallest product. A subflow gets its port when its
 //! first packet arrives: the k-th subflow of a connection that a switch sees gets the k-th port in the order
-//! of the products, and beyond the number of ports they begin anew.
+//! of the products, and beyond the number of ports they begin again.
 //!
 //! Rulings:
 //! - The paper's text picks the "largest" products once; its algorithm, the smallest, holds.
