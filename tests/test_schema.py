@@ -56,6 +56,7 @@ rates = "5 ms"
 windows = "5 ms"
 rtts = "5 ms"
 queues = "5 ms"
+map = "5 ms"
 """
 
 

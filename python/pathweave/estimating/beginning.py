@@ -16,6 +16,8 @@ LONGEST_SETUP_S = 20.0
 """Wall time after which a run that has not begun to move packets is left alone."""
 _BUSY = 4.0
 """Wall time of a trial at most, in its CPU time."""
+_ENDING_S = 1.0
+"""Wall time within which a run that is asked to end does so; it is not waited for longer."""
 _HALF = 0.5
 """Part of the trial after which the growth of memory is measured: buffers find their size before.
 """
@@ -68,7 +70,8 @@ def begin(variant: Variant, seed: int, cpu_s: float, setup_s: float = LONGEST_SE
         time.sleep(_POLL_S)
     after, hops = _memory(), progress["packet_hops"]
     run.cancel()
-    while run.poll()["state"] == "running":
+    latest = time.monotonic() + _ENDING_S
+    while run.poll()["state"] == "running" and time.monotonic() < latest:
         time.sleep(_POLL_S)
     per_hop = (after - half[1]) / (hops - half[0]) if half is not None and hops > half[0] else 0.0
     return Beginning(
