@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pathweave.plots.whole import write_whole
+from pathweave.results.jsonfile import write_json
+from pathweave.results.wholefile import whole_file, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,3 +45,19 @@ def test_drafts_of_killed_processes_are_cleared(tmp_path: Path) -> None:
     other.write_bytes(b"somebody's")
     write_whole(tmp_path / "report.html", b"new")
     assert set(tmp_path.iterdir()) == {living, other, tmp_path / "report.html"}
+
+
+def test_an_error_names_the_file_that_it_is_of(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "nowhere/a.json", tmp_path / "file/a.json"):
+        with pytest.raises(OSError, match="director") as failed:
+            write_json(path, {})
+        assert failed.value.filename == str(path)
+    source = tmp_path / "not there"
+    with pytest.raises(FileNotFoundError) as failed, whole_file(tmp_path / "copy") as draft:
+        draft.write_bytes(source.read_bytes())
+    assert failed.value.filename == str(source)
+    with pytest.raises(FileNotFoundError) as failed, whole_file(tmp_path / "copy"):
+        pass
+    assert failed.value.filename == str(tmp_path / "copy"), "nothing was written"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]

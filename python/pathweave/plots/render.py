@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pathweave.plots import theme
 from pathweave.plots.figure import AXIS_WIDTH, PAGE_WIDTH
 from pathweave.plots.painters import Painters
-from pathweave.plots.whole import write_whole
+from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

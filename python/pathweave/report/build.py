@@ -14,7 +14,6 @@ from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.painters import Painters
 from pathweave.plots.palette import SCHEMES_LIGHT, dark_colours
 from pathweave.plots.render import picture, write_picture
-from pathweave.plots.whole import write_whole
 from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
@@ -38,6 +37,7 @@ from pathweave.results.read import StoredScenario, search
 from pathweave.results.settings import what_differs_in
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
+from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

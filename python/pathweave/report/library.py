@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pathweave.plots.whole import write_whole
+from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
+from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 def write_json(path: Path, value: Any) -> None:
     """Write `value` so that a reader sees the old file or the new one, never a part of it."""
     text = json.dumps(finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, f"{text}\n".encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pathweave.results.wholefile import abandoned_drafts, lives
+
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
 SCENARIO = "scenario.json"
@@ -75,23 +77,11 @@ def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
     With an older run that was being replaced comes the folder that it had.
     """
     found: list[tuple[Path, Path | None]] = [
-        (path, None)
-        for path in sorted(scenario.glob(f".{SCENARIO}.*"))
-        if (owner := path.suffix[1:]).isdigit() and not _lives(int(owner))
+        (path, None) for path in abandoned_drafts(scenario / SCENARIO)
     ]
     for mark in (_PARTIAL, _REPLACED):
         for path in sorted(scenario.glob(f".*{mark}*")):
             name, _, owner = path.name.rpartition(mark)
-            if owner.isdigit() and not _lives(int(owner)):
+            if owner.isdigit() and not lives(int(owner)):
                 found.append((path, path.with_name(name[1:]) if mark == _REPLACED else None))
     return found
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

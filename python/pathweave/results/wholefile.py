@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,18 +16,60 @@ def whole_file(path: Path) -> Iterator[Path]:
     """A draft beside `path` to write to; it takes the place of `path` when the context ends well.
 
     Whatever ends the context otherwise, an interruption or a full disk, leaves no draft, and what
-    stood at `path` stays. A device or a pipe is written to as it is. Raises `OSError` when the
-    draft cannot take its place.
+    stood at `path` stays. Drafts of killed processes are deleted. A device or a pipe is written to
+    as it is. Raises `OSError` with `path` when the draft cannot be written or take its place.
     """
     if path.exists() and not path.is_file():
         yield path
         return
-    path = path.resolve()  # a symbolic link goes on to name the same file
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    target = path.resolve()  # a symbolic link goes on to name the same file
+    for abandoned in abandoned_drafts(target):
+        with suppress(OSError):
+            abandoned.unlink(missing_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield draft
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-        draft.replace(path)
+        draft.replace(target)
+    except OSError as error:
+        # Of another file, or what a library says without a number.
+        if error.errno is None or error.filename not in (None, str(draft)):
+            raise
+        # The draft's name would mean nothing to a reader.
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):  # there is no such folder, and so no draft
+            draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write `content` so that a reader sees the old file or the new one, never a part of it.
+
+    Raises `OSError` where the disk is full or the folder cannot be written; the old file stays.
+    """
+    with whole_file(path) as draft:
+        draft.write_bytes(content)
+
+
+def abandoned_drafts(path: Path) -> list[Path]:
+    """The drafts of `path` that killed processes have left."""
+    start = f".{path.name}."
+    found: list[Path] = []
+    with suppress(OSError):
+        for beside in path.parent.iterdir():
+            owner = beside.name.removeprefix(start)
+            if owner != beside.name and owner.isdigit() and not lives(int(owner)):
+                found.append(beside)
+    return sorted(found)
+
+
+def lives(process: int) -> bool:
+    """Whether there is a process with this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
