@@ -1,7 +1,7 @@
 //! Windows of time that tables cover: what was so at their start is taken from what is at their end.
 
 use crate::capacity::Capacity;
-use pathweave_network::LinkStatistics;
+use pathweave_network::{LinkStatistics, Network, Port};
 use pathweave_scenario::{Phase, Plan};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
@@ -21,6 +21,17 @@ pub(crate) struct LinkMark {
     pub statistics: LinkStatistics,
     /// Bits that it has sent, times picoseconds a second.
     pub sent: u128,
+}
+
+/// The counters of all links, by their number in the network.
+pub(crate) fn link_marks<S: Copy + Default, P: Port>(
+    network: &Network<S, P>,
+    now: Time,
+) -> impl Iterator<Item = LinkMark> {
+    (0..network.links()).map(move |link| LinkMark {
+        statistics: network.statistics(link, now),
+        sent: network.sent(link, now),
+    })
 }
 
 /// Counters when a window began.

@@ -12,7 +12,7 @@ use crate::series::{Beat, QueueRow};
 use crate::simulation::RunError;
 use crate::straddling::Straddling;
 use crate::table::Table;
-use crate::windows::{FlowShare, LinkMark, Marks, Window, plan_windows};
+use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
     Arrival, FifoPort, Header, LinkEvent, LinkStatistics, Network, Port, RouteId, SharedBuffer,
@@ -469,15 +469,4 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             self.straddling.add_boundary(now);
         }
     }
-}
-
-/// The counters of all links.
-fn link_marks<S: Copy + Default, P: Port>(
-    network: &Network<S, P>,
-    now: Time,
-) -> impl Iterator<Item = LinkMark> {
-    (0..network.links()).map(move |link| LinkMark {
-        statistics: network.statistics(link, now),
-        sent: network.sent(link, now),
-    })
 }

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::flows::Flow;
-use crate::windows::{FlowShare, LinkMark, Marks, Window};
+use crate::windows::{FlowShare, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_transport::ConnectionId;
@@ -21,7 +21,7 @@ impl<P: Port> Simulation<'_, P> {
             };
             let marks = Marks {
                 flows: self.workload.active.iter().filter_map(mark).collect(),
-                links: self.link_marks(now).collect(),
+                links: link_marks(&self.network, now).collect(),
                 capacity: self
                     .capacities
                     .iter()
@@ -50,7 +50,8 @@ impl<P: Port> Simulation<'_, P> {
             if window.marks.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let mut links = window.link_shares(now, self.link_marks(now), &self.capacities);
+            let mut links =
+                window.link_shares(now, link_marks(&self.network, now), &self.capacities);
             let flows = self.flow_shares(window, now);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut links) {
@@ -63,13 +64,6 @@ impl<P: Port> Simulation<'_, P> {
             window.closed = Some(now);
             self.straddling.add_boundary(now);
         }
-    }
-
-    fn link_marks(&self, now: Time) -> impl Iterator<Item = LinkMark> {
-        (0..self.network.links()).map(move |link| LinkMark {
-            statistics: self.network.statistics(link, now),
-            sent: self.network.sent(link, now),
-        })
     }
 
     /// Payload (bytes) that has arrived for the first time on each subflow of a connection.

@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::extent::{Course, Extent, QueueCourse};
 use crate::outlet::{Notice, Straddler};
 use crate::series::{QueueRow, RttRow, WindowRow};
-use crate::windows::LinkMark;
+use crate::windows::link_marks;
 use pathweave_fabric::LinkId;
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
@@ -226,11 +226,7 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn sample_map(&mut self, now: Time) {
-        let network = &self.network;
-        let marks = (0..network.links()).map(|link| LinkMark {
-            statistics: network.statistics(link, now),
-            sent: network.sent(link, now),
-        });
+        let marks = link_marks(&self.network, now);
         self.map.add(now, marks, &self.capacities);
     }
 
