@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from pathweave.plots.figure import Spec
     from pathweave.plots.frames import Source
-    from pathweave.statistics.survival import Steps
 
     Vector = NDArray[np.float64]
 
@@ -177,12 +176,12 @@ def _line(group: pl.DataFrame, *, independent: bool) -> pl.DataFrame:
     ages = group.filter(~pl.col("finished"))["value"].to_numpy().astype(np.float64)
     limits = bounds(done, ages)
     grid = _thinned(np.sort(np.concatenate([done, ages])))
-    low, high = _at(limits.latest, grid), _at(limits.earliest, grid)
+    low, high = limits.latest.along(grid), limits.earliest.along(grid)
     if len(ages) <= FEW_UNFINISHED * group.height:
         high = low
         share = low
     else:
-        share = 1 - _at(kaplan_meier(done, ages).survival, grid) if independent else low
+        share = 1 - kaplan_meier(done, ages).survival.along(grid) if independent else low
     # A line begins at the first value, at share 0.
     start = np.zeros(1)
     return pl.DataFrame(
@@ -203,12 +202,6 @@ def _thinned(ordered: Vector) -> Vector:
         return ordered
     ranks = {0, *(round(at * (n - 1) / (POINTS - 1)) for at in range(POINTS)), *range(n - _TAIL, n)}
     return ordered[sorted(ranks)]
-
-
-def _at(steps: Steps, grid: Vector) -> Vector:
-    """The values of a step function at the values of `grid`."""
-    places = np.searchsorted(steps.times, grid, side="right")
-    return np.concatenate([[steps.before], steps.values])[places]
 
 
 def _shows(groups: list[pl.DataFrame], source: Source, axis: str) -> str:

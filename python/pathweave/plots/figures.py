@@ -10,7 +10,7 @@ from pathweave.plots.cdf import FEWEST, cdf_figure
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
 from pathweave.plots.spread import means_figure, spread_figure
-from pathweave.results.completion import has_finished, has_size
+from pathweave.results.completion import age, has_finished, has_size
 from pathweave.results.directions import carries_data
 from pathweave.results.summary import counted
 from pathweave.results.units import rate_unit, scale, time_unit
@@ -105,7 +105,7 @@ def _completion(
 ) -> Figure | None:
     sized = flows.filter(has_size()).with_columns(
         finished=has_finished(),
-        time_s=pl.when(has_finished()).then("fct_s").otherwise(_age()),
+        time_s=pl.when(has_finished()).then("fct_s").otherwise(age(pl.col("run_end_s"))),
     )
     if sized.filter(pl.col("finished")).is_empty():
         return None
@@ -120,12 +120,6 @@ def _completion(
         what="flows",
         independent=independent,
     )
-
-
-def _age() -> pl.Expr:
-    """How long what did not finish had been under way when it or the run ended (s)."""
-    end = pl.coalesce("end_s", "run_end_s")
-    return (end - pl.col("start_s")).clip(lower_bound=0.0)
 
 
 def _locations(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -189,7 +183,9 @@ def _jobs(source: Source) -> Figure | None:
     jobs = source.table("jobs", ["start_s", "end_s", "finished", "jct_s"])
     if jobs is None or not jobs["finished"].any():
         return None
-    jobs = jobs.with_columns(time_s=pl.when("finished").then("jct_s").otherwise(_age()))
+    jobs = jobs.with_columns(
+        time_s=pl.when("finished").then("jct_s").otherwise(age(pl.col("run_end_s")))
+    )
     frame, unit = _in_unit(jobs, "time_s", rate=False)
     return cdf_figure(
         source,

@@ -108,8 +108,18 @@ def has_size() -> pl.Expr:
     return pl.col("size_bytes").fill_null(0) > 0
 
 
+def age(run_end_s: pl.Expr) -> pl.Expr:
+    """How long a flow or job that did not finish had been under way when it or its run ended (s).
+
+    `run_end_s` is when the run ended.
+    """
+    import polars as pl
+
+    end = pl.coalesce("end_s", run_end_s)
+    return (end - pl.col("start_s")).clip(lower_bound=0.0)
+
+
 def _ages(run: StoredRun, rows: pl.DataFrame) -> tuple[float, ...]:
-    return tuple(
-        max(0.0, (run.ended_s if end is None else end) - start)
-        for start, end in rows.select("start_s", "end_s").iter_rows()
-    )
+    import polars as pl
+
+    return tuple(rows.select(age(pl.lit(run.ended_s))).to_series())

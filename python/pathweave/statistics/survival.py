@@ -38,8 +38,12 @@ class Steps:
 
     def at(self, time_s: float) -> float:
         """Its value at `time_s`."""
-        place = int(np.searchsorted(self.times, time_s, side="right"))
-        return float(self.values[place - 1]) if place else self.before
+        return float(self.along(np.array([time_s]))[0])
+
+    def along(self, times_s: Vector) -> Vector:
+        """Its values at `times_s`."""
+        places = np.searchsorted(self.times, times_s, side="right")
+        return np.concatenate([[self.before], self.values])[places]
 
 
 @dataclass(frozen=True)
