@@ -62,7 +62,7 @@ def test_values_are_those_of_the_table(results: Results) -> None:
     raw = zlib.decompress(base64.b64decode(variant["values"]))
     values = np.frombuffer(raw, np.uint8).reshape(len(data["metrics"]), -1, data["bins"])
     nodes = [name for name, _, _ in fabric["nodes"]]
-    names = [f"{nodes[start]}->{nodes[end]}" for start, end, _, _ in fabric["links"]]
+    names = [f"{nodes[start]}->{nodes[end]}" for start, end in fabric["links"]]
     rows = scenario.runs[0].read("map")
     assert set(data["metrics"]) == {"utilisation", "queue", "drops"}, "nothing marks here"
     for time, link, share, queue in rows.select(

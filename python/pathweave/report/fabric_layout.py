@@ -35,16 +35,9 @@ def fabric_layout(links: pl.DataFrame, run: StoredRun) -> dict[str, Any]:
     place = _places(neighbours, level)
     names = list(neighbours)
     number_of = {node: at for at, node in enumerate(names)}
-    layers = list(dict.fromkeys(links["layer"].cast(pl.String)))
     return {
         "nodes": [[node, place[node], level[node]] for node in names],
-        "layers": layers,
-        "links": [
-            [number_of[start], number_of[end], layers.index(layer), capacity]
-            for (start, end), layer, capacity in zip(
-                pairs, links["layer"].cast(pl.String), links["capacity_bps"], strict=True
-            )
-        ],
+        "links": [[number_of[start], number_of[end]] for start, end in pairs],
     }
 
 

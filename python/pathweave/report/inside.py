@@ -12,7 +12,8 @@ import polars as pl
 
 from pathweave.plots.frames import colour_axis
 from pathweave.report.fabric_layout import fabric_layout
-from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues, intervals
+from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues
+from pathweave.results.linkmap import intervals
 from pathweave.results.units import scale, time_unit
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
         variants.append(
             {
                 "label": run.label,
-                "seed": run.seed,
                 "fabric": fabrics.index(fabric),
                 "values": own,
                 "flows": listed,

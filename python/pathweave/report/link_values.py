@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pathweave.results.linkmap import begins, map_interval
+from pathweave.results.linkmap import begins, intervals, map_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 
     Grid = NDArray[np.float64]
 
-METRICS = ("utilisation", "queue", "marks", "drops")
-COUNTED = ("marks", "drops")
-"""Metrics in packets a millisecond."""
 _COLUMNS = {
     "utilisation": "utilisation", "queue": "queue_mean", "marks": "marks", "drops": "drops"
 }  # fmt: skip
+METRICS = tuple(_COLUMNS)
+COUNTED = ("marks", "drops")
+"""Metrics in packets a millisecond."""
 DOWN = 255
 """The byte of the utilisation of a link that is down."""
 FULL = 250
@@ -47,7 +46,7 @@ class LinkValues:
         Each interval that was recorded counts in the bin that has its middle.
         """
         rows = run.read("map")
-        interval = map_interval(run) or end_s
+        interval = map_interval(run)
         place = {link: number for number, link in enumerate(links)}
         link = rows["link"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
         times = rows["time_s"].to_numpy()
@@ -86,12 +85,6 @@ class LinkValues:
         ]
         raw = b"".join(part.tobytes() for part in parts)
         return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
-
-
-def intervals(run: StoredRun) -> int:
-    """How many intervals a run has."""
-    interval = map_interval(run) or run.ended_s
-    return max(1, math.ceil(run.ended_s / interval - 1e-6)) if interval else 1
 
 
 def _bin(times: Grid, bins: int, end_s: float) -> NDArray[np.int64]:

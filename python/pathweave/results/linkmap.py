@@ -14,11 +14,14 @@ _ROUNDING = 1e-6
 """Part of an interval by which times may be off."""
 
 
-def map_interval(run: StoredRun) -> float | None:
-    """The length of an interval (s); None for a run that recorded no map."""
-    if "map" not in run.tables:
-        return None
+def map_interval(run: StoredRun) -> float:
+    """The length of an interval (s) of a run that recorded a map."""
     return seconds(str(run.manifest["resolved"]["record"]["map"]))
+
+
+def intervals(run: StoredRun) -> int:
+    """How many intervals a run that recorded a map has."""
+    return max(1, math.ceil(run.ended_s / map_interval(run) - _ROUNDING))
 
 
 def begins(ended_s: float, interval: float) -> float:

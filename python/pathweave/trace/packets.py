@@ -99,7 +99,7 @@ def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
     queues = _by(run, "queues", ["link"])
     utilisations = _utilisations(run)
     mapped = _by(run, "map", ["link"])
-    interval = map_interval(run)
+    interval = map_interval(run) if "map" in run.tables else None
     begin, end = _window(run)
     for link in run.read("links").iter_rows(named=True):
         name = link["link"]
