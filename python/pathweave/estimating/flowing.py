@@ -26,16 +26,15 @@ _LEAST_DONE = 0.01
 _ENOUGH_DONE = 0.1
 """Part of a run after which the rest is taken to be like it, where it has had `_ENOUGH` changes."""
 _ENOUGH = 300
-MOST = 1_500
+_MOST = 1_500
 """Changes of the flows under way that are followed at most: a second or less."""
 
 
 class _Meter:
     """Answers the core's questions, and counts what goes over the links between them."""
 
-    def __init__(self, per_packet: float, limit: int) -> None:
+    def __init__(self, per_packet: float) -> None:
         self._per_packet = per_packet
-        self._limit = limit
         self._asked = 0
         self._rate = 0.0
         self.hops = 0.0
@@ -50,7 +49,7 @@ class _Meter:
         self.done = problem["done"]
         self._asked += 1
         enough = self._asked > _ENOUGH and self.done >= _ENOUGH_DONE
-        if enough or self._asked > self._limit:
+        if enough or self._asked > _MOST:
             self.cut = True
             return None
         rates = rough_shares(problem)
@@ -64,9 +63,9 @@ class _Meter:
         self.time_s = time_s
 
 
-def flowing(variant: Variant, seed: int, limit: int = MOST) -> float | None:
-    """Packet-hops of one run, after at most `limit` changes; None where these say nothing."""
-    meter = _Meter(_per_packet(json.loads(variant.resolved)), limit)
+def flowing(variant: Variant, seed: int) -> float | None:
+    """Packet-hops of one run, after at most `_MOST` changes; None where these say nothing."""
+    meter = _Meter(_per_packet(json.loads(variant.resolved)))
     try:
         output = variant.flow(seed, meter)
     except (RuntimeError, ValueError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pathweave.results.units import number
+from pathweave.results.units import number, scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,8 +56,6 @@ def course(times_s: Sequence[float], values: Sequence[float], unit: str, moment:
     `times_s` are in seconds and increase, `values` are in `unit`; `moment` is the unit in which a
     time is said, "s" or "ms".
     """
-    from pathweave.results.units import scale
-
     levels = np.asarray(values, dtype=np.float64)
     times = np.asarray(times_s, dtype=np.float64)
     mean = float(levels.mean())

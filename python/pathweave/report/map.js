@@ -26,8 +26,11 @@ const inflated = async (text) => {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
 
+// The unit for times up to `end`, and what one of it is in seconds.
+const timeUnit = (end) => (end >= 1 ? ["s", 1] : end >= 1e-3 ? ["ms", 1e-3] : ["us", 1e-6]);
+
 const timeText = (seconds, end) => {
-  const [unit, scale] = end >= 1 ? ["s", 1] : end >= 1e-3 ? ["ms", 1e-3] : ["us", 1e-6];
+  const [unit, scale] = timeUnit(end);
   return `${(seconds / scale).toPrecision(4)} ${unit}`;
 };
 
@@ -478,7 +481,7 @@ class FabricMap {
         }
       }
     }
-    const [unit, scale] = this.data.end >= 1 ? ["s", 1] : this.data.end >= 1e-3 ? ["ms", 1e-3] : ["us", 1e-6];
+    const [unit, scale] = timeUnit(this.data.end);
     const colour = this.selected.link ? "variant" : "link";
     const several = new Set(rows.map((row) => row[colour])).size > 1;
     const panels = !this.selected.link && this.drawn.length > 1;

@@ -24,7 +24,7 @@ const fitted = (spec, room) => {
   const axis = spec.usermeta?.axis ?? 70;
   if (!spec.facet) return legendsFitted({ ...spec, width: Math.min(spec.width, room - axis) }, room);
   const grid = spec.facet.column !== undefined;
-  const wanted = grid ? new Set(columnNames(spec)).size : spec.columns;
+  const wanted = grid ? new Set(spec.facet.column.sort).size : spec.columns;
   const spacing = typeof spec.spacing === "number" ? spec.spacing : SPACING;
   const most = Math.floor((room - axis + spacing) / ((grid ? LEAST_WIDTH / 2 : LEAST_WIDTH) + spacing));
   const columns = Math.max(1, Math.min(wanted, most));
@@ -45,8 +45,6 @@ const fitted = (spec, room) => {
     spec: legendsFitted({ ...spec.spec, width: alone }, room),
   };
 };
-
-const columnNames = (spec) => spec.facet.column.sort;
 
 const legendsFitted = (spec, room) => {
   const narrowed = (encoding) => {
