@@ -117,12 +117,16 @@ def test_a_long_run_is_announced_and_a_short_one_is_not(
 ) -> None:
     path = tmp_path / "long.toml"
     path.write_text(LONG)
-    say_if_long(open_session(Request(path, seeds=2, root=tmp_path)), 2)
+    session = open_session(Request(path, seeds=2, root=tmp_path))
+    say_if_long(session, 2, until=False)
     said = capsys.readouterr().err
     assert re.fullmatch(
         r"2 runs: about [0-9:]+ of wall time, 2 at a time, each [0-9.]+ MB\n", said
     ), said
-    say_if_long(open_session(Request(path, seeds=1, sets=("stop.at=1 ms",), root=tmp_path)), 2)
+    say_if_long(session, 2, until=True)
+    assert capsys.readouterr().err.startswith("at most 2 runs: about ")
+    short = open_session(Request(path, seeds=1, sets=("stop.at=1 ms",), root=tmp_path))
+    say_if_long(short, 2, until=False)
     assert capsys.readouterr().err == ""
 
 

@@ -18,8 +18,11 @@ LONG_S = 60.0
 _TRIAL_S = 0.15
 
 
-def say_if_long(session: Session, jobs: int) -> None:
-    """Say how long the missing runs take, if that is long, and whether memory is short."""
+def say_if_long(session: Session, jobs: int, *, until: bool) -> None:
+    """Say how long the missing runs take, if that is long, and whether memory is short.
+
+    `until` says that these are the most seeds that may be needed.
+    """
     found = foresee(session, _TRIAL_S)
     if found is None:
         return
@@ -27,9 +30,10 @@ def say_if_long(session: Session, jobs: int) -> None:
     at_once = min(jobs, found.runs)
     if LONG_S <= wall < math.inf:
         each = f", each {size_text(found.memory_bytes)}" if at_once > 1 else ""
+        most = "at most " if until else ""
         say(
             messages(),
-            f"{_runs(found.runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
+            f"{most}{_runs(found.runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
         )
     _warn_of_memory(found.memory_bytes * at_once, at_once)
 

@@ -131,7 +131,7 @@ def run(
         else:
             estimates.show(session, jobs, until=target is not None)
         return
-    estimates.say_if_long(session, jobs)
+    estimates.say_if_long(session, jobs, until=target is not None)
     console = messages()
 
     def simulate(session: Session) -> Outcome:
