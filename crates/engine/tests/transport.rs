@@ -491,6 +491,31 @@ fn packets_that_cannot_be_marked_are_dropped_only_when_asked() {
     assert!(retransmits[0] == 0 && retransmits[1] > 0, "{retransmits:?}");
 }
 
+/// Where ECN-blind packets are dropped at K, acknowledgements that meet a queue are lost, unless they are ECN-capable.
+#[test]
+fn acknowledgements_pass_a_marking_queue_where_all_packets_are_ecn_capable() {
+    let run = |ecn_on_all_packets| {
+        // The second flow's acknowledgements wait behind the first one's data.
+        let pattern = plans::flows(&[(0, 2, Time::ZERO), (3, 1, Time::ZERO)]);
+        let mut group = plans::group("dctcp", &[], pattern, Size::Unlimited);
+        group.transport.initial_ssthresh = 20.0;
+        group.transport.ecn_on_all_packets = ecn_on_all_packets;
+        let queue = QueueConfig {
+            drop_ecn_blind: true,
+            ..plans::queue(1000, Some(5))
+        };
+        let fabric = plans::dumbbell(2, Time::from_micros(100));
+        plans::run(&plans::plan(
+            fabric,
+            queue,
+            vec![group],
+            Some(Time::from_millis(50)),
+        ))
+    };
+    assert!(run(false).counters.dropped > 0);
+    assert_eq!(run(true).counters.dropped, 0);
+}
+
 /// RFC 3168: with ECN a marked round halves Reno's window, so the queue stays near where marks begin and nothing is lost.
 #[test]
 fn reno_answers_marks_only_where_packets_are_ecn_capable() {

@@ -195,6 +195,8 @@ fn ns3() -> Config {
         handshake: Handshake::SynNeverLost,
         joins: Joins::WithinAfterHandshake(Time::from_micros(49)),
         scheduler: SegmentScheduler::RoundRobin,
+        // Sockets set the bits of all their packets, and queues drop what has none at K.
+        ecn_on_all_packets: true,
         // What is mapped to a subflow is only sent again on that subflow.
         reinject_after: None,
         // Its slow start adds a segment for an acknowledgement, whatever that acknowledges.

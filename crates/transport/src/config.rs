@@ -150,6 +150,9 @@ pub struct Config {
     pub scheduler: SegmentScheduler,
     /// ECN.
     pub ecn: EcnUse,
+    /// Whether acknowledgements and retransmissions of a connection whose data packets are ECN-capable are so, too,
+    /// against RFC 3168, sections 6.1.4 and 6.1.5.
+    pub ecn_on_all_packets: bool,
     /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
     /// controllers leave it out, until new data is acknowledged on it. At least 1.
     pub failed_after: u32,
@@ -257,6 +260,7 @@ impl Default for Config {
             joins: Joins::AfterHandshake,
             scheduler: SegmentScheduler::LowestRtt,
             ecn: EcnUse::ByController,
+            ecn_on_all_packets: false,
             failed_after: 2,
             reinject_after: Some(2),
             slow_start_limit: None,

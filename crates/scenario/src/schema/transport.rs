@@ -90,6 +90,9 @@ pub(crate) struct TransportTable {
     /// Whether data packets are ECN-capable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnName>,
+    /// Whether acknowledgements and retransmissions of connections that use ECN are ECN-capable, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_on_all_packets: Option<bool>,
     /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
     /// controllers leave it out, until new data is acknowledged on it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,6 +250,9 @@ impl TransportTable {
         config.ack.at_mark_change = self.ack_at_mark_change.unwrap_or(config.ack.at_mark_change);
         config.ack.every = self.ack_every.unwrap_or(config.ack.every);
         config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
+        config.ecn_on_all_packets = self
+            .ecn_on_all_packets
+            .unwrap_or(config.ecn_on_all_packets);
         config.initial_window = self.initial_window.unwrap_or(config.initial_window);
         config.minimum_window = self.minimum_window.unwrap_or(config.minimum_window);
         if let Some(window) = self.receive_window {
@@ -437,6 +443,8 @@ impl From<&Config> for TransportTable {
                 SegmentScheduler::RoundRobin => SchedulerName::RoundRobin,
                 SegmentScheduler::LowestRtt => SchedulerName::LowestRtt,
             }),
+            // Only where it is set: the others' hashes stay what they were before it was known.
+            ecn_on_all_packets: config.ecn_on_all_packets.then_some(true),
             ecn: Some(match config.ecn {
                 EcnUse::ByController => EcnName::ByController,
                 EcnUse::On => EcnName::On,

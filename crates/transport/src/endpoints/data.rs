@@ -79,7 +79,7 @@ impl Endpoints {
         sender.in_network += 1;
         let shape = PacketShape {
             size: connection.config.ack_packet,
-            ecn_capable: false,
+            ecn_capable: connection.ecn && connection.config.ecn_on_all_packets,
             protected: false,
             feedback: ack.feedback,
         };

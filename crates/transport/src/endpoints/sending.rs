@@ -185,7 +185,7 @@ impl Endpoints {
         }
         let shape = PacketShape {
             size,
-            ecn_capable: connection.ecn && !again,
+            ecn_capable: connection.ecn && (!again || connection.config.ecn_on_all_packets),
             protected: false,
             feedback,
         };
