@@ -15,7 +15,7 @@ from pathweave.report.build import build_report
 @pytest.fixture
 def results(fake: None, tmp_path: Path) -> Path:
     (tmp_path / "expected.toml").write_text(
-        '[[tab1]]\nquantity = "goodput"\nunit = "Mbps"\ntolerance = 0.1\n'
+        '[[tab1.number]]\nquantity = "goodput"\nunit = "Mbps"\ntolerance = 0.1\n'
         'values = { DCTCP = { Permutation = 513.6, Incast = 423.7 }}\nwhere = { group = "large" }\n'
     )
     path = write_scenario(tmp_path, fake="flows = 60\nsmall = 80\njobs = 20\nseries = true")

@@ -186,10 +186,10 @@ def test_wrong_input(
 
 def test_mistake_in_expected_values_is_found_before_running(cli: Command, tmp_path: Path) -> None:
     write_scenario(tmp_path)
-    (tmp_path / "expected.toml").write_text('[[tab1]]\nquantity = "speed"\nvalue = 1\n')
+    (tmp_path / "expected.toml").write_text('[[tab1.number]]\nquantity = "speed"\nvalue = 1\n')
     done = cli("run", "tab1.toml")
     assert done.returncode == 2
-    assert "expected.toml: entry 1 of [[tab1]]: quantity must be one of" in " ".join(
+    assert "expected.toml: entry 1 of [[tab1.number]]: quantity must be one of" in " ".join(
         done.stderr.split()
     )
     assert not (tmp_path / "results").exists()

@@ -154,7 +154,7 @@ def test_the_order_of_groups_does_not_matter() -> None:
 
 def test_published_values_are_left_to_the_simulation(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path)
-    entry = "[[tab1]]\nquantity = 'goodput'\nunit = 'Mbps'\nvalue = 513.6\n"
+    entry = "[[tab1.number]]\nquantity = 'goodput'\nunit = 'Mbps'\nvalue = 513.6\n"
     (tmp_path / "expected.toml").write_text(entry)
     assert "published" not in play().stdout
     (tmp_path / "expected.toml").write_text(f"{entry}backends = ['testbed']\n")

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pathweave.changes.span import Phase, Window
 from pathweave.results.completion import (
+    COMPLETIONS,
     Completion,
-    convergence_completion,
-    flow_completion,
     has_size,
-    job_completion,
 )
 from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
@@ -29,12 +27,6 @@ Taken = Literal["mean", "median", "unfinished"]
 
 COUNTS = ("timeouts", "retransmits")
 """Quantities that count events."""
-_COMPLETIONS = {
-    "fct": flow_completion,
-    "jct": job_completion,
-    "time_to_fair_share": convergence_completion,
-}
-"""Quantities that flows or jobs only have once they are done."""
 
 
 @dataclass(frozen=True, order=True)
@@ -140,8 +132,8 @@ def _take(
     for name, quantity in QUANTITIES.items():
         if quantity.table != table or quantity.column not in rows.columns:
             continue
-        if name in _COMPLETIONS:
-            completion = _COMPLETIONS[name](run, rows)
+        if name in COMPLETIONS:
+            completion = COMPLETIONS[name](run, rows)
             if completion.times or completion.ages:
                 found.completions[name, of] = completion
             continue

@@ -94,6 +94,15 @@ def convergence_completion(run: StoredRun, convergence: pl.DataFrame) -> Complet
     return Completion(tuple(done), tuple(max(0.0, run.ended_s - start) for start in waiting))
 
 
+COMPLETIONS = {
+    "fct": flow_completion,
+    "jct": job_completion,
+    "time_to_fair_share": convergence_completion,
+    "recovery": recovery_completion,
+}
+"""By quantity: times that flows, jobs or recoveries only have once they are done."""
+
+
 def has_finished() -> pl.Expr:
     """Whether all of a flow's size was delivered: neither a stop nor the run's end cut it off."""
     import polars as pl

@@ -1,16 +1,20 @@
 """Published values: `expected.toml` beside a scenario file.
 
-The file has one array of tables per scenario, named like the scenario file:
+The file has a table per published figure or table, called a row. The numbers in it that a scenario
+gives are entries of the row's list `number`:
 
-    [[tab1]]
-    quantity = "goodput"       # see `quantities.QUANTITIES`
+    [tab1]
+    scenario = "tab1.toml"     # if left out, the row's name with .toml
+
+    [[tab1.number]]
+    quantity = "goodput"       # see `quantities.QUANTITIES`, or check = and a name in `CHECKS`
     statistic = "mean"         # mean (default), median, p1 ... p99, min, max, std, sum, "over 3 ms"
     where = { group = "large" } # columns of the quantity's table, and their values
     unit = "Mbps"              # of the values below
-    tolerance = 0.1            # relative; only for reporting
+    tolerance = 0.1            # relative
     source = "Table 1"
     axes = ["scheme", "pattern"] # how the values are nested; if left out, all axes in order
-    [tab1.values]
+    [tab1.number.values]
     "XMP-4" = { Permutation = 735.6, Random = 542.9, Incast = 535.7 }
 
 A scenario without variants gives `value = 735.6` in place of `axes` and `values`.
@@ -19,28 +23,37 @@ With `backends = ["simulate", "testbed"]` the values are also shown beside what 
 and with `["testbed"]` only there. If left out they are of simulations.
 
 With `relative_to = { scheme = "LIA" }` values are ratios: the statistic over that of the run with
-the same seed and, on the axes named there, these names. Their unit is "%", or none.
+the same seed and, on the axes named there, these names. With `over = { group = "dctcp" }` they are
+ratios of two statistics of one run. Their unit is "%", or none. With `during = "two flows"` only
+samples of a series in that phase count.
+
+What else a row has is for `pathweave reproduce`; see `pathweave.reproducing.paper`.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
-from pathweave.results.quantities import QUANTITIES, parse_statistic
-from pathweave.results.units import scale
+from pathweave.results.measured import (
+    MEASURED_KEYS,
+    Measured,
+    check_axis,
+    check_name,
+    parse_measured,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 FILE = "expected.toml"
-_KEYS = {
-    "quantity", "statistic", "where", "unit", "tolerance", "source", "axes", "values", "value",
-    "relative_to", "backends",
+NUMBER_KEYS = MEASURED_KEYS | {
+    "name", "says", "tolerance", "within", "source", "axes", "values", "value", "backends",
 }  # fmt: skip
+_ROW_LISTS = ("number", "order", "shape", "because")
 _BACKENDS = ("simulate", "testbed")
 
 
@@ -58,54 +71,77 @@ class Point:
 class Expected:
     """Published numbers of one quantity."""
 
-    quantity: str
-    statistic: str
-    where: Mapping[str, str | int | float | bool]
-    unit: str
+    measured: Measured
     tolerance: float | None
+    """Largest relative difference at which a number agrees; None where none is given."""
     source: str
     axes: tuple[str, ...]
     points: tuple[Point, ...]
-    relative_to: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Axis to name of what values are ratios to; empty when they are not."""
+    within: float | None = None
+    """Largest absolute difference at which a number agrees, in the unit; goes before `tolerance`.
+    """
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values."""
+        return self.measured.unit
 
     @property
     def title(self) -> str:
         """A heading, as in "Goodput, mean, large, Mbps (Table 1)"."""
-        parts = [QUANTITIES[self.quantity].title, self.statistic]
-        parts += [str(value) for value in self.where.values()]
-        parts += [f"over that of {', '.join(self.relative_to.values())}"] * bool(self.relative_to)
-        text = ", ".join([*parts, self.unit] if self.unit else parts)
+        text = self.measured.title
         return f"{text} ({self.source})" if self.source else text
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` reads it."""
         return {
-            "quantity": self.quantity,
-            "statistic": self.statistic,
-            "where": dict(self.where),
-            "unit": self.unit,
+            **self.measured.to_json(),
             "tolerance": self.tolerance,
+            "within": self.within,
             "source": self.source,
             "axes": list(self.axes),
             "points": [{"at": dict(point.at), "value": point.value} for point in self.points],
-            "relative_to": dict(self.relative_to),
         }
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Expected:
         """The inverse of `to_json`."""
         return Expected(
-            quantity=value["quantity"],
-            statistic=value["statistic"],
-            where=value["where"],
-            unit=value["unit"],
+            measured=Measured.from_json(value),
             tolerance=value["tolerance"],
+            within=value.get("within"),  # results of earlier versions have none
             source=value["source"],
             axes=tuple(value["axes"]),
             points=tuple(Point(point["at"], point["value"]) for point in value["points"]),
-            relative_to=value.get("relative_to", {}),  # results of earlier versions have none
         )
+
+
+def read_rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """The rows of the file in `folder` as they stand there; none when there is no file.
+
+    Raises `InputError` with the file's name where it is no list of rows.
+    """
+    path = folder / FILE
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error}") from error
+    for name, row in content.items():
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{path}: write [{name}], and its values as [[{name}.number]] below it"
+            )
+        for key in _ROW_LISTS:
+            if not isinstance(row.get(key, []), list):
+                raise InputError(f"{path}: write [[{name}.{key}]], with two brackets: it is a list")
+    return content
+
+
+def scenario_of(name: str, row: Mapping[str, Any]) -> str:
+    """The scenario file of a row, relative to the folder of the file."""
+    return str(row.get("scenario", f"{name}.toml"))
 
 
 def read_expected(
@@ -117,69 +153,53 @@ def read_expected(
 
     Raises `InputError` with the file's name for a mistake in it.
     """
-    path = folder / FILE
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
-    entries = content.get(scenario, [])
-    if not isinstance(entries, list):
-        raise InputError(f"{path}: write [[{scenario}]], with two brackets: it is a list")
     found: list[Expected] = []
-    for number, entry in enumerate(entries, start=1):
-        try:
-            parsed = _parse(entry, axes)
-            if backend in _backends(entry):
-                found.append(parsed)
-        except InputError as error:
-            raise InputError(f"{path}: entry {number} of [[{scenario}]]: {error}") from error
+    for name, row in read_rows(folder).items():
+        if scenario_of(name, row) != f"{scenario}.toml":
+            continue
+        for number, entry in enumerate(row.get("number", []), start=1):
+            try:
+                parsed = parse_number(entry, axes)
+                if backend in _backends(entry):
+                    found.append(parsed)
+            except InputError as error:
+                where = f"{folder / FILE}: entry {number} of [[{name}.number]]"
+                raise InputError(f"{where}: {error}") from error
     return tuple(found)
 
 
-def _parse(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Expected:
-    unknown = sorted(set(entry) - _KEYS)
+def parse_number(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Expected:
+    """Read published numbers. Raises `InputError` with what is wrong."""
+    unknown = sorted(set(entry) - NUMBER_KEYS)
     if unknown:
-        raise InputError(f'unknown key "{unknown[0]}"; known are {", ".join(sorted(_KEYS))}')
-    quantity = entry.get("quantity")
-    if quantity not in QUANTITIES:
-        raise InputError(f"quantity must be one of {', '.join(QUANTITIES)}, not {quantity!r}")
-    statistic = str(entry.get("statistic", "mean"))
-    parse_statistic(statistic)
-    unit = str(entry.get("unit", ""))
-    scale(unit)
-    tolerance = entry.get("tolerance")
-    if tolerance is not None and not (_is_number(tolerance) and tolerance > 0):
-        raise InputError(f"tolerance must be a positive number, not {tolerance!r}")
-    where = entry.get("where", {})
-    if not isinstance(where, dict):
-        raise InputError("where must be a table of columns and values")
-    relative_to = entry.get("relative_to", {})
-    if not isinstance(relative_to, dict):
-        raise InputError("relative_to must be a table of axes and names")
-    for axis, name in relative_to.items():
-        _check_name(axis, name, axes)
-    if relative_to and unit not in ("", "%"):
-        raise InputError(f'a ratio has the unit "%" or none, not "{unit}"')
+        known = ", ".join(sorted(NUMBER_KEYS))
+        raise InputError(f'unknown key "{unknown[0]}"; known are {known}')
+    measured = parse_measured(entry, axes)
     nesting = tuple(entry.get("axes", axes if "values" in entry else ()))
     for axis in nesting:
-        _check_axis(axis, axes)
+        check_axis(axis, axes)
     if ("value" in entry) == ("values" in entry):
         raise InputError("give either value or values")
     tree = entry["value"] if "value" in entry else entry["values"]
     points = tuple(_points(tree, nesting, axes, {}))
+    within = _positive(entry, "within")
+    if within is None and any(point.value == 0 for point in points) and "tolerance" in entry:
+        raise InputError("a published 0 needs within, a difference in the unit, not a tolerance")
     return Expected(
-        quantity=str(quantity),
-        statistic=statistic,
-        where=where,
-        unit=unit,
-        tolerance=tolerance,
+        measured=measured,
+        tolerance=_positive(entry, "tolerance"),
+        within=within,
         source=str(entry.get("source", "")),
         axes=nesting,
         points=points,
-        relative_to=relative_to,
     )
+
+
+def _positive(entry: Mapping[str, Any], key: str) -> float | None:
+    value = entry.get(key)
+    if value is not None and not (_is_number(value) and value > 0):
+        raise InputError(f"{key} must be a positive number, not {value!r}")
+    return value
 
 
 def _backends(entry: Mapping[str, Any]) -> list[str]:
@@ -207,20 +227,8 @@ def _points(
     if not isinstance(tree, dict):
         raise InputError(f'values must be nested by "{axis}" here, not {tree!r}')
     for name, below in tree.items():
-        _check_name(axis, name, axes)
+        check_name(axis, name, axes)
         yield from _points(below, nesting[1:], axes, {**at, axis: name})
-
-
-def _check_axis(axis: str, axes: Mapping[str, Sequence[str]]) -> None:
-    if axis not in axes:
-        known = ", ".join(axes) if axes else "none"
-        raise InputError(f'the scenario has no axis "{axis}"; it has {known}')
-
-
-def _check_name(axis: str, name: str, axes: Mapping[str, Sequence[str]]) -> None:
-    _check_axis(axis, axes)
-    if name not in axes[axis]:
-        raise InputError(f'axis "{axis}" has no "{name}"; it has {", ".join(axes[axis])}')
 
 
 def _is_number(value: object) -> bool:

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results.completion import (
+    COMPLETIONS,
     FEW_UNFINISHED,
     Completion,
-    convergence_completion,
-    flow_completion,
-    job_completion,
     together,
 )
 from pathweave.results.costs import Costs, costs
@@ -39,12 +37,6 @@ LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
 _OF_GROUPS = ("flows", "jobs", "convergence", "fairness")
 """Tables whose rows belong to a traffic group."""
-_COMPLETIONS = {
-    "fct": flow_completion,
-    "jct": job_completion,
-    "time_to_fair_share": convergence_completion,
-}
-"""Times that may not have come to an end."""
 _CLOSED_LOOPS = ("permutation", "random")
 """Patterns in which a flow starts when another ends: what counts is how much gets through."""
 
@@ -279,7 +271,7 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
-    if subject.quantity not in _COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
+    if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
     what = "jobs" if subject.quantity == "jct" else "flows"
     did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
@@ -384,12 +376,12 @@ def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
 def _completion(run: StoredRun, subject: Subject) -> Completion:
     """What the flows or jobs of a run took that its value is over."""
     rows = _rows(run, subject)
-    return Completion((), ()) if rows is None else _COMPLETIONS[subject.quantity](run, rows)
+    return Completion((), ()) if rows is None else COMPLETIONS[subject.quantity](run, rows)
 
 
 def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
     """Share of flows with a size, or of jobs, that did not finish."""
-    if subject.quantity not in _COMPLETIONS:
+    if subject.quantity not in COMPLETIONS:
         flows = Subject("fct", "mean", subject.group)
         return together([_completion(run, flows) for run in runs]).unfinished
     return together([_completion(run, subject) for run in runs]).unfinished
@@ -398,7 +390,7 @@ def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
 def _value(run: StoredRun, subject: Subject) -> tuple[float | None, bool]:
     """The value of a run in base units, and whether it is only a lower bound."""
     statistic = parse_statistic(subject.statistic)
-    if subject.quantity not in _COMPLETIONS:
+    if subject.quantity not in COMPLETIONS:
         rows = _rows(run, subject)
         quantity = QUANTITIES[subject.quantity]
         if rows is None:

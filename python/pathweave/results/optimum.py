@@ -44,6 +44,23 @@ def _of_run(run: StoredRun) -> pl.DataFrame:
     )
 
 
+def total_shares(scenario: StoredScenario, label: str, group: str) -> dict[int, float]:
+    """A group's traffic over optimal traffic in the measurement window, by seed.
+
+    Of runs of the variant with this label that have an optimum; of a sample at its moments.
+    """
+    import polars as pl
+
+    runs = [run for run in scenario.runs if run.label == label and run.optimum is not None]
+    found: dict[int, float] = {}
+    for run in runs:
+        rows = _of_run(run).filter((pl.col("phase") == "") & (pl.col("group") == group))
+        best = (rows["optimum_bps"] * rows["time_s"]).sum()
+        if best:
+            found[run.seed] = float((rows["goodput_bps"] * rows["time_s"]).sum()) / float(best)
+    return found
+
+
 def summarise_optimum(scenario: StoredScenario) -> pl.DataFrame:
     """One row per traffic group and variant that has an optimum, over the measurement window.
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.results.derived import table_of
-from pathweave.results.quantities import QUANTITIES, evaluate, parse_statistic
-from pathweave.results.summary import counted
-from pathweave.results.units import scale
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
     from pathweave.results.expected import Expected, Point
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.read import StoredScenario
 
 
 def compare(scenario: StoredScenario) -> pl.DataFrame:
@@ -61,61 +55,8 @@ def compare(scenario: StoredScenario) -> pl.DataFrame:
 def _ours(
     scenario: StoredScenario, entry: Expected, point: Point
 ) -> tuple[float | None, float | None]:
-    """Mean over the runs that the value is about, and half its interval, in the entry's unit."""
-    values: list[float] = []
-    for run in scenario.runs:
-        if any(run.axes.get(axis) != name for axis, name in point.at.items()):
-            continue
-        value = _of_run(run, entry)
-        if value is not None and entry.relative_to:
-            value = _ratio(value, _partner(scenario, run, entry.relative_to), entry)
-        if value is not None:
-            values.append(value / scale(entry.unit))
+    """Mean over the seeds' values, and half its interval, in the entry's unit."""
+    values = [each.value for each in entry.measured.by_seed(scenario, point.at).values()]
     if not values:
         return None, None
     return sum(values) / len(values), half_width(values)
-
-
-def _of_run(run: StoredRun, entry: Expected) -> float | None:
-    """The statistic over one run, in base units."""
-    quantity = QUANTITIES[entry.quantity]
-    table = _basis(run, quantity.table)
-    if table is None:
-        return None
-    return evaluate(table, quantity, parse_statistic(entry.statistic), entry.where)
-
-
-def _partner(
-    scenario: StoredScenario, run: StoredRun, changes: Mapping[str, str]
-) -> StoredRun | None:
-    """The run with the same seed and, but for these, the same names on all axes."""
-    axes = {**run.axes, **changes}
-    same = (other for other in scenario.runs if other.seed == run.seed and other.axes == axes)
-    return next(same, None)
-
-
-def _ratio(value: float, partner: StoredRun | None, entry: Expected) -> float | None:
-    base = _of_run(partner, entry) if partner else None
-    return value / base if base else None
-
-
-def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
-    """Rows that a value is over: flows as in the summary, phases with what is known of the flow.
-
-    What is not stored is worked out.
-    """
-    table = table_of(run, name)
-    if table is None:
-        return None
-    if name == "flows":
-        return counted(table)
-    if name == "jobs":
-        return table.filter("finished")
-    key = "link" if name == "phase_links" else "flow"
-    other = {"phase_links": "links", "phases": "flows", "phase_subflows": "flows"}.get(name)
-    if other is None:
-        return table
-    about = run.read(other)
-    identity = key if key in about.columns else "id"
-    new = [column for column in about.columns if column not in (*table.columns, identity)]
-    return table.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")

@@ -10,8 +10,6 @@ from pathweave.errors import InputError
 from pathweave.results.units import SCALES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
 
@@ -45,6 +43,7 @@ QUANTITIES = {
         "phase_links", "utilisation", "Link utilisation in a phase", larger_is_better=True
     ),
     "time_to_fair_share": Quantity("convergence", "time_to_fair_share_s", "Time to fair share"),
+    "recovery": Quantity("recoveries", "recovery_s", "Time to recover from a failure"),
     "fairness": Quantity("fairness", "jain", "Fairness (Jain's index)", larger_is_better=True),
     "phase_queue": Quantity("phase_links", "queue_mean", "Mean queue in a phase"),
 }
@@ -52,7 +51,7 @@ QUANTITIES = {
 
 _OVER = re.compile(r"over ([0-9.]+) ?([A-Za-z%]*)")
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
-_PLAIN = ("mean", "median", "min", "max", "std", "sum")
+_PLAIN = ("mean", "median", "min", "max", "std", "sum", "count")
 
 
 @dataclass(frozen=True)
@@ -88,22 +87,3 @@ def parse_statistic(text: str) -> Statistic:
     raise InputError(
         f'unknown statistic "{text}"; write {", ".join(_PLAIN)}, p1 ... p99, or "over 300 ms"'
     )
-
-
-def evaluate(
-    table: pl.DataFrame,
-    quantity: Quantity,
-    statistic: Statistic,
-    where: Mapping[str, str | int | float | bool],
-) -> float | None:
-    """`statistic` of `quantity` over the rows of `table` where the named columns have the values.
-
-    In base units; None when the table lacks a column or no row is left.
-    """
-    import polars as pl
-
-    if quantity.column not in table.columns or any(key not in table.columns for key in where):
-        return None
-    for key, value in where.items():
-        table = table.filter(pl.col(key) == value)
-    return statistic.of(table[quantity.column])

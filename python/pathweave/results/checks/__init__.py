@@ -1,0 +1,60 @@
+"""Named checks: numbers that published figures are about and no table has.
+
+Each is worked out from a run's tables, and gives rows like them: a check has a column that is its
+value, and others that `where` can choose by. `expected.toml` says `check = "sibling-curvature"`
+where it would say `quantity = "goodput"`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pathweave.results.checks.curvature import sibling_curvature
+from pathweave.results.checks.episodes import silent_episodes
+from pathweave.results.checks.fluctuation import rate_ranges
+from pathweave.results.checks.jumps import completion_jumps
+from pathweave.results.checks.reaching import rate_settling, total_rate_settling
+from pathweave.results.checks.series import queue_samples, window_samples
+from pathweave.results.checks.settling import window_settling
+from pathweave.results.quantities import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from pathweave.results.read import StoredRun
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number that is worked out."""
+
+    table: Callable[[StoredRun], pl.DataFrame | None]
+    """Its rows; None where the run has nothing for it."""
+    quantity: Quantity
+    """Its column there, in base units, and what it is called."""
+
+
+def _check(table: Callable[[StoredRun], pl.DataFrame | None], column: str, title: str) -> Check:
+    return Check(table, Quantity("", column, title))
+
+
+CHECKS = {
+    "sibling-curvature": _check(
+        sibling_curvature, "opposition", "Opposite curvature of sibling rates"
+    ),
+    "completion-jumps": _check(completion_jumps, "apart_rto", "Distance of two jumps in RTOmin"),
+    "second-jump": _check(completion_jumps, "sharpness", "Sharpness of the second jump"),
+    "silent-episodes": _check(silent_episodes, "episodes", "Episodes without further subflows"),
+    "window-settling": _check(window_settling, "settling_s", "Time until the window has settled"),
+    "rate-settling": _check(rate_settling, "settling_s", "Time until the rate has settled"),
+    "total-rate-settling": _check(
+        total_rate_settling, "settling_s", "Time until the total rate has settled"
+    ),
+    "rate-range": _check(rate_ranges, "range_bps", "Range of the rate"),
+    "queue-samples": _check(queue_samples, "packets", "Queue"),
+    "window-samples": _check(window_samples, "window_packets", "Window"),
+}
+"""Names that `expected.toml` knows."""

@@ -1,0 +1,301 @@
+"""One number of a run: a statistic of a quantity over some rows, perhaps as a ratio."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pathweave.errors import InputError
+from pathweave.results.checks import CHECKS
+from pathweave.results.completion import (
+    COMPLETIONS,
+    FEW_UNFINISHED,
+    Completion,
+)
+from pathweave.results.convergence import seconds
+from pathweave.results.derived import table_of
+from pathweave.results.quantities import QUANTITIES, parse_statistic
+from pathweave.results.summary import counted
+from pathweave.results.units import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from pathweave.results.quantities import Quantity
+    from pathweave.results.read import StoredRun, StoredScenario
+
+Where = dict[str, "str | int | float | bool | list[str]"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of one run, or the mean of several runs with one seed."""
+
+    value: float
+    at_least: bool = False
+    """Whether it is only a lower bound, because too much of the run was unfinished."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured of a run."""
+
+    quantity: str
+    """A name in `QUANTITIES` or `CHECKS`."""
+    statistic: str = "mean"
+    where: Where = field(default_factory=dict)
+    """Columns of the quantity's table, and the values that rows must have; of a list, one."""
+    over: Where = field(default_factory=dict)
+    """The rows of the same run over whose statistic it is divided; empty for no ratio."""
+    during: str = ""
+    """The phase that rows of a series must lie in; empty for the whole run."""
+    relative_to: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Axis to name of the variant over whose value, with the same seed, it is divided."""
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """In words: "Goodput, mean, large, Mbps"."""
+        parts = [_quantity(self.quantity).title, self.statistic]
+        parts += [_text(value) for value in self.where.values()]
+        parts += [self.during] if self.during else []
+        divisors = [_text(value) for value in self.over.values()]
+        divisors += list(self.relative_to.values())
+        parts += [f"over that of {', '.join(divisors)}"] if divisors else []
+        return ", ".join([*parts, self.unit] if self.unit else parts)
+
+    @property
+    def column(self) -> str:
+        """The column that it is taken from; its end says what it is: `_bps`, `_s`."""
+        return _quantity(self.quantity).column
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is one value over another."""
+        return bool(self.over or self.relative_to)
+
+    def of_run(self, run: StoredRun) -> Value | None:
+        """The value of one run in base units, not relative to another; None where it has none."""
+        own = self._taken(run, self.where)
+        if own is None or not self.over:
+            return own
+        other = self._taken(run, self.over)
+        if other is None or not other.value or other.at_least:
+            return None
+        return Value(own.value / other.value, own.at_least)
+
+    def by_seed(self, scenario: StoredScenario, at: Mapping[str, str]) -> dict[int, Value]:
+        """The value of each seed, in `unit`.
+
+        `at` names the variant: axes that are not in it are averaged over, within each seed. A seed
+        has no value unless all of these runs have one. Invalid runs do not count.
+        """
+        scenario = scenario.counted()
+        found: dict[int, list[Value | None]] = {}
+        for run in scenario.runs:
+            if any(run.axes.get(axis) != name for axis, name in at.items()):
+                continue
+            found.setdefault(run.seed, []).append(self._relative(scenario, run))
+        one = scale(self.unit)
+        return {
+            seed: Value(
+                math.fsum(value.value for value in values) / len(values) / one,
+                any(value.at_least for value in values),
+            )
+            for seed, several in sorted(found.items())
+            if len(values := [value for value in several if value is not None]) == len(several)
+        }
+
+    def _relative(self, scenario: StoredScenario, run: StoredRun) -> Value | None:
+        own = self.of_run(run)
+        if own is None or not self.relative_to:
+            return own
+        axes = {**run.axes, **self.relative_to}
+        same = (each for each in scenario.runs if each.seed == run.seed and each.axes == axes)
+        partner = next(same, None)
+        base = None if partner is None else self.of_run(partner)
+        if base is None or not base.value or base.at_least:
+            return None
+        return Value(own.value / base.value, own.at_least)
+
+    def _taken(self, run: StoredRun, where: Where) -> Value | None:
+        """The statistic over the rows of `where`."""
+        quantity = _quantity(self.quantity)
+        rows = _basis(run, self.quantity)
+        if rows is None or quantity.column not in rows.columns:
+            return None
+        if any(column not in rows.columns for column in where):
+            return None
+        rows = _selected(rows, where)
+        if self.during:
+            rows = _during(rows, run, self.during)
+        statistic = parse_statistic(self.statistic)
+        if self.quantity in COMPLETIONS:
+            return _of_completion(COMPLETIONS[self.quantity](run, rows), self.statistic)
+        if quantity.table == "flows":
+            rows = counted(rows)
+        found = statistic.of(rows[quantity.column])
+        return None if found is None else Value(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object; `from_json` reads it."""
+        return {
+            "quantity": self.quantity,
+            "statistic": self.statistic,
+            "where": dict(self.where),
+            "over": dict(self.over),
+            "during": self.during,
+            "relative_to": dict(self.relative_to),
+            "unit": self.unit,
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Measured:
+        """The inverse of `to_json`."""
+        return Measured(
+            quantity=value["quantity"],
+            statistic=value["statistic"],
+            where=value["where"],
+            over=value.get("over", {}),  # results of earlier versions have none
+            during=value.get("during", ""),
+            relative_to=value.get("relative_to", {}),
+            unit=value["unit"],
+        )
+
+
+MEASURED_KEYS = {
+    "quantity", "check", "statistic", "where", "over", "during", "relative_to", "unit",
+}  # fmt: skip
+"""Keys of an entry of `expected.toml` that say what is measured."""
+
+
+def parse_measured(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Measured:
+    """Read what an entry of `expected.toml` says is measured; `axes` are the scenario's.
+
+    Raises `InputError` with what is wrong.
+    """
+    if ("quantity" in entry) == ("check" in entry):
+        raise InputError("give either quantity or check")
+    kind, known = ("quantity", QUANTITIES) if "quantity" in entry else ("check", CHECKS)
+    name = entry[kind]
+    if name not in known:
+        raise InputError(f"{kind} must be one of {', '.join(known)}, not {name!r}")
+    statistic = str(entry.get("statistic", "mean"))
+    parse_statistic(statistic)
+    unit = str(entry.get("unit", ""))
+    scale(unit)
+    where, over = (_table(entry, key, "columns and values") for key in ("where", "over"))
+    relative_to = _table(entry, "relative_to", "axes and names")
+    for axis, variant in relative_to.items():
+        check_name(axis, variant, axes)
+    if (relative_to or over) and unit not in ("", "%"):
+        raise InputError(f'a ratio has the unit "%" or none, not "{unit}"')
+    return Measured(
+        quantity=str(name),
+        statistic=statistic,
+        where=where,
+        over=over,
+        during=str(entry.get("during", "")),
+        relative_to=relative_to,
+        unit=unit,
+    )
+
+
+def check_axis(axis: str, axes: Mapping[str, Sequence[str]]) -> None:
+    """Raise `InputError` for an axis that the scenario does not have."""
+    if axis not in axes:
+        known = ", ".join(axes) if axes else "none"
+        raise InputError(f'the scenario has no axis "{axis}"; it has {known}')
+
+
+def check_name(axis: str, name: str, axes: Mapping[str, Sequence[str]]) -> None:
+    """Raise `InputError` for a name that the scenario does not have on an axis."""
+    check_axis(axis, axes)
+    if name not in axes[axis]:
+        raise InputError(f'axis "{axis}" has no "{name}"; it has {", ".join(axes[axis])}')
+
+
+def _table(entry: Mapping[str, Any], key: str, of: str) -> dict[str, Any]:
+    value = entry.get(key, {})
+    if not isinstance(value, dict):
+        raise InputError(f"{key} must be a table of {of}")
+    return value
+
+
+def _quantity(name: str) -> Quantity:
+    return QUANTITIES[name] if name in QUANTITIES else CHECKS[name].quantity
+
+
+def _text(value: object) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
+    """All rows that a value may be over, with what is known of their flow or link."""
+    import polars as pl
+
+    if name in CHECKS:
+        return CHECKS[name].table(run)
+    table = QUANTITIES[name].table
+    rows = table_of(run, table)
+    if rows is None:
+        return None
+    if table == "flows":
+        return rows.filter(pl.col("in_window"))
+    key = "link" if "link" in rows.columns else "flow"
+    other = "links" if key == "link" else "flows"
+    if table in ("links", "jobs", "convergence", "fairness") or key not in rows.columns:
+        return rows
+    about = run.read(other)
+    identity = key if key in about.columns else "id"
+    new = [column for column in about.columns if column not in (*rows.columns, identity)]
+    return rows.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")
+
+
+def _selected(rows: pl.DataFrame, where: Where) -> pl.DataFrame:
+    import polars as pl
+
+    for column, value in where.items():
+        wanted = pl.col(column)
+        rows = rows.filter(wanted.is_in(value) if isinstance(value, list) else wanted == value)
+    return rows
+
+
+def _during(rows: pl.DataFrame, run: StoredRun, phase: str) -> pl.DataFrame:
+    """The rows of a series in a phase; none where the run has no such phase."""
+    import polars as pl
+
+    phases = run.manifest["resolved"].get("measure", {}).get("phases", {})
+    named = {run.phases.get(name, name): times for name, times in phases.items()}
+    if phase not in named or "time_s" not in rows.columns:
+        return rows.clear()
+    begin, end = (seconds(text) for text in named[phase])
+    return rows.filter((pl.col("time_s") > begin) & (pl.col("time_s") <= end))
+
+
+def _of_completion(found: Completion, text: str) -> Value | None:
+    """A statistic of completion times over all that was started.
+
+    Above `FEW_UNFINISHED` a mean over what finished would be one of survivors: then the others
+    count at their age, and it is a lower bound.
+    """
+    import polars as pl
+
+    statistic = parse_statistic(text)
+    if not found.times and not found.ages:
+        return None
+    if statistic.kind in ("median", "quantile"):
+        at = 50.0 if statistic.kind == "median" else 100 * statistic.at
+        percentile = found.percentile(at)
+        return None if percentile is None else Value(percentile.value, percentile.at_least)
+    if statistic.kind == "over":
+        started = (*found.times, *found.ages)
+        return Value(sum(time > statistic.at for time in started) / len(started))
+    if found.unfinished <= FEW_UNFINISHED:
+        value = statistic.of(pl.Series(found.times, dtype=pl.Float64))
+        return None if value is None else Value(value)
+    value = statistic.of(pl.Series((*found.times, *found.ages), dtype=pl.Float64))
+    return None if value is None else Value(value, at_least=True)

@@ -1,0 +1,411 @@
+"""Named checks: each on made-up data where it holds, and on made-up data where it must not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_results import made_run
+from pathweave.results.checks import CHECKS
+from pathweave.results.checks.curvature import curvature, opposition
+from pathweave.results.checks.jumps import find_jumps
+from pathweave.results.checks.reaching import reaching_s
+from pathweave.results.checks.settling import settling_s
+from pathweave.results.measured import Measured, Value
+
+TIMEOUT_S = 0.2
+RNG = np.random.default_rng(1)
+
+Series = Mapping[tuple[int, int], Sequence[float]]
+"""Values over time by flow and subflow."""
+
+
+def series(column: str, values: Series, begin_s: float = 0.0, step_s: float = 1.0) -> pl.DataFrame:
+    """A table of samples at `begin_s` + `step_s`, `begin_s` + 2 `step_s` and so on."""
+    rows = [
+        (begin_s + (place + 1) * step_s, flow, subflow, float(value))
+        for (flow, subflow), several in values.items()
+        for place, value in enumerate(several)
+    ]
+    return pl.DataFrame(rows, schema=["time_s", "flow", "subflow", column], orient="row")
+
+
+def flow_table(*starts_s: float) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "id": range(len(starts_s)),
+            "name": [f"Flow {place}" for place in range(1, len(starts_s) + 1)],
+            "group": ["g"] * len(starts_s),
+            "start_s": [float(start) for start in starts_s],
+        }
+    )
+
+
+def rows(check: str, resolved: Mapping[str, Any], **tables: pl.DataFrame) -> pl.DataFrame | None:
+    return CHECKS[check].table(made_run(1, tables, resolved=resolved))
+
+
+def found(check: str, resolved: Mapping[str, Any], **tables: pl.DataFrame) -> list[float | None]:
+    """The values of a check, one for each of its rows."""
+    table = rows(check, resolved, **tables)
+    assert table is not None
+    return table[CHECKS[check].quantity.column].to_list()
+
+
+PHASES = {"measure": {"phases": {"early": ["0 s", "10 s"], "late": ["10 s", "20 s"]}}}
+NOTHING: dict[str, Any] = {}
+
+
+# Two jumps of a distribution.
+
+
+def jump(at_s: float, count: int) -> list[float]:
+    return list(RNG.uniform(at_s, at_s + 0.01, count))
+
+
+def test_two_jumps_a_timeout_apart() -> None:
+    jumps = find_jumps(jump(0.02, 900) + jump(0.22, 100), TIMEOUT_S)
+    assert jumps is not None
+    assert jumps.second_s - jumps.first_s == pytest.approx(TIMEOUT_S, rel=0.05)
+    assert jumps.share == pytest.approx(0.1)
+    assert jumps.sharpness == pytest.approx(10)
+
+
+def test_one_jump_alone_is_none() -> None:
+    assert find_jumps(jump(0.02, 900), TIMEOUT_S) is None
+    assert find_jumps(jump(0.02, 900) + jump(0.09, 900), TIMEOUT_S) is None  # less than half
+    assert find_jumps([], TIMEOUT_S) is None
+
+
+def test_jumps_at_another_distance_are_found_there() -> None:
+    for apart in (0.12, 0.3, 0.6):
+        jumps = find_jumps(jump(0.02, 900) + jump(0.02 + apart, 100), TIMEOUT_S)
+        assert jumps is not None
+        assert jumps.second_s - jumps.first_s == pytest.approx(apart, rel=0.1)
+
+
+def test_a_tail_is_no_jump() -> None:
+    """However it falls: what lies in the densest window is about what lies around it."""
+    even = [0.02 + 0.0004 * place for place in range(1000)]
+    slow = [0.02 - 0.3 * math.log(1 - place / 5000) for place in range(5000)]
+    for tail in (even, slow):
+        jumps = find_jumps(jump(0.02, 3000) + tail, TIMEOUT_S)
+        assert jumps is not None
+        assert jumps.sharpness < 2
+
+
+def jobs(times: Sequence[float], unfinished: int = 0) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "group": ["incast"] * (len(times) + unfinished),
+            "finished": [True] * len(times) + [False] * unfinished,
+            "jct_s": [*times, *[None] * unfinished],
+        }
+    )
+
+
+def test_jumps_of_jobs_by_the_groups_own_timeout() -> None:
+    times = [0.02] * 90 + [0.12] * 10
+    for timeout, apart in (("100 ms", 1), ("50 ms", 2), ("160 ms", 0.625)):
+        resolved = {"traffic": [{"name": "incast", "transport": {"minimum_rto": timeout}}]}
+        table = rows("completion-jumps", resolved, jobs=jobs(times, unfinished=5))
+        assert table is not None
+        assert table["group"].to_list() == ["incast"]
+        assert table["apart_rto"].item() == pytest.approx(apart)
+        assert table["share"].item() == pytest.approx(0.1)  # unfinished jobs do not count
+        assert found("second-jump", resolved, jobs=jobs(times)) == [pytest.approx(10)]
+    assert rows("completion-jumps", NOTHING, flows=flow_table(0)) is None
+    resolved = {"traffic": [{"name": "incast", "transport": {"minimum_rto": "200 ms"}}]}
+    assert found("completion-jumps", resolved, jobs=jobs(jump(0.02, 90))) == []
+
+
+# Curvature of siblings.
+
+
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.integers(3, 60))
+def test_curvature_is_the_coefficient_of_a_parabola(a: float, b: float, c: float, n: int) -> None:
+    rates = [a * k * k + b * k + c for k in range(n)]
+    size = max(1.0, *map(abs, rates))
+    assert curvature(rates) == pytest.approx(a, abs=1e-9 * size)
+    assert curvature(rates[:2]) == 0
+
+
+def test_opposition_is_of_signs_weighed_by_sizes() -> None:
+    assert opposition([(1, -2), (-3, 1)]) == 1
+    assert opposition([(1, 2), (-3, -1)]) == -1
+    assert opposition([(1, -1), (1, 1)]) == 0
+    assert opposition([(10, -10), (0.1, 0.1)]) == pytest.approx(1, abs=0.001)
+    assert opposition([(0, 5), (0, 0)]) is None
+    assert opposition([]) is None
+
+
+HUMP = [-((k - 5) ** 2) for k in range(1, 11)]
+BOWL = [(k - 5) ** 2 for k in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "value"),
+    [
+        (HUMP + BOWL, BOWL + HUMP, 1),
+        (HUMP + BOWL, HUMP + BOWL, -1),
+        (HUMP + HUMP, BOWL + HUMP, 0),
+        (HUMP + BOWL, [5] * 20, None),
+    ],
+)
+def test_siblings_bend_in_opposite_ways(
+    one: list[int], other: list[int], value: float | None
+) -> None:
+    """By phases: over the whole run the first pair would be the same as the second."""
+    rates = series("rate_bps", {(0, 0): one, (0, 1): other, (1, 0): one})
+    table = rows("sibling-curvature", PHASES, rates=rates, flows=flow_table(0, 0))
+    assert table is not None
+    assert table["name"].to_list() == ["Flow 1"]  # the other flow has one subflow
+    assert table["opposition"].to_list() == [value if value is None else pytest.approx(value)]
+
+
+def test_curvature_needs_phases_and_rates() -> None:
+    rates = series("rate_bps", {(0, 0): HUMP, (0, 1): BOWL})
+    none = {"measure": {"phases": {}}}
+    assert rows("sibling-curvature", none, rates=rates, flows=flow_table(0)) is None
+    assert rows("sibling-curvature", PHASES, flows=flow_table(0)) is None
+
+
+# Silence of further subflows.
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "episodes"),
+    [
+        ([0, 0, 5, 5, 0, 0, 5, 0], [0, 0, 5, 5, 0, 0, 5, 0], 2),
+        ([0, 0, 5, 5, 5, 5, 5, 5], [0, 0, 5, 5, 5, 5, 5, 5], 0),  # before they have opened
+        ([5, 5, 0, 0, 0, 0, 5, 5], [5, 5, 5, 5, 0, 5, 5, 5], 1),  # together
+        ([5, 0, 5, 0, 5, 0, 5, 0], [0, 5, 0, 5, 0, 5, 0, 5], 0),  # by turns
+        ([5, 0, 5, 0, 5, 0, 5, 0], [5, 0, 5, 0, 5, 0, 5, 0], 4),
+    ],
+)
+def test_further_subflows_fall_silent(
+    first: list[float], second: list[float], episodes: int
+) -> None:
+    """What the first subflow does is of no account, nor what other flows do."""
+    values = {(0, 0): [0.0, 5.0] * 4, (0, 1): first, (0, 2): second, (1, 0): [5.0, 0.0] * 4}
+    rates = series("rate_bps", values)
+    table = rows("silent-episodes", NOTHING, rates=rates, flows=flow_table(0, 0))
+    assert table is not None
+    assert table.select("name", "episodes").rows() == [("Flow 1", episodes)]
+    assert rows("silent-episodes", NOTHING, flows=flow_table(0)) is None
+
+
+def test_one_flow_falling_silent_does_not_carry_over_to_the_next() -> None:
+    rates = series("rate_bps", {(0, 1): [5, 5], (1, 1): [0, 5]})
+    flows = flow_table(0, 0)
+    assert found("silent-episodes", NOTHING, rates=rates, flows=flows) == [0, 0]
+
+
+# Settling.
+
+
+def test_a_window_settles_when_it_is_in_its_later_range() -> None:
+    falls = [100, 80, 60, 40, 20, 10, 9, 10, 11, 9, 10, 11, 9, 10, 11, 9]
+    times = [float(place) for place in range(1, 17)]
+    assert settling_s(times, falls, 0.5) == 5.5
+    assert settling_s(times, [100] * 7 + [10] * 9, 0.5) == 7.5  # later
+    assert settling_s(times, [10] * 16, 0.5) == 0.5  # nothing to wait for
+    rises = [float(place) for place in range(16)]
+    assert settling_s(times, rises, 0.5) == 0.5  # it never falls
+    assert settling_s(times[:3], falls[:3], 0.5) is None
+
+
+@given(st.floats(0.1, 1e6), st.integers(4, 50))
+def test_an_even_window_has_settled_at_once(window: float, count: int) -> None:
+    assert settling_s([float(place) for place in range(count)], [window] * count, 0) == 0
+
+
+def test_windows_settle_after_each_flow_that_starts() -> None:
+    """Each flow's own start does not count, nor does anything behind the next start."""
+    fall = [50, 30, *[10] * 8]
+    later = [40, 30, 20, *[5] * 7]
+    windows = pl.concat(
+        [
+            series("window_packets", {(0, 0): fall + fall + later, (0, 1): [7] * 30}, -0.5),
+            series("window_packets", {(1, 0): later + [9] * 10}, 9.5),
+            series("window_packets", {(2, 0): [9] * 10}, 19.5),
+        ]
+    )
+    flows = flow_table(0, 10, 20)
+    table = rows("window-settling", NOTHING, windows=windows, flows=flows)
+    assert table is not None
+    assert table.select("name", "subflow", "after", "settling_s").rows() == [
+        ("Flow 1", 0, "Flow 2", 2.5),
+        ("Flow 1", 1, "Flow 2", 0.5),
+        ("Flow 1", 0, "Flow 3", 3.5),
+        ("Flow 1", 1, "Flow 3", 0.5),
+        ("Flow 2", 0, "Flow 3", 0.5),
+    ]
+    assert rows("window-settling", NOTHING, flows=flows) is None
+
+
+# Reaching a rate.
+
+
+def test_a_rate_is_reached_from_either_side() -> None:
+    times = [float(place) for place in range(1, 21)]
+    steep, slow = [0.0, 50.0, *[100.0] * 18], [5.0 * place for place in range(20)]
+    assert reaching_s(times, steep, 0, 0.1) == 3
+    taken = reaching_s(times, slow, 0, 0.1)  # 72.5 in the end, so 65.25
+    assert taken == 15
+    assert reaching_s(times, [200 - rate for rate in steep], 0, 0.1) == 3
+    assert reaching_s(times, [100.0] * 20, 0.5, 0.1) == 0.5
+    assert reaching_s(times, steep, 0, 0.6) == 2  # not so near
+    assert reaching_s(times[:3], steep[:3], 0, 0.1) is None
+
+
+def test_rates_settle_after_each_event() -> None:
+    resolved = {"events": [{"at": "20 s"}, {"at": "10 s"}, {"at": "10 s"}]}
+    own = [3.0] * 10 + [0.0, 0.0, *[8.0] * 8] + [8.0, 6.0, 4.0, 3.1, *[3.0] * 6]
+    rates = series("rate_bps", {(0, 0): own, (0, 1): [6.0] * 30})
+    table = rows("rate-settling", resolved, rates=rates, flows=flow_table(0))
+    assert table is not None
+    assert table.select("subflow", "after", "settling_s").rows() == [
+        (0, "10 s", 3.0),
+        (1, "10 s", 1.0),
+        (0, "20 s", 4.0),
+        (1, "20 s", 1.0),
+    ]
+    assert rows("rate-settling", {"events": []}, rates=rates, flows=flow_table(0)) is None
+    assert rows("rate-settling", resolved, flows=flow_table(0)) is None
+
+
+def test_the_total_rate_settles_after_the_last_start() -> None:
+    """Neither does what the first flow gives up for the second count, nor what was before."""
+    first = [9.0] * 20 + [8.0, 6.0, 4.0, *[3.0] * 27]
+    second = [1.0, 3.0, 5.0, *[6.0] * 27]
+    slow = [0.2 * place for place in range(30)]
+    settled: list[float | None] = []
+    for joined in (second, slow):
+        rates = pl.concat(
+            [
+                series("rate_bps", {(0, 0): first}),
+                series("rate_bps", {(1, 0): joined}, 20),
+            ]
+        )
+        settled += found("total-rate-settling", NOTHING, rates=rates, flows=flow_table(0, 20))
+    quick, slowly = settled
+    assert quick == 6  # the first sample of which no average reaches back
+    assert slowly is not None
+    assert slowly > 15
+    assert rows("total-rate-settling", NOTHING, flows=flow_table(0)) is None
+
+
+# Series as rows.
+
+
+def test_range_of_a_flows_rate_by_phase() -> None:
+    values = {(0, 0): [4.0, 6.0] * 5 + [9.0] * 10, (0, 1): [6.0, 4.0] * 5 + [1.0, 3.0] * 5}
+    rates = series("rate_bps", {**values, (1, 0): [0.0] * 10 + [7.0] * 10})
+    table = rows("rate-range", PHASES, rates=rates, flows=flow_table(0, 0))
+    assert table is not None
+    assert sorted(table.select("name", "phase", "range_bps").rows()) == [
+        ("Flow 1", "", 2.0),
+        ("Flow 1", "early", 0.0),  # all subflows together
+        ("Flow 1", "late", 2.0),
+        ("Flow 2", "", 7.0),
+        ("Flow 2", "early", 0.0),
+        ("Flow 2", "late", 0.0),
+    ]
+    assert rows("rate-range", PHASES, flows=flow_table(0)) is None
+
+
+def test_queue_samples_are_of_the_measurement_window() -> None:
+    queues = pl.DataFrame({"time_s": [0.5, 1.0, 1.5], "link": ["A->B"] * 3, "packets": [9, 3, 1]})
+    resolved = {"measure": {"from": "1 s"}}
+    assert found("queue-samples", resolved, queues=queues) == [3, 1]
+    assert found("queue-samples", NOTHING, queues=queues) == [9, 3, 1]
+    assert rows("queue-samples", NOTHING, flows=flow_table(0)) is None
+
+
+def test_window_samples_are_the_least_between_samples() -> None:
+    windows = series("window_packets", {(0, 0): [9, 9, 9]}).with_columns(
+        window_min_packets=pl.Series([None, 4.0, 8.0])
+    )
+    assert found("window-samples", NOTHING, windows=windows, flows=flow_table(0)) == [4, 8]
+    assert rows("window-samples", NOTHING, flows=flow_table(0)) is None
+
+
+# Numbers of a run.
+
+
+def test_a_check_is_measured_as_a_quantity_is() -> None:
+    values = {(0, 0): [4.0, 6.0] * 5 + [9.0] * 10, (1, 0): [0.0] * 10 + [7.0] * 10}
+    run = made_run(
+        1, {"rates": series("rate_bps", values), "flows": flow_table(0, 0)}, resolved=PHASES
+    )
+    one = Measured("rate-range", "max", where={"phase": ""})
+    assert one.of_run(run) == Value(7)
+    assert Measured("rate-range", where={"phase": "", "name": "Flow 1"}).of_run(run) == Value(5)
+    either = Measured("rate-range", "sum", where={"phase": ["", "late"], "name": "Flow 2"})
+    assert either.of_run(run) == Value(7)
+    ratio = Measured(
+        "rate-range", where={"phase": "", "name": "Flow 2"}, over={"phase": "", "name": "Flow 1"}
+    )
+    assert ratio.of_run(run) == Value(1.4)
+    assert Measured("rate-range", where={"name": "Flow 3"}).of_run(run) is None
+    assert Measured("rate-range", where={"colour": "red"}).of_run(run) is None
+    by_nothing = Measured(
+        "rate-range", where={"phase": ""}, over={"phase": "early", "name": "Flow 2"}
+    )
+    assert by_nothing.of_run(run) is None  # its range is 0
+
+
+def test_only_samples_of_the_phase_count() -> None:
+    queues = pl.DataFrame(
+        {"time_s": [5.0, 10.0, 10.5, 20.0], "link": ["A->B"] * 4, "packets": [1, 3, 10, 20]}
+    )
+    run = made_run(1, {"queues": queues}, resolved=PHASES)
+    for phase, value in (("early", 2), ("late", 15), ("", 8.5)):
+        assert Measured("queue-samples", during=phase).of_run(run) == Value(value)
+    assert Measured("queue-samples", during="never").of_run(run) is None
+
+
+def completions(count: int, unfinished: int) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "group": ["g"] * (count + unfinished),
+            "start_s": [0.0] * (count + unfinished),
+            "end_s": pl.Series([0.1] * count + [None] * unfinished, dtype=pl.Float64),
+            "finished": pl.Series([True] * count + [False] * unfinished, dtype=pl.Boolean),
+            "jct_s": pl.Series([0.1] * count + [None] * unfinished, dtype=pl.Float64),
+        }
+    )
+
+
+def job_value(statistic: str, frame: pl.DataFrame) -> Value | None:
+    """The run ends after 1 s, so that is the age of what is unfinished."""
+    return Measured("jct", statistic).of_run(made_run(1, {"jobs": frame}))
+
+
+def test_a_mean_of_what_is_unfinished_is_a_bound() -> None:
+    for statistic, done, left, value, at_least in (
+        ("mean", 1000, 1, 0.1, False),
+        ("mean", 90, 10, 0.19, True),
+        ("median", 90, 10, 0.1, False),
+        ("p95", 90, 10, 1.0, True),
+        ("over 300 ms", 90, 10, 0.1, False),
+    ):
+        found = job_value(statistic, completions(done, left))
+        assert found is not None
+        assert found.value == pytest.approx(value)
+        assert found.at_least == at_least
+    assert job_value("mean", completions(0, 0)) is None
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_run_without_tables_has_nothing_for_a_check(name: str) -> None:
+    assert CHECKS[name].table(made_run(1, {}, resolved=NOTHING)) is None
+    assert Measured(name).of_run(made_run(1, {}, resolved=NOTHING)) is None
