@@ -5,6 +5,7 @@
 # make random    2,000 random scenarios (make test has them too); FIRST=2001 takes others
 # make fuzz      searches for inputs that break something, guided by coverage: five minutes each (SECONDS_EACH=300)
 # make validate  comparison with ns-3; make validate-ns2 with ns-2; make validate-testbed with real hosts
+# make reproduce the published experiments, compared with what papers/ has recorded: an hour or two (ROWS="xmp amp/fig8")
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
 # make lock      pin the Python dependencies again
@@ -34,7 +35,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-linux random fuzz validate validate-ns2 validate-testbed bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-linux random fuzz validate validate-ns2 validate-testbed reproduce bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -129,6 +130,9 @@ validate-ns2: setup
 # As root, and for two hours nothing else should run.
 validate-testbed: linux
 	BIN=$(BIN) validation/testbed/measure.sh
+
+reproduce: setup
+	$(BIN)/pathweave reproduce $(ROWS) --explain --check
 
 bench: setup
 	$(BIN)/pathweave bench

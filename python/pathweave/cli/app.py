@@ -17,6 +17,7 @@ from pathweave.cli.init import init
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
 from pathweave.cli.report import report
+from pathweave.cli.reproduce import reproduce
 from pathweave.cli.results import results
 from pathweave.cli.run import run
 from pathweave.cli.solve import solve
@@ -62,6 +63,7 @@ app.command(name="solve")(solve)
 app.command(name="testbed")(play_all)
 app.command(name="report")(report)
 app.command(name="results")(results)
+app.command(name="reproduce")(reproduce)
 app.command(name="compare")(compare)
 app.command(name="export")(export)
 app.command(name="trace")(trace)

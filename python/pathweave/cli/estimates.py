@@ -10,6 +10,8 @@ from pathweave.estimating.estimate import available_bytes, estimates, foresee, w
 from pathweave.results.units import count, duration, size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pathweave.estimating.estimate import Estimate
     from pathweave.running.session import Session
 
@@ -23,19 +25,26 @@ def say_if_long(session: Session, jobs: int, *, until: bool) -> None:
 
     `until` says that these are the most seeds that may be needed.
     """
-    found = foresee(session, _TRIAL_S)
-    if found is None:
+    say_if_long_together([session], jobs, until=until)
+
+
+def say_if_long_together(sessions: Sequence[Session], jobs: int, *, until: bool = False) -> None:
+    """The same of all missing runs of several sessions."""
+    found = [each for session in sessions if (each := foresee(session, _TRIAL_S)) is not None]
+    if not found:
         return
-    wall = wall_s([found], jobs)
-    at_once = min(jobs, found.runs)
+    wall = wall_s(found, jobs)
+    runs = sum(each.runs for each in found)
+    memory = max(each.memory_bytes for each in found)
+    at_once = min(jobs, runs)
     if LONG_S <= wall < math.inf:
-        each = f", each {size_text(found.memory_bytes)}" if at_once > 1 else ""
+        each = f", each {size_text(memory)}" if at_once > 1 else ""
         most = "at most " if until else ""
         say(
             messages(),
-            f"{most}{_runs(found.runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
+            f"{most}{_runs(runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
         )
-    _warn_of_memory(found.memory_bytes * at_once, at_once)
+    _warn_of_memory(memory * at_once, at_once)
 
 
 def show(session: Session, jobs: int, *, until: bool) -> None:

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shlex
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,10 @@ from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pathweave.running.plan import Task
     from pathweave.running.playing import Playing
 
 
@@ -166,8 +167,23 @@ def execute(
 
     Raises `PathweaveError` when the results cannot be written.
     """
-    with writing(session), Interrupt(before_kill) as interrupt:
-        return run_all(session.plan.missing, jobs, watcher, lambda: interrupt.raised)
+    return execute_all([session], jobs, watcher, before_kill)
+
+
+def execute_all(
+    sessions: Sequence[Session],
+    jobs: int,
+    watcher: Watcher,
+    before_kill: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run what is missing of several sessions, as `execute` does; shared runs are run once."""
+    missing: dict[Path, Task] = {}
+    with ExitStack() as folders, Interrupt(before_kill) as interrupt:
+        for session in sessions:
+            folders.enter_context(writing(session))
+            for task in session.plan.missing:
+                missing.setdefault(task.folder, task)
+        return run_all(list(missing.values()), jobs, watcher, lambda: interrupt.raised)
 
 
 @contextmanager

@@ -1,0 +1,340 @@
+"""`pathweave reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pathweave.cli.exits import FAILED
+from pathweave.cli.options import Json  # noqa: TC001
+from pathweave.results import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.reproducing.paper import Because, Paper, Row
+    from pathweave.reproducing.record import Record
+    from pathweave.reproducing.reproduced import Reproduced
+    from pathweave.reproducing.work import Wanted
+    from pathweave.results.read import StoredScenario
+    from pathweave.running.session import Session
+
+PAPERS = Path("papers")
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Papers, or rows of papers; all if not given.", metavar="[PAPER[/ROW]...]"
+        ),
+    ] = None,
+    size: Annotated[
+        str, typer.Option(help="quick, or paper for the published size.", metavar="NAME")
+    ] = "quick",
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Seeds of each variant; 5 if not given.", metavar="N", min=1),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also run what explains the rows that differ.")
+    ] = False,
+    list_: Annotated[
+        bool,
+        typer.Option("--list", help="Only list the rows, with the verdicts of what was recorded."),
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Compare the runs with what was recorded; exit code 1 if one moved."
+        ),
+    ] = False,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record", help="Write what comes out beside expected.toml, and into READMEs."
+        ),
+    ] = False,
+    papers: Annotated[Path, typer.Option(help="Folder of the papers.", metavar="DIR")] = PAPERS,
+    out: Annotated[
+        Path, typer.Option(help="Folder for results and reports.", metavar="DIR")
+    ] = layout.DEFAULT_ROOT / "papers",
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run published experiments again, and judge whether what comes out agrees with them.
+
+    Each row is a published figure or table. Runs that are there already are kept; Ctrl-C ends
+    cleanly, and the same command goes on from there. A report of each paper goes to DIR.
+
+    Example: pathweave reproduce xmp/tab1 --explain
+    """
+    from pathweave.cli.console import output, print_json
+    from pathweave.reproducing.reproduced import counted_text
+    from pathweave.reproducing.work import Wanted, read_papers
+
+    wanted = Wanted(size, seeds, out)
+    chosen = read_papers(papers, names or [])
+    sessions: dict[str, Session | None] = {}
+    if list_:
+        found = [(paper, _recorded(paper, rows)) for paper, rows in chosen]
+    else:
+        found = _run(chosen, wanted, jobs, sessions, explain=explain)
+    if json:
+        print_json([_document(each) for _, rows in found for each in rows])
+    else:
+        for paper, rows in found:
+            _print(paper, rows, brief=list_)
+        if len(found) > 1:
+            output().print(f"\n{counted_text(each for _, rows in found for each in rows)}")
+    if list_:
+        return
+    _report(found, sessions, wanted)
+    _finish(found, papers, record=record, check=check)
+
+
+def _recorded(paper: Paper, rows: Sequence[Row]) -> list[Reproduced]:
+    """The rows with what was recorded of them."""
+    from pathweave.reproducing.record import FILE, read_records
+    from pathweave.reproducing.reproduced import reproduced
+
+    records = read_records(paper.folder / FILE)
+    return [reproduced(row, records.rows.get(row.name)) for row in rows]
+
+
+def _run(
+    chosen: Sequence[tuple[Paper, list[Row]]],
+    wanted: Wanted,
+    jobs: int | None,
+    sessions: dict[str, Session | None],
+    *,
+    explain: bool,
+) -> list[tuple[Paper, list[Reproduced]]]:
+    """Run what is missing, judge it, and run what explains differences.
+
+    `sessions` takes the runs of each row.
+    """
+    from pathweave.cli.together import simulate_all
+    from pathweave.reproducing.reproduced import reproduced
+    from pathweave.reproducing.work import (
+        open_ablation,
+        open_row,
+        record_ablation,
+        record_row,
+        with_ablations,
+    )
+
+    rows = [row for _, several in chosen for row in several]
+    sessions.update((row.id, open_row(row, wanted)) for row in rows)
+    simulate_all({name: [each] for name, each in sessions.items() if each}, jobs, "rows")
+    records: dict[str, Record | None] = {
+        row.id: record_row(row, sessions[row.id], wanted) for row in rows
+    }
+    if explain:
+        work: list[tuple[Row, Because, Session]] = [
+            (row, because, open_ablation(row, because, wanted))
+            for row in rows
+            for because in reproduced(row, records[row.id]).to_explain()
+        ]
+        by_row: dict[str, list[Session]] = {}
+        for row, _, session in work:
+            by_row.setdefault(row.id, []).append(session)
+        simulate_all(by_row, jobs, "explanations")
+        for row, because, session in work:
+            gave = record_ablation(row, because, session)
+            before = records[row.id]
+            if gave is not None and before is not None:
+                records[row.id] = with_ablations(before, [gave])
+    return [
+        (paper, [reproduced(row, records[row.id]) for row in several]) for paper, several in chosen
+    ]
+
+
+def _report(
+    found: Sequence[tuple[Paper, list[Reproduced]]],
+    sessions: dict[str, Session | None],
+    wanted: Wanted,
+) -> None:
+    """Write the pages."""
+    from pathweave.cli.console import messages, say
+    from pathweave.cli.drawing import watch
+    from pathweave.report.reproduced import build_reports
+    from pathweave.reproducing.work import stored
+
+    def runs_of(row: Row) -> StoredScenario | None:
+        session = sessions[row.id]
+        return None if session is None else stored(session)
+
+    with watch(messages()) as steps:
+        pages = build_reports(found, runs_of, wanted.root, steps)
+    say(messages(), f"Report: {pages[-1]}")
+
+
+def _finish(
+    found: Sequence[tuple[Paper, list[Reproduced]]], papers: Path, *, record: bool, check: bool
+) -> None:
+    """Compare with what was recorded and write records, as far as they are asked for."""
+    from pathweave.cli.console import messages, say
+    from pathweave.reproducing.record import FILE, read_records
+
+    moved = False
+    if check:
+        recorded = {paper.name: read_records(paper.folder / FILE).rows for paper, _ in found}
+        moved = _check(
+            [
+                (each.row.id, recorded[paper.name].get(each.row.name), each.record)
+                for paper, rows in found
+                for each in rows
+            ]
+        )
+    if record:
+        from pathweave.reproducing.documents import write_documents
+        from pathweave.reproducing.work import read_papers
+
+        everything = [paper for paper, _ in read_papers(papers, [])]
+        for path in write_documents(found, everything):
+            say(messages(), f"written: {path}")
+    if moved:
+        raise typer.Exit(FAILED)
+
+
+def _check(rows: Sequence[tuple[str, Record | None, Record | None]]) -> bool:
+    """Print what has moved from the records; true where something has."""
+    from rich.text import Text
+
+    from pathweave.cli.console import output
+    from pathweave.reproducing.regression import compare
+    from pathweave.results.units import number
+
+    found = compare(rows)
+    console = output()
+    console.print()
+    for each in found.moved:
+        change = f"{number(each.before)} → {number(each.after)} (± {number(each.half, 2)})"
+        text = f"moved: {each.row}, {each.claim}, {each.variant}: {change}, {each.method}"
+        console.print(Text(text), soft_wrap=True)
+    for line in found.missing:
+        console.print(Text(f"not compared: {line}"), soft_wrap=True)
+    console.print(Text(found.text), soft_wrap=True)
+    return bool(found.moved)
+
+
+def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from pathweave.cli.console import output
+    from pathweave.reproducing.reproduced import counted_text
+    from pathweave.reproducing.words import why_text
+
+    console = output()
+    console.print()
+    console.print(Text(paper.title, "bold"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for head in ("", "what", "verdict", "why"):
+        table.add_column(head, overflow="fold")
+    for each in rows:
+        outcome = each.outcome.value + (f" ({each.summary})" if each.summary else "")
+        table.add_row(each.row.id, each.row.title, outcome, why_text(each.why))
+    console.print(table)
+    console.print(Text(counted_text(rows)))
+    if not brief:
+        for each in rows:
+            _print_claims(each)
+
+
+def _print_claims(found: Reproduced) -> None:
+    from rich.text import Text
+
+    from pathweave.cli.console import output
+    from pathweave.reproducing.paper import Order
+    from pathweave.reproducing.words import (
+        claim_text,
+        difference_text,
+        order_text,
+        sample_text,
+        shown_unit,
+        verdict_text,
+        wanted_text,
+    )
+
+    console = output()
+    console.print()
+    console.print(Text(f"{found.row.id}: {found.row.title}", "bold"))
+    for judged in found.judged:
+        claim = judged.claim
+        line = Text.assemble(f"{claim_text(claim)}: ", (verdict_text(judged), "bold"))
+        console.print(line)
+        if isinstance(claim, Order):
+            console.print(Text(f"  published: {order_text(claim)}"))
+        unit = shown_unit(claim, [point.sample for point in judged.points])
+        for point in judged.points:
+            words = [f"  {point.sample.label or 'all'}:", sample_text(claim, point.sample, unit)]
+            wanted = wanted_text(claim, point)
+            words += [f"(published: {wanted})"] if wanted else []
+            words += [difference_text(point)]
+            console.print(Text(" ".join(word for word in words if word)))
+        if judged.because:
+            console.print(Text(f"  {judged.because}"))
+        for reason in found.reasons:
+            if reason.because.claim != claim.name:
+                continue
+            console.print(
+                Text.assemble(f"  why: {reason.because.reason} ", (reason.outcome.value, "bold"))
+            )
+            for before, after in zip(reason.before, reason.after, strict=True):
+                change = f"{sample_text(claim, before)} → {sample_text(claim, after)}"
+                console.print(Text(f"    {before.label or 'all'}: {change}"))
+
+
+def _document(found: Reproduced) -> dict[str, Any]:
+    """A row for programs; values are in the unit that stands beside them."""
+    from pathweave.reproducing.words import claim_text, unit_of
+
+    return {
+        "row": found.row.id,
+        "title": found.row.title,
+        "setup": found.row.setup,
+        "verdict": found.outcome.value,
+        "why": found.why.value if found.why else None,
+        "command": found.record.command if found.record else None,
+        "claims": [
+            {
+                "name": judged.claim.name,
+                "says": claim_text(judged.claim),
+                "verdict": judged.outcome.value,
+                "because": judged.because,
+                "unit": unit_of(judged.claim),
+                "values": [
+                    {
+                        "at": dict(point.sample.at),
+                        "published": point.published,
+                        "ours": point.sample.mean,
+                        "half": point.sample.half,
+                        "at_least": point.sample.at_least,
+                        "seeds": len(point.sample.values),
+                        "verdict": point.outcome.value,
+                    }
+                    for point in judged.points
+                ],
+            }
+            for judged in found.judged
+        ],
+        "reasons": [
+            {
+                "claim": reason.because.claim,
+                "reason": reason.because.reason,
+                "outcome": reason.outcome.value,
+                "command": reason.command,
+                "before": [sample.mean for sample in reason.before],
+                "after": [sample.mean for sample in reason.after],
+            }
+            for reason in found.reasons
+        ],
+    }

@@ -1,0 +1,261 @@
+"""Reports of reproduced papers: a page for each, and an index of all."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from pathweave.plots import theme
+from pathweave.plots.figures import figures
+from pathweave.plots.frames import Source, palette_of
+from pathweave.plots.painters import Painters
+from pathweave.plots.palette import SCHEMES_LIGHT, dark_colours
+from pathweave.plots.reproduced import reproduced_figure
+from pathweave.report.library import library
+from pathweave.report.steps import Steps
+from pathweave.reproducing.paper import Number, Order
+from pathweave.reproducing.reproduced import counted_text
+from pathweave.reproducing.words import (
+    claim_text,
+    difference_text,
+    order_text,
+    sample_text,
+    shown_unit,
+    unit_of,
+    verdict_text,
+    wanted_text,
+    why_text,
+)
+from pathweave.results.units import scale
+from pathweave.results.wholefile import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pathweave.plots.figure import Figure
+    from pathweave.reproducing.paper import Paper, Row
+    from pathweave.reproducing.reproduced import Reproduced
+    from pathweave.reproducing.verdict import Judged
+    from pathweave.results.read import StoredScenario
+
+PAGE = "index.html"
+PUBLISHED = "published"
+"""Folder beside `expected.toml` that may have pictures of the paper, named after rows."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variant of a claim in the page's table."""
+
+    variant: str
+    published: str
+    ours: str
+    difference: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ReasonPart:
+    """An explanation in the page."""
+
+    reason: str
+    outcome: str
+    command: str
+    changes: list[str]
+    """Of each variant what it was and what it is with the changed settings."""
+
+
+@dataclass(frozen=True)
+class ClaimPart:
+    """A claim in the page."""
+
+    name: str
+    says: str
+    verdict: str
+    lines: list[Line]
+    because: str
+    reasons: list[ReasonPart]
+
+
+@dataclass(frozen=True)
+class RowPart:
+    """A row in the page."""
+
+    anchor: str
+    found: Reproduced
+    why: str
+    claims: list[ClaimPart]
+    figures: list[Figure]
+    picture: str
+    """What only a person can compare."""
+    published: str
+    """The paper's picture as a data URL; empty where it is not there."""
+    published_path: str
+
+
+def build_reports(
+    found: Sequence[tuple[Paper, Sequence[Reproduced]]],
+    stored: Callable[[Row], StoredScenario | None],
+    out: Path,
+    steps: Steps | None = None,
+) -> list[Path]:
+    """Write a page for each paper to `out`, and an index; the pages, the index last.
+
+    `stored` gives the runs of a row. Raises `OSError` when a page cannot be written.
+    """
+    steps = steps or Steps()
+    pages: list[Path] = []
+    with Painters() as painters:
+        script = library(painters)
+        read: dict[tuple[Path, ...], StoredScenario] = {}
+        for place, (paper, rows) in enumerate(found, start=1):
+            steps.reading(paper.title, place, len(found))
+            parts = [_row(paper, each, stored, read) for each in rows]
+            charts = {
+                f"{part.anchor}-{figure.name}": figure.spec()
+                for part in parts
+                for figure in part.figures
+            }
+            page = out / paper.name / PAGE
+            text = _render(
+                "reproduced.html.j2",
+                title=paper.title,
+                paper=paper,
+                counted=counted_text(rows),
+                rows=parts,
+                library=script() if charts else "",
+                charts=_script_json(charts),
+            )
+            page.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(page, text.encode())
+            pages.append(page)
+    index = out / PAGE
+    text = _render(
+        "reproduced_index.html.j2",
+        title="Published experiments, reproduced",
+        counted=counted_text(each for _, rows in found for each in rows),
+        papers=[
+            (paper, counted_text(rows), [(each, why_text(each.why)) for each in rows])
+            for paper, rows in found
+        ],
+    )
+    write_whole(index, text.encode())
+    return [*pages, index]
+
+
+def _row(
+    paper: Paper,
+    found: Reproduced,
+    stored: Callable[[Row], StoredScenario | None],
+    read: dict[tuple[Path, ...], StoredScenario],
+) -> RowPart:
+    row = found.row
+    shown = [figure for judged in found.judged if (figure := _figure(judged)) is not None]
+    if row.figures and found.record is not None:
+        scenario = stored(row)
+        if scenario is not None:
+            key = tuple(run.folder for run in scenario.runs)
+            scenario = read.setdefault(key, scenario)
+            palette = palette_of([scenario])
+            shown += [
+                figure
+                for figure in figures(Source(scenario, palette))
+                if any(figure.name.startswith(wanted) for wanted in row.figures)
+            ]
+    path = paper.folder / PUBLISHED / f"{row.name}.png"
+    url = ""
+    if path.is_file():
+        url = f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}"
+    return RowPart(
+        anchor=row.name,
+        found=found,
+        why=why_text(found.why),
+        claims=[_claim(found, judged) for judged in found.judged],
+        figures=shown,
+        picture=row.picture,
+        published=url,
+        published_path=str(path),
+    )
+
+
+def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
+    claim = judged.claim
+    unit = shown_unit(claim, [point.sample for point in judged.points])
+    order = order_text(claim) if isinstance(claim, Order) else None
+    lines = [
+        Line(
+            variant=point.sample.label or "all",
+            published=order if order and not place else wanted_text(claim, point),
+            ours=sample_text(claim, point.sample, unit),
+            difference=difference_text(point),
+            verdict="" if order else point.outcome.value,
+        )
+        for place, point in enumerate(judged.points)
+    ]
+    reasons: list[ReasonPart] = []
+    for reason in found.reasons:
+        if reason.because.claim != claim.name:
+            continue
+        changes = [
+            f"{before.label or 'all'}: {sample_text(claim, before)} → {sample_text(claim, after)}"
+            for before, after in zip(reason.before, reason.after, strict=True)
+        ]
+        outcome = why_text(reason.outcome)
+        reasons.append(ReasonPart(reason.because.reason, outcome, reason.command, changes))
+    said, verdict = claim_text(claim), verdict_text(judged)
+    return ClaimPart(claim.name, said, verdict, lines, judged.because, reasons)
+
+
+def _figure(judged: Judged) -> Figure | None:
+    """Published numbers and ours, where a claim has several."""
+    claim = judged.claim
+    points = [point for point in judged.points if point.sample.mean is not None]
+    if not isinstance(claim, Number) or len(points) < 2:
+        return None
+    axes = claim.expected.axes
+    compared = "scheme" if "scheme" in axes else (axes[0] if axes else "")
+    unit = shown_unit(claim, [point.sample for point in points])
+    one = scale(unit) / scale(unit_of(claim))
+    rows = [
+        (
+            ", ".join(name for axis, name in point.sample.at.items() if axis != compared),
+            point.sample.at.get(compared, ""),
+            (point.sample.mean or 0.0) / one,
+            None if point.sample.half is None else point.sample.half / one,
+            None if point.published is None else point.published / one,
+        )
+        for point in points
+    ]
+    name = "".join(letter if letter.isalnum() else "-" for letter in claim.name.lower())
+    title = claim.says or claim.expected.title
+    return reproduced_figure(name, title, claim.name, unit, rows)
+
+
+def _render(name: str, **values: Any) -> str:
+    import jinja2
+
+    here = files("pathweave.report")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string((here / name).read_text(encoding="utf-8"))
+    return template.render(
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        script=(here / "page.js").read_text(encoding="utf-8"),
+        map_script=(here / "map.js").read_text(encoding="utf-8"),
+        light=_script_json(theme.config()),
+        dark=_script_json(theme.config(dark=True)),
+        colours=_script_json(dark_colours(12)),
+        schemes=_script_json(SCHEMES_LIGHT),
+        **values,
+    )
+
+
+def _script_json(value: Any) -> str:
+    """JSON that can stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,1 @@
+"""Published papers run again, and judged by what they said."""

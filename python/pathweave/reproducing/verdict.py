@@ -1,0 +1,328 @@
+"""Verdicts: whether what comes out agrees with what was published.
+
+A number agrees when half its interval and its difference are at most the tolerance. It differs when
+the interval lies wholly outside the tolerance around the published value. Otherwise it is not
+decided, and more seeds may decide it. Numbers of one claim that do not all agree still agree in
+order when every two of them that were published further apart than the tolerance have the
+published order, in paired differences that Holm's correction tells from 0, and none of the others
+is told apart by more than the tolerance. A ratio to another variant also states an order: above or
+below 1. Where nothing was published as apart there is no order to agree in.
+
+An order holds when every two neighbouring levels do, and is contradicted when two of them are
+reversed. A shape holds when its interval lies within its bounds, and differs when it lies wholly
+outside.
+
+Nothing is decided by one seed, and a lower bound (too much was unfinished) can only show that a
+value is too large.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pathweave.reproducing.paper import TOLERANCE, Number, Order, Shape
+from pathweave.reproducing.sample import Sample
+from pathweave.statistics.holm import holm
+from pathweave.statistics.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.reproducing.paper import Claim
+    from pathweave.results.expected import Expected
+
+LEVEL = 0.05
+"""Largest probability of any false step in the orders of one claim."""
+
+
+class Outcome(StrEnum):
+    """What a comparison with a published value, order or shape comes to."""
+
+    AGREES = "agrees"
+    IN_ORDER = "agrees in order"
+    DIFFERS = "differs"
+    UNDECIDED = "not decided"
+    PICTURE = "picture only"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One variant of a claim, judged."""
+
+    sample: Sample
+    outcome: Outcome
+    published: float | None = None
+    """In the claim's unit; None where no number was published."""
+
+    @property
+    def difference(self) -> float | None:
+        """How far ours is from the published value, as a part of it; None where that is 0."""
+        mean = self.sample.mean
+        if mean is None or not self.published:
+            return None
+        return mean / self.published - 1
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, judged."""
+
+    claim: Claim
+    outcome: Outcome
+    points: tuple[Point, ...]
+    because: str = ""
+    """What decided, where it is not plain from the points."""
+
+
+def judge(claim: Claim, found: Sequence[Sample]) -> Judged:
+    """Judge a claim by what our runs give; `found` are its samples in order."""
+    if not any(sample.values for sample in found):
+        return Judged(claim, Outcome.NOT_RUN, _unjudged(claim, found))
+    if isinstance(claim, Number):
+        return _number(claim, found)
+    if isinstance(claim, Order):
+        return _order(claim, found)
+    return _trend(claim, found) if claim.trend else _shape(claim, found)
+
+
+def overall(outcomes: Sequence[Outcome], *, picture: bool) -> Outcome:
+    """The verdict on a row: that of its worst claim."""
+    if not outcomes:
+        return Outcome.PICTURE if picture else Outcome.NOT_RUN
+    for worst in (Outcome.NOT_RUN, Outcome.DIFFERS, Outcome.UNDECIDED, Outcome.IN_ORDER):
+        if worst in outcomes:
+            return worst
+    return Outcome.AGREES
+
+
+def number_outcome(sample: Sample, published: float, expected: Expected) -> Outcome:
+    """Whether ours agrees with one published number."""
+    mean, half = sample.mean, sample.half
+    if mean is None:
+        return Outcome.NOT_RUN
+    room = allowance(published, expected)
+    if sample.at_least:
+        return Outcome.DIFFERS if mean > published + room else Outcome.UNDECIDED
+    if half is None:
+        return Outcome.UNDECIDED
+    off = abs(mean - published)
+    if off <= room and half <= room:
+        return Outcome.AGREES
+    return Outcome.DIFFERS if off - half > room else Outcome.UNDECIDED
+
+
+def allowance(published: float, expected: Expected) -> float:
+    """Largest difference at which a number agrees, in its unit."""
+    if expected.within is not None:
+        return expected.within
+    return (expected.tolerance or TOLERANCE) * abs(published)
+
+
+def _unjudged(claim: Claim, found: Sequence[Sample]) -> tuple[Point, ...]:
+    published: Sequence[float | None] = [None] * len(found)
+    if isinstance(claim, Number):
+        published = [point.value for point in claim.expected.points]
+    return tuple(
+        Point(sample, Outcome.NOT_RUN, value)
+        for sample, value in zip(found, published, strict=True)
+    )
+
+
+def _number(claim: Number, found: Sequence[Sample]) -> Judged:
+    expected = claim.expected
+    points = tuple(
+        Point(sample, number_outcome(sample, point.value, expected), point.value)
+        for sample, point in zip(found, expected.points, strict=True)
+    )
+    outcomes = [point.outcome for point in points]
+    if all(outcome is Outcome.AGREES for outcome in outcomes):
+        return Judged(claim, Outcome.AGREES, points)
+    if Outcome.NOT_RUN in outcomes:
+        return Judged(claim, Outcome.NOT_RUN, points, "some variants have no value")
+    steps = _Steps()
+    _published_order(points, expected, steps)
+    if steps.any and steps.outcome() is Outcome.AGREES:
+        return Judged(claim, Outcome.IN_ORDER, points)
+    worst = Outcome.DIFFERS if Outcome.DIFFERS in outcomes else Outcome.UNDECIDED
+    return Judged(claim, worst, points, steps.said())
+
+
+@dataclass
+class _Steps:
+    """Pairs of which the second must be the larger."""
+
+    wanted: list[tuple[str, float | None, float]] = field(default_factory=list)
+    """What it is, the p-value of the difference, and its mean; None where there is no test."""
+    reversed: list[str] = field(default_factory=list)
+    """Pairs that need no order, and have the wrong one by more than the tolerance."""
+
+    @property
+    def any(self) -> bool:
+        return bool(self.wanted or self.reversed)
+
+    def add(self, what: str, low: Sample, high: Sample) -> None:
+        """A pair whose second value must be the larger."""
+        if low.at_least or high.at_least:
+            # A bound on the one that must be larger can still show that it is.
+            certain = high.at_least and not low.at_least
+            p_value = _p(high, low) if certain and _mean(high, low) > 0 else None
+        else:
+            p_value = _p(high, low)
+        self.wanted.append((what, p_value, _mean(high, low)))
+
+    def outcome(self) -> Outcome:
+        """AGREES where all steps hold, DIFFERS where one is reversed."""
+        tested = [p for _, p, _ in self.wanted if p is not None]
+        rejected = iter(holm(tested, LEVEL).rejected if tested else ())
+        sure = [p is not None and next(rejected) for _, p, _ in self.wanted]
+        if self.reversed or any(
+            told and mean < 0 for told, (_, _, mean) in zip(sure, self.wanted, strict=True)
+        ):
+            return Outcome.DIFFERS
+        return Outcome.AGREES if all(sure) else Outcome.UNDECIDED
+
+    def said(self) -> str:
+        """Which steps do not hold, in words."""
+        tested = [p for _, p, _ in self.wanted if p is not None]
+        rejected = iter(holm(tested, LEVEL).rejected if tested else ())
+        lines = list(self.reversed)
+        for what, p, mean in self.wanted:
+            told = p is not None and next(rejected)
+            if not told:
+                lines.append(f"not told apart: {what}")
+            elif mean < 0:
+                lines.append(f"reversed: {what}")
+        return "; ".join(lines)
+
+
+def _mean(high: Sample, low: Sample) -> float:
+    return paired_difference(high.values, low.values).mean or 0.0
+
+
+def _p(high: Sample, low: Sample) -> float | None:
+    return paired_difference(high.values, low.values).p_value
+
+
+def _published_order(points: Sequence[Point], expected: Expected, steps: _Steps) -> None:
+    """The order that published numbers state, within each panel of the compared axis."""
+    if expected.measured.relative_to:
+        for point in points:
+            _against_one(point, expected, steps)
+        return
+    axis = _compared_axis(expected)
+    if axis is None:
+        return
+    panels: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+    for point in points:
+        others = tuple((key, name) for key, name in point.sample.at.items() if key != axis)
+        panels.setdefault(others, []).append(point)
+    for panel in panels.values():
+        for place, one in enumerate(panel):
+            for other in panel[place + 1 :]:
+                _published_pair(one, other, expected, steps)
+
+
+def _published_pair(one: Point, other: Point, expected: Expected, steps: _Steps) -> None:
+    low, high = sorted((one, other), key=lambda point: point.published or 0.0)
+    least, most = low.published or 0.0, high.published or 0.0
+    room = allowance(most, expected)
+    what = f"{high.sample.label} above {low.sample.label}"
+    if most - least > room:
+        steps.add(what, low.sample, high.sample)
+        return
+    found = paired_difference(high.sample.values, low.sample.values)
+    if found.mean is not None and found.half is not None and abs(found.mean) - found.half > room:
+        steps.reversed.append(f"told apart: {what}, which was published as alike")
+
+
+def _against_one(point: Point, expected: Expected, steps: _Steps) -> None:
+    """A ratio states that a value is above or below the one that it is relative to."""
+    one = 100.0 if expected.unit == "%" else 1.0
+    published = point.published or 0.0
+    if abs(published - one) <= allowance(one, expected):
+        return
+    equal = Sample({}, dict.fromkeys(point.sample.values, one))
+    base = ", ".join(expected.measured.relative_to.values())
+    if published > one:
+        steps.add(f"{point.sample.label} above {base}", equal, point.sample)
+    else:
+        steps.add(f"{point.sample.label} below {base}", point.sample, equal)
+
+
+def _compared_axis(expected: Expected) -> str | None:
+    if not expected.axes:
+        return None
+    return "scheme" if "scheme" in expected.axes else expected.axes[0]
+
+
+def _order(claim: Order, found: Sequence[Sample]) -> Judged:
+    by_name = {sample.at[claim.axis]: sample for sample in found}
+    points = tuple(
+        Point(sample, Outcome.AGREES if sample.values else Outcome.NOT_RUN) for sample in found
+    )
+    missing = [name for name, sample in by_name.items() if not sample.values]
+    if missing:
+        said = f"no value of {', '.join(missing)}"
+        return Judged(claim, Outcome.NOT_RUN, points, said)
+    steps = _Steps()
+    for lower, upper in zip(claim.levels, claim.levels[1:], strict=False):
+        for low in lower:
+            for high in upper:
+                steps.add(f"{high} above {low}", by_name[low], by_name[high])
+    outcome = steps.outcome()
+    in_order = Outcome.IN_ORDER if outcome is Outcome.AGREES else outcome
+    return Judged(claim, in_order, points, "" if in_order is Outcome.IN_ORDER else steps.said())
+
+
+def _shape(claim: Shape, found: Sequence[Sample]) -> Judged:
+    points = tuple(Point(sample, _bounded(claim, sample)) for sample in found)
+    return Judged(claim, overall([point.outcome for point in points], picture=False), points)
+
+
+def _bounded(claim: Shape, sample: Sample) -> Outcome:
+    mean, half = sample.mean, sample.half
+    if mean is None:
+        return Outcome.NOT_RUN
+    above = -math.inf if claim.above is None else claim.above
+    below = math.inf if claim.below is None else claim.below
+    if sample.at_least:
+        if mean > below:
+            return Outcome.DIFFERS
+        surely = mean > above and below == math.inf
+        return Outcome.AGREES if surely else Outcome.UNDECIDED
+    if half is None:
+        return Outcome.UNDECIDED
+    low, high = mean - half, mean + half
+    if low >= above and high <= below:
+        return Outcome.AGREES
+    return Outcome.DIFFERS if high < above or low > below else Outcome.UNDECIDED
+
+
+def _trend(claim: Shape, found: Sequence[Sample]) -> Judged:
+    """Kendall's tau of each seed over the names, for each variant on the other axes."""
+    steps = len(claim.along)
+    points: list[Point] = []
+    for place, at in enumerate(claim.at):
+        along = found[place * steps : (place + 1) * steps]
+        seeds = sorted(set.intersection(*(set(sample.values) for sample in along)))
+        taus = {seed: kendall_tau([sample.values[seed] for sample in along]) for seed in seeds}
+        sample = Sample(at, taus)
+        # The rank of a value of which only a lower bound is known is not known either.
+        bounds = any(each.at_least for each in along)
+        points.append(Point(sample, Outcome.UNDECIDED if bounds else _bounded(claim, sample)))
+    outcome = overall([point.outcome for point in points], picture=False)
+    return Judged(claim, outcome, tuple(points))
+
+
+def kendall_tau(values: Sequence[float]) -> float:
+    """How steadily a series rises: 1 where each value is above all before it, -1 where below.
+
+    Source: M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938) 81-93, without
+    a correction for ties, which count as neither.
+    """
+    pairs = [(a, b) for place, a in enumerate(values) for b in values[place + 1 :]]
+    return sum((b > a) - (b < a) for a, b in pairs) / len(pairs)

@@ -1,0 +1,105 @@
+"""Claims and verdicts as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pathweave.reproducing.paper import Number, Order, Shape
+from pathweave.reproducing.reasons import Explained
+from pathweave.reproducing.verdict import Outcome
+from pathweave.results.present import plus_minus
+from pathweave.results.units import number, rate_unit, scale, time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathweave.reproducing.paper import Claim
+    from pathweave.reproducing.sample import Sample
+    from pathweave.reproducing.verdict import Judged, Point
+
+
+def claim_text(claim: Claim) -> str:
+    """What was published, in words."""
+    if isinstance(claim, Number):
+        expected = claim.expected
+        if claim.says:
+            return f"{claim.says} ({expected.source})" if expected.source else claim.says
+        return expected.title
+    return claim.says
+
+
+def wanted_text(claim: Claim, point: Point) -> str:
+    """What was published of one point: a number, or bounds; empty for an order."""
+    if isinstance(claim, Number):
+        return _with_unit(f"{point.published:g}", claim.expected.unit)
+    if isinstance(claim, Order):
+        return ""
+    unit = "" if claim.trend else claim.measured.unit
+    if claim.above is not None and claim.below is not None:
+        return _with_unit(f"{claim.above:g} to {claim.below:g}", unit)
+    if claim.below is not None:
+        return _with_unit(f"below {claim.below:g}", unit)
+    return _with_unit(f"above {claim.above:g}", unit)
+
+
+def order_text(claim: Order) -> str:
+    """The published order: "A, B < C"."""
+    return " < ".join(", ".join(level) for level in claim.levels)
+
+
+def sample_text(claim: Claim, sample: Sample, unit: str | None = None) -> str:
+    """Ours with half its interval: "509.1 ± 7.5 Mbps", "at least 120 ms"."""
+    mean, half = sample.mean, sample.half
+    if mean is None:
+        return "–"
+    shown = shown_unit(claim, [sample]) if unit is None else unit
+    one = scale(shown) / scale(unit_of(claim))
+    if sample.at_least:
+        return _with_unit(f"at least {number(mean / one, 3)}", shown)
+    return _with_unit(plus_minus(mean / one, None if half is None else half / one), shown)
+
+
+def unit_of(claim: Claim) -> str:
+    """The unit of a claim's values."""
+    if isinstance(claim, Number):
+        return claim.expected.unit
+    return "" if isinstance(claim, Shape) and claim.trend else claim.measured.unit
+
+
+def shown_unit(claim: Claim, samples: Sequence[Sample]) -> str:
+    """The unit that values are shown in: a fitting one where the claim names none."""
+    unit = unit_of(claim)
+    if unit or isinstance(claim, Number) or claim.measured.is_ratio:
+        return unit
+    if isinstance(claim, Shape) and claim.trend:
+        return unit
+    largest = max((abs(sample.mean or 0.0) for sample in samples), default=0.0)
+    if claim.measured.column.endswith("_bps"):
+        return rate_unit(largest)
+    return time_unit(largest) if claim.measured.column.endswith("_s") else ""
+
+
+def difference_text(point: Point) -> str:
+    """How far ours is from the published number: "+3 %"."""
+    found = point.difference
+    if found is None or point.sample.at_least:
+        return ""
+    return f"{100 * found:+.0f} %" if abs(found) < 10 else f"{found + 1:,.0f} times"
+
+
+def verdict_text(judged: Judged) -> str:
+    """The verdict, and what an undecided one asks for."""
+    if judged.outcome is Outcome.UNDECIDED:
+        return "not decided: more seeds"
+    return judged.outcome.value
+
+
+def why_text(why: Explained | None) -> str:
+    """What is known of why a row differs."""
+    if why is None:
+        return ""
+    return "explanation not run" if why is Explained.NOT_RUN else why.value
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text

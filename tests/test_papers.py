@@ -1,0 +1,81 @@
+"""What the papers are said to have published is about scenarios that exist."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pathweave.core import core
+from pathweave.reproducing.paper import Number, Row
+from pathweave.reproducing.sample import variants_of
+from pathweave.reproducing.work import Wanted, open_ablation, open_row, read_papers
+
+if TYPE_CHECKING:
+    from pathweave.running.session import Session
+
+PAPERS = Path(__file__).parent.parent / "papers"
+NAMES = sorted(path.parent.name for path in PAPERS.glob("*/expected.toml"))
+
+
+def rows_of(paper: str) -> list[Row]:
+    ((_, rows),) = read_papers(PAPERS, [paper])
+    return rows
+
+
+def names_in(resolved: dict[str, Any]) -> dict[str, set[str]]:
+    """What a variant's settings have, by the columns that rows are chosen by."""
+    listed = [group for group in resolved["traffic"] if group["pattern"] == "flows"]
+    flows = [flow for group in listed for flow in group["flows"]]
+    return {
+        "group": {"", *(group["name"] for group in resolved["traffic"])},  # "": of all groups
+        "name": {flow["name"] for flow in flows},
+        "phase": {"", *resolved["measure"]["phases"]},  # "": of the whole run
+    }
+
+
+def hashes(session: Session) -> set[str]:
+    """Of the settings of all variants."""
+    return {task.identity.variant.settings_hash for task in session.plan.tasks}
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_claims_are_about_variants_groups_flows_and_phases_that_exist(paper: str) -> None:
+    rows = rows_of(paper)
+    assert rows
+    for row in rows:
+        assert row.setup
+        if row.program is not None:
+            assert row.program.is_file()
+        if row.scenario is None:
+            continue
+        loaded = core().load(str(row.scenario), None, [], list(row.only), None)
+        known: dict[str, set[str]] = {}
+        for variant in loaded.variants:
+            for column, names in names_in(json.loads(variant.resolved)).items():
+                known.setdefault(column, set()).update(names)
+        variants = [variant.axes.items() for variant in loaded.variants]
+        for claim in row.claims:
+            measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
+            asked = variants_of(claim)
+            assert asked
+            for at in [*asked, *({**at, **measured.relative_to} for at in asked)]:
+                assert any(at.items() <= each for each in variants), (row.id, claim.name, at)
+            chosen = [*measured.where.items(), *measured.over.items()]
+            chosen += [("phase", measured.during)] if measured.during else []
+            for column, value in chosen:
+                names = set(value) if isinstance(value, list) else {value}
+                assert names <= known.get(column, names), (row.id, claim.name, column)
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_explanations_change_what_there_is(paper: str, tmp_path: Path) -> None:
+    wanted = Wanted(root=tmp_path)
+    for row in rows_of(paper):
+        for because in row.because:
+            changed = open_ablation(row, because, wanted)
+            own = open_row(row, wanted)
+            assert own is not None
+            assert hashes(changed) - hashes(own), (row.id, because.claim)

@@ -1,0 +1,42 @@
+"""One row of each paper, run again: it gives the recorded bits.
+
+`make reproduce` runs all rows.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pathweave.cli.app import call
+from pathweave.reproducing.documents import BEGIN, END, counts_text, paper_text, recorded
+from pathweave.reproducing.work import read_papers
+
+ROOT = Path(__file__).parent.parent
+PAPERS = ROOT / "papers"
+SHORT = ("xmp/fig6", "amp/fig10", "decn/fig8bc", "eutcp/fig6", "fmptcp/fig13")
+"""Rows that take some seconds."""
+
+
+@pytest.mark.parametrize("row", SHORT)
+def test_a_row_of_each_paper_gives_what_was_recorded(
+    row: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--papers", str(PAPERS), "--out", str(tmp_path), "--jobs", "1", "--check"]
+    assert not call(["reproduce", row, *arguments])
+    said = capsys.readouterr().out
+    found = re.search(r"Of (\d+) numbers, (\d+) are identical\.", said)
+    assert found is not None, said
+    assert found[1] == found[2] != "0"
+
+
+def test_readmes_show_what_is_recorded() -> None:
+    papers = [paper for paper, _ in read_papers(PAPERS, [])]
+    shown = {paper.folder / "README.md": paper_text(paper) for paper in papers}
+    shown[ROOT / "README.md"] = counts_text([recorded(paper) for paper in papers])
+    for path, text in shown.items():
+        content = path.read_text(encoding="utf-8")
+        between = content.partition(BEGIN)[2].partition(END)[0]
+        assert between.strip() == text.strip(), path
