@@ -1,6 +1,7 @@
 """Figure 4 of the DECN paper: feedback bits as a share of packets' sizes, as a table and a picture.
 
     python papers/decn/fig4.py FOLDER      # writes FOLDER/fig4.png and .svg
+    python papers/decn/fig4.py --json      # only prints the shares, for `pathweave reproduce`
 
 It is arithmetic: bits of feedback, unrounded, over a packet's size. The paper gives the sizes in a
 picture only, which was not at hand. What its text says is in `SIZES`, the rest is assumed:
@@ -13,6 +14,7 @@ picture only, which was not at hand. What its text says is in `SIZES`, the rest 
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -92,7 +94,21 @@ def main(folder: Path) -> None:
     write_pictures(folder, [picture(frame)])
 
 
+def as_json() -> str:
+    """The shares in percent, each with where it is in the figure."""
+    keys = ("application", "percentile", "scheme")
+    return json.dumps(
+        [
+            {"at": {key: row[key] for key in keys}, "value": row["share"]}
+            for row in shares().iter_rows(named=True)
+        ]
+    )
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    if sys.argv[1] == "--json":
+        print(as_json())
+    else:
+        main(Path(sys.argv[1]))
