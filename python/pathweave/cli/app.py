@@ -21,6 +21,7 @@ from pathweave.cli.reproduce import reproduce
 from pathweave.cli.results import results
 from pathweave.cli.run import run
 from pathweave.cli.solve import solve
+from pathweave.cli.survey import survey
 from pathweave.cli.testbed import play_all
 from pathweave.cli.trace import trace
 from pathweave.cli.verify import verify
@@ -64,6 +65,7 @@ app.command(name="testbed")(play_all)
 app.command(name="report")(report)
 app.command(name="results")(results)
 app.command(name="reproduce")(reproduce)
+app.command(name="survey")(survey)
 app.command(name="compare")(compare)
 app.command(name="export")(export)
 app.command(name="trace")(trace)

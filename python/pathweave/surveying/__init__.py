@@ -1,0 +1,1 @@
+"""Every controller and switch scheme on the same workloads."""
