@@ -148,13 +148,13 @@ def _outcome(
 
 
 def _holds(
-    claim: Claim, before: Sequence[Sample], chosen: Sequence[tuple[Sample, Sample, int]]
+    claim: Claim, befores: Sequence[Sample], chosen: Sequence[tuple[Sample, Sample, int]]
 ) -> bool:
     """Whether a claim holds with what came of the ablation; other variants stay as they were.
 
     Of numbers and bounds it is enough that those of these variants agree.
     """
-    found = list(before)
+    found = list(befores)
     for _, then, place in chosen:
         found[place] = then
     judged = judge(claim, found)
