@@ -143,12 +143,13 @@ def test_a_change_of_five_percent_is_found_among_many() -> None:
 
 
 def test_what_only_one_side_has_is_named() -> None:
-    one = record({"A": about(100), "B": about(50), "C": []})
-    other = record({"A": about(100), "C": about(9), "D": about(7)})
+    one = record({"A": about(100), "B": about(50), "C": [], "E": about(3)})
+    other = record({"A": about(100), "E": [], "C": about(9), "D": about(7)})
     found = check(one, other)
     assert found.missing == [
         "p/r, goodput, B: only recorded",
         "p/r, goodput, C: only run now",
+        "p/r, goodput, E: only recorded",
         "p/r, goodput, D: only run now",
     ]
     assert found.compared == 1

@@ -379,10 +379,17 @@ def test_a_trend_that_seeds_do_not_agree_on_is_not_decided() -> None:
         for place, name in enumerate(ALONG)
     ]
     assert judge(claim, found).outcome is Outcome.UNDECIDED
-    bounds = [replace(sample, at_least=True) for sample in found]
-    assert judge(claim, bounds).outcome is Outcome.UNDECIDED
     found[2] = Sample(found[2].at, {})
     assert judge(claim, found).outcome is Outcome.NOT_RUN
+
+
+def test_bounds_have_no_trend() -> None:
+    """Their ranks are not known."""
+    claim = Shape("t", "says", GOODPUT, 0.5, None, ({},), "subflows", ALONG)
+    found = [Sample({"subflows": name}, values(10 * int(name))) for name in ALONG]
+    assert judge(claim, found).outcome is Outcome.AGREES
+    found[2] = replace(found[2], at_least=True)
+    assert judge(claim, found).outcome is Outcome.UNDECIDED
 
 
 # Rows.
