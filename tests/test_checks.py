@@ -405,6 +405,28 @@ def test_a_mean_of_what_is_unfinished_is_a_bound(
     assert (found.value, found.at_least) == (pytest.approx(value), at_least)
 
 
+@pytest.mark.parametrize(
+    ("unfinished", "value", "at_least"), [(4, 0.1495, False), (16, 0.1415, True)]
+)
+def test_a_percentile_between_close_bounds_is_known(
+    unfinished: int, value: float, at_least: bool
+) -> None:
+    """A hundred jobs took 100 to 199 ms, others began 50 ms before the end of the run."""
+    times = [place / 1000 for place in range(100, 200)]
+    jobs = pl.DataFrame(
+        {
+            "group": ["g"] * (100 + unfinished),
+            "start_s": [0.0] * 100 + [0.95] * unfinished,
+            "end_s": pl.Series([*times, *[None] * unfinished], dtype=pl.Float64),
+            "finished": [True] * 100 + [False] * unfinished,
+            "jct_s": pl.Series([*times, *[None] * unfinished], dtype=pl.Float64),
+        }
+    )
+    found = Measured("jct", "median").of_run(made_run(1, {"jobs": jobs}))
+    assert found is not None
+    assert (found.value, found.at_least) == (pytest.approx(value), at_least)
+
+
 def test_no_jobs_have_no_completion_time() -> None:
     assert Measured("jct").of_run(made_run(1, {"jobs": completions(0, 0)})) is None
 

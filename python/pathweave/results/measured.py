@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 Where = dict[str, "str | int | float | bool | list[str]"]
 
 
+_CLOSE = 0.05
+"""How far apart the bounds of a percentile may be, as a part of it, to take the middle."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A number of one run, or the mean of several runs with one seed."""
@@ -276,11 +280,22 @@ def _during(rows: pl.DataFrame, run: StoredRun, phase: str) -> pl.DataFrame:
     return rows.filter((pl.col("time_s") > begin) & (pl.col("time_s") <= end))
 
 
+def _most(found: Completion, percent: float) -> float | None:
+    """The percentile (s) if nothing that is unfinished ever finishes; None where it has no bound."""
+    place = percent / 100 * (len(found.times) + len(found.ages) - 1)
+    low, high = math.floor(place), math.ceil(place)
+    if high >= len(found.times):
+        return None
+    ordered = sorted(found.times)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
 def _of_completion(found: Completion, text: str) -> Value | None:
     """A statistic of completion times over all that was started.
 
-    Above `FEW_UNFINISHED` a mean over what finished would be one of survivors: then the others
-    count at their age, and it is a lower bound.
+    What is unfinished leaves a percentile between two bounds: where these are close, it is the
+    middle. Above `FEW_UNFINISHED` a mean over what finished would be one of survivors: then the
+    others count at their age, and it is a lower bound.
     """
     import polars as pl
 
@@ -290,7 +305,12 @@ def _of_completion(found: Completion, text: str) -> Value | None:
     if statistic.kind in ("median", "quantile"):
         at = 50.0 if statistic.kind == "median" else 100 * statistic.at
         percentile = found.percentile(at)
-        return None if percentile is None else Value(percentile.value, percentile.at_least)
+        if percentile is None or not percentile.at_least:
+            return None if percentile is None else Value(percentile.value)
+        most = _most(found, at)
+        if most is not None and most - percentile.value <= _CLOSE * percentile.value:
+            return Value((percentile.value + most) / 2)
+        return Value(percentile.value, at_least=True)
     if statistic.kind == "over":
         started = (*found.times, *found.ages)
         return Value(sum(time > statistic.at for time in started) / len(started))
