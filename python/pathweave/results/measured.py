@@ -281,7 +281,7 @@ def _during(rows: pl.DataFrame, run: StoredRun, phase: str) -> pl.DataFrame:
 
 
 def _most(found: Completion, percent: float) -> float | None:
-    """The percentile (s) if nothing that is unfinished ever finishes; None where it has no bound."""
+    """The percentile (s) if nothing unfinished ever finishes; None where it has no bound."""
     place = percent / 100 * (len(found.times) + len(found.ages) - 1)
     low, high = math.floor(place), math.ceil(place)
     if high >= len(found.times):
