@@ -98,6 +98,21 @@ def test_a_number_moves_towards_the_published_one(after: float, outcome: Explain
     assert reason.command.startswith("pathweave run")
 
 
+def test_numbers_are_explained_where_each_that_differs_is() -> None:
+    """An explanation of one of two variants is half of an answer."""
+    before = schemes(A=300, B=150)
+    of_a = replace(WHY, at={"scheme": "A"})
+    of_b = replace(WHY, at={"scheme": "B"}, sets=("y=1",))
+    after_a = schemes(turn=2, A=101)
+    after_b = schemes(turn=2, B=201)
+    assert judged(TWO, before, (of_a, after_a)).why is Explained.IN_PART
+    both = judged(TWO, before, (of_a, after_a), (of_b, after_b))
+    assert both.why is Explained.EXPLAINED
+    # What is about a variant that agrees explains nothing.
+    agreeing = judged(TWO, schemes(A=100, B=50), (of_a, schemes(turn=2, A=101)))
+    assert agreeing.why is Explained.REFUTED
+
+
 def test_what_the_seeds_do_not_tell_has_not_moved() -> None:
     before = (sample(150, 40),)
     assert outcome_of(ONE, before, WHY, (sample(140, 40, 2),)) is Explained.REFUTED

@@ -13,7 +13,7 @@ from pathweave.reproducing.regression import Check, compare
 from pathweave.reproducing.sample import Sample
 
 WORKLOAD = {str(seed): f"drawn {seed}" for seed in range(1, 6)}
-OTHER = {str(seed): f"drawn anew {seed}" for seed in range(1, 6)}
+OTHER = {str(seed): f"drawn otherwise {seed}" for seed in range(1, 6)}
 SEED_EFFECTS = (3.0, -2.0, 0.5, 1.5, -3.0)
 """What the workload of each seed does to a number of about 100."""
 
@@ -51,6 +51,21 @@ def test_identical_bits_pass_without_statistics() -> None:
     assert found.text == "Of 2 numbers, 2 are identical."
     changed = check(record(one), record({"A": [*about(100)[:4], 97.0 + 1e-9], "B": [5.0]}))
     assert (changed.identical, changed.not_told_apart) == (1, 1)
+
+
+def test_fewer_seeds_are_compared_with_those_that_were_recorded() -> None:
+    before = record({"A": about(100)})
+    fewer = record({"A": about(100)[:3]}, {seed: WORKLOAD[seed] for seed in ("1", "2", "3")})
+    assert check(before, fewer).identical == 1
+    assert check(before, replace(fewer, workload={"1": "other"})).identical == 0
+
+
+def test_another_size_is_not_compared() -> None:
+    before = record({"A": about(100)})
+    found = check(before, replace(record({"A": about(500)}), size="paper"))
+    assert (found.compared, found.missing) == (
+        0, ["p/r: recorded at quick size, run now at paper size"],
+    )  # fmt: skip
 
 
 def test_a_change_is_paired_where_seeds_draw_the_same() -> None:

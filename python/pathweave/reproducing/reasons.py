@@ -88,10 +88,26 @@ def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
     return found
 
 
-def explained(claim: str, found: Sequence[Reason]) -> Explained:
-    """What is known of why a claim differs: the best of its explanations."""
-    own = {reason.outcome for reason in found if reason.because.claim == claim}
-    return next((outcome for outcome in _BEST if outcome in own), Explained.UNEXPLAINED)
+def explained(judged: Judged, found: Sequence[Reason]) -> Explained:
+    """What is known of why a claim differs: the best of its explanations.
+
+    Numbers are explained when each variant that differs is; in part when some are.
+    """
+    claim = judged.claim
+    own = [reason for reason in found if reason.because.claim == claim.name]
+    outcomes = {reason.outcome for reason in own}
+    best = next((outcome for outcome in _BEST if outcome in outcomes), Explained.UNEXPLAINED)
+    if best is not Explained.EXPLAINED or not isinstance(claim, Number):
+        return best
+    covered = [
+        dict(sample.at)
+        for reason in own
+        if reason.outcome is Explained.EXPLAINED
+        for sample in reason.before
+    ]
+    differing = [point for point in judged.points if point.outcome is Outcome.DIFFERS]
+    whole = all(dict(point.sample.at) in covered for point in differing)
+    return best if whole else Explained.IN_PART
 
 
 def chosen_variants(because: Because, claim: Claim) -> tuple[str, ...]:
@@ -137,10 +153,15 @@ def _outcome(
     if not isinstance(claim, Number) or because.expects == "holds":
         return Explained.EXPLAINED if _holds(claim, befores, chosen) else Explained.REFUTED
     agrees = True
-    for before, then, place in chosen:
-        published = claim.expected.points[place].value
-        if number_outcome(before, published, claim.expected) is Outcome.AGREES:
-            continue  # there was nothing to explain
+    open_ = [
+        (before, then, published)
+        for before, then, place in chosen
+        if number_outcome(before, published := claim.expected.points[place].value, claim.expected)
+        is not Outcome.AGREES
+    ]
+    if not open_:
+        return Explained.REFUTED  # it is about variants that agree without it
+    for before, then, published in open_:
         if not _moved(because.expects, before, then, published):
             return Explained.REFUTED
         agrees &= number_outcome(then, published, claim.expected) is Outcome.AGREES

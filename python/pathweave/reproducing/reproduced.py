@@ -44,7 +44,7 @@ class Reproduced:
     @property
     def why(self) -> Explained | None:
         """What is known of why the row differs: of the claim of which least is; None elsewhere."""
-        found = [explained(each.claim.name, self.reasons) for each in self.differing]
+        found = [explained(each, self.reasons) for each in self.differing]
         for worst in reversed(list(Explained)):
             if worst in found:
                 return worst

@@ -250,9 +250,7 @@ impl TransportTable {
         config.ack.at_mark_change = self.ack_at_mark_change.unwrap_or(config.ack.at_mark_change);
         config.ack.every = self.ack_every.unwrap_or(config.ack.every);
         config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
-        config.ecn_on_all_packets = self
-            .ecn_on_all_packets
-            .unwrap_or(config.ecn_on_all_packets);
+        config.ecn_on_all_packets = self.ecn_on_all_packets.unwrap_or(config.ecn_on_all_packets);
         config.initial_window = self.initial_window.unwrap_or(config.initial_window);
         config.minimum_window = self.minimum_window.unwrap_or(config.minimum_window);
         if let Some(window) = self.receive_window {
