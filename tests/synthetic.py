@@ -186,6 +186,7 @@ def _jobs(rng: np.random.Generator, shape: Shape, scheme: str, pattern: str) -> 
         "start_s": start,
         "end_s": start + jct,
         "finished": np.ones(n, dtype=bool),
+        "in_window": np.ones(n, dtype=bool),
         "jct_s": jct,
     }
 

@@ -106,6 +106,7 @@ def jobs(times: Sequence[float], unfinished: int = 0) -> pl.DataFrame:
         {
             "group": ["incast"] * (len(times) + unfinished),
             "finished": [True] * len(times) + [False] * unfinished,
+            "in_window": [True] * (len(times) + unfinished),
             "jct_s": [*times, *[None] * unfinished],
         }
     )
@@ -380,6 +381,7 @@ def completions(count: int, unfinished: int) -> pl.DataFrame:
             "start_s": [0.0] * (count + unfinished),
             "end_s": pl.Series([0.1] * count + [None] * unfinished, dtype=pl.Float64),
             "finished": pl.Series([True] * count + [False] * unfinished, dtype=pl.Boolean),
+            "in_window": pl.Series([True] * (count + unfinished), dtype=pl.Boolean),
             "jct_s": pl.Series([0.1] * count + [None] * unfinished, dtype=pl.Float64),
         }
     )
@@ -419,12 +421,22 @@ def test_a_percentile_between_close_bounds_is_known(
             "start_s": [0.0] * 100 + [0.95] * unfinished,
             "end_s": pl.Series([*times, *[None] * unfinished], dtype=pl.Float64),
             "finished": [True] * 100 + [False] * unfinished,
+            "in_window": [True] * (100 + unfinished),
             "jct_s": pl.Series([*times, *[None] * unfinished], dtype=pl.Float64),
         }
     )
     found = Measured("jct", "median").of_run(made_run(1, {"jobs": jobs}))
     assert found is not None
     assert (found.value, found.at_least) == (pytest.approx(value), at_least)
+
+
+def test_jobs_that_start_after_the_measurement_window_do_not_count() -> None:
+    """Those that are always under way when a run ends are no bound on what came before."""
+    late = completions(0, 100).with_columns(in_window=pl.lit(value=False))
+    run = made_run(1, {"jobs": pl.concat([completions(100, 0), late])})
+    found = Measured("jct").of_run(run)
+    assert found is not None
+    assert (found.value, found.at_least) == (pytest.approx(0.1), False)
 
 
 def test_no_jobs_have_no_completion_time() -> None:

@@ -176,6 +176,32 @@ fn a_job_that_is_cut_off_has_no_completion_time() {
     assert!(answers.contains(&("stopped", 0)), "{answers:?}");
 }
 
+#[test]
+fn jobs_count_where_they_start_in_the_measurement_window() {
+    let traffic = r#"
+        [[traffic]]
+        name = "jobs"
+        pattern = "incast"
+        servers = 3
+        jobs = 1
+        response = "100 KB"
+        controller = "reno"
+        [stop]
+        at = "60 ms"
+        [measure]
+        from = "10 ms"
+        to = "40 ms"
+    "#;
+    let output = plans::run(&plan(traffic));
+    let counts = flags(&output, "jobs", "in_window");
+    let starts = plans::table(&output, "jobs").numbers("start_s");
+    for (&start, &counts) in starts.iter().zip(counts) {
+        assert_eq!(counts, (0.01..0.04).contains(&start), "{start}");
+    }
+    let inside = counts.iter().filter(|counts| **counts).count();
+    assert!(inside > 2 && inside + 2 < counts.len(), "{counts:?}");
+}
+
 /// Every flow has a tenth of the bottleneck.
 struct Tenth;
 

@@ -160,6 +160,13 @@ pub struct Measure {
     pub phases: Vec<Phase>,
 }
 
+impl Measure {
+    /// Whether the main window covers this moment.
+    pub fn covers(&self, time: Time) -> bool {
+        time >= self.from && self.to.is_none_or(|to| time < to)
+    }
+}
+
 /// A named window of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {

@@ -14,6 +14,7 @@ from pathweave.results.completion import (
 from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES
+from pathweave.results.schema import IN_WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
     rows = _read(run, table) if table in run.tables else table_of(run, table)
     if rows is None:
         return None
-    if table == "flows":
+    if table in IN_WINDOW:
         return rows.filter(pl.col("in_window")).with_columns(of=pl.col("group"))
     if "group" in rows.columns:
         return rows.with_columns(of=pl.col("group"))

@@ -180,7 +180,8 @@ def _optimum(source: Source) -> Figure | None:
 
 
 def _jobs(source: Source) -> Figure | None:
-    jobs = source.table("jobs", ["start_s", "end_s", "finished", "jct_s"])
+    jobs = source.table("jobs", ["start_s", "end_s", "in_window", "finished", "jct_s"])
+    jobs = None if jobs is None else jobs.filter("in_window")
     if jobs is None or not jobs["finished"].any():
         return None
     jobs = jobs.with_columns(

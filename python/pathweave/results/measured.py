@@ -16,6 +16,7 @@ from pathweave.results.completion import (
 from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
+from pathweave.results.schema import IN_WINDOW
 from pathweave.results.summary import counted
 from pathweave.results.units import scale
 
@@ -247,11 +248,11 @@ def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
     rows = table_of(run, table)
     if rows is None:
         return None
-    if table == "flows":
+    if table in IN_WINDOW:
         return rows.filter(pl.col("in_window"))
     key = "link" if "link" in rows.columns else "flow"
     other = "links" if key == "link" else "flows"
-    if table in ("links", "jobs", "convergence", "fairness") or key not in rows.columns:
+    if table in ("links", "convergence", "fairness") or key not in rows.columns:
         return rows
     about = run.read(other)
     identity = key if key in about.columns else "id"

@@ -22,6 +22,7 @@ from pathweave.results.completion import (
 from pathweave.results.costs import Costs, costs
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
+from pathweave.results.schema import IN_WINDOW
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
@@ -365,7 +366,7 @@ def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
     rows = table_of(run, table)
     if rows is None:
         return None
-    if table == "flows":
+    if table in IN_WINDOW:
         rows = rows.filter(pl.col("in_window"))
     # The fairness of all flows has rows of its own, under no group.
     if subject.group or table == "fairness":

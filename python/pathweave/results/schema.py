@@ -42,7 +42,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         f" {_COUNTED}",
         "links": "link layer capacity_bps bytes packets utilisation drops lost_to_failure"
         " lost_silently marks queue_mean queue_p99",
-        "jobs": "group job start_s end_s jct_s flows bytes finished",
+        "jobs": "group job start_s end_s jct_s flows bytes finished in_window",
         "phases": "phase flow goodput_bps",
         "phase_subflows": "phase flow subflow goodput_bps",
         "phase_links": "phase link utilisation queue_mean",
@@ -60,6 +60,10 @@ TABLES: dict[str, tuple[str, ...]] = {
     }.items()
 }
 """Columns of the core's tables, in order."""
+
+
+IN_WINDOW = ("flows", "jobs")
+"""Tables with a column `in_window`: only those rows count that start in the measurement window."""
 
 
 def kind_of(table: str, column: str) -> Kind:

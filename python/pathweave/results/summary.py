@@ -81,7 +81,7 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
 
 
 def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
-    """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles.
+    """One row per variant that has jobs: jobs (that start in the measurement window), finished, jct_mean_s, jct_ci_s, percentiles.
 
     The mean is over jobs that finished; percentiles are as those of flows, with `jct_p50_at_least`
     and `jct_p99_at_least`.
@@ -92,9 +92,10 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
-        jobs = _read(runs, "jobs", ("start_s", "end_s", "finished", "jct_s"))
+        jobs = _read(runs, "jobs", ("start_s", "end_s", "in_window", "finished", "jct_s"))
         if jobs is None or jobs.is_empty():
             continue
+        jobs = jobs.filter(pl.col("in_window"))
         done = jobs.filter(pl.col("finished"))
         rows.append(
             {"scenario": scenario.name, "variant": label, **runs[0].axes, "seeds": len(runs)}

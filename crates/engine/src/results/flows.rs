@@ -16,11 +16,9 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
         measured[share.flow as usize] = share.rate();
     }
     // Sized flows count where they start, others wherever they are under way.
-    let (from, to) = (run.plan.measure.from, run.plan.measure.to);
     let in_window = flows.iter().zip(&measured).map(|(flow, rate)| {
-        let starts = flow.start >= from && to.is_none_or(|to| flow.start < to);
         if flow.size.is_some() {
-            starts && flow.ending() != Ending::Unstarted
+            run.plan.measure.covers(flow.start) && flow.ending() != Ending::Unstarted
         } else {
             !rate.is_nan()
         }

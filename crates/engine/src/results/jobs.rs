@@ -62,6 +62,14 @@ pub(super) fn jobs(run: &Account<'_>) -> Table {
             "finished",
             Column::Flags(rows.iter().map(|(.., job)| job.end.is_some()).collect()),
         ),
+        (
+            "in_window",
+            Column::Flags(
+                rows.iter()
+                    .map(|(.., job)| run.plan.measure.covers(job.start))
+                    .collect(),
+            ),
+        ),
     ];
     Table {
         name: "jobs",

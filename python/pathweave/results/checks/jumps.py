@@ -63,8 +63,8 @@ def completion_jumps(run: StoredRun) -> pl.DataFrame | None:
     """One row per traffic group that has jobs.
 
     Columns: group, first_s, second_s, share, sharpness (at most 10), apart_rto: the distance of the
-    two jumps as a multiple of the smallest retransmission timeout. Jobs that did not finish do not
-    count. Source: the XMP paper, Figure 9.
+    two jumps as a multiple of the smallest retransmission timeout. Jobs that start
+    outside the measurement window or did not finish do not count. Source: the XMP paper, Figure 9.
     """
     import polars as pl
 
@@ -75,7 +75,7 @@ def completion_jumps(run: StoredRun) -> pl.DataFrame | None:
         for group in run.manifest["resolved"]["traffic"]
     }
     rows: list[dict[str, object]] = []
-    jobs = run.read("jobs").filter("finished")
+    jobs = run.read("jobs").filter(pl.col("in_window") & pl.col("finished"))
     for (group,), own in jobs.group_by("group", maintain_order=True):
         timeout_s = timeouts[str(group)]
         found = find_jumps(own["jct_s"].to_list(), timeout_s)
