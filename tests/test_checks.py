@@ -16,7 +16,7 @@ from made_results import made_run
 from pathweave.results.checks import CHECKS
 from pathweave.results.checks.curvature import curvature, opposition
 from pathweave.results.checks.jumps import find_jumps
-from pathweave.results.checks.reaching import reaching_s
+from pathweave.results.checks.reaching import reaching_s, start_settling
 from pathweave.results.checks.settling import settling_s
 from pathweave.results.measured import Measured, Value
 
@@ -283,6 +283,36 @@ def test_rates_settle_after_each_event() -> None:
     assert rows("rate-settling", resolved, flows=flow_table(0)) is None
 
 
+def test_a_new_flow_settles_before_the_next_one_starts() -> None:
+    """The second flow has 10, 50, 90, 100, ... of 100 from 1 s on, and less when a third starts."""
+    steps = [10.0, 50.0, 90.0, 100.0, 100.0, 100.0, 100.0, 100.0, 30.0, 30.0, 30.0, 30.0]
+    times = [1.0 + 0.1 * (place + 1) for place in range(len(steps))]
+    rates = pl.DataFrame(
+        {
+            "time_s": [each for each in times for _ in range(2)],
+            "flow": [2] * (2 * len(times)),
+            "subflow": [0, 1] * len(times),
+            "rate_bps": [share * rate for rate in steps for share in (0.75, 0.25)],
+        }
+    )
+    flows = pl.DataFrame(
+        {
+            "id": [1, 2, 3],
+            "name": ["a", "b", "c"],
+            "group": ["g"] * 3,
+            "start_s": [0.0, 1.0, 1.85],
+            "end_s": pl.Series([None, None, None], dtype=pl.Float64),
+        }
+    )
+    found = start_settling(made_run(1, {"rates": rates, "flows": flows}))
+    assert found is not None
+    assert found.select("name", "group").rows() == [("b", "g"), ("c", "g")]
+    first, last = found["settling_s"].to_list()
+    assert first == pytest.approx(0.3)  # 90 of 100; with all later samples it would be of 58
+    assert last is None  # no samples of it
+    assert start_settling(made_run(1, {"flows": flows})) is None
+
+
 def test_the_total_rate_settles_after_the_last_start() -> None:
     """Neither does what the first flow gives up for the second count, nor what was before."""
     first = [9.0] * 20 + [8.0, 6.0, 4.0, *[3.0] * 27]
@@ -395,6 +425,10 @@ def completions(count: int, unfinished: int) -> pl.DataFrame:
         ("median", 100, 0.1, False),
         ("p95", 100, 1.0, True),
         ("over 300 ms", 100, 0.1, False),
+        ("over 2 s", 100, 0.0, True),  # they may still take longer
+        ("max", 1, 1.0, True),
+        ("count", 100, 900, False),
+        ("std", 1, 0.0, False),
     ],
 )
 def test_a_mean_of_what_is_unfinished_is_a_bound(
@@ -437,6 +471,11 @@ def test_jobs_that_start_after_the_measurement_window_do_not_count() -> None:
     found = Measured("jct").of_run(run)
     assert found is not None
     assert (found.value, found.at_least) == (pytest.approx(0.1), False)
+
+
+def test_ages_bound_no_deviation() -> None:
+    run = made_run(1, {"jobs": completions(900, 100)})
+    assert Measured("jct", "std").of_run(run) is None
 
 
 def test_no_jobs_have_no_completion_time() -> None:

@@ -86,7 +86,8 @@ def outcome_of(
         (130, Explained.IN_PART),  # nearer, and not near enough
         (170, Explained.REFUTED),  # the other way
         (150, Explained.REFUTED),  # not at all
-        (40, Explained.IN_PART),  # in the stated direction, and too far
+        (60, Explained.IN_PART),  # too far, and nearer
+        (40, Explained.REFUTED),  # so far that it is farther off
     ],
 )
 def test_a_number_moves_towards_the_published_one(after: float, outcome: Explained) -> None:
@@ -273,7 +274,7 @@ def test_rows_are_counted_in_words() -> None:
         judged(ONE, (sample(150),), (WHY, (sample(101),))),
         judged(ONE, (sample(150),), (WHY, None)),
         judged(ONE, (sample(150),)),
-        judged(ONE, (Sample({}, {}),)),
+        reproduced(judged(ONE, ()).row, None),
     ]
     assert [row.outcome for row in rows].count(Outcome.DIFFERS) == 3
     assert counted_text(rows) == (
@@ -298,3 +299,53 @@ def test_records_come_back_from_their_file(tmp_path: Path) -> None:
     text = path.read_bytes()
     found.write(path)
     assert path.read_bytes() == text
+
+
+def test_a_bound_that_comes_nearer_is_explained_in_part() -> None:
+    shape = Shape("goodput", "says", GOODPUT, 100, None, ({"scheme": "A"},))
+    before = schemes(A=50)
+    assert outcome_of(shape, before, WHY, schemes(turn=2, A=80)) is Explained.IN_PART
+    assert outcome_of(shape, before, WHY, schemes(turn=2, A=50)) is Explained.REFUTED
+    assert outcome_of(shape, before, WHY, schemes(turn=2, A=30)) is Explained.REFUTED
+    held = replace(WHY, expects="holds")
+    assert outcome_of(shape, before, held, schemes(turn=2, A=80)) is Explained.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("spread", "outcome"),
+    [
+        (10, Explained.REFUTED),  # 150 +- 11
+        (60, Explained.EXPLAINED),  # 150 +- 65
+    ],
+)
+def test_a_published_number_may_be_that_of_a_run(spread: float, outcome: Explained) -> None:
+    """NOISE has a standard deviation of 0.395; t(0.975, 4) = 2.776, times the root of 1 + 1/5."""
+    because = replace(WHY, expects="scatters")
+    assert outcome_of(ONE, (sample(150),), because, (sample(150, spread),)) is outcome
+    both = schemes(A=150, B=130)
+    after = (sample(150, 60, scheme="A"), sample(130, 10, scheme="B"))
+    assert outcome_of(TWO, both, because, after) is Explained.IN_PART
+
+
+def test_an_agreement_rests_on_what_breaks_it() -> None:
+    because = replace(WHY, expects="fails")
+    found = judged(ONE, (sample(100),), (because, (sample(150),)))
+    assert [reason.outcome for reason in found.reasons] == [Explained.EXPLAINED]
+    assert (found.outcome, found.why) == (Outcome.AGREES, None)
+    assert found.to_explain() == [because]
+    found = judged(ONE, (sample(100),), (because, (sample(101),)))
+    assert [reason.outcome for reason in found.reasons] == [Explained.REFUTED]
+    # It is no explanation of what differs elsewhere.
+    found = judged(TWO, schemes(A=100, B=50), (because, schemes(A=150, B=50)))
+    assert [reason.outcome for reason in found.reasons] == [Explained.EXPLAINED]
+    assert found.why is Explained.UNEXPLAINED
+    order = judged(ORDER, schemes(A=1, B=2, C=3), (because, schemes(turn=2, A=9, B=5, C=3)))
+    assert [reason.outcome for reason in order.reasons] == [Explained.EXPLAINED]
+
+
+def test_numbers_that_agree_in_order_alone_may_be_explained() -> None:
+    """B is 20 % too high, and above A as published."""
+    found = judged(TWO, schemes(A=100, B=240), (WHY, schemes(turn=2, A=100, B=201)))
+    assert found.outcome is Outcome.IN_ORDER
+    assert [reason.outcome for reason in found.reasons] == [Explained.EXPLAINED]
+    assert found.why is None

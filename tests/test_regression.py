@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pathweave.reproducing.record import Record
+from pathweave.reproducing.record import Ablation, Record
 from pathweave.reproducing.regression import Check, compare
 from pathweave.reproducing.sample import Sample
 
@@ -57,7 +57,11 @@ def test_fewer_seeds_are_compared_with_those_that_were_recorded() -> None:
     before = record({"A": about(100)})
     fewer = record({"A": about(100)[:3]}, {seed: WORKLOAD[seed] for seed in ("1", "2", "3")})
     assert check(before, fewer).identical == 1
-    assert check(before, replace(fewer, workload={"1": "other"})).identical == 0
+    assert check(before, replace(fewer, workload={"1": "other"})).identical == 1
+    assert check(before, record({"A": about(100)[:1]})).identical == 1  # one seed, the same bits
+    bound = replace(before.samples["goodput"][0], at_least=True)
+    changed = replace(before, samples={"goodput": (bound,)})
+    assert check(before, changed).identical == 0
 
 
 def test_another_size_is_not_compared() -> None:
@@ -72,9 +76,7 @@ def test_a_change_is_paired_where_seeds_draw_the_same() -> None:
     """The effects of the seeds hide it otherwise."""
     before, after = record({"A": about(100)}), record({"A": about(102, *SMALL)})
     (moved,) = check(before, after).moved
-    assert (moved.method, moved.row, moved.claim, moved.variant) == (
-        "paired", "p/r", "goodput", "A",
-    )  # fmt: skip
+    assert (moved.method, moved.about, moved.variant) == ("paired", "p/r, goodput", "A")
     assert (moved.before, moved.after) == (pytest.approx(100), pytest.approx(102))
     assert moved.half < 0.3
     for workload in (OTHER, {}):
@@ -96,7 +98,7 @@ def test_without_the_same_workload_welch_decides() -> None:
 def test_a_change_below_one_percent_is_irrelevant_however_sure() -> None:
     found = check(record({"A": about(100)}), record({"A": [v + 0.9 for v in about(100)]}))
     assert (found.irrelevant, found.moved) == (1, [])
-    assert found.text == "Of 1 numbers, 1 moved by less than 1 %."
+    assert found.text == "Of 1 number, 1 moved by less than 1 %."
     found = check(record({"A": about(100)}), record({"A": [v - 1.1 for v in about(100)]}))
     assert (found.irrelevant, len(found.moved)) == (0, 1)
     # There is no percent of 0.
@@ -162,17 +164,49 @@ def test_what_only_one_side_has_is_named() -> None:
     other = record({"A": about(100), "E": [], "C": about(9), "D": about(7)})
     found = check(one, other)
     assert found.missing == [
-        "p/r, goodput, B: only recorded",
-        "p/r, goodput, C: only run now",
-        "p/r, goodput, E: only recorded",
-        "p/r, goodput, D: only run now",
+        "p/r, goodput, B: has no value now",
+        "p/r, goodput, E: has no value now",
     ]
+    assert found.new == ["p/r, goodput, C", "p/r, goodput, D"]
     assert found.compared == 1
-    assert check(one, None).missing == ["p/r: only recorded"]
+    assert not found.passed
+    assert check(one, None).missing == ["p/r: has no runs"]
     assert check(None, None).missing == []  # a row that is a picture
-    assert check(None, one).missing == ["p/r: only run now"]
-    assert check(one, replace(one, samples={})).missing[0] == "p/r, goodput, A: only recorded"
-    assert check(None, one).text == "Nothing compared."
+    assert check(None, one).new == ["p/r"]
+    gone = check(one, replace(one, samples={}))
+    assert gone.missing[0] == "p/r, goodput, A: has no value now"
+    assert check(None, one).text == "Nothing was compared."
+
+
+def test_a_check_passes_when_all_that_was_recorded_is_there() -> None:
+    one = record({"A": about(100)})
+    assert check(one, one).passed
+    assert check(one, record({"A": about(100), "B": about(50)})).passed
+    assert not check(None, one).passed  # nothing was recorded
+    assert not check(one, None).passed
+    assert not check(one, record({"A": about(150)})).passed
+
+
+def test_another_scenario_is_said() -> None:
+    one = record({"A": about(100)})
+    found = check(one, replace(one, settings="another"))
+    assert found.notes == ["p/r: its scenario is not the recorded one"]
+    assert found.passed
+
+
+def test_ablations_are_compared_where_they_were_run() -> None:
+    def explained(mean: float, sets: tuple[str, ...] = ("x=1",)) -> Record:
+        sample = Sample({}, dict(enumerate(about(mean), start=1)))
+        gave = Ablation("goodput", sets, "r.toml", None, (), {}, "run", 5, (sample,))
+        return replace(record({"A": about(100)}), ablations=(gave,))
+
+    assert check(explained(50), explained(50)).identical == 2
+    (moved,) = check(explained(50), explained(60)).moved
+    assert moved.about == "p/r, goodput with x=1"
+    unexplained = check(explained(50), record({"A": about(100)}))
+    assert (unexplained.identical, unexplained.passed) == (1, True)
+    other = check(explained(50), explained(50, ("y=1",)))
+    assert other.notes == ["p/r, goodput with x=1: not run now"]
 
 
 def test_one_seed_is_not_compared() -> None:
@@ -186,7 +220,7 @@ def test_rows_are_one_family() -> None:
     before, after = record({"A": about(100)}), record({"A": about(103, *SMALL)})
     same = record({str(place): about(100) for place in range(9)})
     found = compare([("p/a", before, after), ("p/b", same, same), ("q/c", None, same)])
-    assert [moved.row for moved in found.moved] == ["p/a"]
+    assert [moved.about for moved in found.moved] == ["p/a, goodput"]
     assert found.text == "Of 10 numbers, 9 are identical, 1 moved."
     noisy = {
         str(place): about(100, *np.roll((1.0, -1.0, 2.0, -2.0, 0.5), place)) for place in range(40)

@@ -186,7 +186,7 @@ def test_from_rows_to_documents(
         "DCTCP's queue is shorter: agrees in order",
         "  published: DCTCP < Reno",
         "DCTCP's queue stays below 30 packets: agrees",
-        "  why: The threshold is a ruling. not run",
+        '  Why "queue" differs: The threshold is a ruling. explanation not run',
         "a third: agrees",
         "  DCTCP: 33.33 ± 0 % (published: 33 %) +1 %",
     ):
@@ -242,11 +242,22 @@ def test_a_row_alone_keeps_the_records_of_others(
 ) -> None:
     reproduce(capsys, "made/fig3", "--record")
     assert "quick size, Pathweave" in (paper / "README.md").read_text()  # there are no seeds
-    said, _ = reproduce(capsys, "made/tab1", "--record", "--seeds", "1")
+    said, _ = reproduce(capsys, "made/tab1", "--record")
     assert list(verdicts(said)) == ["made/tab1"]
-    assert "not decided: more seeds" in said
     assert list(read_records(paper / "reproduced.json").rows) == ["fig3", "tab1"]
-    assert "quick size, 1 seeds, Pathweave" in (paper / "README.md").read_text()
+    assert "quick size, 2 seeds, Pathweave" in (paper / "README.md").read_text()
+    # The pages have all rows, run now or recorded.
+    page = (paper.parent.parent / "results/papers/made/index.html").read_text()
+    assert "Of 3 rows" in page
+    reproduce(capsys, "made/fig3")
+    page = (paper.parent.parent / "results/papers/made/index.html").read_text()
+    assert "Of 3 rows" in page
+    assert "both fill the link" in page
+
+
+def test_one_seed_decides_nothing(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said, _ = reproduce(capsys, "made/tab1", "--seeds", "1")
+    assert "not decided: more seeds" in said
 
 
 def test_check_says_what_has_moved(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -266,8 +277,8 @@ def test_check_says_what_has_moved(paper: Path, capsys: pytest.CaptureFixture[st
     *_, moved, dctcp, reno, text = said.splitlines()
     assert moved.startswith("moved: made/tab1, queue, DCTCP: 23.6")
     assert moved.endswith(", paired")
-    assert dctcp == "not compared: made/tab1, total, DCTCP: only run now"
-    assert reno == "not compared: made/tab1, total, Reno: only run now"
+    assert dctcp == "not recorded yet: made/tab1, total, DCTCP"
+    assert reno == "not recorded yet: made/tab1, total, Reno"
     assert text == "Of 5 numbers, 4 are identical, 1 moved."
     assert path.read_bytes() == changed  # it does not record
     # What has moved can be recorded; then it has not moved any more.
@@ -301,9 +312,41 @@ def test_rows_for_programs(paper: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert found["made/fig3"]["claims"][0]["values"][0]["ours"] == pytest.approx(100 / 3)
 
 
+def test_a_recorded_number_that_is_gone_does_not_pass(
+    paper: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_here(capsys, "reproduce", "made/fig3", "--check")[0] == 1  # nothing to compare with
+    reproduce(capsys, "--record")
+    path = paper / "expected.toml"
+    path.write_text(EXPECTED.replace('name = "total"', 'name = "sum"'))
+    code, said, _ = run_here(capsys, "reproduce", "--check")
+    assert code == 1
+    assert "not compared: made/tab1, total, DCTCP: has no value now" in said
+    # Beside JSON it goes where programs do not read.
+    code, said, errors = run_here(capsys, "reproduce", "--check", "--json")
+    assert code == 1
+    assert len(json.loads(said)) == 3
+    assert "not compared" in errors
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (
+            ["--size", "papre"],
+            'error: none of these rows has a size "papre"; they have quick\n',
+        ),
+        (
+            ["--list", "--check"],
+            "error: --list shows what was recorded; give it without other options but --json\n",
+        ),
+        (
+            ["--record", "--seeds", "3"],
+            (
+                "error: --record is of the quick size and each row's own seeds;"
+                " leave out --size and --seeds\n"
+            ),
+        ),
         (["mad"], 'error: there is no paper "mad" in papers; there are made\n'),
         (["made/tab2"], 'error: made has no row "tab2"; it has tab1, fig2, fig3\n'),
         (
@@ -459,7 +502,7 @@ BECAUSE = f"{NUMBER}[[r.because]]\n"
         (f"{BECAUSE}claim = 'x'\nreason = 'r'\nset = []", "claim must be one of goodput, not 'x'"),
         (
             f"{BECAUSE}reason = 'r'\nset = []\nexpects = 'more'",
-            "expects must be one of towards, up, down, holds, not 'more'",
+            "expects must be one of towards, up, down, holds, scatters, fails, not 'more'",
         ),
         (
             f"{BECAUSE}reason = 'r'\nset = []\nat = {{ scheme = 'C' }}",

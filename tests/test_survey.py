@@ -164,7 +164,7 @@ def test_the_command_writes_numbers_page_and_picture(
     assert "of the optimum (%)" in shown
     record = folder / "measured.json"
     first = record.read_bytes()
-    measured = json.loads(first)["workloads"]["pair"]["goodput"]
+    measured = json.loads(first)["workloads"]["pair"]["columns"]["goodput"]
     assert set(measured) == {"DCTCP", "Reno, two"}
     assert set(measured["DCTCP"]["values"]) == {"1", "2"}
     page = (tmp_path / "docs" / "survey.md").read_text()

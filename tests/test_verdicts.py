@@ -145,13 +145,40 @@ def test_a_published_zero_agrees_within_a_difference() -> None:
     assert judged(both, A=120).outcome is Outcome.DIFFERS
 
 
-def test_without_values_it_was_not_run() -> None:
+PAIR = Order("o", "says", GOODPUT, "scheme", (("A",), ("B",)), {})
+
+
+def test_seeds_without_a_value_leave_it_open() -> None:
+    """They may be those with the largest."""
+    some = Sample({}, values(100), lacking=2)
+    assert judged(number({"A": 100}), A=some).outcome is Outcome.UNDECIDED
+    assert judged(number({"A": 300}), A=some).outcome is Outcome.UNDECIDED
+    assert judge(shape(above=10), [replace(some, at={"scheme": "A"})]).outcome is Outcome.UNDECIDED
+    apart = sampled({"A": some, "B": 500})
+    assert judge(PAIR, apart).outcome is Outcome.UNDECIDED
+
+
+def test_a_bound_needs_more_than_one_seed() -> None:
+    claim = number({"A": 100})
+    assert judged(claim, A=bound(200)).outcome is Outcome.DIFFERS
+    assert judged(claim, A=Sample({}, {1: 200.0}, at_least=True)).outcome is Outcome.UNDECIDED
+    wide = Sample({}, {1: 1000.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 1.0}, at_least=True)
+    assert judged(claim, A=wide).outcome is Outcome.UNDECIDED
+
+
+def test_a_bound_shows_that_a_value_is_the_larger() -> None:
+    assert judge(PAIR, sampled({"A": 1, "B": bound(5)})).outcome is Outcome.IN_ORDER
+    assert judge(PAIR, sampled({"A": bound(5), "B": 1})).outcome is Outcome.DIFFERS
+    assert judge(PAIR, sampled({"A": bound(1), "B": 5})).outcome is Outcome.UNDECIDED
+
+
+def test_runs_without_values_decide_nothing() -> None:
     none = judged(number({"A": 100, "B": 200}), A=Sample({}, {}), B=Sample({}, {}))
-    assert none.outcome is Outcome.NOT_RUN
+    assert none.outcome is Outcome.NO_VALUE
     assert [point.published for point in none.points] == [100, 200]
     some = judged(number({"A": 100, "B": 200}), A=100, B=Sample({}, {}))
-    assert some.outcome is Outcome.NOT_RUN
-    assert [point.outcome for point in some.points] == [Outcome.AGREES, Outcome.NOT_RUN]
+    assert some.outcome is Outcome.NO_VALUE
+    assert [point.outcome for point in some.points] == [Outcome.AGREES, Outcome.NO_VALUE]
 
 
 # The order that numbers state.
@@ -290,7 +317,7 @@ def test_an_order_corrects_for_many_steps() -> None:
 
 def test_an_order_needs_all_its_names() -> None:
     found = ordered(LEVELS, A=10, B=20, C=Sample({}, {}), D=40)
-    assert (found.outcome, found.because) == (Outcome.NOT_RUN, "no value of C")
+    assert (found.outcome, found.because) == (Outcome.NO_VALUE, "no value of C")
 
 
 # Shapes.
@@ -330,7 +357,7 @@ def test_each_variant_of_a_shape_must_satisfy_it() -> None:
     assert judge(both, sampled({"A": 15, "B": 20})).outcome is Outcome.AGREES
     assert judge(both, sampled({"A": 15, "B": 5})).outcome is Outcome.DIFFERS
     assert judge(both, sampled({"A": 15, "B": (10, 1)})).outcome is Outcome.UNDECIDED
-    assert judge(both, sampled({"A": 15, "B": Sample({}, {})})).outcome is Outcome.NOT_RUN
+    assert judge(both, sampled({"A": 15, "B": Sample({}, {})})).outcome is Outcome.NO_VALUE
 
 
 def test_kendalls_tau() -> None:
@@ -380,7 +407,7 @@ def test_a_trend_that_seeds_do_not_agree_on_is_not_decided() -> None:
     ]
     assert judge(claim, found).outcome is Outcome.UNDECIDED
     found[2] = Sample(found[2].at, {})
-    assert judge(claim, found).outcome is Outcome.NOT_RUN
+    assert judge(claim, found).outcome is Outcome.NO_VALUE
 
 
 def test_bounds_have_no_trend() -> None:
@@ -397,7 +424,8 @@ def test_bounds_have_no_trend() -> None:
 
 def test_a_row_is_as_good_as_its_worst_claim() -> None:
     ranks = [
-        Outcome.NOT_RUN, Outcome.DIFFERS, Outcome.UNDECIDED, Outcome.IN_ORDER, Outcome.AGREES,
+        Outcome.NOT_RUN, Outcome.DIFFERS, Outcome.NO_VALUE, Outcome.UNDECIDED, Outcome.IN_ORDER,
+        Outcome.AGREES,
     ]  # fmt: skip
     for place, worst in enumerate(ranks):
         assert overall([*reversed(ranks[place:])], picture=False) is worst
@@ -490,4 +518,4 @@ def test_the_names_of_seeds_do_not_matter(
 
 def test_a_published_zero_has_no_relative_difference() -> None:
     assert Point(Sample({}, {1: 1.0}), Outcome.UNDECIDED, 0).difference is None
-    assert Point(Sample({}, {}), Outcome.NOT_RUN, 5).difference is None
+    assert Point(Sample({}, {}), Outcome.NO_VALUE, 5).difference is None

@@ -28,8 +28,10 @@ def say_if_long(session: Session, jobs: int, *, until: bool) -> None:
     say_if_long_together([session], jobs, until=until)
 
 
-def say_if_long_together(sessions: Sequence[Session], jobs: int, *, until: bool = False) -> None:
-    """The same of all missing runs of several sessions."""
+def say_if_long_together(
+    sessions: Sequence[Session], jobs: int, *, until: bool = False, always: bool = False
+) -> None:
+    """The same of all missing runs of several sessions; `always` says it of short ones, too."""
     found = [each for session in sessions if (each := foresee(session, _TRIAL_S)) is not None]
     if not found:
         return
@@ -37,7 +39,7 @@ def say_if_long_together(sessions: Sequence[Session], jobs: int, *, until: bool 
     runs = sum(each.runs for each in found)
     memory = max(each.memory_bytes for each in found)
     at_once = min(jobs, runs)
-    if LONG_S <= wall < math.inf:
+    if (always or wall >= LONG_S) and wall < math.inf:
         each = f", each {size_text(memory)}" if at_once > 1 else ""
         most = "at most " if until else ""
         say(

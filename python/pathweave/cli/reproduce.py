@@ -9,10 +9,13 @@ import typer
 
 from pathweave.cli.exits import FAILED
 from pathweave.cli.options import Json  # noqa: TC001
+from pathweave.errors import InputError
 from pathweave.results import layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from pathweave.reproducing.paper import Because, Paper, Row
     from pathweave.reproducing.record import Record
@@ -48,7 +51,9 @@ def reproduce(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Compare the runs with what was recorded; exit code 1 if one moved."
+            "--check",
+            help="Compare the runs with what was recorded; exit code 1 if a number moved or is"
+            " missing.",
         ),
     ] = False,
     record: Annotated[
@@ -75,11 +80,16 @@ def reproduce(
     Example: pathweave reproduce xmp/tab1 --explain
     """
     from pathweave.cli.console import output, print_json
+    from pathweave.reproducing.record import FILE, read_records
     from pathweave.reproducing.reproduced import counted_text
-    from pathweave.reproducing.work import Wanted, read_papers
+    from pathweave.reproducing.work import Wanted, check_size, read_papers
 
+    _check_options(list_=list_, seeds=seeds, size=size, explain=explain, check=check, record=record)
     wanted = Wanted(size, seeds, out)
     chosen = read_papers(papers, names or [])
+    check_size([row for _, rows in chosen for row in rows], size)
+    for paper, _ in chosen:  # damaged ones are found before anything is run
+        read_records(paper.folder / FILE)
     sessions: dict[str, Session | None] = {}
     if list_:
         found = [(paper, _recorded(paper, rows)) for paper, rows in chosen]
@@ -94,8 +104,20 @@ def reproduce(
             output().print(f"\n{counted_text(each for _, rows in found for each in rows)}")
     if list_:
         return
-    _report(found, sessions, wanted)
-    _finish(found, papers, record=record, check=check)
+    _report(found, papers, sessions, wanted)
+    _finish(found, papers, record=record, check=check, beside_json=json)
+
+
+def _check_options(
+    *, list_: bool, seeds: int | None, size: str, explain: bool, check: bool, record: bool
+) -> None:
+    """Raise `InputError` for options that do not go together."""
+    if list_ and (seeds or size != "quick" or explain or check or record):
+        raise InputError("--list shows what was recorded; give it without other options but --json")
+    if record and (seeds or size != "quick"):
+        raise InputError(
+            "--record is of the quick size and each row's own seeds; leave out --size and --seeds"
+        )
 
 
 def _recorded(paper: Paper, rows: Sequence[Row]) -> list[Reproduced]:
@@ -131,10 +153,11 @@ def _run(
 
     rows = [row for _, several in chosen for row in several]
     sessions.update((row.id, open_row(row, wanted)) for row in rows)
-    simulate_all({name: [each] for name, each in sessions.items() if each}, jobs, "rows")
-    records: dict[str, Record | None] = {
-        row.id: record_row(row, sessions[row.id], wanted) for row in rows
-    }
+    long = wanted.size != "quick"
+    simulate_all(
+        {name: [each] for name, each in sessions.items() if each}, jobs, "rows", say_time=long
+    )
+    records: dict[str, Record | None] = {row.id: record_row(row, sessions[row.id]) for row in rows}
     if explain:
         work: list[tuple[Row, Because, Session]] = [
             (row, because, open_ablation(row, because, wanted))
@@ -144,7 +167,7 @@ def _run(
         by_row: dict[str, list[Session]] = {}
         for row, _, session in work:
             by_row.setdefault(row.id, []).append(session)
-        simulate_all(by_row, jobs, "explanations")
+        simulate_all(by_row, jobs, "explanations", say_time=long)
         for row, because, session in work:
             gave = record_ablation(row, because, session)
             before = records[row.id]
@@ -157,71 +180,91 @@ def _run(
 
 def _report(
     found: Sequence[tuple[Paper, list[Reproduced]]],
+    folder: Path,
     sessions: dict[str, Session | None],
     wanted: Wanted,
 ) -> None:
-    """Write the pages."""
+    """Write the pages of these papers, and the index of all.
+
+    Rows that were not asked for are there with what was recorded of them.
+    """
     from pathweave.cli.console import messages, say
     from pathweave.cli.drawing import watch
     from pathweave.report.reproduced import build_reports
-    from pathweave.reproducing.work import stored
+    from pathweave.reproducing.work import open_row, read_papers, stored
 
     def runs_of(row: Row) -> StoredScenario | None:
-        session = sessions[row.id]
+        session = sessions[row.id] if row.id in sessions else open_row(row, wanted)
         return None if session is None else stored(session)
 
+    asked = {each.row.id: each for _, rows in found for each in rows}
+    everything = [
+        (paper, [asked.get(each.row.id, each) for each in _recorded(paper, rows)])
+        for paper, rows in read_papers(folder, [])
+    ]
+    names = {paper.name for paper, _ in found}
     with watch(messages()) as steps:
-        pages = build_reports(found, runs_of, wanted.root, steps)
+        pages = build_reports(everything, names, runs_of, wanted.root, steps)
     say(messages(), f"Report: {pages[-1]}")
 
 
 def _finish(
-    found: Sequence[tuple[Paper, list[Reproduced]]], papers: Path, *, record: bool, check: bool
+    found: Sequence[tuple[Paper, list[Reproduced]]],
+    papers: Path,
+    *,
+    record: bool,
+    check: bool,
+    beside_json: bool,
 ) -> None:
     """Compare with what was recorded and write records, as far as they are asked for."""
-    from pathweave.cli.console import messages, say
+    from pathweave.cli.console import messages, output, say
     from pathweave.reproducing.record import FILE, read_records
 
-    moved = False
+    passed = True
     if check:
         recorded = {paper.name: read_records(paper.folder / FILE).rows for paper, _ in found}
-        moved = _check(
+        passed = _check(
             [
                 (each.row.id, recorded[paper.name].get(each.row.name), each.record)
                 for paper, rows in found
                 for each in rows
-            ]
+            ],
+            messages() if beside_json else output(),
         )
     if record:
         from pathweave.reproducing.documents import write_documents
         from pathweave.reproducing.work import read_papers
+        from pathweave.results.expected import FILE as PUBLISHED
 
-        everything = [paper for paper, _ in read_papers(papers, [])]
+        above = papers.parent if (papers / PUBLISHED).is_file() else papers
+        everything = [paper for paper, _ in read_papers(above, [])]
         for path in write_documents(found, everything):
             say(messages(), f"written: {path}")
-    if moved:
+    if not passed:
         raise typer.Exit(FAILED)
 
 
-def _check(rows: Sequence[tuple[str, Record | None, Record | None]]) -> bool:
-    """Print what has moved from the records; true where something has."""
+def _check(rows: Sequence[tuple[str, Record | None, Record | None]], console: Console) -> bool:
+    """Print what has moved from the records; whether nothing has, and nothing is missing."""
     from rich.text import Text
 
-    from pathweave.cli.console import output
     from pathweave.reproducing.regression import compare
     from pathweave.results.units import number
 
     found = compare(rows)
-    console = output()
     console.print()
     for each in found.moved:
         change = f"{number(each.before)} → {number(each.after)} (± {number(each.half, 2)})"
-        text = f"moved: {each.row}, {each.claim}, {each.variant}: {change}, {each.method}"
+        text = f"moved: {each.about}, {each.variant}: {change}, {each.method}"
         console.print(Text(text), soft_wrap=True)
     for line in found.missing:
         console.print(Text(f"not compared: {line}"), soft_wrap=True)
+    for line in found.new:
+        console.print(Text(f"not recorded yet: {line}"), soft_wrap=True)
+    for line in found.notes:
+        console.print(Text(f"note: {line}"), soft_wrap=True)
     console.print(Text(found.text), soft_wrap=True)
-    return bool(found.moved)
+    return found.passed
 
 
 def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
@@ -257,11 +300,13 @@ def _print_claims(found: Reproduced) -> None:
     from pathweave.reproducing.words import (
         claim_text,
         difference_text,
+        heading_text,
         order_text,
         sample_text,
         shown_unit,
         verdict_text,
         wanted_text,
+        why_text,
     )
 
     console = output()
@@ -286,7 +331,10 @@ def _print_claims(found: Reproduced) -> None:
             if reason.because.claim != claim.name:
                 continue
             console.print(
-                Text.assemble(f"  why: {reason.because.reason} ", (reason.outcome.value, "bold"))
+                Text.assemble(
+                    f"  {heading_text(reason.because)}: {reason.because.reason} ",
+                    (why_text(reason.outcome), "bold"),
+                )
             )
             for before, after in zip(reason.before, reason.after, strict=True):
                 change = f"{sample_text(claim, before)} → {sample_text(claim, after)}"

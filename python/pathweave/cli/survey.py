@@ -99,7 +99,7 @@ def _simulate(workloads: Sequence[Workload], sessions: Sequence[Session], jobs: 
     from pathweave.cli.together import simulate_all
 
     named = {each.name: [own] for each, own in zip(workloads, sessions, strict=True)}
-    simulate_all(named, jobs, "survey")
+    simulate_all(named, jobs, "survey", say_time=True)
 
 
 def _gathered(workload: Workload, session: Session, problems: int) -> Gathered:

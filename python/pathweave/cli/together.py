@@ -11,15 +11,19 @@ from pathweave.cli.exits import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
 
-def simulate_all(sessions: Mapping[str, Sequence[Session]], jobs: int | None, what: str) -> None:
+def simulate_all(
+    sessions: Mapping[str, Sequence[Session]], jobs: int | None, what: str, *, say_time: bool
+) -> None:
     """Run what is missing of all sessions; leaves with exit code 1 when some of it is missing.
 
-    They are by name: each run's label begins with it. `what` says what they are of.
+    They are by name: each run's label begins with it. `what` says what they are of. `say_time` says
+    how long the runs take however short that is.
     """
     from pathweave.cli import estimates
     from pathweave.cli.console import messages
@@ -28,7 +32,8 @@ def simulate_all(sessions: Mapping[str, Sequence[Session]], jobs: int | None, wh
     from pathweave.running.session import default_jobs, execute_all
 
     at_once = jobs or default_jobs()
-    named = [_named(name, each) for name, several in sessions.items() for each in several]
+    taken: set[Path] = set()
+    named = [_named(name, each, taken) for name, several in sessions.items() for each in several]
     tasks = {task.folder for session in named for task in session.plan.tasks}
     missing = {task.folder for session in named for task in session.plan.missing}
     if not missing:
@@ -36,7 +41,7 @@ def simulate_all(sessions: Mapping[str, Sequence[Session]], jobs: int | None, wh
     console = messages()
     if len(missing) < len(tasks):
         console.print(f"{what}: {len(tasks) - len(missing)} of {len(tasks)} runs are there already")
-    estimates.say_if_long_together(named, at_once)
+    estimates.say_if_long_together(named, at_once, always=say_time)
     with watch(console, len(missing)) as progress:
         outcome: Outcome = execute_all(named, at_once, progress, progress.restore_terminal)
     if outcome.cancelled or outcome.failed:
@@ -44,8 +49,16 @@ def simulate_all(sessions: Mapping[str, Sequence[Session]], jobs: int | None, wh
         raise typer.Exit(FAILED)
 
 
-def _named(name: str, session: Session) -> Session:
-    """The session with runs that say what they are of."""
+def _named(name: str, session: Session, taken: set[Path]) -> Session:
+    """The session with runs that say what they are of, less those that another one has.
+
+    `taken` gets its folders.
+    """
     plan = session.plan
-    missing = tuple(replace(task, label=f"{name} {task.label}") for task in plan.missing)
+    missing = tuple(
+        replace(task, label=f"{name} {task.label}")
+        for task in plan.missing
+        if task.folder not in taken
+    )
+    taken.update(task.folder for task in missing)
     return replace(session, plan=replace(plan, missing=missing))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -24,14 +25,24 @@ _OURS = "#31688e"
 _PUBLISHED = "#55606b"
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A variant of a claim in a figure; all values are in its unit."""
+
+    panel: str
+    variant: str
+    ours: float
+    half: float | None
+    """Half the interval of ours."""
+    at_least: bool
+    """Whether ours is only a lower bound."""
+    published: float | None
+
+
 def reproduced_figure(
-    figure: str,
-    title: str,
-    axis: str,
-    unit: str,
-    rows: Sequence[tuple[str, str, float, float | None, float | None]],
+    figure: str, title: str, axis: str, unit: str, rows: Sequence[Shown]
 ) -> Figure | None:
-    """A figure of rows (panel, variant, ours, half its interval, published), in their order.
+    """A figure of variants in their order.
 
     `axis` says what is measured; all values are in `unit`.
     """
@@ -40,15 +51,16 @@ def reproduced_figure(
     frame = pl.DataFrame(
         [
             {
-                "panel": panel,
-                "variant": variant,
-                "value": ours,
-                "half": half,
-                "low": None if half is None else max(0.0, ours - half),
-                "high": None if half is None else ours + half,
-                "published": published,
+                "panel": each.panel,
+                "variant": each.variant,
+                "value": each.ours,
+                "half": each.half,
+                "bound": each.at_least,
+                "low": None if each.half is None else max(0.0, each.ours - each.half),
+                "high": None if each.half is None else each.ours + each.half,
+                "published": each.published,
             }
-            for panel, variant, ours, half, published in rows
+            for each in rows
         ],
         schema_overrides=dict.fromkeys(("half", "low", "high", "published"), pl.Float64),
     )
@@ -82,16 +94,31 @@ def reproduced_figure(
         },
         {
             "mark": {"type": "point", "filled": True, "size": 48, "color": _OURS, "opacity": 1},
+            "transform": [{"filter": "!datum.bound"}],
             "encoding": y | {"x": quantity("value") | x, "tooltip": tips},
         },
     ]
+    bounds = any(each.at_least for each in rows)
+    if bounds:
+        layers.append(
+            {
+                "mark": {"type": "point", "shape": "triangle-right", "size": 60, "color": _OURS},
+                "transform": [{"filter": "datum.bound"}],
+                "encoding": y | {"x": quantity("value") | x, "tooltip": tips},
+            }
+        )
     chart: Spec = {"layer": layers, "width": width, "height": _ROW * len(variants)}
-    caption = "Diamond: published. Dot: ours, the mean over seeds; line: its 95 % interval."
+    caption = "Dot: ours, the mean over seeds; line: its 95 % interval."
+    if any(each.published is not None for each in rows):
+        caption = f"Diamond: published. {caption}"
+    caption += " Triangle: ours is at least this." if bounds else ""
     said: dict[str, list[str]] = {}
-    for panel, variant, ours, _, published in rows:
-        text = f"{variant} {value_text(ours, unit)}".strip()
-        text += "" if published is None else f", published {value_text(published, unit).strip()}"
-        said.setdefault(panel, []).append(text)
+    for each in rows:
+        least = "at least " if each.at_least else ""
+        text = f"{each.variant} {least}{value_text(each.ours, unit)}".strip()
+        if each.published is not None:
+            text += f", published {value_text(each.published, unit).strip()}"
+        said.setdefault(each.panel, []).append(text)
     shows = by_panel((panel, said[panel]) for panel in panels)
     return Figure(
         figure, title, caption, in_panels(chart, frame, panels, columns, axis=margin), shows

@@ -13,14 +13,15 @@ from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.painters import Painters
 from pathweave.plots.palette import SCHEMES_LIGHT, dark_colours
-from pathweave.plots.reproduced import reproduced_figure
+from pathweave.plots.reproduced import Shown, reproduced_figure
 from pathweave.report.library import library
 from pathweave.report.steps import Steps
-from pathweave.reproducing.paper import Number, Order
+from pathweave.reproducing.paper import Number, Order, Shape
 from pathweave.reproducing.reproduced import counted_text
 from pathweave.reproducing.words import (
     claim_text,
     difference_text,
+    heading_text,
     order_text,
     sample_text,
     shown_unit,
@@ -33,7 +34,7 @@ from pathweave.results.units import scale
 from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
     from pathlib import Path
 
     from pathweave.plots.figure import Figure
@@ -62,6 +63,7 @@ class Line:
 class ReasonPart:
     """An explanation in the page."""
 
+    heading: str
     reason: str
     outcome: str
     command: str
@@ -99,11 +101,12 @@ class RowPart:
 
 def build_reports(
     found: Sequence[tuple[Paper, Sequence[Reproduced]]],
+    names: Container[str],
     stored: Callable[[Row], StoredScenario | None],
     out: Path,
     steps: Steps | None = None,
 ) -> list[Path]:
-    """Write a page for each paper to `out`, and an index; the pages, the index last.
+    """Write a page for each paper of `names` to `out`, and an index of all; the index comes last.
 
     `stored` gives the runs of a row. Raises `OSError` when a page cannot be written.
     """
@@ -112,8 +115,9 @@ def build_reports(
     with Painters() as painters:
         script = library(painters)
         read: dict[tuple[Path, ...], StoredScenario] = {}
-        for place, (paper, rows) in enumerate(found, start=1):
-            steps.reading(paper.title, place, len(found))
+        asked = [each for each in found if each[0].name in names]
+        for place, (paper, rows) in enumerate(asked, start=1):
+            steps.reading(paper.title, place, len(asked))
             parts = [_row(paper, each, stored, read) for each in rows]
             charts = {
                 f"{part.anchor}-{figure.name}": figure.spec()
@@ -139,7 +143,12 @@ def build_reports(
         title="Published experiments, reproduced",
         counted=counted_text(each for _, rows in found for each in rows),
         papers=[
-            (paper, counted_text(rows), [(each, why_text(each.why)) for each in rows])
+            (
+                paper,
+                counted_text(rows),
+                [(each, why_text(each.why)) for each in rows],
+                (out / paper.name / PAGE).is_file(),
+            )
             for paper, rows in found
         ],
     )
@@ -205,34 +214,51 @@ def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
             for before, after in zip(reason.before, reason.after, strict=True)
         ]
         outcome = why_text(reason.outcome)
-        reasons.append(ReasonPart(reason.because.reason, outcome, reason.command, changes))
+        reasons.append(
+            ReasonPart(
+                heading_text(reason.because),
+                reason.because.reason,
+                outcome,
+                reason.command,
+                changes,
+            )
+        )
     said, verdict = claim_text(claim), verdict_text(judged)
     return ClaimPart(claim.name, said, verdict, lines, judged.because, reasons)
 
 
 def _figure(judged: Judged) -> Figure | None:
-    """Published numbers and ours, where a claim has several."""
+    """Published numbers and ours, or ours in the published order, where a claim has several."""
     claim = judged.claim
     points = [point for point in judged.points if point.sample.mean is not None]
-    if not isinstance(claim, Number) or len(points) < 2:
+    if isinstance(claim, Shape) or len(points) < 2:
         return None
-    axes = claim.expected.axes
-    compared = "scheme" if "scheme" in axes else (axes[0] if axes else "")
     unit = shown_unit(claim, [point.sample for point in points])
     one = scale(unit) / scale(unit_of(claim))
+    compared = _compared(claim)
     rows = [
-        (
-            ", ".join(name for axis, name in point.sample.at.items() if axis != compared),
-            point.sample.at.get(compared, ""),
-            (point.sample.mean or 0.0) / one,
-            None if point.sample.half is None else point.sample.half / one,
-            None if point.published is None else point.published / one,
+        Shown(
+            panel=", ".join(name for axis, name in point.sample.at.items() if axis != compared),
+            variant=point.sample.at.get(compared, ""),
+            ours=(point.sample.mean or 0.0) / one,
+            half=None if point.sample.half is None else point.sample.half / one,
+            at_least=point.sample.at_least,
+            published=None if point.published is None else point.published / one,
         )
         for point in points
     ]
     name = "".join(letter if letter.isalnum() else "-" for letter in claim.name.lower())
-    title = claim.says or claim.expected.title
-    return reproduced_figure(name, title, claim.name, unit, rows)
+    if isinstance(claim, Order):
+        return reproduced_figure(name, claim.says, claim.measured.title, unit, rows)
+    return reproduced_figure(name, claim.says or claim.expected.title, claim.name, unit, rows)
+
+
+def _compared(claim: Number | Order) -> str:
+    """The axis along which variants are compared in a panel."""
+    if isinstance(claim, Order):
+        return claim.axis
+    axes = claim.expected.axes
+    return "scheme" if "scheme" in axes else (axes[0] if axes else "")
 
 
 def _render(name: str, **values: Any) -> str:

@@ -17,6 +17,7 @@ from pathweave.reproducing.verdict import Outcome
 from pathweave.reproducing.words import (
     claim_text,
     difference_text,
+    heading_text,
     order_text,
     sample_text,
     shown_unit,
@@ -160,7 +161,10 @@ def _claims(found: Reproduced) -> list[str]:
         settings = ", ".join(f"`{each}`" for each in reason.because.sets)
         gave = f" With {settings or reason.because.scenario}: {'; '.join(moved)}." if moved else ""
         verdict = why_text(reason.outcome)
-        lines += ["", f'Why "{claim.name}" differs: {reason.because.reason}{gave} **{verdict}**']
+        lines += [
+            "",
+            f"{heading_text(reason.because)}: {reason.because.reason}{gave} **{verdict}**",
+        ]
     return lines
 
 

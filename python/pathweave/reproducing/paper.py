@@ -44,6 +44,7 @@ picture.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
@@ -72,9 +73,10 @@ _ROW_KEYS = {
 }  # fmt: skip
 _CLAIM_KEYS = {"name", "says", "at"}
 _BECAUSE_KEYS = {"claim", "reason", "set", "only", "scenario", "size", "at", "expects", "seeds"}
-EXPECTS = ("towards", "up", "down", "holds")
-"""What an ablation may do to a number: come nearer to the published one, rise, fall; or to a claim:
-make it hold."""
+EXPECTS = ("towards", "up", "down", "holds", "scatters", "fails")
+"""What an ablation may do to a number: come nearer to the published one, rise, fall, or scatter so
+much that the published one may be that of a run; or to a claim: make it hold, or make it fail,
+which says why it agrees."""
 
 Axes = dict[str, list[str]]
 
@@ -143,6 +145,11 @@ class Because:
     """One of `EXPECTS`."""
     seeds: int | None
     """Seeds that it takes; the row's if None."""
+
+    @property
+    def of_agreement(self) -> bool:
+        """Whether it says why a claim agrees, not why it differs."""
+        return self.expects == "fails"
 
 
 @dataclass(frozen=True)
@@ -250,11 +257,10 @@ def _row(folder: Path, name: str, row: Mapping[str, Any], axes_of: Callable[[Pat
                     claims.append(parse(entry, axes, names))
             except InputError as error:
                 raise InputError(f"entry {place} of {kind}: {error}") from error
-    known = {claim.name for claim in claims}
     because: list[Because] = []
     for place, entry in enumerate(row.get("because", []), start=1):
         try:
-            because.append(_because(entry, name, row, known, axes))
+            because.append(_because(entry, name, row, claims, axes))
         except InputError as error:
             raise InputError(f"entry {place} of because: {error}") from error
     return Row(
@@ -321,11 +327,13 @@ def _shape(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Shape:
     above, below = _bound(entry, "above"), _bound(entry, "below")
     if above is None and below is None:
         raise InputError("a shape needs above, below or both")
+    if above is not None and below is not None and above >= below:
+        raise InputError(f"above must be less than below, not {above:g} and {below:g}")
     trend = str(entry.get("trend", ""))
     along: tuple[str, ...] = ()
     if trend:
         check_axis(trend, axes)
-        along = tuple(entry.get("along", axes[trend]))
+        along = _texts({"along": axes[trend], **entry}, "along")
         for name in along:
             check_name(trend, name, axes)
         if len(along) < 3:
@@ -343,14 +351,20 @@ def _shape(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Shape:
 
 
 def _because(
-    entry: Mapping[str, Any], name: str, row: Mapping[str, Any], claims: set[str], axes: Axes
+    entry: Mapping[str, Any],
+    name: str,
+    row: Mapping[str, Any],
+    claims: Sequence[Claim],
+    axes: Axes,
 ) -> Because:
     _known(entry, _BECAUSE_KEYS)
     if "program" in row:
         raise InputError("a program has no settings that could be changed")
-    claim = entry.get("claim", next(iter(claims), "") if len(claims) == 1 else "")
-    if claim not in claims:
-        raise InputError(f"claim must be one of {', '.join(sorted(claims))}, not {claim!r}")
+    names = sorted(claim.name for claim in claims)
+    numbers = [claim.name for claim in claims if isinstance(claim, Number)]
+    claim = entry.get("claim", names[0] if len(names) == 1 else "")
+    if claim not in names:
+        raise InputError(f"claim must be one of {', '.join(names)}, not {claim!r}")
     expects = entry.get("expects", "towards")
     if expects not in EXPECTS:
         raise InputError(f"expects must be one of {', '.join(EXPECTS)}, not {expects!r}")
@@ -359,6 +373,8 @@ def _because(
     if not any(key in entry for key in ("set", "scenario", "size")):
         raise InputError("give what is changed: set, scenario or size")
     _at(entry, axes)  # whose names must be there
+    if expects == "scatters" and claim not in numbers:
+        raise InputError(f"only a number scatters, and {claim!r} is none")
     return Because(
         claim=str(claim),
         reason=" ".join(str(entry["reason"]).split()),
@@ -390,7 +406,7 @@ def _bound(entry: Mapping[str, Any], key: str) -> float | None:
     value = entry.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise InputError(f"{key} must be a number, not {value!r}")
     return float(value)
 

@@ -2,8 +2,11 @@
 
 An ablation explains a number that differs when it moves it in the stated direction, and the number
 then agrees; in part when it moves it and the number still does not agree. One that does not move it
-in that direction is refuted. Explanations of orders and shapes, and those that expect the claim to
-hold, are judged by whether it does then.
+in that direction is refuted. So it is with a shape's bounds. Explanations of orders and trends, and
+those that expect the claim to hold, are judged by whether it does then. A number that scatters is
+explained where the published one lies in the 95 % interval of one more run.
+
+Claims that agree are explained, too: by an ablation under which they do not.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import Number, Order, Shape
 from pathweave.reproducing.sample import aligned, variants_of
-from pathweave.reproducing.verdict import Outcome, judge, number_outcome
+from pathweave.reproducing.verdict import Outcome, bounds_outcome, judge, number_outcome
+from pathweave.statistics.interval import prediction_half_width
 from pathweave.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
@@ -62,7 +66,7 @@ def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
     found: list[Reason] = []
     for because in row.because:
         about = next(each for each in judged if each.claim.name == because.claim)
-        if about.outcome in (Outcome.AGREES, Outcome.IN_ORDER):
+        if not is_open(because, about):
             continue
         ablation = _ablation(because, record)
         if ablation is None:
@@ -88,13 +92,26 @@ def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
     return found
 
 
+def is_open(because: Because, judged: Judged) -> bool:
+    """Whether there is something that the explanation can be of."""
+    if because.of_agreement:
+        return judged.outcome is not Outcome.NOT_RUN
+    if judged.outcome is Outcome.IN_ORDER:  # of numbers some need not agree
+        return isinstance(judged.claim, Number)
+    return judged.outcome is not Outcome.AGREES
+
+
 def explained(judged: Judged, found: Sequence[Reason]) -> Explained:
     """What is known of why a claim differs: the best of its explanations.
 
     Numbers are explained when each variant that differs is; in part when some are.
     """
     claim = judged.claim
-    own = [reason for reason in found if reason.because.claim == claim.name]
+    own = [
+        reason
+        for reason in found
+        if reason.because.claim == claim.name and not reason.because.of_agreement
+    ]
     outcomes = {reason.outcome for reason in own}
     best = next((outcome for outcome in _BEST if outcome in outcomes), Explained.UNEXPLAINED)
     if best is not Explained.EXPLAINED or not isinstance(claim, Number):
@@ -150,22 +167,71 @@ def _outcome(
 ) -> Explained:
     if not chosen:
         return Explained.NOT_RUN
-    if not isinstance(claim, Number) or because.expects == "holds":
+    if because.of_agreement:
+        return Explained.EXPLAINED if _fails(claim, befores, chosen) else Explained.REFUTED
+    holds = not isinstance(claim, Number) and _holds(claim, befores, chosen)
+    if holds or _is_whole(claim):
+        return Explained.EXPLAINED if holds else Explained.REFUTED
+    if because.expects == "holds":
         return Explained.EXPLAINED if _holds(claim, befores, chosen) else Explained.REFUTED
-    agrees = True
-    open_ = [
-        (before, then, published)
-        for before, then, place in chosen
-        if number_outcome(before, published := claim.expected.points[place].value, claim.expected)
-        is not Outcome.AGREES
-    ]
+    outcomes = [_point_outcome(claim, before, place) for before, _, place in chosen]
+    # What differs is to be explained; where nothing does, what is not decided.
+    worst = Outcome.DIFFERS if Outcome.DIFFERS in outcomes else Outcome.UNDECIDED
+    open_ = [each for each, outcome in zip(chosen, outcomes, strict=True) if outcome is worst]
     if not open_:
         return Explained.REFUTED  # it is about variants that agree without it
-    for before, then, published in open_:
-        if not _moved(because.expects, before, then, published):
-            return Explained.REFUTED
-        agrees &= number_outcome(then, published, claim.expected) is Outcome.AGREES
-    return Explained.EXPLAINED if agrees else Explained.IN_PART
+    if because.expects == "scatters":
+        near = [_may_be_a_run(then, _target(claim, before, place)) for before, then, place in open_]
+        return _parts(near)
+    if not all(
+        _moved(because.expects, before, then, _target(claim, before, place))
+        for before, then, place in open_
+    ):
+        return Explained.REFUTED
+    agree = [_point_outcome(claim, then, place) is Outcome.AGREES for _, then, place in open_]
+    return Explained.EXPLAINED if all(agree) else Explained.IN_PART
+
+
+def _parts(good: Sequence[bool]) -> Explained:
+    if all(good):
+        return Explained.EXPLAINED
+    return Explained.IN_PART if any(good) else Explained.REFUTED
+
+
+def _is_whole(claim: Claim) -> bool:
+    """Whether a claim is about its variants together, not about each."""
+    return isinstance(claim, Order) or (isinstance(claim, Shape) and bool(claim.trend))
+
+
+def _point_outcome(claim: Claim, sample: Sample, place: int) -> Outcome:
+    """The verdict on one variant of a number or of a shape's bounds."""
+    if isinstance(claim, Number):
+        return number_outcome(sample, claim.expected.points[place].value, claim.expected)
+    assert isinstance(claim, Shape)  # noqa: S101 - orders are whole
+    return bounds_outcome(claim, sample)
+
+
+def _target(claim: Claim, before: Sample, place: int) -> float:
+    """What a number should come to: the published one, or the bound that it breaks."""
+    if isinstance(claim, Number):
+        return claim.expected.points[place].value
+    assert isinstance(claim, Shape)  # noqa: S101 - orders are whole
+    mean = before.mean or 0.0
+    bounds = [bound for bound in (claim.above, claim.below) if bound is not None]
+    return min(bounds, key=lambda bound: abs(bound - mean))
+
+
+def _fails(
+    claim: Claim, befores: Sequence[Sample], chosen: Sequence[tuple[Sample, Sample, int]]
+) -> bool:
+    """Whether something that agrees differs with what came of the ablation."""
+    if not _is_whole(claim):
+        return any(
+            _point_outcome(claim, before, place) is Outcome.AGREES
+            and _point_outcome(claim, then, place) is Outcome.DIFFERS
+            for before, then, place in chosen
+        )
+    return _judged_with(claim, befores, chosen).outcome is Outcome.DIFFERS
 
 
 def _holds(
@@ -175,20 +241,43 @@ def _holds(
 
     Of numbers and bounds it is enough that those of these variants agree.
     """
-    found = list(befores)
-    for _, then, place in chosen:
-        found[place] = then
-    judged = judge(claim, found)
-    if isinstance(claim, Order) or (isinstance(claim, Shape) and claim.trend):
+    judged = _judged_with(claim, befores, chosen)
+    if _is_whole(claim):
         return judged.outcome in (Outcome.AGREES, Outcome.IN_ORDER)
     agrees = all(judged.points[place].outcome is Outcome.AGREES for *_, place in chosen)
     return agrees or judged.outcome is Outcome.IN_ORDER
 
 
+def _judged_with(
+    claim: Claim, befores: Sequence[Sample], chosen: Sequence[tuple[Sample, Sample, int]]
+) -> Judged:
+    found = list(befores)
+    for _, then, place in chosen:
+        found[place] = then
+    return judge(claim, found)
+
+
+def _may_be_a_run(found: Sample, published: float) -> bool:
+    """Whether one more run would give the published number with a probability of 95 %."""
+    half = prediction_half_width(list(found.values.values()))
+    return half is not None and found.mean is not None and abs(published - found.mean) <= half
+
+
 def _moved(expects: str, before: Sample, after: Sample, published: float) -> bool:
-    """Whether the number has moved in the stated direction, as far as the seeds tell."""
+    """Whether the number has moved in the stated direction, as far as the seeds tell.
+
+    Towards the published one is nearer to it. A lower bound shows a fall to what is below it, and a
+    rise from what is.
+    """
     difference = paired_difference(after.values, before.values)
     if difference.mean is None or difference.p_value is None or before.mean is None:
         return False
-    wanted = {"up": 1.0, "down": -1.0}.get(expects, published - before.mean)
+    if (before.at_least and difference.mean > 0) or (after.at_least and difference.mean < 0):
+        return False
+    if expects == "towards":
+        if before.at_least and published > before.mean:
+            return False
+        nearer = abs(published - before.mean - difference.mean) < abs(published - before.mean)
+        return nearer and difference.p_value < LEVEL
+    wanted = 1.0 if expects == "up" else -1.0
     return difference.mean * wanted > 0 and difference.p_value < LEVEL

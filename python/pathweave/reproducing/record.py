@@ -21,6 +21,10 @@ FILE = "reproduced.json"
 FORMAT = 1
 
 
+ASKED = ("claim", "set", "scenario", "size", "only", "at")
+"""Keys of an ablation in the file that are its explanation's."""
+
+
 @dataclass(frozen=True)
 class Ablation:
     """What came of the runs that an explanation asks for."""

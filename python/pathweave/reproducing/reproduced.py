@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathweave.reproducing.reasons import Explained, Reason, explained, reasons
+from pathweave.reproducing.reasons import Explained, Reason, explained, is_open, reasons
 from pathweave.reproducing.sample import aligned
-from pathweave.reproducing.verdict import Judged, Outcome, judge, overall
+from pathweave.reproducing.verdict import Judged, Outcome, judge, not_run, overall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pathweave.reproducing.paper import Because, Row
+    from pathweave.reproducing.paper import Because, Claim, Row
     from pathweave.reproducing.record import Record
 
 
@@ -59,23 +59,22 @@ class Reproduced:
         return f"{good} of {len(self.judged)} claims agree"
 
     def to_explain(self) -> list[Because]:
-        """The explanations that are about claims that do not agree."""
-        open_ = {
-            each.claim.name
-            for each in self.judged
-            if each.outcome in (Outcome.DIFFERS, Outcome.UNDECIDED)
-        }
-        return [because for because in self.row.because if because.claim in open_]
+        """The explanations that have something to explain."""
+        by_name = {each.claim.name: each for each in self.judged}
+        return [each for each in self.row.because if is_open(each, by_name[each.claim])]
 
 
 def reproduced(row: Row, record: Record | None) -> Reproduced:
     """Judge a row by what its runs gave; `record` is None where nothing was run."""
-    judged = tuple(
-        judge(claim, aligned(claim, record.samples.get(claim.name, ()) if record else ()))
-        for claim in row.claims
-    )
+    judged = tuple(_judged(claim, record) for claim in row.claims)
     found = reasons(row, record, judged) if record else []
     return Reproduced(row, record, judged, tuple(found))
+
+
+def _judged(claim: Claim, record: Record | None) -> Judged:
+    if record is None or claim.name not in record.samples:
+        return not_run(claim, aligned(claim, ()))
+    return judge(claim, aligned(claim, record.samples[claim.name]))
 
 
 def counts(rows: Iterable[Reproduced]) -> tuple[Counter[Outcome], Counter[Explained]]:
@@ -98,6 +97,7 @@ def counted_text(rows: Iterable[Reproduced]) -> str:
         Outcome.IN_ORDER: ("agrees in order", "agree in order"),
         Outcome.DIFFERS: ("differs", "differ"),
         Outcome.UNDECIDED: ("is not decided", "are not decided"),
+        Outcome.NO_VALUE: ("has no value", "have no value"),
         Outcome.PICTURE: ("can only be compared by eye",) * 2,
         Outcome.NOT_RUN: ("has not been run", "have not been run"),
     }
@@ -106,7 +106,8 @@ def counted_text(rows: Iterable[Reproduced]) -> str:
         for each, text in words.items()
         if verdicts[each]
     ]
-    said = f"Of {len(several)} rows, {_joined(parts)}."
+    rows_of = "1 row" if len(several) == 1 else f"{len(several)} rows"
+    said = f"Of {rows_of}, {_joined(parts)}."
     known = [f"{why[each]} {_BE[why[each] == 1]} {each.value}" for each in _SETTLED if why[each]]
     waiting = why[Explained.NOT_RUN]
     if waiting:

@@ -26,6 +26,8 @@ class Sample:
     """By seed."""
     at_least: bool = False
     """Whether some value is only a lower bound."""
+    lacking: int = 0
+    """Seeds that were run and have no value."""
 
     @property
     def mean(self) -> float | None:
@@ -34,8 +36,18 @@ class Sample:
 
     @property
     def half(self) -> float | None:
-        """Half the 95 % interval of the mean; None for fewer than two seeds and for bounds."""
-        return None if self.at_least else half_width(list(self.values.values()))
+        """Half the 95 % interval of the mean; None for fewer than two seeds and for bounds.
+
+        Neither is there one where some seeds have no value: they may be the largest.
+        """
+        known = not self.at_least and not self.lacking
+        return half_width(list(self.values.values())) if known else None
+
+    @property
+    def least(self) -> float | None:
+        """The lower end of the interval of bounds; None for fewer than two seeds."""
+        half = half_width(list(self.values.values()))
+        return None if half is None or self.mean is None or self.lacking else self.mean - half
 
     @property
     def label(self) -> str:
@@ -48,13 +60,15 @@ class Sample:
             "at": dict(self.at),
             "values": {str(seed): value for seed, value in self.values.items()},
         }
-        return found | ({"at_least": True} if self.at_least else {})
+        found |= {"at_least": True} if self.at_least else {}
+        return found | ({"lacking": self.lacking} if self.lacking else {})
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Sample:
         """The inverse of `to_json`."""
         values = {int(seed): float(each) for seed, each in value["values"].items()}
-        return Sample(value["at"], values, bool(value.get("at_least", False)))
+        bound, lacking = bool(value.get("at_least", False)), int(value.get("lacking", 0))
+        return Sample(value["at"], values, bound, lacking)
 
 
 def variants_of(claim: Claim) -> list[dict[str, str]]:
@@ -76,15 +90,23 @@ def aligned(claim: Claim, found: Sequence[Sample]) -> tuple[Sample, ...]:
 
 def samples(claim: Claim, scenario: StoredScenario) -> tuple[Sample, ...]:
     """What the runs of a scenario give for each variant of a claim, in the claim's order."""
+    return tuple(sample_of(claim, scenario, at, at) for at in variants_of(claim))
+
+
+def sample_of(
+    claim: Claim, scenario: StoredScenario, at: Mapping[str, str], here: Mapping[str, str]
+) -> Sample:
+    """What the runs of a scenario give for a variant of a claim, which is called `here` there."""
     measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
-    found: list[Sample] = []
-    for at in variants_of(claim):
-        by_seed = measured.by_seed(scenario, at)
-        found.append(
-            Sample(
-                at,
-                {seed: each.value for seed, each in by_seed.items()},
-                any(each.at_least for each in by_seed.values()),
-            )
-        )
-    return tuple(found)
+    by_seed = measured.by_seed(scenario, here)
+    ran = {
+        run.seed
+        for run in scenario.counted().runs
+        if all(run.axes.get(axis) == name for axis, name in here.items())
+    }
+    return Sample(
+        at,
+        {seed: each.value for seed, each in by_seed.items()},
+        any(each.at_least for each in by_seed.values()),
+        len(ran) - len(by_seed) if by_seed else 0,
+    )

@@ -12,8 +12,8 @@ An order holds when every two neighbouring levels do, and is contradicted when t
 reversed. A shape holds when its interval lies within its bounds, and differs when it lies wholly
 outside.
 
-Nothing is decided by one seed, and a lower bound (too much was unfinished) can only show that a
-value is too large.
+Nothing is decided by one seed, or where some seeds have no value. A lower bound (too much was
+unfinished) can only show that a value is too large, or the larger of two.
 """
 
 from __future__ import annotations
@@ -45,8 +45,18 @@ class Outcome(StrEnum):
     IN_ORDER = "agrees in order"
     DIFFERS = "differs"
     UNDECIDED = "not decided"
+    NO_VALUE = "no value"
     PICTURE = "picture only"
     NOT_RUN = "not run"
+
+
+_WORST = (
+    Outcome.NOT_RUN,
+    Outcome.DIFFERS,
+    Outcome.NO_VALUE,
+    Outcome.UNDECIDED,
+    Outcome.IN_ORDER,
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Judged:
 def judge(claim: Claim, found: Sequence[Sample]) -> Judged:
     """Judge a claim by what our runs give; `found` are its samples in order."""
     if not any(sample.values for sample in found):
-        return Judged(claim, Outcome.NOT_RUN, _unjudged(claim, found))
+        return _unjudged(claim, found, Outcome.NO_VALUE)
     if isinstance(claim, Number):
         return _number(claim, found)
     if isinstance(claim, Order):
@@ -89,11 +99,16 @@ def judge(claim: Claim, found: Sequence[Sample]) -> Judged:
     return _trend(claim, found) if claim.trend else _shape(claim, found)
 
 
+def not_run(claim: Claim, found: Sequence[Sample]) -> Judged:
+    """A claim of which nothing was run."""
+    return _unjudged(claim, found, Outcome.NOT_RUN)
+
+
 def overall(outcomes: Sequence[Outcome], *, picture: bool) -> Outcome:
     """The verdict on a row: that of its worst claim."""
     if not outcomes:
         return Outcome.PICTURE if picture else Outcome.NOT_RUN
-    for worst in (Outcome.NOT_RUN, Outcome.DIFFERS, Outcome.UNDECIDED, Outcome.IN_ORDER):
+    for worst in _WORST:
         if worst in outcomes:
             return worst
     return Outcome.AGREES
@@ -103,10 +118,12 @@ def number_outcome(sample: Sample, published: float, expected: Expected) -> Outc
     """Whether ours agrees with one published number."""
     mean, half = sample.mean, sample.half
     if mean is None:
-        return Outcome.NOT_RUN
+        return Outcome.NO_VALUE
     room = allowance(published, expected)
     if sample.at_least:
-        return Outcome.DIFFERS if mean > published + room else Outcome.UNDECIDED
+        least = sample.least
+        too_large = least is not None and least > published + room
+        return Outcome.DIFFERS if too_large else Outcome.UNDECIDED
     if half is None:
         return Outcome.UNDECIDED
     off = abs(mean - published)
@@ -122,14 +139,14 @@ def allowance(published: float, expected: Expected) -> float:
     return (expected.tolerance or TOLERANCE) * abs(published)
 
 
-def _unjudged(claim: Claim, found: Sequence[Sample]) -> tuple[Point, ...]:
+def _unjudged(claim: Claim, found: Sequence[Sample], outcome: Outcome) -> Judged:
     published: Sequence[float | None] = [None] * len(found)
     if isinstance(claim, Number):
         published = [point.value for point in claim.expected.points]
-    return tuple(
-        Point(sample, Outcome.NOT_RUN, value)
-        for sample, value in zip(found, published, strict=True)
+    points = tuple(
+        Point(sample, outcome, value) for sample, value in zip(found, published, strict=True)
     )
+    return Judged(claim, outcome, points)
 
 
 def _number(claim: Number, found: Sequence[Sample]) -> Judged:
@@ -141,8 +158,8 @@ def _number(claim: Number, found: Sequence[Sample]) -> Judged:
     outcomes = [point.outcome for point in points]
     if all(outcome is Outcome.AGREES for outcome in outcomes):
         return Judged(claim, Outcome.AGREES, points)
-    if Outcome.NOT_RUN in outcomes:
-        return Judged(claim, Outcome.NOT_RUN, points, "some variants have no value")
+    if Outcome.NO_VALUE in outcomes:
+        return Judged(claim, overall(outcomes, picture=False), points)
     steps = _Steps()
     _published_order(points, expected, steps)
     if steps.any and steps.outcome() is Outcome.AGREES:
@@ -166,12 +183,8 @@ class _Steps:
 
     def add(self, what: str, low: Sample, high: Sample) -> None:
         """A pair whose second value must be the larger."""
-        if low.at_least or high.at_least:
-            # A bound on the one that must be larger can still show that it is.
-            certain = high.at_least and not low.at_least
-            p_value = _p(high, low) if certain and _mean(high, low) > 0 else None
-        else:
-            p_value = _p(high, low)
+        known = _least_apart(low, high) is not None
+        p_value = _p(high, low) if known else None
         self.wanted.append((what, p_value, _mean(high, low)))
 
     def outcome(self) -> Outcome:
@@ -197,6 +210,19 @@ class _Steps:
             elif mean < 0:
                 lines.append(f"reversed: {what}")
         return "; ".join(lines)
+
+
+def _least_apart(low: Sample, high: Sample) -> float | None:
+    """How far the second is above the first at least, or below it if negative; None if not known.
+
+    A bound on the larger of the two shows that they are apart as well as its value would.
+    """
+    if low.lacking or high.lacking or (low.at_least and high.at_least):
+        return None
+    apart = _mean(high, low)
+    if (high.at_least and apart < 0) or (low.at_least and apart > 0):
+        return None
+    return apart
 
 
 def _mean(high: Sample, low: Sample) -> float:
@@ -235,7 +261,8 @@ def _published_pair(one: Point, other: Point, expected: Expected, steps: _Steps)
         steps.add(what, low.sample, high.sample)
         return
     found = paired_difference(high.sample.values, low.sample.values)
-    if found.mean is not None and found.half is not None and abs(found.mean) - found.half > room:
+    apart = _least_apart(low.sample, high.sample)
+    if apart is not None and found.half is not None and abs(apart) - found.half > room:
         steps.reversed.append(f"told apart: {what}, which was published as alike")
 
 
@@ -262,12 +289,12 @@ def _compared_axis(expected: Expected) -> str | None:
 def _order(claim: Order, found: Sequence[Sample]) -> Judged:
     by_name = {sample.at[claim.axis]: sample for sample in found}
     points = tuple(
-        Point(sample, Outcome.AGREES if sample.values else Outcome.NOT_RUN) for sample in found
+        Point(sample, Outcome.AGREES if sample.values else Outcome.NO_VALUE) for sample in found
     )
     missing = [name for name, sample in by_name.items() if not sample.values]
     if missing:
         said = f"no value of {', '.join(missing)}"
-        return Judged(claim, Outcome.NOT_RUN, points, said)
+        return Judged(claim, Outcome.NO_VALUE, points, said)
     steps = _Steps()
     for lower, upper in zip(claim.levels, claim.levels[1:], strict=False):
         for low in lower:
@@ -279,21 +306,24 @@ def _order(claim: Order, found: Sequence[Sample]) -> Judged:
 
 
 def _shape(claim: Shape, found: Sequence[Sample]) -> Judged:
-    points = tuple(Point(sample, _bounded(claim, sample)) for sample in found)
+    points = tuple(Point(sample, bounds_outcome(claim, sample)) for sample in found)
     return Judged(claim, overall([point.outcome for point in points], picture=False), points)
 
 
-def _bounded(claim: Shape, sample: Sample) -> Outcome:
+def bounds_outcome(claim: Shape, sample: Sample) -> Outcome:
+    """The verdict on a value that must lie within a shape's bounds."""
     mean, half = sample.mean, sample.half
     if mean is None:
-        return Outcome.NOT_RUN
+        return Outcome.NO_VALUE
     above = -math.inf if claim.above is None else claim.above
     below = math.inf if claim.below is None else claim.below
     if sample.at_least:
-        if mean > below:
+        least = sample.least
+        if least is None or least <= above:
+            return Outcome.UNDECIDED
+        if least > below:
             return Outcome.DIFFERS
-        surely = mean > above and below == math.inf
-        return Outcome.AGREES if surely else Outcome.UNDECIDED
+        return Outcome.AGREES if below == math.inf else Outcome.UNDECIDED
     if half is None:
         return Outcome.UNDECIDED
     low, high = mean - half, mean + half
@@ -312,8 +342,8 @@ def _trend(claim: Shape, found: Sequence[Sample]) -> Judged:
         taus = {seed: kendall_tau([sample.values[seed] for sample in along]) for seed in seeds}
         sample = Sample(at, taus)
         # The rank of a value of which only a lower bound is known is not known either.
-        bounds = any(each.at_least for each in along)
-        points.append(Point(sample, Outcome.UNDECIDED if bounds else _bounded(claim, sample)))
+        bounds = any(each.at_least or each.lacking for each in along)
+        points.append(Point(sample, Outcome.UNDECIDED if bounds else bounds_outcome(claim, sample)))
     outcome = overall([point.outcome for point in points], picture=False)
     return Judged(claim, outcome, tuple(points))
 

@@ -13,7 +13,7 @@ from pathweave.results.units import number, rate_unit, scale, time_unit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.reproducing.paper import Claim
+    from pathweave.reproducing.paper import Because, Claim
     from pathweave.reproducing.sample import Sample
     from pathweave.reproducing.verdict import Judged, Point
 
@@ -56,7 +56,10 @@ def sample_text(claim: Claim, sample: Sample, unit: str | None = None) -> str:
     one = scale(shown) / scale(unit_of(claim))
     if sample.at_least:
         return _with_unit(f"at least {number(mean / one, 3)}", shown)
-    return _with_unit(plus_minus(mean / one, None if half is None else half / one), shown)
+    text = _with_unit(plus_minus(mean / one, None if half is None else half / one), shown)
+    if not sample.lacking:
+        return text
+    return f"{text} ({len(sample.values)} of {len(sample.values) + sample.lacking} seeds)"
 
 
 def unit_of(claim: Claim) -> str:
@@ -99,6 +102,11 @@ def why_text(why: Explained | None) -> str:
     if why is None:
         return ""
     return "explanation not run" if why is Explained.NOT_RUN else why.value
+
+
+def heading_text(because: Because) -> str:
+    """What an explanation is of: 'Why "goodput" differs'."""
+    return f'Why "{because.claim}" {"agrees" if because.of_agreement else "differs"}'
 
 
 def _with_unit(text: str, unit: str) -> str:

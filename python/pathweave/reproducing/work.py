@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError
-from pathweave.reproducing.paper import Number, find_papers, read_paper
+from pathweave.reproducing.paper import find_papers, read_paper
 from pathweave.reproducing.reasons import chosen_variants
 from pathweave.reproducing.record import Ablation, Record
-from pathweave.reproducing.sample import Sample, samples, variants_of
+from pathweave.reproducing.sample import Sample, sample_of, samples, variants_of
 from pathweave.results import layout
 from pathweave.results.read import find_runs
 from pathweave.running.session import Request, open_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pathweave.reproducing.paper import Axes, Because, Paper, Row
     from pathweave.results.read import StoredScenario
@@ -53,11 +54,12 @@ def read_papers(folder: Path, names: Sequence[str]) -> list[tuple[Paper, list[Ro
     that is not there, and for mistakes in `expected.toml`.
     """
     known = {path.name: path for path in find_papers(folder)}
+    beside = f"{folder}/"
     if not known:
         raise InputError(f"no paper in {folder}: a paper is a folder with expected.toml")
     wanted: dict[str, list[str] | None] = {}
     for name in names or list(known):
-        paper, _, row = name.strip("/").partition("/")
+        paper, _, row = name.removeprefix(beside).strip("/").partition("/")
         if paper not in known:
             raise InputError(f'there is no paper "{paper}" in {folder}; there are {_list(known)}')
         rows = wanted.setdefault(paper, [] if row else None)
@@ -74,6 +76,15 @@ def read_papers(folder: Path, names: Sequence[str]) -> list[tuple[Paper, list[Ro
                 raise InputError(f'{name} has no row "{row}"; it has {_list(by_name)}')
         found.append((paper, [row for row in paper.rows if rows is None or row.name in rows]))
     return found
+
+
+def check_size(rows: Sequence[Row], size: str) -> None:
+    """Raise `InputError` for a size that none of these rows has."""
+    known = {QUICK: None} | {
+        name: None for row in rows if row.scenario is not None for name in _sizes(row.scenario)
+    }
+    if size not in known:
+        raise InputError(f'none of these rows has a size "{size}"; they have {_list(known)}')
 
 
 def axes_of(scenario: Path) -> Axes:
@@ -128,12 +139,14 @@ def stored(session: Session) -> StoredScenario | None:
     return find_runs(folders)[0] if folders else None
 
 
-def record_row(row: Row, session: Session | None, wanted: Wanted) -> Record | None:
+def record_row(row: Row, session: Session | None) -> Record | None:
     """What a row's runs gave, without ablations; None where nothing was run."""
     version = core().version()
     if row.program is not None:
         gave = _from_program(row)
-        return Record(version, wanted.size, "", f"python {row.program}", (), {}, gave)
+        return Record(
+            version, QUICK, "", f"python papers/{row.paper}/{row.program.name}", (), {}, gave
+        )
     if session is None:
         return None
     found = stored(session)
@@ -141,9 +154,9 @@ def record_row(row: Row, session: Session | None, wanted: Wanted) -> Record | No
         return None
     return Record(
         version=version,
-        size=wanted.size,
+        size=session.request.size or QUICK,
         settings=session.plan.settings.hash,
-        command=session.request.command,
+        command=_command(row, session),
         seeds=tuple(sorted({run.seed for run in found.runs})),
         workload=_workload(found),
         samples={claim.name: samples(claim, found) for claim in row.claims},
@@ -156,7 +169,7 @@ def _workload(scenario: StoredScenario) -> dict[str, str]:
     for run in scenario.runs:
         if str(run.seed) in found or "flows" not in run.tables:
             continue
-        flows = run.read("flows", ["id", "group", "source", "destination", "size_bytes"])
+        flows = run.read("flows", ["id", "group", "source", "destination", "start_s", "size_bytes"])
         first = flows.sort("id").group_by("group", maintain_order=True).head(_DRAWN).drop("id")
         text = json.dumps(first.rows(), ensure_ascii=False)
         found[str(run.seed)] = hashlib.sha256(text.encode()).hexdigest()[:_SHORT]
@@ -171,14 +184,11 @@ def record_ablation(row: Row, because: Because, session: Session) -> Ablation | 
     claim = row.claim(because.claim)
     assert claim is not None  # noqa: S101 - the row was read with it
     axes = set(session.axes)
-    measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
     gave: list[Sample] = []
     for at in variants_of(claim):
         # A scenario made for the explanation may lack axes of the row's.
         here = {axis: name for axis, name in at.items() if axis in axes}
-        by_seed = measured.by_seed(found, here)
-        values = {seed: each.value for seed, each in by_seed.items()}
-        gave.append(Sample(at, values, any(each.at_least for each in by_seed.values())))
+        gave.append(sample_of(claim, found, at, here))
     return Ablation(
         claim=because.claim,
         sets=because.sets,
@@ -186,7 +196,7 @@ def record_ablation(row: Row, because: Because, session: Session) -> Ablation | 
         size=because.size,
         only=because.only,
         at=because.at,
-        command=session.request.command,
+        command=_command(row, session),
         seeds=len({run.seed for run in found.runs}),
         samples=tuple(gave),
     )
@@ -223,10 +233,21 @@ def _from_program(row: Row) -> dict[str, tuple[Sample, ...]]:
     return found
 
 
+def _command(row: Row, session: Session) -> str:
+    """The command line that gives the same runs from the project's folder, wherever it is."""
+    request = session.request
+    here = replace(request, path=Path("papers", row.paper, request.path.name))
+    chosen = "".join(f" --only {shlex.quote(each)}" for each in request.only)
+    return here.command + chosen
+
+
 def _size(scenario: Path, wanted: str) -> str | None:
     """The wanted size where the file has it; the file as it stands otherwise."""
-    sizes: Mapping[str, object] = tomllib.loads(scenario.read_text("utf-8")).get("sizes", {})
-    return wanted if wanted in sizes else None
+    return wanted if wanted in _sizes(scenario) else None
+
+
+def _sizes(scenario: Path) -> Mapping[str, object]:
+    return tomllib.loads(scenario.read_text("utf-8")).get("sizes", {})
 
 
 def _list(names: Mapping[str, object]) -> str:

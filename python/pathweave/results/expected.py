@@ -34,13 +34,14 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results.measured import (
     MEASURED_KEYS,
     Measured,
-    check_axis,
+    check_axes,
     check_name,
     parse_measured,
 )
@@ -175,15 +176,13 @@ def parse_number(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) ->
         known = ", ".join(sorted(NUMBER_KEYS))
         raise InputError(f'unknown key "{unknown[0]}"; known are {known}')
     measured = parse_measured(entry, axes)
-    nesting = tuple(entry.get("axes", axes if "values" in entry else ()))
-    for axis in nesting:
-        check_axis(axis, axes)
+    nesting = check_axes(entry.get("axes", list(axes) if "values" in entry else []), axes)
     if ("value" in entry) == ("values" in entry):
         raise InputError("give either value or values")
     tree = entry["value"] if "value" in entry else entry["values"]
     points = tuple(_points(tree, nesting, axes, {}))
     within = _positive(entry, "within")
-    if within is None and any(point.value == 0 for point in points) and "tolerance" in entry:
+    if within is None and any(point.value == 0 for point in points):
         raise InputError("a published 0 needs within, a difference in the unit, not a tolerance")
     return Expected(
         measured=measured,
@@ -232,4 +231,4 @@ def _points(
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

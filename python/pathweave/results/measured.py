@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
@@ -16,7 +17,7 @@ from pathweave.results.completion import (
 from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
-from pathweave.results.schema import IN_WINDOW
+from pathweave.results.schema import IN_WINDOW, TABLES
 from pathweave.results.summary import counted
 from pathweave.results.units import scale
 
@@ -171,6 +172,9 @@ class Measured:
         )
 
 
+_COLUMNS = {column for columns in TABLES.values() for column in columns} | {"after"}
+"""Columns that rows can be chosen by: those of all tables, and of checks."""
+
 MEASURED_KEYS = {
     "quantity", "check", "statistic", "where", "over", "during", "relative_to", "unit",
 }  # fmt: skip
@@ -186,13 +190,18 @@ def parse_measured(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) 
         raise InputError("give either quantity or check")
     kind, known = ("quantity", QUANTITIES) if "quantity" in entry else ("check", CHECKS)
     name = entry[kind]
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InputError(f"{kind} must be one of {', '.join(known)}, not {name!r}")
     statistic = str(entry.get("statistic", "mean"))
     parse_statistic(statistic)
     unit = str(entry.get("unit", ""))
     scale(unit)
     where, over = (_table(entry, key, "columns and values") for key in ("where", "over"))
+    for column in (*where, *over):
+        if column not in _COLUMNS:
+            close = get_close_matches(column, sorted(_COLUMNS), n=1)
+            instead = f'; did you mean "{close[0]}"?' if close else ""
+            raise InputError(f'no table has a column "{column}"{instead}')
     relative_to = _table(entry, "relative_to", "axes and names")
     for axis, variant in relative_to.items():
         check_name(axis, variant, axes)
@@ -228,6 +237,15 @@ def _table(entry: Mapping[str, Any], key: str, of: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{key} must be a table of {of}")
     return value
+
+
+def check_axes(axes: Any, known: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A list of axes of the scenario. Raises `InputError` for anything else."""
+    if not isinstance(axes, list):
+        raise InputError(f"axes must be a list of names, not {axes!r}")
+    for axis in axes:
+        check_axis(str(axis), known)
+    return tuple(map(str, axes))
 
 
 def _quantity(name: str) -> Quantity:
@@ -296,7 +314,8 @@ def _of_completion(found: Completion, text: str) -> Value | None:
 
     What is unfinished leaves a percentile between two bounds: where these are close, it is the
     middle. Above `FEW_UNFINISHED` a mean over what finished would be one of survivors: then the
-    others count at their age, and it is a lower bound.
+    others count at their age, and it is a lower bound. There is no standard deviation then. A count
+    is of what finished.
     """
     import polars as pl
 
@@ -314,9 +333,16 @@ def _of_completion(found: Completion, text: str) -> Value | None:
         return Value(percentile.value, at_least=True)
     if statistic.kind == "over":
         started = (*found.times, *found.ages)
-        return Value(sum(time > statistic.at for time in started) / len(started))
-    if found.unfinished <= FEW_UNFINISHED:
+        open_ = any(age <= statistic.at for age in found.ages)  # they may still pass it
+        return Value(sum(time > statistic.at for time in started) / len(started), open_)
+    if statistic.kind == "count":
+        return Value(len(found.times))
+    few = found.unfinished <= FEW_UNFINISHED
+    # One that is still under way can be the longest, and the sum is over all.
+    if not found.ages or (few and statistic.kind not in ("max", "sum")):
         value = statistic.of(pl.Series(found.times, dtype=pl.Float64))
         return None if value is None else Value(value)
+    if statistic.kind == "std":
+        return None  # ages bound it on neither side
     value = statistic.of(pl.Series((*found.times, *found.ages), dtype=pl.Float64))
     return None if value is None else Value(value, at_least=True)

@@ -81,7 +81,9 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
 
 
 def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
-    """One row per variant that has jobs: jobs (that start in the measurement window), finished, jct_mean_s, jct_ci_s, percentiles.
+    """One row per variant that has jobs: jobs, finished, jct_mean_s, jct_ci_s, percentiles.
+
+    Jobs are those that start in the measurement window.
 
     The mean is over jobs that finished; percentiles are as those of flows, with `jct_p50_at_least`
     and `jct_p99_at_least`.

@@ -82,6 +82,16 @@ def half_width(values: Sequence[float], level: float = 0.95) -> float | None:
     return t_critical(n - 1, level) * math.sqrt(variance / n)
 
 
+def prediction_half_width(values: Sequence[float], level: float = 0.95) -> float | None:
+    """Half the width of the interval around the mean that one more value is in.
+
+    None below two values. Source: G. J. Hahn, "Factors for calculating two-sided prediction
+    intervals for samples from a normal distribution", JASA 64 (1969) 878-888.
+    """
+    half = half_width(values, level)
+    return None if half is None else half * math.sqrt(len(values) + 1)
+
+
 def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
     """The regularised incomplete beta function I_x(a, b), with `rest` = 1 - x."""
     if x <= 0 or rest <= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
@@ -11,13 +12,14 @@ from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.present import plus_minus
 from pathweave.results.units import number, rate_unit, scale, time_unit
 from pathweave.results.wholefile import write_whole
-from pathweave.surveying.table import COLUMNS, Values, compare
+from pathweave.surveying.table import COLUMNS, Gathered, Values, compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pathweave.surveying.table import Cell, Column, Gathered
+    from pathweave.statistics.paired import Difference
+    from pathweave.surveying.table import Cell, Column
     from pathweave.surveying.workloads import Survey, Workload
 
 RECORD = "measured.json"
@@ -25,6 +27,25 @@ PAGE = "survey.md"
 PICTURE = "survey.png"
 FORMAT = 1
 _MARK = {"better": "▲", "worse": "▼", "not told apart": "≈"}
+
+_TIMES = 900.0
+"""Per cent from which a difference is said as a multiple."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the runs of a workload gave."""
+
+    version: str
+    """Of Pathweave."""
+    gathered: Gathered
+
+    @property
+    def seeds(self) -> int:
+        """Most seeds of a value."""
+        several = (each for own in self.gathered.values() for each in own.values())
+        return max((len(each.by_seed) for each in several), default=0)
+
 
 Table = dict[str, dict[str, "Cell"]]
 
@@ -57,11 +78,14 @@ def write_documents(
     """
     docs = folder.resolve().parent / "docs"
     record = folder / RECORD
-    measured = _recorded(record) | {workload.name: gathered for workload, gathered in found}
+    version = core().version()
+    measured = _recorded(record) | {
+        workload.name: Measured(version, gathered) for workload, gathered in found
+    }
     known = [(each, measured[each.name]) for each in survey.workloads if each.name in measured]
     write_json(record, _json(known))
-    tables = [(workload, compare(survey, gathered)) for workload, gathered in known]
-    text = _page(survey, tables)
+    tables = [(workload, compare(survey, each.gathered)) for workload, each in known]
+    text = _page(survey, tables, [each for _, each in known])
     page = docs / PAGE
     docs.mkdir(exist_ok=True)
     write_whole(page, text.encode())
@@ -71,12 +95,16 @@ def write_documents(
 
 
 def _page(
-    survey: Survey, tables: Sequence[tuple[Workload, Mapping[str, Mapping[str, Cell]]]]
+    survey: Survey,
+    tables: Sequence[tuple[Workload, Mapping[str, Mapping[str, Cell]]]],
+    measured: Sequence[Measured],
 ) -> str:
+    versions = " and ".join(sorted({each.version for each in measured}))
+    seeds = " to ".join(map(str, sorted({each.seeds for each in measured})))
     about = (
         "# Every scheme on the same workloads\n\n"
         "    pathweave survey --record\n\n"
-        f"wrote this page with Pathweave {core().version()}. Values are means over seeds"
+        f"wrote this page with Pathweave {versions}. Values are means over {seeds} seeds"
         " ± half their 95 % interval. Beside each stands its difference to"
         f" {survey.baseline}, paired by seed, in %: ▲ better, ▼ worse, ≈ not told apart (Holm's"
         " correction for all schemes of a column, 5 %). Goodput, RTT, fairness and timeouts are of"
@@ -89,48 +117,54 @@ def _page(
     return "\n".join([about, *parts])
 
 
-def _json(found: Sequence[tuple[Workload, Gathered]]) -> dict[str, Any]:
+def _json(found: Sequence[tuple[Workload, Measured]]) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "version": core().version(),
         "workloads": {
             workload.name: {
-                column: {
-                    scheme: {
-                        "values": {str(seed): value for seed, value in values.by_seed.items()},
-                        "at_least": values.at_least,
+                "version": measured.version,
+                "columns": {
+                    column: {
+                        scheme: {
+                            "values": {str(seed): value for seed, value in values.by_seed.items()},
+                            "at_least": values.at_least,
+                        }
+                        for scheme, values in own.items()
                     }
-                    for scheme, values in own.items()
-                }
-                for column, own in gathered.items()
+                    for column, own in measured.gathered.items()
+                },
             }
-            for workload, gathered in found
+            for workload, measured in found
         },
     }
 
 
-def _recorded(path: Path) -> dict[str, Gathered]:
-    """The numbers of earlier surveys, by workload; none where there are none."""
+def _recorded(path: Path) -> dict[str, Measured]:
+    """What earlier surveys gave, by workload; nothing where there is no file."""
     try:
         content = read_json(path)
     except FileNotFoundError:
         return {}
     try:
         return {
-            workload: {
-                column: {
-                    scheme: Values(
-                        {int(seed): float(value) for seed, value in each["values"].items()},
-                        bool(each["at_least"]),
-                    )
-                    for scheme, each in own.items()
-                }
-                for column, own in gathered.items()
-            }
-            for workload, gathered in content["workloads"].items()
+            workload: Measured(str(each["version"]), _gathered(each["columns"]))
+            for workload, each in content["workloads"].items()
         }
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is damaged: {error!r}") from error
+
+
+def _gathered(columns: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Gathered:
+    return {
+        column: {
+            scheme: Values(
+                {int(seed): float(value) for seed, value in each["values"].items()},
+                bool(each["at_least"]),
+            )
+            for scheme, each in own.items()
+        }
+        for column, own in columns.items()
+    }
 
 
 def _unit(column: Column, cells: Mapping[str, Cell]) -> str:
@@ -151,10 +185,19 @@ def _cell(cell: Cell | None, unit: str) -> str:
         return f"at least {number(mean, 3)}"
     text = plus_minus(mean, None if half is None else half / one)
     difference = cell.difference
-    if difference is None or difference.percent is None or cell.outcome is None:
+    if difference is None or cell.outcome is None:
         return text
-    mark = _MARK.get(cell.outcome, "")
-    return f"{text} ({difference.percent:+.0f} % {mark})".replace("  )", ")")
+    parts = [_change(difference), _MARK.get(cell.outcome, "")]
+    change = " ".join(part for part in parts if part)
+    return f"{text} ({change})" if change else text
+
+
+def _change(difference: Difference) -> str:
+    """A difference as a part of the baseline's value; empty where that is 0."""
+    percent = difference.percent
+    if percent is None:
+        return ""
+    return f"{percent:+.0f} %" if percent < _TIMES else f"{percent / 100 + 1:,.0f} times"
 
 
 def _line(cells: Sequence[str]) -> str:

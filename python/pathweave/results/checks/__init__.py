@@ -14,7 +14,7 @@ from pathweave.results.checks.curvature import sibling_curvature
 from pathweave.results.checks.episodes import silent_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
-from pathweave.results.checks.reaching import rate_settling, total_rate_settling
+from pathweave.results.checks.reaching import rate_settling, start_settling, total_rate_settling
 from pathweave.results.checks.series import queue_samples, window_samples
 from pathweave.results.checks.settling import window_settling
 from pathweave.results.quantities import Quantity
@@ -50,6 +50,9 @@ CHECKS = {
     "silent-episodes": _check(silent_episodes, "episodes", "Episodes without further subflows"),
     "window-settling": _check(window_settling, "settling_s", "Time until the window has settled"),
     "rate-settling": _check(rate_settling, "settling_s", "Time until the rate has settled"),
+    "start-settling": _check(
+        start_settling, "settling_s", "Time until a new flow's rate has settled"
+    ),
     "total-rate-settling": _check(
         total_rate_settling, "settling_s", "Time until the total rate has settled"
     ),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _NEAR = 0.1
 """How far from its final rate a subflow may be when it has reached it."""
+_SHARE_NEAR = 0.2
+"""The same of a flow that starts."""
 _TOTAL_NEAR = 0.05
 """The same of all flows together."""
 _AVERAGED = 5
@@ -74,6 +76,38 @@ def rate_settling(run: StoredRun) -> pl.DataFrame | None:
     return pl.DataFrame(
         rows, schema={"flow": pl.Int64, "subflow": pl.Int64, **text, "settling_s": pl.Float64}
     )
+
+
+def start_settling(run: StoredRun) -> pl.DataFrame | None:
+    """One row per flow that starts while others are under way.
+
+    Columns: flow, name, group, settling_s: from its start until its rate, that of all its subflows
+    together, first is within a fifth of what it comes to before another flow starts or ends.
+    Source: the FMPTCP paper, Figure 6.
+    """
+    import polars as pl
+
+    if not {"rates", "flows"} <= set(run.tables):
+        return None
+    flows = run.read("flows", ["id", "name", "group", "start_s", "end_s"]).sort("start_s", "id")
+    rates = (
+        run.read("rates")
+        .group_by("flow", "time_s")
+        .agg(pl.col("rate_bps").sum())
+        .sort("flow", "time_s")
+    )
+    moments = sorted({*flows["start_s"], *flows["end_s"].drop_nulls()})
+    rows: list[dict[str, object]] = []
+    for number, name, group, begin in flows.select("id", "name", "group", "start_s").rows()[1:]:
+        end = next((moment for moment in moments if moment > begin), math.inf)
+        own = rates.filter(
+            (pl.col("flow") == number) & (pl.col("time_s") > begin) & (pl.col("time_s") <= end)
+        )
+        times, values = own["time_s"].to_list(), own["rate_bps"].to_list()
+        found = reaching_s(times, values, begin, _SHARE_NEAR)
+        rows.append({"flow": number, "name": name, "group": group, "settling_s": found})
+    text = {"name": pl.String, "group": pl.String}
+    return pl.DataFrame(rows, schema={"flow": pl.Int64, **text, "settling_s": pl.Float64})
 
 
 def total_rate_settling(run: StoredRun) -> pl.DataFrame | None:
