@@ -72,7 +72,9 @@ _ROW_KEYS = {
     "number", "order", "shape", "because",
 }  # fmt: skip
 _CLAIM_KEYS = {"name", "says", "at"}
-_BECAUSE_KEYS = {"claim", "reason", "set", "only", "scenario", "size", "at", "expects", "seeds"}
+_BECAUSE_KEYS = {
+    "claim", "reason", "set", "only", "scenario", "size", "at", "expects", "seeds", "other_seed",
+}  # fmt: skip
 EXPECTS = ("towards", "up", "down", "holds", "scatters", "fails")
 """What an ablation may do to a number: come nearer to the published one, rise, fall, or scatter so
 much that the published one may be that of a run; or to a claim: make it hold, or make it fail,
@@ -145,6 +147,8 @@ class Because:
     """One of `EXPECTS`."""
     seeds: int | None
     """Seeds that it takes; the row's if None."""
+    other_seed: bool = False
+    """Whether what a ratio is relative to has another seed, and so other arrivals."""
 
     @property
     def of_agreement(self) -> bool:
@@ -385,7 +389,15 @@ def _because(
         at=entry.get("at", {}),
         expects=str(expects),
         seeds=_seeds(entry),
+        other_seed=_flag(entry, "other_seed"),
     )
+
+
+def _flag(entry: Mapping[str, Any], key: str) -> bool:
+    value = entry.get(key, False)
+    if not isinstance(value, bool):
+        raise InputError(f"{key} must be true or false, not {value!r}")
+    return value
 
 
 def _at(entry: Mapping[str, Any], axes: Axes) -> tuple[Mapping[str, str], ...]:

@@ -94,11 +94,19 @@ def samples(claim: Claim, scenario: StoredScenario) -> tuple[Sample, ...]:
 
 
 def sample_of(
-    claim: Claim, scenario: StoredScenario, at: Mapping[str, str], here: Mapping[str, str]
+    claim: Claim,
+    scenario: StoredScenario,
+    at: Mapping[str, str],
+    here: Mapping[str, str],
+    *,
+    other_seed: bool = False,
 ) -> Sample:
-    """What the runs of a scenario give for a variant of a claim, which is called `here` there."""
+    """What the runs of a scenario give for a variant of a claim, which is called `here` there.
+
+    With `other_seed` a ratio is relative to a run with another seed.
+    """
     measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
-    by_seed = measured.by_seed(scenario, here)
+    by_seed = measured.by_seed(scenario, here, other_seed=other_seed)
     ran = {
         run.seed
         for run in scenario.counted().runs

@@ -188,7 +188,7 @@ def record_ablation(row: Row, because: Because, session: Session) -> Ablation | 
     for at in variants_of(claim):
         # A scenario made for the explanation may lack axes of the row's.
         here = {axis: name for axis, name in at.items() if axis in axes}
-        gave.append(sample_of(claim, found, at, here))
+        gave.append(sample_of(claim, found, at, here, other_seed=because.other_seed))
     return Ablation(
         claim=because.claim,
         sets=because.sets,

@@ -93,18 +93,24 @@ class Measured:
             return None
         return Value(own.value / other.value, own.at_least)
 
-    def by_seed(self, scenario: StoredScenario, at: Mapping[str, str]) -> dict[int, Value]:
+    def by_seed(
+        self, scenario: StoredScenario, at: Mapping[str, str], *, other_seed: bool = False
+    ) -> dict[int, Value]:
         """The value of each seed, in `unit`.
 
         `at` names the variant: axes that are not in it are averaged over, within each seed. A seed
-        has no value unless all of these runs have one. Invalid runs do not count.
+        has no value unless all of these runs have one. Invalid runs do not count. What a value is
+        relative to has the same seed or, with `other_seed`, the next one: the last seed's is the
+        first.
         """
         scenario = scenario.counted()
+        seeds = sorted({run.seed for run in scenario.runs})
+        partners = dict(zip(seeds, [*seeds[1:], *seeds[:1]] if other_seed else seeds, strict=True))
         found: dict[int, list[Value | None]] = {}
         for run in scenario.runs:
             if any(run.axes.get(axis) != name for axis, name in at.items()):
                 continue
-            found.setdefault(run.seed, []).append(self._relative(scenario, run))
+            found.setdefault(run.seed, []).append(self._relative(scenario, run, partners[run.seed]))
         one = scale(self.unit)
         return {
             seed: Value(
@@ -115,12 +121,12 @@ class Measured:
             if len(values := [value for value in several if value is not None]) == len(several)
         }
 
-    def _relative(self, scenario: StoredScenario, run: StoredRun) -> Value | None:
+    def _relative(self, scenario: StoredScenario, run: StoredRun, seed: int) -> Value | None:
         own = self.of_run(run)
         if own is None or not self.relative_to:
             return own
         axes = {**run.axes, **self.relative_to}
-        same = (each for each in scenario.runs if each.seed == run.seed and each.axes == axes)
+        same = (each for each in scenario.runs if each.seed == seed and each.axes == axes)
         partner = next(same, None)
         base = None if partner is None else self.of_run(partner)
         if base is None or not base.value or base.at_least:

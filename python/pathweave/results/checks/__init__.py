@@ -46,6 +46,7 @@ CHECKS = {
         sibling_curvature, "opposition", "Opposite curvature of sibling rates"
     ),
     "completion-jumps": _check(completion_jumps, "apart_rto", "Distance of two jumps in RTOmin"),
+    "first-jump": _check(completion_jumps, "first_s", "Place of the first jump"),
     "second-jump": _check(completion_jumps, "sharpness", "Sharpness of the second jump"),
     "silent-episodes": _check(silent_episodes, "episodes", "Episodes without further subflows"),
     "window-settling": _check(window_settling, "settling_s", "Time until the window has settled"),
