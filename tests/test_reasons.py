@@ -186,6 +186,9 @@ def test_of_several_variants_all_must_move() -> None:
     both = schemes(turn=2, A=101, B=201)
     assert outcome_of(TWO, before, WHY, both) is Explained.EXPLAINED
     assert outcome_of(TWO, before, WHY, schemes(turn=2, A=101, B=150)) is Explained.IN_PART
+    assert outcome_of(TWO, before, WHY, schemes(turn=2, A=101, B=100)) is Explained.IN_PART
+    # A little is no part.
+    assert outcome_of(TWO, before, WHY, schemes(turn=2, A=148, B=104)) is Explained.REFUTED
     assert outcome_of(TWO, before, WHY, schemes(turn=2, A=101, B=90)) is Explained.REFUTED
     # What agreed before has nothing to explain, and may move.
     assert (

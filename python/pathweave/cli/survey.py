@@ -31,7 +31,7 @@ def survey(
             metavar="N",
             min=0,
         ),
-    ] = 10,
+    ] = 4,
     record: Annotated[
         bool, typer.Option("--record", help="Write what comes out into the survey and docs.")
     ] = False,

@@ -1,10 +1,11 @@
 """Explanations of differences, tested: an explanation is a run with other settings.
 
-An ablation explains a number that differs when it moves it in the stated direction, and the number
-then agrees; in part when it moves it and the number still does not agree. One that does not move it
-in that direction is refuted. So it is with a shape's bounds. Explanations of orders and trends, and
-those that expect the claim to hold, are judged by whether it does then. A number that scatters is
-explained where the published one lies in the 95 % interval of one more run.
+An ablation explains numbers that differ when it moves each in the stated direction, by at least a
+tenth of its difference, and they then agree; in part when it moves some, none of them the other
+way, or they still do not agree. One that moves none, or one the other way, is refuted. So it is
+with a shape's bounds. Explanations of orders and trends, and those that expect the claim to hold,
+are judged by whether it does then. A number that scatters is explained where the published one lies
+in the 95 % interval of one more run.
 
 Claims that agree are explained, too: by an ablation under which they do not.
 """
@@ -12,7 +13,7 @@ Claims that agree are explained, too: by an ablation under which they do not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import Number, Order, Shape
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from pathweave.reproducing.sample import Sample
     from pathweave.reproducing.verdict import Judged
 
+PART = 0.1
+"""Smallest part of the difference to the published number by which an explanation moves ours."""
 LEVEL = 0.05
 """Probability at which an ablation that changes nothing would be taken to move a number."""
 
@@ -183,13 +186,15 @@ def _outcome(
     if because.expects == "scatters":
         near = [_may_be_a_run(then, _target(claim, before, place)) for before, then, place in open_]
         return _parts(near)
-    if not all(
-        _moved(because.expects, before, then, _target(claim, before, place))
+    moves = [
+        _move(because.expects, before, then, _target(claim, before, place))
         for before, then, place in open_
-    ):
+    ]
+    if _Move.AWAY in moves or _Move.AS_STATED not in moves:
         return Explained.REFUTED
-    agree = [_point_outcome(claim, then, place) is Outcome.AGREES for _, then, place in open_]
-    return Explained.EXPLAINED if all(agree) else Explained.IN_PART
+    agree = all(_point_outcome(claim, then, place) is Outcome.AGREES for _, then, place in open_)
+    whole = agree and all(move is _Move.AS_STATED for move in moves)
+    return Explained.EXPLAINED if whole else Explained.IN_PART
 
 
 def _parts(good: Sequence[bool]) -> Explained:
@@ -263,21 +268,35 @@ def _may_be_a_run(found: Sample, published: float) -> bool:
     return half is not None and found.mean is not None and abs(published - found.mean) <= half
 
 
-def _moved(expects: str, before: Sample, after: Sample, published: float) -> bool:
-    """Whether the number has moved in the stated direction, as far as the seeds tell.
+class _Move(Enum):
+    """What an ablation does to a number, as far as the seeds tell."""
+
+    AS_STATED = auto()
+    AWAY = auto()
+    """The other way."""
+    HARDLY = auto()
+
+
+def _move(expects: str, before: Sample, after: Sample, published: float) -> _Move:
+    """Whether the number moves in the stated direction by a part of the difference that matters.
 
     Towards the published one is nearer to it. A lower bound shows a fall to what is below it, and a
     rise from what is.
     """
     difference = paired_difference(after.values, before.values)
     if difference.mean is None or difference.p_value is None or before.mean is None:
-        return False
+        return _Move.HARDLY
+    if before.lacking or after.lacking or difference.p_value >= LEVEL:
+        return _Move.HARDLY
     if (before.at_least and difference.mean > 0) or (after.at_least and difference.mean < 0):
-        return False
+        return _Move.HARDLY
+    gap = published - before.mean
     if expects == "towards":
-        if before.at_least and published > before.mean:
-            return False
-        nearer = abs(published - before.mean - difference.mean) < abs(published - before.mean)
-        return nearer and difference.p_value < LEVEL
-    wanted = 1.0 if expects == "up" else -1.0
-    return difference.mean * wanted > 0 and difference.p_value < LEVEL
+        if before.at_least and gap > 0:
+            return _Move.HARDLY
+        nearer = abs(gap) - abs(gap - difference.mean)
+    else:
+        nearer = difference.mean if expects == "up" else -difference.mean
+    if abs(nearer) < PART * abs(gap):
+        return _Move.HARDLY
+    return _Move.AS_STATED if nearer > 0 else _Move.AWAY
