@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pathweave.cli.app import call
 from pathweave.reproducing.documents import BEGIN, END, counts_text, paper_text, recorded
-from pathweave.reproducing.work import read_papers
+from pathweave.reproducing.work import Wanted, open_row, read_papers
+
+if TYPE_CHECKING:
+    from pathweave.reproducing.paper import Paper
 
 ROOT = Path(__file__).parent.parent
 PAPERS = ROOT / "papers"
@@ -30,6 +34,24 @@ def test_a_row_of_each_paper_gives_what_was_recorded(
     found = re.search(r"Of (\d+) numbers, (\d+) are identical\.", said)
     assert found is not None, said
     assert found[1] == found[2] != "0"
+
+
+@pytest.mark.parametrize("paper", [paper for paper, _ in read_papers(PAPERS, [])])
+def test_every_claim_of_every_row_is_recorded(paper: Paper, tmp_path: Path) -> None:
+    """Of the scenarios as they stand, with all explanations that have something to explain."""
+    for found in recorded(paper):
+        row = found.row
+        assert row.claims or row.picture, row.id
+        if not row.claims:
+            continue
+        assert found.record is not None, row.id
+        assert set(found.record.samples) == {claim.name for claim in row.claims}, row.id
+        asked = [reason.because for reason in found.reasons if reason.after]
+        assert [because for because in found.to_explain() if because not in asked] == [], row.id
+        session = open_row(row, Wanted(root=tmp_path))
+        if session is not None:
+            assert found.record.settings == session.plan.settings.hash, row.id
+            assert len(found.record.seeds) >= 5, row.id
 
 
 def test_readmes_show_what_is_recorded() -> None:

@@ -53,23 +53,25 @@ def reproduced_figure(
             {
                 "panel": each.panel,
                 "variant": each.variant,
-                "value": each.ours,
+                "value": None if each.at_least else each.ours,
+                "least": each.ours if each.at_least else None,
                 "half": each.half,
-                "bound": each.at_least,
                 "low": None if each.half is None else max(0.0, each.ours - each.half),
                 "high": None if each.half is None else each.ours + each.half,
                 "published": each.published,
             }
             for each in rows
         ],
-        schema_overrides=dict.fromkeys(("half", "low", "high", "published"), pl.Float64),
+        schema_overrides=dict.fromkeys(
+            ("value", "least", "half", "low", "high", "published"), pl.Float64
+        ),
     )
     panels = frame["panel"].unique(maintain_order=True).to_list()
     variants = frame["variant"].unique(maintain_order=True).to_list()
     margin = int(min(200, max(map(len, variants)) * _LETTER)) + 24
     columns = min(3, len(panels))
     width = min(640, (PAGE_WIDTH - margin - SPACING * (columns - 1)) // columns)
-    highest = frame.select(pl.max_horizontal("value", "high", "published").max()).item()
+    highest = frame.select(pl.max_horizontal("value", "least", "high", "published").max()).item()
     titled = f"{axis} ({unit})" if unit else axis
     x = zero_axis(titled, float(highest), most=most_ticks(width))
     x = x | {"axis": x["axis"] | {"grid": True}}
@@ -77,6 +79,7 @@ def reproduced_figure(
     tips = [
         tip("variant", "variant"),
         tip("value", "ours", ".4~g"),
+        tip("least", "ours, at least", ".4~g"),
         tip("half", "± (95 %)", ".2~g"),
         tip("published", "published", ".4~g"),
     ]
@@ -94,7 +97,7 @@ def reproduced_figure(
         },
         {
             "mark": {"type": "point", "filled": True, "size": 48, "color": _OURS, "opacity": 1},
-            "transform": [{"filter": "!datum.bound"}],
+            "transform": [{"filter": "isValid(datum.value)"}],
             "encoding": y | {"x": quantity("value") | x, "tooltip": tips},
         },
     ]
@@ -103,8 +106,8 @@ def reproduced_figure(
         layers.append(
             {
                 "mark": {"type": "point", "shape": "triangle-right", "size": 60, "color": _OURS},
-                "transform": [{"filter": "datum.bound"}],
-                "encoding": y | {"x": quantity("value") | x, "tooltip": tips},
+                "transform": [{"filter": "isValid(datum.least)"}],
+                "encoding": y | {"x": quantity("least") | x, "tooltip": tips},
             }
         )
     chart: Spec = {"layer": layers, "width": width, "height": _ROW * len(variants)}

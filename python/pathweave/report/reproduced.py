@@ -231,7 +231,7 @@ def _figure(judged: Judged) -> Figure | None:
     """Published numbers and ours, or ours in the published order, where a claim has several."""
     claim = judged.claim
     points = [point for point in judged.points if point.sample.mean is not None]
-    if isinstance(claim, Shape) or len(points) < 2:
+    if isinstance(claim, Shape) or len(points) < 2:  # bounds stand in the table
         return None
     unit = shown_unit(claim, [point.sample for point in points])
     one = scale(unit) / scale(unit_of(claim))
