@@ -188,7 +188,7 @@ def test_from_rows_to_documents(
         "DCTCP's queue stays below 30 packets: agrees",
         '  Why "queue" differs: The threshold is a ruling. explanation not run',
         "a third: agrees",
-        "  DCTCP: 33.33 ± 0 % (published: 33 %) +1 %",
+        "  DCTCP: 33.33 ± 0 % (published: 33 %) +0.33 points",
     ):
         assert line in said.splitlines(), line
     first = runs(tmp_path)

@@ -100,6 +100,24 @@ def test_workloads_are_scenarios_with_all_schemes(name: str, tmp_path: Path) -> 
         (SMALL.replace('"pair"', '"triple"'), "there is no triple.toml"),
         (f"{SMALL}controllers = {{ XMP = 'xmp' }}\n", 'no scheme "XMP"'),
         ("[schemes", "survey.toml"),
+        (f"bottom = 1\n{SMALL}", 'unknown key "bottom"; known are baseline, schemes, workload'),
+        (
+            SMALL.replace("subflows = 2", "subflows = 'two'"),
+            "subflows must be a whole number from 1 on, not 'two'",
+        ),
+        (
+            SMALL.replace('of = "flows"', 'of = "flow"'),
+            'no traffic group is called "flow"; pair.toml has flows',
+        ),
+        (
+            SMALL.replace('["flows"]', '"flows"'),
+            "groups must be a list of names, not 'flows'",
+        ),
+        (
+            SMALL.replace('{ controller = "dctcp" }', '"dctcp"'),
+            "scheme \"DCTCP\" must be a table with a controller, not 'dctcp'",
+        ),
+        (SMALL.replace("subflows = 2", "subflows = 0"), "whole number from 1 on, not 0"),
     ],
 )
 def test_mistakes_are_named(text: str, said: str, tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pathweave.running.session import Session
 
 PAPERS = Path("papers")
+_PIPED = 160
+"""Columns of a table that does not go to a terminal."""
 
 
 def reproduce(
@@ -285,7 +287,8 @@ def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
     for each in rows:
         outcome = each.outcome.value + (f" ({each.summary})" if each.summary else "")
         table.add_row(each.row.id, each.row.title, outcome, why_text(each.why))
-    console.print(table)
+    # Cells that a program reads do not wrap.
+    console.print(table, width=None if console.is_terminal else _PIPED)
     console.print(Text(counted_text(rows)))
     if not brief:
         for each in rows:
@@ -323,7 +326,7 @@ def _print_claims(found: Reproduced) -> None:
             words = [f"  {point.sample.label or 'all'}:", sample_text(claim, point.sample, unit)]
             wanted = wanted_text(claim, point)
             words += [f"(published: {wanted})"] if wanted else []
-            words += [difference_text(point)]
+            words += [difference_text(claim, point)]
             console.print(Text(" ".join(word for word in words if word)))
         if judged.because:
             console.print(Text(f"  {judged.because}"))

@@ -200,7 +200,7 @@ def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
             variant=point.sample.label or "all",
             published=order if order and not place else wanted_text(claim, point),
             ours=sample_text(claim, point.sample, unit),
-            difference=difference_text(point),
+            difference=difference_text(claim, point),
             verdict="" if order else point.outcome.value,
         )
         for place, point in enumerate(judged.points)

@@ -178,7 +178,7 @@ def _claim(judged: Judged) -> list[str]:
         if isinstance(claim, Order):
             wanted = order_text(claim) if place == 0 else ""
         ours = sample_text(claim, point.sample, unit)
-        difference = difference_text(point)
+        difference = difference_text(claim, point)
         shown = f"{ours} ({difference})" if difference else ours
         verdict = "" if isinstance(claim, Order) else point.outcome.value
         first = said if place == 0 else ""

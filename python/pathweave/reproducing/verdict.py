@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pathweave.reproducing.paper import Claim
     from pathweave.results.expected import Expected
 
+_SAID = 4
+"""Most steps that are named where an order does not hold."""
 LEVEL = 0.05
 """Largest probability of any false step in the orders of one claim."""
 
@@ -209,7 +211,8 @@ class _Steps:
                 lines.append(f"not told apart: {what}")
             elif mean < 0:
                 lines.append(f"reversed: {what}")
-        return "; ".join(lines)
+        more = len(lines) - _SAID
+        return "; ".join(lines[:_SAID] + ([f"and {more} more"] if more > 0 else []))
 
 
 def _least_apart(low: Sample, high: Sample) -> float | None:

@@ -82,12 +82,20 @@ def shown_unit(claim: Claim, samples: Sequence[Sample]) -> str:
     return time_unit(largest) if claim.measured.column.endswith("_s") else ""
 
 
-def difference_text(point: Point) -> str:
-    """How far ours is from the published number: "+3 %"."""
-    found = point.difference
-    if found is None or point.sample.at_least:
+def difference_text(claim: Claim, point: Point) -> str:
+    """How far ours is from the published number: "+3 %"; in its unit where that decides."""
+    mean, found = point.sample.mean, point.difference
+    if point.sample.at_least or mean is None or point.published is None:
         return ""
-    return f"{100 * found:+.0f} %" if abs(found) < 10 else f"{found + 1:,.0f} times"
+    if isinstance(claim, Number) and claim.expected.within is not None:
+        apart = mean - point.published
+        sign = "-" if apart < 0 else "+"
+        unit = "points" if claim.expected.unit == "%" else claim.expected.unit
+        return _with_unit(f"{sign}{number(abs(apart), 2)}", unit)
+    if found is None:
+        return ""
+    percent = round(100 * found) + 0  # no minus before 0
+    return f"{percent:+d} %" if abs(found) < 10 else f"{found + 1:,.0f} times"
 
 
 def verdict_text(judged: Judged) -> str:

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results.wholefile import write_whole
 
@@ -22,6 +23,7 @@ _MARKS = {
     "proportional": {"kind": "proportional", "high": 0.8},
 }
 """What ports mark under a scheme; None leaves it to the workload."""
+_SURVEY_KEYS = {"baseline", "schemes", "workload"}
 _SCHEME_KEYS = {"controller", "subflows", "marks", "routing"}
 _WORKLOAD_KEYS = {"name", "title", "groups", "of", "short", "controllers"}
 
@@ -73,6 +75,7 @@ def read_survey(folder: Path) -> Survey:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
     try:
+        _known("", content, _SURVEY_KEYS)
         schemes = tuple(_scheme(name, each) for name, each in content["schemes"].items())
         workloads = tuple(_workload(folder, each) for each in content["workload"])
         survey = Survey(str(content["baseline"]), schemes, workloads)
@@ -115,14 +118,18 @@ def compose(survey: Survey, workload: Workload, out: Path) -> Path:
     return path
 
 
-def _scheme(name: str, entry: Mapping[str, Any]) -> Scheme:
-    _known(f'scheme "{name}"', entry, _SCHEME_KEYS)
+def _scheme(name: str, entry: Any) -> Scheme:
+    where = f'scheme "{name}"'
+    if not isinstance(entry, dict):
+        raise InputError(f"{where} must be a table with a controller, not {entry!r}")
+    _known(where, entry, _SCHEME_KEYS)
     marks = str(entry.get("marks", "step"))
     if marks not in _MARKS:
-        raise InputError(f'scheme "{name}": marks must be one of {", ".join(_MARKS)}')
-    return Scheme(
-        name, entry["controller"], int(entry.get("subflows", 1)), marks, entry.get("routing")
-    )
+        raise InputError(f"{where}: marks must be one of {', '.join(_MARKS)}, not {marks!r}")
+    subflows = entry.get("subflows", 1)
+    if type(subflows) is not int or subflows < 1:
+        raise InputError(f"{where}: subflows must be a whole number from 1 on, not {subflows!r}")
+    return Scheme(name, entry["controller"], subflows, marks, entry.get("routing"))
 
 
 def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
@@ -131,13 +138,21 @@ def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
     scenario = folder / f"{name}.toml"
     if not scenario.is_file():
         raise InputError(f'workload "{name}": there is no {scenario.name}')
+    there = core().load(str(scenario), None, [], [], None).groups
+    groups, of, short = entry["groups"], str(entry["of"]), str(entry.get("short", ""))
+    if not isinstance(groups, list):
+        raise InputError(f'workload "{name}": groups must be a list of names, not {groups!r}')
+    for group in (*groups, of, *([short] if short else [])):
+        if group not in there:
+            known = f"{scenario.name} has {_list(there)}"
+            raise InputError(f'workload "{name}": no traffic group is called "{group}"; {known}')
     return Workload(
         name=name,
         title=str(entry["title"]),
         scenario=scenario,
-        groups=tuple(entry["groups"]),
-        of=str(entry["of"]),
-        short=str(entry.get("short", "")),
+        groups=tuple(groups),
+        of=of,
+        short=short,
         controllers=entry.get("controllers", {}),
     )
 
@@ -145,7 +160,8 @@ def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
 def _known(where: str, entry: Mapping[str, Any], keys: set[str]) -> None:
     unknown = sorted(set(entry) - keys)
     if unknown:
-        raise InputError(f'{where}: unknown key "{unknown[0]}"; known are {_list(sorted(keys))}')
+        said = f'unknown key "{unknown[0]}"; known are {_list(sorted(keys))}'
+        raise InputError(f"{where}: {said}" if where else said)
 
 
 def _list(names: Sequence[str]) -> str:
