@@ -23,6 +23,8 @@ _SHOWN = (("goodput", "goodput"), ("short_p99", "p99 of short flows"))
 """Columns of the table that the picture shows."""
 _MOST = 50.0
 """Per cent at which colours end."""
+_BOUND = "≥"
+"""What a field says whose value is a lower bound."""
 _WIDTH, _HEIGHT = 62, 20
 """Pixels of a field."""
 
@@ -44,35 +46,47 @@ class SurveyFigure:
         write_whole(path, drawn)
 
 
+def _field(cell: Cell, *, larger_is_better: bool) -> tuple[float, str] | None:
+    """How good a scheme is in per cent, and what its field says; None where nothing is known."""
+    if cell.values.at_least:
+        return 0.0, _BOUND
+    difference = cell.difference
+    if difference is None or difference.percent is None:
+        return None
+    if cell.outcome not in ("better", "worse"):
+        return 0.0, "≈"
+    gain = difference.percent if larger_is_better else -difference.percent
+    return max(-_MOST, min(_MOST, gain)), f"{difference.percent:+.0f}"
+
+
 def survey_figure(
     survey: Survey,
     tables: Sequence[tuple[Workload, Mapping[str, Mapping[str, Cell]]]],
 ) -> SurveyFigure:
     """Goodput and the 99th percentile of short flows against the baseline, in per cent.
 
-    Better is blue and worse is orange, whichever way the quantity goes. A field without a number is
-    not told apart from the baseline.
+    Better is blue and worse is orange, whichever way the quantity goes.
     """
     rows: list[dict[str, object]] = []
     for workload, table in tables:
         for key, title in _SHOWN:
             for scheme, cell in table.get(key, {}).items():
-                difference = cell.difference
-                if difference is None or difference.percent is None:
+                shown = _field(cell, larger_is_better=key == "goodput")
+                if shown is None or scheme == survey.baseline:
                     continue
-                gain = difference.percent if key == "goodput" else -difference.percent
-                told = cell.outcome in ("better", "worse")
+                gain, text = shown
                 rows.append(
                     {
                         "scheme": scheme,
                         "workload": workload.name,
                         "quantity": title,
-                        "gain": max(-_MOST, min(_MOST, gain)) if told else 0.0,
-                        "text": f"{difference.percent:+.0f}" if told else "≈",
+                        "gain": gain,
+                        "text": text,
                     }
                 )
     schema = {"scheme": pl.String, "workload": pl.String, "quantity": pl.String}
     frame = pl.DataFrame(rows, schema={**schema, "gain": pl.Float64, "text": pl.String})
+    bounds = _BOUND in frame["text"].to_list()
     order = [scheme.name for scheme in survey.schemes if scheme.name != survey.baseline]
     workloads = [workload.name for workload, _ in tables]
     place = {
@@ -100,6 +114,7 @@ def survey_figure(
             "text": f"Difference to {survey.baseline} in %",
             "subtitle": [
                 "Means over seeds, paired; blue is better, orange worse, ≈ not told apart.",
+                *(["≥: a lower bound, because too much did not finish."] if bounds else []),
             ],
             "anchor": "start",
         },

@@ -109,8 +109,9 @@ def _page(
         f" {survey.baseline}, paired by seed, in %: ▲ better, ▼ worse, ≈ not told apart (Holm's"
         " correction for all schemes of a column, 5 %). Goodput, RTT, fairness and timeouts are of"
         ' the flows under the scheme, completion times of short flows or jobs. "At least" means'
-        " that too many flows did not finish. [survey.toml](../survey/survey.toml) has the schemes"
-        " and the workloads.\n\n"
+        " that too many flows did not finish. The optimum is that of the paths that a scheme's"
+        " subflows have, at some moments of each run. [survey.toml](../survey/survey.toml) has the"
+        " schemes and the workloads.\n\n"
         "![Every scheme against the baseline](images/survey.png)\n"
     )
     parts = [workload_text(survey, workload, table) for workload, table in tables]
