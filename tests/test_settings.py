@@ -138,7 +138,7 @@ def test_runs_of_an_earlier_layout_are_left_out_by_name(cli: Command, tmp_path: 
     found = search([tmp_path / "results"])
     assert [run.label for run in found.scenarios[0].runs] == ["DCTCP", "XMP-4"]
     (unusable,) = found.unusable
-    assert "was written by another version of Pathweave (layout 1, not 2)" in unusable.reason
+    assert "was written by another version of Pathweave (layout 1, not 3)" in unusable.reason
     assert "run the scenario again" in unusable.reason
     page = cli("report", "results/tab1", "--no-pictures")
     assert page.returncode == 0, page.stderr
@@ -221,7 +221,7 @@ def test_one_bad_file_stops_nothing_else(cli: Command, tmp_path: Path, content: 
     folder = tmp_path / "results/tab1/quick"
     (folder / "scenario.json").write_text(content)
     assert len(find_runs([folder])[0].runs) == 2
-    (folder / "dctcp-s1/manifest.json").write_text(content.replace("{}", '{"format": 2}'))
+    (folder / "dctcp-s1/manifest.json").write_text(content.replace("{}", '{"format": 3}'))
     found = search([folder])
     assert [run.label for run in found.scenarios[0].runs] == ["XMP-4"]
     assert len(found.unusable) == 1

@@ -25,9 +25,9 @@ OPTIMUM = "optimum.json"
 DEFAULT_ROOT = Path("results")
 DEFAULT_SIZE = "quick"
 DEFAULT_UTILITY = "proportional"
-FORMAT = 2
+FORMAT = 3
 """Version of the layout. A reader leaves out runs of another one: version 1 could mix settings in a
-folder."""
+folder, and version 2 did not say which jobs start in the measurement window."""
 SHORT_HASH = 6
 """Characters of the hash of a variant's settings in a folder's name."""
 
