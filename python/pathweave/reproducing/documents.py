@@ -15,6 +15,7 @@ from pathweave.reproducing.record import FILE, read_records
 from pathweave.reproducing.reproduced import counted_text, counts, reproduced
 from pathweave.reproducing.verdict import Outcome
 from pathweave.reproducing.words import (
+    changed_text,
     claim_text,
     difference_text,
     heading_text,
@@ -158,8 +159,7 @@ def _claims(found: Reproduced) -> list[str]:
             f"{before.label or 'all'} {sample_text(claim, before)} → {sample_text(claim, after)}"
             for before, after in zip(reason.before, reason.after, strict=True)
         ]
-        settings = ", ".join(f"`{each}`" for each in reason.because.sets)
-        gave = f" With {settings or reason.because.scenario}: {'; '.join(moved)}." if moved else ""
+        gave = f" With {changed_text(reason.because)}: {'; '.join(moved)}." if moved else ""
         verdict = why_text(reason.outcome)
         lines += [
             "",

@@ -112,6 +112,12 @@ def why_text(why: Explained | None) -> str:
     return "explanation not run" if why is Explained.NOT_RUN else why.value
 
 
+def changed_text(because: Because) -> str:
+    """What an explanation's runs have changed, in Markdown."""
+    changed = [*because.sets, *([f"--size {because.size}"] if because.size else [])]
+    return ", ".join(f"`{each}`" for each in changed or [because.scenario])
+
+
 def heading_text(because: Because) -> str:
     """What an explanation is of: 'Why "goodput" differs'."""
     return f'Why "{because.claim}" {"agrees" if because.of_agreement else "differs"}'
