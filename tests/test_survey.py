@@ -29,6 +29,7 @@ name = "pair"
 title = "Two flows on a dumbbell"
 groups = ["flows"]
 of = "flows"
+short = "flows"
 """
 PAIR = """
 title = "Two flows"
@@ -180,6 +181,7 @@ def test_the_command_writes_numbers_page_and_picture(
     shown = capsys.readouterr().out
     assert "| Reno, two |" in shown
     assert "of the optimum (%)" in shown
+    assert "short flows, p50 (ms) | short flows, p99 (ms)" in shown
     record = folder / "measured.json"
     first = record.read_bytes()
     measured = json.loads(first)["workloads"]["pair"]["columns"]["goodput"]

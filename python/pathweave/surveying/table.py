@@ -16,7 +16,7 @@ from pathweave.surveying.workloads import AXIS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.read import StoredRun, StoredScenario
     from pathweave.statistics.holm import Outcome
     from pathweave.statistics.paired import Difference
     from pathweave.surveying.workloads import Survey, Workload
@@ -83,8 +83,7 @@ Gathered = dict[str, dict[str, Values]]
 def gather(scenario: StoredScenario, workload: Workload) -> Gathered:
     """What the runs of a workload give; quantities that it does not have are left out."""
     runs = scenario.counted().runs
-    has_jobs = any("jobs" in run.tables for run in runs)
-    completion = "jct" if has_jobs else "fct"
+    completion = "jct" if _are_jobs(runs, workload.short) else "fct"
     subjects = {
         "goodput": Subject("goodput", "mean", workload.of),
         "short_p50": Subject(completion, "median", workload.short),
@@ -113,6 +112,12 @@ def gather(scenario: StoredScenario, workload: Workload) -> Gathered:
     if shares:
         found["optimum"] = shares
     return found
+
+
+def _are_jobs(runs: Sequence[StoredRun], group: str) -> bool:
+    """Whether a traffic group has jobs; every run has a table for them."""
+    jobs = (run.read("jobs", ["group"])["group"] for run in runs if "jobs" in run.tables)
+    return any(group in each for each in jobs)
 
 
 def compare(survey: Survey, gathered: Gathered) -> dict[str, dict[str, Cell]]:
