@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from pathweave.surveying.table import Cell
     from pathweave.surveying.workloads import Survey, Workload
 
-_SHOWN = (("goodput", "goodput"), ("short_p99", "p99 of short flows"))
+_SHOWN = (
+    ("goodput", "goodput"),
+    ("short_p50", "p50 of short flows"),
+    ("short_p99", "p99 of short flows"),
+)
 """Columns of the table that the picture shows."""
 _MOST = 50.0
 """Per cent at which colours end."""
+_TIMES = 900.0
+"""Per cent from which a field gives a multiple of the baseline's value."""
 _BOUND = "≥"
 """What a field says whose value is a lower bound."""
 _WIDTH, _HEIGHT = 62, 20
@@ -56,14 +62,16 @@ def _field(cell: Cell, *, larger_is_better: bool) -> tuple[float, str] | None:
     if cell.outcome not in ("better", "worse"):
         return 0.0, "≈"
     gain = difference.percent if larger_is_better else -difference.percent
-    return max(-_MOST, min(_MOST, gain)), f"{difference.percent:+.0f}"
+    percent = difference.percent
+    text = f"{percent:+.0f}" if percent < _TIMES else f"× {percent / 100 + 1:,.0f}"
+    return max(-_MOST, min(_MOST, gain)), text
 
 
 def survey_figure(
     survey: Survey,
     tables: Sequence[tuple[Workload, Mapping[str, Mapping[str, Cell]]]],
 ) -> SurveyFigure:
-    """Goodput and the 99th percentile of short flows against the baseline, in per cent.
+    """Goodput and completion times of short flows against the baseline, in per cent.
 
     Better is blue and worse is orange, whichever way the quantity goes.
     """
@@ -87,6 +95,7 @@ def survey_figure(
     schema = {"scheme": pl.String, "workload": pl.String, "quantity": pl.String}
     frame = pl.DataFrame(rows, schema={**schema, "gain": pl.Float64, "text": pl.String})
     bounds = _BOUND in frame["text"].to_list()
+    multiples = frame["text"].str.starts_with("×").any()
     order = [scheme.name for scheme in survey.schemes if scheme.name != survey.baseline]
     workloads = [workload.name for workload, _ in tables]
     place = {
@@ -101,7 +110,7 @@ def survey_figure(
     layers: list[Spec] = [
         {
             "mark": {"type": "rect", "stroke": "#ffffff"},
-            "encoding": place | {"color": colour, "tooltip": [tip("text", "%")]},
+            "encoding": place | {"color": colour, "tooltip": [tip("text", "difference")]},
         },
         {
             "mark": {"type": "text", "fontSize": 10},
@@ -114,6 +123,7 @@ def survey_figure(
             "text": f"Difference to {survey.baseline} in %",
             "subtitle": [
                 "Means over seeds, paired; blue is better, orange worse, ≈ not told apart.",
+                *(["× 20: twenty times the baseline's value."] if multiples else []),
                 *(["≥: a lower bound, because too much did not finish."] if bounds else []),
             ],
             "anchor": "start",

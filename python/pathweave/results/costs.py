@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.results.completion import flow_completion, together
@@ -53,7 +53,7 @@ def costs(scenario: StoredScenario, label: str, group: str = "") -> Costs:
         marks=_share(_total(runs, "links", "marks"), sent),
         timeouts=_timeouts(runs, group),
         fairness=_fairness(runs, group),
-        optimum=_optimum(scenario, label, group),
+        optimum=_optimum(replace(scenario, runs=runs), group),
     )
 
 
@@ -93,11 +93,11 @@ def _fairness(runs: Sequence[StoredRun], group: str) -> float | None:
     return math.fsum(found) / len(found) if found else None
 
 
-def _optimum(scenario: StoredScenario, label: str, group: str) -> float | None:
+def _optimum(scenario: StoredScenario, group: str) -> float | None:
     found = summarise_optimum(scenario)
     if found.is_empty() or not group:
         return None
-    rows = found.filter((found["variant"] == label) & (found["group"] == group))
+    rows = found.filter(found["group"] == group)
     return None if rows.is_empty() else rows["share_total"][0]
 
 

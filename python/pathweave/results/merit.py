@@ -74,8 +74,8 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One variant in a ranking."""
+class Measured:
+    """What the runs of one variant gave of one quantity."""
 
     label: str
     name: str
@@ -86,12 +86,6 @@ class Standing:
     """By seed, in base units (bit/s, s, packets, ratio)."""
     at_least: bool
     """Whether some value is only a lower bound, because too many flows are unfinished."""
-    unfinished: float
-    """Share of the flows (or jobs) that have a size and did not finish."""
-    costs: Costs
-    difference: Difference | None = None
-    """To the baseline; None for the baseline itself, and where there is nothing to compare."""
-    verdict: Verdict | None = None
 
     @property
     def mean(self) -> float | None:
@@ -102,6 +96,18 @@ class Standing:
     def half(self) -> float | None:
         """Half the 95 % interval of that mean; None for one seed."""
         return half_width(list(self.values.values()))
+
+
+@dataclass(frozen=True)
+class Standing(Measured):
+    """One variant in a ranking."""
+
+    unfinished: float
+    """Share of the flows (or jobs) that have a size and did not finish."""
+    costs: Costs
+    difference: Difference | None = None
+    """To the baseline; None for the baseline itself, and where there is nothing to compare."""
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
@@ -210,12 +216,12 @@ def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
     return here or [{"name": name} for name in scenario.groups]
 
 
-def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Standing]:
-    """The variants that have a value of `subject`, not compared, in the scenario's order.
+def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Measured]:
+    """The variants that have a value of `subject`, in the scenario's order.
 
     `axis` is the one whose names will be compared; empty where there is none.
     """
-    found: list[Standing] = []
+    found: list[Measured] = []
     for label, runs in _by_label(scenario).items():
         values: dict[int, float] = {}
         at_least = False
@@ -227,9 +233,7 @@ def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Stan
         if values:
             name = runs[0].axes.get(axis, "")
             panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
-            left = _unfinished(runs, subject)
-            paid = costs(scenario, label, subject.group)
-            found.append(Standing(label, name, panel, values, at_least, left, paid))
+            found.append(Measured(label, name, panel, values, at_least))
     return found
 
 
@@ -244,7 +248,14 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
     by_label = _by_label(scenario)
     unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
     subject, notes = _fair(subject, unfinished)
-    found = measured(scenario, axis, subject)
+    found = [
+        Standing(
+            **vars(each),
+            unfinished=_unfinished(by_label[each.label], subject),
+            costs=costs(scenario, each.label, subject.group),
+        )
+        for each in measured(scenario, axis, subject)
+    ]
     judged = _judged(found, baseline, larger_is_better=subject.larger_is_better)
     if any(each.at_least for each in judged):
         notes.append(

@@ -104,10 +104,11 @@ def gather(scenario: StoredScenario, workload: Workload) -> Gathered:
         }
         if own:
             found[key] = own
+    schemes = {run.label: run.axes[AXIS] for run in runs}
     shares = {
-        run.axes[AXIS]: Values(by_seed, at_least=False)
-        for run in runs
-        if (by_seed := total_shares(scenario, run.label, workload.of))
+        scheme: Values(by_seed, at_least=False)
+        for label, scheme in schemes.items()
+        if (by_seed := total_shares(scenario, label, workload.of))
     }
     if shares:
         found["optimum"] = shares
