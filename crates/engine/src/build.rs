@@ -5,30 +5,29 @@ use crate::scheduler::Scheduler;
 use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
-use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Port, SharedBuffer};
+use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Places, Ports};
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
 use pathweave_transport::EcnUse;
 use pathweave_units::{Bytes, Time};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The ports of a plan's links.
-pub(crate) fn network<S: Copy + Default, P: Port>(
-    plan: &Plan,
-    router: &Router,
-    buffers: &[Option<Rc<SharedBuffer>>],
-) -> Network<S, P> {
+pub(crate) fn network<S: Copy + Default, P: Ports>(plan: &Plan, router: &Router) -> Network<S, P> {
     let links = plan.fabric.links.iter().zip(&plan.queues);
     let agent = agent(plan, router).map(Arc::new);
     let setups: Vec<LinkSetup> = links
         .map(|(link, &queue)| LinkSetup {
+            from: link.from.0,
+            to: link.to.0,
             rate: link.rate,
             delay: link.delay,
             queue,
             agent: agent.clone(),
-            buffer: buffers[link.from.0 as usize].clone(),
+            buffer: plan
+                .shared_buffer
+                .filter(|_| plan.fabric.node(link.from).host_index().is_none()),
         })
         .collect();
     let mut network = Network::new(&setups, |link| {
@@ -43,17 +42,6 @@ pub(crate) fn network<S: Copy + Default, P: Port>(
         ));
     }
     network
-}
-
-/// The shared memory of each node: of switches, if the plan has them share it.
-pub(crate) fn shared_buffers(plan: &Plan) -> Vec<Option<Rc<SharedBuffer>>> {
-    let nodes = plan.fabric.nodes.iter();
-    nodes
-        .map(|node| match (plan.shared_buffer, node.host_index()) {
-            (Some(config), None) => Some(Rc::new(SharedBuffer::new(config))),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The controller whose switches take part, if there is one; scenarios have one such scheme at most.
@@ -79,8 +67,8 @@ pub(crate) fn full_packet(plan: &Plan) -> Bytes {
         .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)))
 }
 
-/// A schedule that suits a plan's links.
-pub(crate) fn scheduler(plan: &Plan) -> Scheduler {
+/// A schedule that suits a plan's links, whose ports are kept at these places.
+pub(crate) fn scheduler(plan: &Plan, places: &Places) -> Scheduler {
     let full_packet = full_packet(plan);
     let longest = plan
         .fabric
@@ -97,11 +85,17 @@ pub(crate) fn scheduler(plan: &Plan) -> Scheduler {
     let links = plan.fabric.links.len() as u32;
     let spacing = shortest.unwrap_or(Time::from_micros(1)) / u64::from(links.max(1));
     Scheduler::new(
-        links,
+        places,
         longest.unwrap_or(Time::from_micros(1)),
         spacing,
         plan.seed,
     )
+}
+
+/// A schedule for timers alone.
+pub(crate) fn timers(plan: &Plan) -> Scheduler {
+    let far = Time::from_micros(1);
+    Scheduler::new(&Places::default(), far, far, plan.seed)
 }
 
 /// What traffic needs to know of a fabric.

@@ -2,12 +2,28 @@
 
 use crate::ranks::Ranks;
 use crate::scheduler::{Alarm, Event, Scheduler};
-use pathweave_network::{LinkEvent, LinkEvents};
-use pathweave_units::Time;
+use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId, QueueConfig};
+use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
 
 const LINKS: u32 = 16;
 const SEED: u64 = 7;
+
+/// The ports of a ring of links.
+fn places() -> Places {
+    let links: Vec<LinkSetup> = (0..LINKS)
+        .map(|link| LinkSetup {
+            from: link * 5 % LINKS,
+            to: (link * 5 + 1) % LINKS,
+            rate: Rate::from_gbps(1),
+            delay: Time::ZERO,
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        })
+        .collect();
+    Places::new(&links)
+}
 
 /// Plays an input of any bytes: events are set, taken back and come out.
 ///
@@ -19,8 +35,9 @@ pub fn schedule(input: &[u8]) {
     };
     let longest = Time::from_picos(1 << (longest % 40));
     let spacing = Time::from_picos(1 << (spacing % 24));
-    let ranks = Ranks::new(SEED, LINKS);
-    let mut scheduler = Scheduler::new(LINKS, longest, spacing, SEED);
+    let places = places();
+    let ranks = Ranks::new(SEED, places.links().into());
+    let mut scheduler = Scheduler::new(&places, longest, spacing, SEED);
     // By time, rank and the order in which they were set.
     let mut expected: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
     let mut serial = 0;
@@ -29,22 +46,27 @@ pub fn schedule(input: &[u8]) {
         let delay = Time::from_picos((u64::from(action[1]) << (action[2] % 40)) >> 4);
         let at = scheduler.now() + delay;
         let link = u32::from(action[0] >> 3) % LINKS;
-        let (event, slot) = if action[0] & 1 == 0 {
-            (LinkEvent::Arrival, link + LINKS)
+        let port = PortId(link);
+        let event = if action[0] & 1 == 0 {
+            LinkEvent::Arrival
         } else {
-            (LinkEvent::Departure, link)
+            LinkEvent::Departure
         };
-        let is_set = expected
-            .values()
-            .any(|&other| other == Event::Link(link, event));
+        let set = expected
+            .iter()
+            .find(|&(_, &other)| other == Event::Link(port, event))
+            .map(|(&key, _)| key);
         match action[0] & 6 {
-            0 if is_set => {
-                scheduler.cancel(link, event);
-                expected.retain(|_, other| *other != Event::Link(link, event));
+            0 if set.is_some() => {
+                if let Some(key) = set {
+                    scheduler.cancel(port, event, key.0);
+                    expected.remove(&key);
+                }
             }
-            0 | 2 if !is_set => {
-                scheduler.schedule(link, event, at);
-                expected.insert((at, ranks.of(at, slot), 0), Event::Link(link, event));
+            0 | 2 if set.is_none() => {
+                scheduler.schedule(port, event, at);
+                let key = (at, ranks.of(at, port, event), 0);
+                expected.insert(key, Event::Link(port, event));
             }
             4 => {
                 // The number of this kind of timer in the rule.

@@ -2,7 +2,7 @@
 
 use crate::scheduler::Scheduler;
 use crate::spray::Sprays;
-use pathweave_network::{Header, Network, PacketLabel, Port, RouteId};
+use pathweave_network::{Header, Network, PacketLabel, Ports, RouteId};
 use pathweave_transport::{
     ConnectionId, Direction, Output, PacketShape, Segment, SubflowIndex, Timer,
 };
@@ -59,7 +59,7 @@ pub(crate) struct Straddler {
 }
 
 /// Where the endpoints' packets and wishes go.
-pub(crate) struct Outlet<'a, P: Port> {
+pub(crate) struct Outlet<'a, P: Ports> {
     pub now: Time,
     pub network: &'a mut Network<Segment, P>,
     pub scheduler: &'a mut Scheduler,
@@ -68,7 +68,7 @@ pub(crate) struct Outlet<'a, P: Port> {
     pub notices: &'a mut Vec<Notice>,
 }
 
-impl<P: Port> Outlet<'_, P> {
+impl<P: Ports> Outlet<'_, P> {
     #[cold]
     #[inline(never)]
     fn note_sent(&mut self, direction: Direction, shape: PacketShape, segment: &Segment) {
@@ -78,7 +78,7 @@ impl<P: Port> Outlet<'_, P> {
     }
 }
 
-impl<P: Port> Output for Outlet<'_, P> {
+impl<P: Ports> Output for Outlet<'_, P> {
     #[inline]
     fn send(
         &mut self,

@@ -1,5 +1,6 @@
 //! Which of several events at one time comes first.
 
+use pathweave_network::{LinkEvent, PortId};
 use pathweave_random::{hash, mix};
 use pathweave_units::Time;
 
@@ -9,32 +10,37 @@ use pathweave_units::Time;
 /// The hash has the time in it, so that nobody is favoured throughout a run: in a symmetric fabric
 /// packets of two flows meet at the very same instants again and again, and with a fixed order one
 /// flow would get every last place in a queue, and the other every mark.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     seed: u64,
-    /// Slots below this are departures of links, those above arrivals.
-    links: u32,
+    /// The link of each port: ranks do not depend on how ports are kept.
+    links: Box<[u32]>,
 }
 
 const ARRIVALS: u64 = 1 << 62;
 const TIMERS: u64 = 1 << 63;
-/// Bits of the hash; the number of the slot below them makes ranks of links unique.
+/// Bits of the hash; the number of the link below them makes ranks of links unique.
 const HASH_SHIFT: u32 = 2;
 
 impl Ranks {
-    pub fn new(seed: u64, links: u32) -> Ranks {
+    /// Ranks of a run with this seed, where ports belong to these links.
+    pub fn new(seed: u64, links: Box<[u32]>) -> Ranks {
         Ranks {
             seed: mix(seed),
             links,
         }
     }
 
-    /// The rank of a link's slot at a time.
+    /// The rank of a port's event at a time.
     #[inline]
-    pub fn of(&self, at: Time, slot: u32) -> (u64, u32) {
-        let class = if slot < self.links { 0 } else { ARRIVALS };
-        let mixed = mix(self.seed ^ at.as_picos() ^ (u64::from(slot) << 40));
-        (class | (mixed >> HASH_SHIFT), slot)
+    pub fn of(&self, at: Time, port: PortId, event: LinkEvent) -> (u64, u32) {
+        let link = self.links[port.0 as usize];
+        let (class, number) = match event {
+            LinkEvent::Departure => (0, link),
+            LinkEvent::Arrival => (ARRIVALS, link + self.links.len() as u32),
+        };
+        let mixed = mix(self.seed ^ at.as_picos() ^ (u64::from(number) << 40));
+        (class | (mixed >> HASH_SHIFT), number)
     }
 
     /// The rank of a timer at a time: after all links.
@@ -47,30 +53,47 @@ impl Ranks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use LinkEvent::{Arrival, Departure};
 
     #[test]
     fn departures_come_before_arrivals_and_arrivals_before_timers() {
-        let ranks = Ranks::new(3, 10);
+        let ranks = Ranks::new(3, (0..10).collect());
         for picos in 0..1000 {
             let at = Time::from_picos(picos * 12_000_000);
-            let departures = (0..10).map(|slot| ranks.of(at, slot)).max();
-            let first_arrival = (10..20).map(|slot| ranks.of(at, slot)).min();
-            let last_arrival = (10..20).map(|slot| ranks.of(at, slot)).max();
+            let of = |event| (0..10).map(move |port| (PortId(port), event));
+            let departures = of(Departure).map(|(port, event)| ranks.of(at, port, event));
+            let arrivals = || of(Arrival).map(|(port, event)| ranks.of(at, port, event));
             let timers = (0..10)
                 .map(|id| ranks.of_timer(at, id % 3, id as u32))
                 .min();
-            assert!(departures < first_arrival && last_arrival < timers);
+            assert!(departures.max() < arrivals().min() && arrivals().max() < timers);
         }
     }
 
     #[test]
     fn no_link_is_favoured_over_time() {
-        let ranks = Ranks::new(1, 10);
+        let ranks = Ranks::new(1, (0..10).collect());
+        let rank = |at, port| ranks.of(at, PortId(port), Arrival);
         let first = (0..10_000u64)
             .map(|packet| Time::from_picos(packet * 12_000_000))
-            .filter(|&at| ranks.of(at, 12) < ranks.of(at, 17))
+            .filter(|&at| rank(at, 2) < rank(at, 7))
             .count();
         // Four standard deviations of a fair coin tossed 10,000 times.
         assert!((4_800..5_200).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn ranks_go_by_links_and_not_by_ports() {
+        let (straight, turned) = (
+            Ranks::new(1, (0..10).collect()),
+            Ranks::new(1, (0..10).rev().collect()),
+        );
+        let at = Time::from_micros(3);
+        for port in 0..10 {
+            for event in [Departure, Arrival] {
+                let rank = turned.of(at, PortId(9 - port), event);
+                assert_eq!(straight.of(at, PortId(port), event), rank);
+            }
+        }
     }
 }

@@ -4,8 +4,8 @@
 //! kept.
 
 use crate::ranks::Ranks;
-use crate::wheel::{First, Wheel};
-use pathweave_network::{LinkEvent, LinkEvents};
+use crate::wheel::{Due, SlotId, Wheel};
+use pathweave_network::{LinkEvent, LinkEvents, Places, PortId};
 use pathweave_transport::{SubflowIndex, Timer};
 use pathweave_units::Time;
 use std::cmp::Reverse;
@@ -14,8 +14,8 @@ use std::collections::BinaryHeap;
 /// Something that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// A link's departure or arrival.
-    Link(u32, LinkEvent),
+    /// A port's departure, or the arrival at the end of its link.
+    Link(PortId, LinkEvent),
     /// A timer.
     Timer(Alarm),
 }
@@ -92,35 +92,32 @@ struct Later {
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     now: Time,
-    ranks: Ranks,
-    links: u32,
-    /// Slots below `links` are departures, those above arrivals.
     wheel: Wheel,
     heap: BinaryHeap<Reverse<Later>>,
     /// The time of the heap's first entry; `Time::MAX` when it is empty.
     heap_first: Time,
-    /// Times of links that lie beyond the wheel; `Time::MAX` for none. An entry of the heap that
-    /// does not agree was cancelled.
-    far: Vec<Time>,
+    /// Times of ports, arrivals and then departures, that lie beyond the wheel; `Time::MAX` for none. An entry of
+    /// the heap that does not agree was cancelled.
+    far: [Box<[Time]>; 2],
 }
 
+/// Events that a bucket of the wheel should hold when all links are busy: a few, for a short list is sorted faster
+/// than the next bucket is found.
+const EVENTS_A_BUCKET: u64 = 16;
+
 impl Scheduler {
-    /// For so many links. `longest` is the longest that a link usually schedules ahead, and
+    /// For these ports. `longest` is the longest that a link usually schedules ahead, and
     /// `spacing` the mean time between events when all links are busy.
-    pub fn new(links: u32, longest: Time, spacing: Time, seed: u64) -> Scheduler {
-        // About one event a bucket, unless the wheel would then be too short.
-        let fine = spacing.as_picos().max(2).ilog2().clamp(6, 40);
-        let reaching = (fine..40).find(|&shift| Wheel::horizon_of(shift) > longest * 2);
-        let slots = 2 * links as usize;
-        let ranks = Ranks::new(seed, links);
+    pub fn new(places: &Places, longest: Time, spacing: Time, seed: u64) -> Scheduler {
+        let ports = places.count();
+        let ranks = Ranks::new(seed, places.links().into());
+        let beyond = || vec![Time::MAX; ports as usize].into_boxed_slice();
         Scheduler {
             now: Time::ZERO,
-            ranks,
-            links,
-            wheel: Wheel::new(slots, reaching.unwrap_or(40), ranks),
+            wheel: Wheel::new(ports, longest * 2, spacing * EVENTS_A_BUCKET, ranks),
             heap: BinaryHeap::new(),
             heap_first: Time::MAX,
-            far: vec![Time::MAX; slots],
+            far: [beyond(), beyond()],
         }
     }
 
@@ -137,7 +134,7 @@ impl Scheduler {
 
     /// When anything is due next; `Time::MAX` for nothing.
     pub fn next_due(&self) -> Time {
-        let near = self.wheel.peek().map_or(Time::MAX, |first| first.at);
+        let near = self.wheel.earliest().unwrap_or(Time::MAX);
         near.min(self.heap_first)
     }
 
@@ -165,7 +162,7 @@ impl Scheduler {
         let at = at.max(self.now);
         self.push(Later {
             at,
-            rank: self.ranks.of_timer(at, kind, id),
+            rank: self.wheel.ranks.of_timer(at, kind, id),
             event: Event::Timer(alarm),
         });
     }
@@ -176,57 +173,50 @@ impl Scheduler {
     }
 
     #[inline(always)]
-    fn slot(&self, link: u32, event: LinkEvent) -> u32 {
-        match event {
-            LinkEvent::Departure => link,
-            LinkEvent::Arrival => link + self.links,
-        }
+    fn event_of(&self, slot: SlotId) -> Event {
+        let (port, event) = self.wheel.event_of(slot);
+        Event::Link(port, event)
     }
 
-    #[inline(always)]
-    fn link_event(&self, slot: u32) -> Event {
-        if slot < self.links {
-            Event::Link(slot, LinkEvent::Departure)
-        } else {
-            Event::Link(slot - self.links, LinkEvent::Arrival)
-        }
+    fn far(&mut self, PortId(port): PortId, event: LinkEvent) -> &mut Time {
+        &mut self.far[event as usize][port as usize]
     }
 
     /// The next event, if it is due before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, Event)> {
-        let near = self.wheel.peek();
-        if let Some(first) = near
-            && first.at < self.heap_first.min(limit)
+        if let Some(due) = self.wheel.first_due()
+            && due.at < self.heap_first.min(limit)
         {
-            self.wheel.pop(first);
-            #[cfg(feature = "checks")]
-            self.check_not_past(first.at);
-            self.now = first.at;
-            return Some((first.at, self.link_event(first.slot)));
+            return Some(self.pop_due(due));
         }
-        self.pop_with_heap(near, limit)
+        self.pop_elsewhere(limit)
     }
 
-    /// The same, when the heap's first entry may be the next.
+    #[inline(always)]
+    fn pop_due(&mut self, due: Due) -> (Time, Event) {
+        self.wheel.pop();
+        #[cfg(feature = "checks")]
+        self.check_not_past(due.at);
+        self.now = due.at;
+        (due.at, self.event_of(due.slot))
+    }
+
+    /// The same, when the wheel has to turn or the heap's first entry may be the next.
     #[inline(never)]
-    fn pop_with_heap(&mut self, near: Option<First>, limit: Time) -> Option<(Time, Event)> {
+    fn pop_elsewhere(&mut self, limit: Time) -> Option<(Time, Event)> {
         loop {
+            // A bucket that begins when the heap's first entry is due can hold what comes before it.
+            self.wheel
+                .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
             let first = self
                 .heap
                 .peek()
                 .map(|Reverse(later)| (later.at, later.rank));
-            if let Some(near) = near
-                && first.is_none_or(|later| (near.at, self.ranks.of(near.at, near.slot)) < later)
+            if let Some(due) = self.wheel.first_due()
+                && (due.at < self.heap_first || first.is_none_or(|first| self.key(due) < first))
             {
-                if near.at >= limit {
-                    return None;
-                }
-                self.wheel.pop(near);
-                #[cfg(feature = "checks")]
-                self.check_not_past(near.at);
-                self.now = near.at;
-                return Some((near.at, self.link_event(near.slot)));
+                return (due.at < limit).then(|| self.pop_due(due));
             }
             if first?.0 >= limit {
                 return None;
@@ -236,18 +226,24 @@ impl Scheduler {
                 .heap
                 .peek()
                 .map_or(Time::MAX, |Reverse(first)| first.at);
-            if let Event::Link(link, event) = later.event {
-                let slot = self.slot(link, event) as usize;
-                if self.far[slot] != later.at {
+            if let Event::Link(port, event) = later.event {
+                let far = self.far(port, event);
+                if *far != later.at {
                     continue; // cancelled
                 }
-                self.far[slot] = Time::MAX;
+                *far = Time::MAX;
             }
             #[cfg(feature = "checks")]
             self.check_not_past(later.at);
             self.set_now(later.at);
             return Some((later.at, later.event));
         }
+    }
+
+    /// What decides between a slot of the wheel and the heap's first entry.
+    fn key(&self, due: Due) -> (Time, (u64, u32)) {
+        let (port, event) = self.wheel.event_of(due.slot);
+        (due.at, self.wheel.ranks.of(due.at, port, event))
     }
 
     /// No event is set for, or comes out at, a time before the last one's.
@@ -262,34 +258,32 @@ impl Scheduler {
 
     #[cold]
     #[inline(never)]
-    fn schedule_far(&mut self, slot: u32, at: Time) {
-        self.far[slot as usize] = at;
-        let event = self.link_event(slot);
+    fn schedule_far(&mut self, port: PortId, event: LinkEvent, at: Time) {
+        *self.far(port, event) = at;
         self.push(Later {
             at,
-            rank: self.ranks.of(at, slot),
-            event,
+            rank: self.wheel.ranks.of(at, port, event),
+            event: Event::Link(port, event),
         });
     }
 }
 
 impl LinkEvents for Scheduler {
     #[inline(always)]
-    fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
+    fn schedule(&mut self, port: PortId, event: LinkEvent, at: Time) {
         #[cfg(feature = "checks")]
         self.check_not_past(at);
-        let slot = self.slot(link, event);
-        if !self.wheel.insert(slot, at) {
-            self.schedule_far(slot, at);
+        if !self.wheel.insert(self.wheel.slot(port, event), at) {
+            self.schedule_far(port, event, at);
         }
     }
 
-    fn cancel(&mut self, link: u32, event: LinkEvent) {
-        let slot = self.slot(link, event);
-        if self.far[slot as usize] == Time::MAX {
-            self.wheel.remove(slot);
+    fn cancel(&mut self, port: PortId, event: LinkEvent, at: Time) {
+        let far = self.far(port, event);
+        if *far == Time::MAX {
+            self.wheel.remove(self.wheel.slot(port, event), at);
         } else {
-            self.far[slot as usize] = Time::MAX;
+            *far = Time::MAX;
         }
     }
 }
@@ -297,6 +291,8 @@ impl LinkEvents for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pathweave_network::{LinkSetup, QueueConfig};
+    use pathweave_units::Rate;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -306,6 +302,22 @@ mod tests {
         Timer(u32, u64),
         Cancel(u32, bool),
         Pop(u64),
+    }
+
+    /// Ports of a ring of links, which begin in another order than that of their numbers.
+    fn ports(count: u32) -> Places {
+        let links: Vec<LinkSetup> = (0..count)
+            .map(|link| LinkSetup {
+                from: (7 * link) % count,
+                to: (7 * link + 1) % count,
+                rate: Rate::from_gbps(1),
+                delay: Time::ZERO,
+                queue: QueueConfig::default(),
+                agent: None,
+                buffer: None,
+            })
+            .collect();
+        Places::new(&links)
     }
 
     fn delay() -> impl Strategy<Value = u64> {
@@ -330,7 +342,9 @@ mod tests {
             steps in prop::collection::vec(step(), 1..400), shift in 6u64..16,
         ) {
             let spacing = Time::from_picos(1 << shift);
-            let mut scheduler = Scheduler::new(20, Time::from_picos(1000), spacing, 7);
+            let places = ports(20);
+            let mut scheduler = Scheduler::new(&places, Time::from_picos(1000), spacing, 7);
+            let ranks = Ranks::new(7, places.links().into());
             let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
             let mut serial = 0;
             for step in steps {
@@ -338,31 +352,31 @@ mod tests {
                     Step::Link(link, departure, delay) => {
                         let event =
                             if departure { LinkEvent::Departure } else { LinkEvent::Arrival };
-                        if oracle.values().any(|&other| other == Event::Link(link, event)) {
+                        let port = PortId(link);
+                        if oracle.values().any(|&other| other == Event::Link(port, event)) {
                             continue;
                         }
                         let at = scheduler.now() + Time::from_picos(delay);
-                        scheduler.schedule(link, event, at);
-                        let slot = if departure { link } else { link + 20 };
-                        let rank = Ranks::new(7, 20).of(at, slot);
-                        oracle.insert((at, rank, 0), Event::Link(link, event));
+                        scheduler.schedule(port, event, at);
+                        let rank = ranks.of(at, port, event);
+                        oracle.insert((at, rank, 0), Event::Link(port, event));
                     }
                     Step::Timer(id, delay) => {
                         let at = scheduler.now() + Time::from_picos(delay);
                         let alarm = Alarm::StartFlow(id);
                         scheduler.wake(alarm, at);
                         serial += 1;
-                        let rank = Ranks::new(7, 20).of_timer(at, 3, id);
+                        let rank = ranks.of_timer(at, 3, id);
                         oracle.insert((at, rank, serial), Event::Timer(alarm));
                     }
                     Step::Cancel(link, departure) => {
                         let event =
                             if departure { LinkEvent::Departure } else { LinkEvent::Arrival };
-                        if oracle.values().all(|&other| other != Event::Link(link, event)) {
-                            continue;
-                        }
-                        scheduler.cancel(link, event);
-                        oracle.retain(|_, other| *other != Event::Link(link, event));
+                        let set = Event::Link(PortId(link), event);
+                        let key = oracle.iter().find(|(_, other)| **other == set);
+                        let Some((&key, _)) = key else { continue };
+                        scheduler.cancel(PortId(link), event, key.0);
+                        oracle.remove(&key);
                     }
                     Step::Pop(delay) => {
                         let limit = scheduler.now() + Time::from_picos(delay);

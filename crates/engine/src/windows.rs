@@ -1,7 +1,7 @@
 //! Windows of time that tables cover: what was so at their start is taken from what is at their end.
 
 use crate::capacity::Capacity;
-use pathweave_network::{LinkStatistics, Network, Port};
+use pathweave_network::{LinkStatistics, Network, Ports};
 use pathweave_scenario::{Phase, Plan};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) struct LinkMark {
 }
 
 /// The counters of all links, by their number in the network.
-pub(crate) fn link_marks<S: Copy + Default, P: Port>(
+pub(crate) fn link_marks<S: Copy + Default, P: Ports>(
     network: &Network<S, P>,
     now: Time,
 ) -> impl Iterator<Item = LinkMark> {

@@ -88,8 +88,9 @@ impl LinkCheck {
     }
 
     /// The link goes down and loses these packets: all that it holds, and nothing else.
-    pub fn fail(&mut self, lost: &[PacketId]) {
+    pub fn fail(&mut self, lost: impl Iterator<Item = PacketId>) {
         let held: Vec<PacketId> = self.held.drain(..).map(|held| held.packet).collect();
+        let lost: Vec<PacketId> = lost.collect();
         assert!(
             held == lost,
             "check: link {} lost {lost:?} of {held:?}",
@@ -133,7 +134,9 @@ impl QueueRules {
         }
         let is_full = match self.limit {
             Limit::Packets(limit) => waiting.packets + 1 > limit,
-            Limit::Bytes(limit) => u64::from(waiting.bytes) + u64::from(header.size) > limit.get(),
+            Limit::Bytes(limit) => {
+                u64::from(waiting.bytes) + u64::from(header.size()) > limit.get()
+            }
         };
         if is_full {
             return [Some(Verdict::Drop), None, None];

@@ -1,113 +1,208 @@
-//! Static routes, compiled to lists of links.
+//! Static routes, compiled to paths of ports.
 
-/// Marks the end of a route: the packet is at its host.
-pub(crate) const END: u32 = u32::MAX;
-
-/// The position of a packet that its present link will lose: no route passes here, and the next
-/// position is an end.
-pub(crate) const LOST: u32 = 0;
-
-/// The position of what switches tell each other: its next position is an end, too.
-pub(crate) const FEEDBACK: u32 = 1;
+use crate::path::{END, Path, Special, Step};
+use crate::places::{Places, PortId};
 
 /// A route that packets can be sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
 
-/// All routes in use, one after another in one array, so that a hop costs one load.
-///
-/// Routes of finished flows are given back and used again, by length.
-#[derive(Clone, Debug)]
-pub struct Routes {
-    links: Vec<u32>,
-    /// Starts of unused routes, by number of links.
-    unused: Vec<Vec<u32>>,
+/// Where a packet sets out.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    first: PortId,
+    path: Path,
 }
 
-impl Default for Routes {
-    fn default() -> Routes {
-        Routes {
-            links: vec![END; FEEDBACK as usize + 2],
-            unused: Vec::new(),
-        }
-    }
+/// All routes in use. Routes of finished flows are given back and used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Routes {
+    routes: Vec<Route>,
+    unused: Vec<RouteId>,
+    /// Ports of routes that do not fit into a path, after the first, each list with [`END`] behind it.
+    table: Vec<PortId>,
+    /// Places of unused lists in the table, by their number of ports.
+    unused_lists: Vec<Vec<u32>>,
 }
 
 impl Routes {
-    /// Adds a route over these links (numbers of ports).
-    pub fn add(&mut self, links: impl ExactSizeIterator<Item = u32>) -> RouteId {
-        let length = links.len();
-        if let Some(start) = self.unused.get_mut(length).and_then(Vec::pop) {
-            for (place, link) in self.links[start as usize..].iter_mut().zip(links) {
-                *place = link;
+    /// Adds a route over these links, of which there is at least one.
+    pub fn add(&mut self, links: &[u32], places: &Places) -> RouteId {
+        let (&first, others) = links.split_first().expect("a route has a link");
+        let first = places.port_of(first);
+        let hops = || {
+            links.windows(2).map(|pair| {
+                let here = places.far(places.port_of(pair[0]));
+                places.port_of(pair[1]).0.wrapping_sub(here.0)
+            })
+        };
+        let path = Path::over(hops()).unwrap_or_else(|| {
+            Path::in_table(self.list(others.iter().map(|&link| places.port_of(link))))
+        });
+        self.insert(Route { first, path })
+    }
+
+    /// Adds a route that begins on this link and whose further links switches choose.
+    pub fn add_undecided(&mut self, link: u32, places: &Places) -> RouteId {
+        let first = places.port_of(link);
+        let path = Path::default();
+        let route = self.insert(Route { first, path });
+        self.routes[route.0 as usize].path = Path::undecided(route.0);
+        route
+    }
+
+    fn insert(&mut self, route: Route) -> RouteId {
+        match self.unused.pop() {
+            Some(id) => {
+                self.routes[id.0 as usize] = route;
+                id
             }
-            return RouteId(start);
+            None => {
+                self.routes.push(route);
+                RouteId(self.routes.len() as u32 - 1)
+            }
         }
-        let start = self.links.len() as u32;
-        self.links.extend(links);
-        self.links.push(END);
-        RouteId(start)
+    }
+
+    fn list(&mut self, ports: impl ExactSizeIterator<Item = PortId>) -> u32 {
+        let length = ports.len();
+        if let Some(start) = self.unused_lists.get_mut(length).and_then(Vec::pop) {
+            for (place, port) in self.table[start as usize..].iter_mut().zip(ports) {
+                *place = port;
+            }
+            return start;
+        }
+        let start = self.table.len() as u32;
+        self.table.extend(ports);
+        self.table.push(END);
+        start
     }
 
     /// Gives a route back. No packet may be on it any more.
     pub fn remove(&mut self, route: RouteId) {
-        let length = self.links(route).count();
-        if self.unused.len() <= length {
-            self.unused.resize_with(length + 1, Vec::new);
+        if let Special::InTable(start) = self.routes[route.0 as usize].path.special() {
+            let ports = self.table[start as usize..].iter();
+            let length = ports.take_while(|&&port| port != END).count();
+            if self.unused_lists.len() <= length {
+                self.unused_lists.resize_with(length + 1, Vec::new);
+            }
+            self.unused_lists[length].push(start);
         }
-        self.unused[length].push(route.0);
+        self.unused.push(route);
     }
 
-    /// The links of a route.
-    pub fn links(&self, route: RouteId) -> impl Iterator<Item = u32> {
-        self.links[route.0 as usize..]
-            .iter()
-            .copied()
-            .take_while(|&link| link != END)
+    /// The links of a route, as far as it names them.
+    pub fn links(&self, route: RouteId, places: &Places) -> Vec<u32> {
+        let Route { first, mut path } = self.routes[route.0 as usize];
+        let mut links = vec![places.link_of(first)];
+        let mut at = first;
+        loop {
+            let (step, rest) = path.step();
+            let next = match step {
+                Step::Port(port) => PortId(places.far(at).0 + port),
+                Step::End => return links,
+                Step::Special => match self.look_up(path) {
+                    Some((next, rest)) => {
+                        links.push(places.link_of(next));
+                        (at, path) = (next, rest);
+                        continue;
+                    }
+                    None => return links,
+                },
+            };
+            links.push(places.link_of(next));
+            (at, path) = (next, rest);
+        }
     }
 
-    /// The position of packets at the beginning of a route.
-    pub(crate) fn position(&self, route: RouteId) -> u32 {
-        route.0
+    /// The next port of a path in the table, and what is left of the path; `None` at its end, and for others.
+    pub fn look_up(&self, path: Path) -> Option<(PortId, Path)> {
+        let Special::InTable(place) = path.special() else {
+            return None;
+        };
+        let next = self.table[place as usize];
+        (next != END).then(|| (next, Path::in_table(place + 1)))
     }
 
-    /// Packets at the beginning of a route leave on another link from now on.
-    pub(crate) fn set_first(&mut self, position: u32, link: u32) {
-        self.links[position as usize] = link;
+    /// The number of a route, by which switches that choose its links know it.
+    pub fn number(&self, RouteId(route): RouteId) -> u32 {
+        route
     }
 
+    /// Packets of the route with this number set out on another link from now on.
+    pub fn set_first(&mut self, route: u32, link: u32, places: &Places) {
+        self.routes[route as usize].first = places.port_of(link);
+    }
+
+    /// Where packets of a route set out, and how they go on.
     #[inline]
-    pub(crate) fn first(&self, route: RouteId) -> (u32, u32) {
-        (route.0, self.links[route.0 as usize])
-    }
-
-    /// The position after `position`, and the link there or [`END`].
-    #[inline]
-    pub(crate) fn next(&self, position: u32) -> (u32, u32) {
-        (position + 1, self.links[position as usize + 1])
+    pub fn start(&self, RouteId(route): RouteId) -> (PortId, Path) {
+        let Route { first, path } = self.routes[route as usize];
+        (first, path)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::LinkSetup;
+    use crate::queue::QueueConfig;
+    use pathweave_units::{Rate, Time};
+
+    fn places(ends: &[(u32, u32)]) -> Places {
+        let links: Vec<LinkSetup> = ends
+            .iter()
+            .map(|&(from, to)| LinkSetup {
+                from,
+                to,
+                rate: Rate::from_gbps(1),
+                delay: Time::ZERO,
+                queue: QueueConfig::default(),
+                agent: None,
+                buffer: None,
+            })
+            .collect();
+        Places::new(&links)
+    }
 
     #[test]
     fn routes_are_walked_and_reused() {
+        // A chain of twelve cables, both ways.
+        let ends: Vec<(u32, u32)> = (0..12)
+            .flat_map(|node| [(node, node + 1), (node + 1, node)])
+            .collect();
+        let places = places(&ends);
         let mut routes = Routes::default();
-        let a = routes.add([3, 1, 2].into_iter());
-        let b = routes.add([7].into_iter());
-        let (position, link) = routes.first(a);
-        assert_eq!(link, 3);
-        let (position, link) = routes.next(position);
-        assert_eq!(link, 1);
-        let (position, link) = routes.next(position);
-        assert_eq!(link, 2);
-        assert_eq!(routes.next(position).1, END);
-        routes.remove(a);
-        let c = routes.add([5, 6, 7].into_iter());
-        assert_eq!(c, a);
-        assert_eq!(routes.links(b).collect::<Vec<_>>(), [7]);
-        assert_eq!(routes.links(c).collect::<Vec<_>>(), [5, 6, 7]);
+        let there: Vec<u32> = (0..12).map(|cable| 2 * cable).collect();
+        let back: Vec<u32> = (0..12).rev().map(|cable| 2 * cable + 1).collect();
+        for length in 1..=12 {
+            // Beyond nine links they stand in the table.
+            let a = routes.add(&there[..length], &places);
+            let b = routes.add(&back[12 - length..], &places);
+            assert_eq!(routes.links(a, &places), there[..length]);
+            assert_eq!(routes.links(b, &places), back[12 - length..]);
+            routes.remove(a);
+            let c = routes.add(&back[..length], &places);
+            assert_eq!(c, a);
+            assert_eq!(routes.links(c, &places), back[..length]);
+            assert_eq!(routes.links(b, &places), back[12 - length..]);
+        }
+        let lists = routes.table.len();
+        let long = routes.add(&there, &places);
+        routes.remove(long);
+        routes.add(&there, &places);
+        assert_eq!(routes.table.len(), lists + 12);
+    }
+
+    #[test]
+    fn a_node_may_have_more_ports_than_a_byte_names() {
+        let ends: Vec<(u32, u32)> = (1..=300).flat_map(|leaf| [(leaf, 0), (0, leaf)]).collect();
+        let places = places(&ends);
+        let mut routes = Routes::default();
+        for leaf in [0, 200, 239, 240, 299] {
+            let links = [2, 2 * leaf + 1];
+            let route = routes.add(&links, &places);
+            assert_eq!(routes.links(route, &places), links);
+        }
     }
 }

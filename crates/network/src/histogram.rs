@@ -1,5 +1,7 @@
 //! Queue lengths as arriving packets find them.
 
+use crate::places::PortId;
+
 /// Counts of queue lengths: exact below 64 packets, in steps of at most 1/16 above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueHistogram {
@@ -9,7 +11,7 @@ pub struct QueueHistogram {
 const EXACT: u32 = 64;
 const STEPS: u32 = 16;
 
-#[inline]
+#[inline(always)]
 fn bin(packets: u32) -> u32 {
     if packets < EXACT {
         return packets;
@@ -36,7 +38,7 @@ impl QueueHistogram {
         }
     }
 
-    /// Counts one arrival that found so many packets waiting.
+    /// Counts one arrival that found this many packets waiting.
     #[inline]
     pub fn add(&mut self, packets: u32) {
         match self.counts.get_mut(bin(packets) as usize) {
@@ -90,6 +92,52 @@ impl QueueHistogram {
     }
 }
 
+/// The histograms of all ports in one piece of memory.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueHistograms {
+    counts: Box<[u32]>,
+    /// Bins of each.
+    stride: usize,
+    /// The longest queue that each tells apart.
+    longest: Box<[u32]>,
+}
+
+impl QueueHistograms {
+    /// Empty ones for queues of at most these lengths; longer ones count as that.
+    pub fn new(longest: Box<[u32]>) -> QueueHistograms {
+        let stride = longest.iter().map(|&longest| bin(longest) as usize + 1);
+        let stride = stride.max().unwrap_or(0);
+        QueueHistograms {
+            counts: vec![0; stride * longest.len()].into(),
+            stride,
+            longest,
+        }
+    }
+
+    /// Counts one arrival at a port that found this many packets waiting.
+    #[inline(always)]
+    pub fn add(&mut self, port: PortId, packets: u32) {
+        let bin = (bin(packets) as usize).min(self.stride - 1);
+        self.counts[port.0 as usize * self.stride + bin] += 1;
+    }
+
+    /// The histogram of one port.
+    pub fn of(&self, port: PortId) -> QueueHistogram {
+        let own = &self.counts[port.0 as usize * self.stride..][..self.stride];
+        let mut histogram = QueueHistogram::new(self.longest[port.0 as usize]);
+        let last = histogram.counts.len() - 1;
+        for (bin, &count) in own.iter().enumerate() {
+            histogram.counts[bin.min(last)] += count;
+        }
+        histogram
+    }
+
+    /// Forgets what was counted at one port.
+    pub fn clear(&mut self, port: PortId) {
+        self.counts[port.0 as usize * self.stride..][..self.stride].fill(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,5 +165,24 @@ mod tests {
         assert_eq!(histogram.percentile(1.0), 100);
         histogram.clear();
         assert_eq!(histogram.percentile(0.99), 0);
+    }
+
+    #[test]
+    fn histograms_side_by_side_count_as_alone() {
+        let longest = [3, 100, 5000];
+        let mut together = QueueHistograms::new(longest.into());
+        let mut alone = longest.map(QueueHistogram::new);
+        for packets in (0..6000).step_by(7) {
+            for (port, own) in (0..).zip(&mut alone) {
+                together.add(PortId(port), packets);
+                own.add(packets);
+            }
+        }
+        for (port, own) in (0..).zip(&alone) {
+            assert_eq!(&together.of(PortId(port)), own);
+        }
+        together.clear(PortId(1));
+        assert_eq!(together.of(PortId(1)), QueueHistogram::new(100));
+        assert_eq!(together.of(PortId(2)), alone[2]);
     }
 }

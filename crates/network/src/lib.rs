@@ -15,6 +15,8 @@ mod histogram;
 mod marking;
 mod network;
 mod packet;
+mod path;
+mod places;
 mod port;
 mod queue;
 mod shared_buffer;
@@ -24,11 +26,12 @@ pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
 };
 pub use fmp::{Fmp, FmpStatistics};
-pub use forwarding::{RouteId, Routes};
+pub use forwarding::RouteId;
 pub use histogram::QueueHistogram;
 pub use network::{Arrival, Conservation, LinkSetup, Network};
-pub use packet::{Header, Packet, PacketId, Packets};
-pub use port::{DeparturePort, FifoPort, LinkEvent, LinkEvents, Port, Purged};
+pub use packet::Header;
+pub use places::{Places, PortId};
+pub use port::{Delivered, DeparturePorts, FifoPorts, LinkEvent, LinkEvents, Ports, Purged};
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
 pub use statistics::LinkStatistics;

@@ -21,27 +21,18 @@ pub(crate) struct Waiting {
     pub bytes: u32,
 }
 
-/// A queue's rules, arranged so that one comparison settles the usual case.
+/// A queue's rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Admission {
-    /// With fewer packets than this waiting, a packet is taken unmarked: for packets that cannot be
-    /// marked, and for those that can.
-    careful_from: [u32; 2],
-    /// Apart, so that a port's usual work stays within two cache lines.
-    rules: Box<Rules>,
-}
-
-/// What decides in the other cases.
-#[derive(Clone, Debug)]
-struct Rules {
     limit: Limit,
     marking: Marking,
     drop_ecn_blind: bool,
     stream: Stream,
     /// Probability that the link loses a packet that is taken.
     loss: f64,
-    /// `careful_from` of a link that loses none.
-    careful_from: [u32; 2],
+    /// With fewer packets than this waiting, a packet is taken unmarked by a link that loses none: for packets that
+    /// cannot be marked, and for those that can.
+    taken_below: [u32; 2],
 }
 
 impl Admission {
@@ -70,7 +61,7 @@ impl Admission {
             } => 0,
             Marking::Linear { from, .. } => from as u32,
         };
-        let careful_from = [
+        let taken_below = [
             if config.drop_ecn_blind {
                 full_from.min(marks_from)
             } else {
@@ -79,91 +70,82 @@ impl Admission {
             full_from.min(marks_from),
         ];
         Admission {
-            careful_from,
-            rules: Box::new(Rules {
-                limit: config.limit,
-                marking: config.marking,
-                drop_ecn_blind: config.drop_ecn_blind,
-                stream,
-                loss: 0.0,
-                careful_from,
-            }),
+            limit: config.limit,
+            marking: config.marking,
+            drop_ecn_blind: config.drop_ecn_blind,
+            stream,
+            loss: 0.0,
+            taken_below,
         }
     }
 
     /// From now on packets that are taken get lost with this probability.
     pub fn set_loss(&mut self, probability: f64) {
-        self.rules.loss = probability;
-        self.careful_from = if probability > 0.0 {
-            [0; 2]
-        } else {
-            self.rules.careful_from
-        };
+        self.loss = probability;
     }
 
     /// Whether every packet that is taken gets lost.
     pub fn loses_all(&self) -> bool {
-        self.rules.loss >= 1.0
+        self.loss >= 1.0
+    }
+
+    /// Whether the rules ask for the bytes that wait.
+    pub fn counts_bytes(&self) -> bool {
+        let marks_by_bytes = matches!(
+            self.marking,
+            Marking::Step {
+                threshold: Threshold::Bytes(_),
+                ..
+            }
+        );
+        matches!(self.limit, Limit::Bytes(_)) || marks_by_bytes
     }
 
     /// What waits, as a share of the limit.
     pub fn occupancy(&self, waiting: Waiting) -> f64 {
-        match self.rules.limit {
+        match self.limit {
             Limit::Packets(packets) => f64::from(waiting.packets) / f64::from(packets),
             Limit::Bytes(bytes) => f64::from(waiting.bytes) / bytes.get() as f64,
         }
     }
 
-    /// Decides for one packet. `bytes` is asked only when a rule needs it.
-    #[inline(always)]
-    pub fn decide(
-        &mut self,
-        packets: u32,
-        bytes: impl FnOnce() -> u32,
-        header: &Header,
-    ) -> Verdict {
-        #[cfg(feature = "checks")]
-        return self.decide_and_check(packets, bytes(), header);
-        #[cfg(not(feature = "checks"))]
-        self.decide_quickly(packets, bytes, header)
+    /// With fewer packets than this waiting, a packet is taken unmarked, and nothing has to be decided: for packets
+    /// that cannot be marked, and for those that can.
+    pub fn taken_below(&self) -> [u16; 2] {
+        let saturated = |packets: u32| u16::try_from(packets).unwrap_or(u16::MAX);
+        if self.loss > 0.0 {
+            [0; 2]
+        } else {
+            self.taken_below.map(saturated)
+        }
     }
 
-    #[cfg(feature = "checks")]
-    fn decide_and_check(&mut self, packets: u32, bytes: u32, header: &Header) -> Verdict {
-        let verdict = self.decide_quickly(packets, || bytes, header);
-        let rules = crate::checks::QueueRules {
-            limit: self.rules.limit,
-            marking: self.rules.marking,
-            drop_ecn_blind: self.rules.drop_ecn_blind,
-            loses: self.rules.loss > 0.0,
+    /// Decides for one packet. The bytes that wait need to be known where [`Admission::counts_bytes`].
+    pub fn decide(&mut self, waiting: Waiting, header: &Header) -> Verdict {
+        let taken_below = self.taken_below()[usize::from(header.ecn_capable())];
+        let verdict = if waiting.packets < u32::from(taken_below) {
+            Verdict::Take // without a draw, which would be one from the stream of those that follow
+        } else {
+            self.verdict(waiting, header)
         };
-        rules.allow(verdict, Waiting { packets, bytes }, header);
+        #[cfg(feature = "checks")]
+        self.check(verdict, waiting, header);
         verdict
     }
 
-    #[inline(always)]
-    fn decide_quickly(
-        &mut self,
-        packets: u32,
-        bytes: impl FnOnce() -> u32,
-        header: &Header,
-    ) -> Verdict {
-        if packets < self.careful_from[usize::from(header.ecn_capable())] {
-            return Verdict::Take;
-        }
-        self.rules.decide(
-            Waiting {
-                packets,
-                bytes: bytes(),
-            },
-            header,
-        )
+    /// Ends the run if the rules do not allow a verdict.
+    #[cfg(feature = "checks")]
+    pub fn check(&self, verdict: Verdict, waiting: Waiting, header: &Header) {
+        let rules = crate::checks::QueueRules {
+            limit: self.limit,
+            marking: self.marking,
+            drop_ecn_blind: self.drop_ecn_blind,
+            loses: self.loss > 0.0,
+        };
+        rules.allow(verdict, waiting, header);
     }
-}
 
-impl Rules {
-    #[inline(never)]
-    fn decide(&mut self, waiting: Waiting, header: &Header) -> Verdict {
+    fn verdict(&mut self, waiting: Waiting, header: &Header) -> Verdict {
         if header.is_protected() {
             return Verdict::Take;
         }
@@ -173,7 +155,9 @@ impl Rules {
         }
         let full = match self.limit {
             Limit::Packets(packets) => waiting.packets >= packets,
-            Limit::Bytes(bytes) => u64::from(waiting.bytes) + u64::from(header.size) > bytes.get(),
+            Limit::Bytes(bytes) => {
+                u64::from(waiting.bytes) + u64::from(header.size()) > bytes.get()
+            }
         };
         if full {
             return Verdict::Drop;
@@ -184,7 +168,7 @@ impl Rules {
                 threshold: Threshold::Packets(_),
                 ..
             } => {
-                // A limit in bytes makes `careful_from` zero, so K has to be compared again.
+                // A limit in bytes makes `taken_below` zero, so K has to be compared again.
                 waiting.packets >= self.step_packets()
             }
             Marking::Step {
@@ -250,7 +234,7 @@ mod tests {
     }
 
     fn decide(admission: &mut Admission, packets: u32, bytes: u32, ecn: bool) -> Verdict {
-        admission.decide(packets, || bytes, &Header::new(1500, ecn))
+        admission.decide(Waiting { packets, bytes }, &Header::new(1500, ecn))
     }
 
     fn step(k: f64, rule: MarkingRule) -> Marking {
@@ -326,7 +310,11 @@ mod tests {
     fn protected_packets_are_neither_dropped_nor_marked() {
         let mut queue = admission(Limit::Packets(2), step(0.0, MarkingRule::Above), true);
         let header = Header::new(40, true).protected();
-        assert_eq!(queue.decide(50, || 0, &header), Verdict::Take);
+        let waiting = Waiting {
+            packets: 50,
+            bytes: 0,
+        };
+        assert_eq!(queue.decide(waiting, &header), Verdict::Take);
     }
 
     #[test]

@@ -2,91 +2,110 @@
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
 use crate::fmp::{Fmp, Message, Next};
-use crate::forwarding::{END, RouteId, Routes};
+use crate::forwarding::{RouteId, Routes};
 use crate::histogram::QueueHistogram;
-use crate::packet::{Header, Packet, PacketId, Packets};
-use crate::port::{LinkEvents, Port};
+use crate::packet::{Header, Segments};
+use crate::path::{Special, Step};
+use crate::places::{Places, PortId};
+use crate::port::{Delivered, LinkEvents, Ports};
 use crate::queue::QueueConfig;
-use crate::shared_buffer::SharedBuffer;
+use crate::shared_buffer::{SharedBuffer, SharedBufferConfig};
 use crate::statistics::LinkStatistics;
 use pathweave_control::Feedback;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a link is when the run begins.
 #[derive(Clone, Debug)]
 pub struct LinkSetup {
+    /// The number of the node where it begins: its port is there.
+    pub from: u32,
+    /// The number of the node where it ends.
+    pub to: u32,
     /// Its rate.
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Time,
-    /// The queue of the port at its near end.
+    /// The queue of its port.
     pub queue: QueueConfig,
     /// The agent of that port, if it has one.
     pub agent: Option<Arc<AgentSetup>>,
-    /// The memory that it shares with the other ports of its switch, if it does.
-    pub buffer: Option<Rc<SharedBuffer>>,
+    /// The memory that its port shares with the others of the node, if it does; the same for all of them.
+    pub buffer: Option<SharedBufferConfig>,
 }
 
 /// What came of a packet's arrival at the far end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival<L> {
     /// It went on to another link.
     Forwarded,
-    /// The link lost it silently, or the next port dropped it; [`Network::take`] gives it back.
-    Dropped(PacketId),
-    /// It is at its host; [`Network::take`] gives it out.
-    AtHost(PacketId),
+    /// The link lost it silently, or the next port dropped it; [`Network::take`] gives back what it carried.
+    Dropped(Header),
+    /// It is at its host; [`Network::take`] gives out what it carries.
+    AtHost(Header, L),
     /// It was feedback for the switch there.
     Consumed,
 }
 
-/// A link whose counters do not add up: a defect of the simulator.
+/// Counters that do not add up: a defect of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conservation {
-    /// The link.
-    pub link: u32,
-    /// Packets offered to it.
-    pub offered: u64,
-    /// Packets delivered, lost, or still held.
-    pub accounted: u64,
+pub enum Conservation {
+    /// Those of a link.
+    Link {
+        /// The link.
+        link: u32,
+        /// Packets offered to it.
+        offered: u64,
+        /// Packets delivered, lost, or still held.
+        accounted: u64,
+    },
+    /// Those of the whole network.
+    Network {
+        /// Packets that were sent and have neither arrived nor been lost.
+        under_way: u64,
+        /// Packets that the ports hold.
+        held: u64,
+    },
 }
 
 /// The ports of a fabric, the packets in them, and the routes they follow.
 ///
-/// Links are numbered by whoever sets the network up.
-pub struct Network<S, P: Port> {
-    ports: Vec<P>,
-    packets: Packets<S, P::Label>,
+/// Links are numbered by whoever sets the network up. Only events name ports.
+pub struct Network<S, P: Ports> {
+    ports: P,
+    places: Places,
+    segments: Segments<S>,
     routes: Routes,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
-    /// Of each link.
+    /// Of each port.
     #[cfg(feature = "checks")]
     checks: Vec<crate::checks::LinkCheck>,
 }
 
-impl<S: Copy + Default, P: Port> Network<S, P> {
+impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// Ports for these links. `stream` gives each link's own randomness.
     pub fn new(links: &[LinkSetup], stream: impl Fn(u32) -> Stream) -> Network<S, P> {
-        let ports = links
-            .iter()
-            .enumerate()
-            .map(|(number, link)| P::new(link, stream(number as u32)))
-            .collect();
+        let places = Places::new(links);
         Network {
-            ports,
-            packets: Packets::new(),
+            ports: P::new(links, &places, stream),
+            segments: Segments::new(),
             routes: Routes::default(),
             fmp: None,
             #[cfg(feature = "checks")]
-            checks: (0..)
-                .zip(links)
-                .map(|(link, setup)| crate::checks::LinkCheck::new(link, setup))
+            checks: places
+                .links()
+                .iter()
+                .map(|&link| crate::checks::LinkCheck::new(link, &links[link as usize]))
                 .collect(),
+            places,
         }
+    }
+
+    /// Where the ports of the links are kept.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// From now on switches can choose routes while packets come: [`Network::add_fmp_route`]. Links are
@@ -106,109 +125,124 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         segment: S,
         events: &mut E,
     ) -> bool {
-        let (position, link) = self.routes.first(route);
-        let id = self.packets.insert(Packet {
-            header: header.at(position),
-            label,
-            segment,
-        });
-        let taken = self.enqueue(link, now, id, events);
+        let (first, path) = self.routes.start(route);
+        let header = header.on(path).with_id(self.segments.insert(segment));
+        let taken = self.enqueue(first, now, header, label, events);
         if !taken {
-            self.packets.remove(id);
+            self.segments.remove(header.id());
         }
         taken
     }
 
-    /// Offers a packet to a link's port. Returns whether it was taken.
+    /// Offers a packet to a port. Returns whether it was taken.
     #[inline(always)]
     fn enqueue<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
-        id: PacketId,
+        header: Header,
+        label: P::Label,
         events: &mut E,
     ) -> bool {
-        let (header, label) = self.packets.visible(id);
-        let taken = self.ports[link as usize].enqueue(link, now, id, header, *label, events);
+        let taken = self.ports.enqueue(port, now, header, label, events);
         #[cfg(feature = "checks")]
         if taken {
-            self.checks[link as usize].take(now, id, header.size);
+            self.checks[port.0 as usize].take(now, header.id(), header.size());
         }
         taken
     }
 
-    /// The first packet on a link's wire reaches the far end.
+    /// The first packet on a port's wire reaches the far end.
     #[inline(always)]
-    pub fn arrive<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Arrival {
-        let port = &mut self.ports[link as usize];
-        let (id, label) = port.deliver(link, now, events);
+    pub fn arrive<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        events: &mut E,
+    ) -> Arrival<P::Label> {
+        let Delivered { header, label, far } = self.ports.deliver(port, now, events);
         #[cfg(feature = "checks")]
-        self.checks[link as usize].deliver(now, id);
-        let (header, kept) = self.packets.visible(id);
-        *kept = label;
-        port.count_delivered(header.size);
-        let (position, next) = self.routes.next(header.position);
-        if next == END {
-            return if header.is_lost() || self.fmp.is_some() {
-                self.arrive_at_end(link, now, id, events)
-            } else {
-                Arrival::AtHost(id)
-            };
-        }
-        header.position = position;
-        // Not by `enqueue`, which would look the packet up once more: this is done for each packet and hop.
-        let taken = self.ports[next as usize].enqueue(next, now, id, header, label, events);
-        #[cfg(feature = "checks")]
-        if taken {
-            self.checks[next as usize].take(now, id, header.size);
-        }
-        if taken {
-            Arrival::Forwarded
-        } else {
-            Arrival::Dropped(id)
+        self.checks[port.0 as usize].deliver(now, header.id());
+        let (step, rest) = header.path.step();
+        match step {
+            Step::Port(next) => {
+                self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
+            }
+            Step::End => Arrival::AtHost(header, label),
+            Step::Special => self.arrive_specially(port, now, header, label, events),
         }
     }
 
-    /// A packet has come to the end of its list of links: it is lost, at its host, or where a switch has to
-    /// look further.
+    #[inline(always)]
+    fn forward<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        header: Header,
+        label: P::Label,
+        events: &mut E,
+    ) -> Arrival<P::Label> {
+        if self.enqueue(port, now, header, label, events) {
+            Arrival::Forwarded
+        } else {
+            Arrival::Dropped(header)
+        }
+    }
+
+    /// A packet arrives whose path does not say by itself where it goes: it is lost, or feedback, or has to be
+    /// looked up, or a switch decides.
     #[cold]
     #[inline(never)]
-    fn arrive_at_end<E: LinkEvents>(
+    fn arrive_specially<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
-        id: PacketId,
+        header: Header,
+        label: P::Label,
         events: &mut E,
-    ) -> Arrival {
-        let (header, _) = self.packets.visible(id);
-        let Some(fmp) = &mut self.fmp else {
-            return Arrival::Dropped(id);
-        };
-        let is_feedback = header.is_feedback();
-        if header.is_lost() {
-            fmp.on_lost(link, is_feedback);
-            if !is_feedback {
-                return Arrival::Dropped(id);
+    ) -> Arrival<P::Label> {
+        let link = self.places.link_of(port);
+        match header.path.special() {
+            Special::InTable(_) => match self.routes.look_up(header.path) {
+                Some((next, rest)) => self.forward(next, now, header.on(rest), label, events),
+                None => Arrival::AtHost(header, label),
+            },
+            Special::Undecided(route) => {
+                let fmp = self.fmp.as_mut().expect("switches that choose routes");
+                match fmp.next(link, route, now) {
+                    Next::Host => Arrival::AtHost(header, label),
+                    Next::None => Arrival::Dropped(header),
+                    Next::Link(next) => {
+                        let next = self.places.port_of(next);
+                        self.forward(next, now, header, label, events)
+                    }
+                }
             }
-        } else if is_feedback {
-            let mut cut_off = Vec::new();
-            let queue = self.ports[link as usize ^ 1].occupancy(now);
-            fmp.on_message(link, now, queue, &mut cut_off);
-            self.send_notices(&cut_off, now, events);
-        } else {
-            let next = match fmp.next(link, header.position, now) {
-                Next::Host => return Arrival::AtHost(id),
-                Next::None => return Arrival::Dropped(id),
-                Next::Link(next) => next,
-            };
-            return if self.enqueue(next, now, id, events) {
-                Arrival::Forwarded
-            } else {
-                Arrival::Dropped(id)
-            };
+            Special::Lost => {
+                let is_feedback = header.is_feedback();
+                if let Some(fmp) = &mut self.fmp {
+                    fmp.on_lost(link, is_feedback);
+                }
+                if !is_feedback {
+                    return Arrival::Dropped(header);
+                }
+                self.segments.remove(header.id());
+                Arrival::Consumed
+            }
+            Special::Feedback => {
+                let fmp = self
+                    .fmp
+                    .as_mut()
+                    .expect("only FMP's switches send feedback");
+                let mut cut_off = Vec::new();
+                let back = self.places.port_of(link ^ 1);
+                let queue = self.ports.occupancy(back, now);
+                fmp.on_message(link, now, queue, &mut cut_off);
+                self.send_notices(&cut_off, now, events);
+                self.segments.remove(header.id());
+                Arrival::Consumed
+            }
         }
-        self.packets.remove(id);
-        Arrival::Consumed
     }
 
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
@@ -217,12 +251,10 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
             return;
         };
         let mut cut_off = Vec::new();
-        let ports = &self.ports;
+        let (ports, places) = (&self.ports, &self.places);
         let sent = |link: u32| {
-            (
-                ports[link as usize].delivered(),
-                ports[link as usize].rate(),
-            )
+            let port = places.port_of(link);
+            (ports.delivered(port), ports.rate(port))
         };
         fmp.find_silent(switch, now, sent, &mut cut_off);
         fmp.notify(&cut_off, |fmp, link, message| {
@@ -231,7 +263,7 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         fmp.tell_all(switch, |fmp, link, message| {
             self.tell(fmp, link, message, now, events);
         });
-        fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
+        fmp.change_host_ports(|route, link| self.routes.set_first(route, link, &self.places));
         self.fmp = Some(fmp);
     }
 
@@ -256,21 +288,18 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         events: &mut E,
     ) {
         let label = P::Label::new(Feedback::None, u32::MAX, true);
-        let id = self.packets.insert(Packet {
-            header: Header::feedback(message.size()),
-            label,
-            segment: S::default(),
-        });
-        if self.enqueue(link, now, id, events) {
+        let id = self.segments.insert(S::default());
+        let header = Header::feedback(message.size()).with_id(id);
+        if self.enqueue(self.places.port_of(link), now, header, label, events) {
             fmp.on_sent(link, message);
         } else {
-            self.packets.remove(id);
+            self.segments.remove(id);
         }
     }
 
-    /// Adds a route over these links.
-    pub fn add_route(&mut self, links: impl ExactSizeIterator<Item = u32>) -> RouteId {
-        self.routes.add(links)
+    /// Adds a route over these links, of which there is at least one, each from where the one before ends.
+    pub fn add_route(&mut self, links: &[u32]) -> RouteId {
+        self.routes.add(links, &self.places)
     }
 
     /// Adds a route between two hosts whose links the switches choose, for a subflow of the connection with
@@ -280,16 +309,16 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
     /// Without [`Network::set_fmp`], and when no path joins the two in the intact fabric.
     pub fn add_fmp_route(&mut self, hosts: (u32, u32), token: u64, subflow: u32) -> RouteId {
         let fmp = self.fmp.as_mut().expect("switches that choose routes");
-        let port = fmp.host_port(hosts.0, hosts.1, token, subflow);
-        let route = self.routes.add([port].into_iter());
-        fmp.open(self.routes.position(route), hosts, token, subflow, port);
+        let first = fmp.host_port(hosts.0, hosts.1, token, subflow);
+        let route = self.routes.add_undecided(first, &self.places);
+        fmp.open(self.routes.number(route), hosts, token, subflow, first);
         route
     }
 
     /// Gives a route back. No packet may be on it any more.
     pub fn remove_route(&mut self, route: RouteId) {
         if let Some(fmp) = &mut self.fmp {
-            fmp.close(self.routes.position(route));
+            fmp.close(self.routes.number(route));
         }
         self.routes.remove(route);
     }
@@ -299,21 +328,22 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         let chosen = self
             .fmp
             .as_ref()
-            .map(|fmp| fmp.links(self.routes.position(route)));
+            .map(|fmp| fmp.links(self.routes.number(route)));
         match chosen {
             Some(links) if !links.is_empty() => links,
-            _ => self.routes.links(route).collect(),
+            _ => self.routes.links(route, &self.places),
         }
     }
 
     /// Whether packets on a route can reach their host over links that carry something.
     pub fn has_live_path(&self, route: RouteId) -> bool {
-        let position = self.routes.position(route);
+        let number = self.routes.number(route);
         match &self.fmp {
-            Some(fmp) if fmp.routes(position) => {
-                fmp.has_live_path(position, |link| self.carries(link))
+            Some(fmp) if fmp.routes(number) => fmp.has_live_path(number, |link| self.carries(link)),
+            _ => {
+                let mut links = self.routes.links(route, &self.places).into_iter();
+                links.all(|link| self.carries(link))
             }
-            _ => self.routes.links(route).all(|link| self.carries(link)),
         }
     }
 
@@ -322,27 +352,28 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         self.fmp.as_deref()
     }
 
-    /// Takes a packet out of the network.
+    /// Takes a packet out of the network: what it carries.
     #[inline]
-    pub fn take(&mut self, id: PacketId) -> Packet<S, P::Label> {
-        self.packets.remove(id)
+    pub fn take(&mut self, header: Header) -> S {
+        self.segments.remove(header.id())
     }
 
-    /// A link's packet in service has been sent.
-    pub fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
-        self.ports[link as usize].depart(link, now, events);
+    /// A port's packet in service has been sent.
+    pub fn depart<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) {
+        self.ports.depart(port, now, events);
     }
 
     /// Changes a link's rate.
     pub fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
-        self.ports[link as usize].set_rate(link, now, rate, events);
+        let port = self.places.port_of(link);
+        self.ports.set_rate(port, now, rate, events);
         #[cfg(feature = "checks")]
-        self.checks[link as usize].set_rate(rate);
+        self.checks[port.0 as usize].set_rate(rate);
     }
 
     /// From now on a link loses packets with this probability, after it has sent them.
     pub fn set_loss(&mut self, link: u32, probability: f64) {
-        self.ports[link as usize].set_loss(probability);
+        self.ports.set_loss(self.places.port_of(link), probability);
     }
 
     /// Takes a link down; hands each lost packet's transport part to `lost`.
@@ -353,30 +384,32 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         events: &mut E,
         mut lost: impl FnMut(S),
     ) {
-        if !self.ports[link as usize].is_up() {
+        let port = self.places.port_of(link);
+        if !self.ports.is_up(port) {
             return;
         }
-        let purged = self.ports[link as usize].fail(link, now, events);
+        let purged = self.ports.fail(port, now, events);
         #[cfg(feature = "checks")]
-        self.checks[link as usize].fail(&purged.0);
-        for id in purged.0 {
-            let packet = self.packets.remove(id);
-            if !packet.header.is_feedback() {
-                lost(packet.segment);
+        self.checks[port.0 as usize].fail(purged.0.iter().map(|header| header.id()));
+        for header in purged.0 {
+            let segment = self.segments.remove(header.id());
+            if !header.is_feedback() {
+                lost(segment);
             }
         }
         let mut cut_off = Vec::new();
         if let Some(fmp) = &mut self.fmp {
             fmp.on_down(link, &mut cut_off);
-            fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
+            fmp.change_host_ports(|route, link| self.routes.set_first(route, link, &self.places));
         }
         self.send_notices(&cut_off, now, events);
     }
 
     /// Brings a link back.
     pub fn restore(&mut self, link: u32, now: Time) {
-        if !self.ports[link as usize].is_up() {
-            self.ports[link as usize].restore(now);
+        let port = self.places.port_of(link);
+        if !self.ports.is_up(port) {
+            self.ports.restore(port, now);
             if let Some(fmp) = &mut self.fmp {
                 fmp.on_up(link, now);
             }
@@ -385,68 +418,89 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
 
     /// Number of links.
     pub fn links(&self) -> u32 {
-        self.ports.len() as u32
+        self.places.count()
     }
 
     /// Whether a link is up.
     pub fn is_up(&self, link: u32) -> bool {
-        self.ports[link as usize].is_up()
+        self.ports.is_up(self.places.port_of(link))
     }
 
     /// Whether a link is up and does not lose everything.
     pub fn carries(&self, link: u32) -> bool {
-        let port = &self.ports[link as usize];
-        port.is_up() && !port.loses_all()
+        let port = self.places.port_of(link);
+        self.ports.is_up(port) && !self.ports.loses_all(port)
     }
 
     /// A link's present rate.
     pub fn rate(&self, link: u32) -> Rate {
-        self.ports[link as usize].rate()
+        self.ports.rate(self.places.port_of(link))
     }
 
     /// Packets waiting at a link's port.
     pub fn waiting(&self, link: u32, now: Time) -> u32 {
-        self.ports[link as usize].waiting(now)
+        self.ports.waiting(self.places.port_of(link), now)
     }
 
     /// A link's counters.
     pub fn statistics(&self, link: u32, now: Time) -> LinkStatistics {
-        self.ports[link as usize].statistics(now)
+        self.ports.statistics(self.places.port_of(link), now)
     }
 
     /// Bits that a link has sent, those of the packet in service up to now included, times picoseconds a second.
     pub fn sent(&self, link: u32, now: Time) -> u128 {
-        self.ports[link as usize].sent(now)
+        self.ports.sent(self.places.port_of(link), now)
     }
 
     /// The queue lengths that packets arriving at a link's port found.
-    pub fn histogram(&mut self, link: u32) -> &mut QueueHistogram {
-        self.ports[link as usize].histogram()
+    pub fn histogram(&self, link: u32) -> QueueHistogram {
+        self.ports.histogram(self.places.port_of(link))
     }
 
-    /// What a link's agent has kept and done.
-    pub fn agent_statistics(&self, link: u32) -> AgentStatistics {
-        self.ports[link as usize].agent_statistics()
+    /// The queue lengths at all ports are counted from zero on.
+    pub fn clear_histograms(&mut self) {
+        for port in 0..self.places.count() {
+            self.ports.clear_histogram(PortId(port));
+        }
+    }
+
+    /// What a link's agent has kept and done when everything before `now` has happened.
+    pub fn agent_statistics(&mut self, link: u32, now: Time) -> AgentStatistics {
+        let port = self.places.port_of(link);
+        self.ports.agent_statistics(port, now)
+    }
+
+    /// The memory that the ports of a node share, if they do.
+    pub fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
+        self.ports.shared_buffer(node)
     }
 
     /// Number of packets in the network.
     pub fn in_network(&self) -> usize {
-        self.packets.in_network()
+        self.segments.count()
     }
 
-    /// Checks on every link that packets in = delivered + lost + held.
+    /// Checks on every link that packets in = delivered + lost + held, and that the ports hold all packets.
     pub fn check_conservation(&self, now: Time) -> Result<(), Conservation> {
-        for (link, port) in self.ports.iter().enumerate() {
-            let statistics = port.statistics(now);
-            let accounted = statistics.delivered + statistics.lost() + u64::from(port.holds());
-            if accounted != statistics.offered {
-                let offered = statistics.offered;
-                return Err(Conservation {
-                    link: link as u32,
+        let mut held = 0;
+        for link in 0..self.links() {
+            let port = self.places.port_of(link);
+            let statistics = self.ports.statistics(port, now);
+            let holds = u64::from(self.ports.holds(port));
+            let accounted = statistics.delivered + statistics.lost() + holds;
+            let offered = statistics.offered;
+            if accounted != offered {
+                return Err(Conservation::Link {
+                    link,
                     offered,
                     accounted,
                 });
             }
+            held += holds;
+        }
+        let under_way = self.in_network() as u64;
+        if held != under_way {
+            return Err(Conservation::Network { under_way, held });
         }
         Ok(())
     }

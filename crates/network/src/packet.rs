@@ -1,30 +1,29 @@
-//! Packets and the arena they live in.
+//! What the network knows of a packet, and where the rest of it waits meanwhile.
 
-use crate::forwarding::{FEEDBACK as FEEDBACK_POSITION, LOST};
+use crate::path::Path;
 
-/// What the network reads and writes of a packet.
+/// What the network reads and writes of a packet: two words that queues hand on by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Where it is on its route: a position in [`crate::Routes`].
-    pub(crate) position: u32,
-    /// Bytes on the wire.
-    pub size: u16,
-    flags: u8,
+    pub(crate) path: Path,
+    /// The packet's number, its bytes on the wire and its flags, from the highest bits to the lowest.
+    word: u64,
 }
 
-const ECN_CAPABLE: u8 = 1;
-const CONGESTION_EXPERIENCED: u8 = 2;
-const PROTECTED: u8 = 4;
-const FEEDBACK: u8 = 8;
+const ECN_CAPABLE: u64 = 1;
+const CONGESTION_EXPERIENCED: u64 = 2;
+const PROTECTED: u64 = 4;
+const FEEDBACK: u64 = 8;
+const SIZE_SHIFT: u32 = 8;
+const ID_SHIFT: u32 = 32;
 
 impl Header {
     /// A header for a packet of `size` bytes on the wire.
     #[inline]
     pub fn new(size: u16, ecn_capable: bool) -> Header {
         Header {
-            position: 0,
-            size,
-            flags: if ecn_capable { ECN_CAPABLE } else { 0 },
+            path: Path::default(),
+            word: u64::from(size) << SIZE_SHIFT | u64::from(ecn_capable),
         }
     }
     /// The same, never dropped by a full queue and never marked: for handshakes that a published
@@ -32,107 +31,124 @@ impl Header {
     #[inline]
     pub fn protected(self) -> Header {
         Header {
-            flags: self.flags | PROTECTED,
+            word: self.word | PROTECTED,
             ..self
         }
     }
     /// What switches tell each other: never dropped by a full queue, but lost where links lose packets.
     pub(crate) fn feedback(size: u16) -> Header {
         Header {
-            position: FEEDBACK_POSITION,
-            size,
-            flags: FEEDBACK,
+            path: Path::of_feedback(),
+            word: u64::from(size) << SIZE_SHIFT | FEEDBACK,
         }
     }
-    pub(crate) fn is_feedback(&self) -> bool {
-        self.flags & FEEDBACK != 0
+    /// Bytes on the wire.
+    #[inline]
+    pub fn size(&self) -> u16 {
+        (self.word >> SIZE_SHIFT) as u16
+    }
+    /// The packet's number, which no other has as long as it is in the network.
+    #[inline]
+    pub(crate) fn id(&self) -> PacketId {
+        PacketId((self.word >> ID_SHIFT) as u32)
     }
     #[inline]
-    pub(crate) fn at(self, position: u32) -> Header {
-        Header { position, ..self }
+    pub(crate) fn with_id(self, PacketId(id): PacketId) -> Header {
+        let word = self.word & ((1 << ID_SHIFT) - 1);
+        Header {
+            word: u64::from(id) << ID_SHIFT | word,
+            ..self
+        }
+    }
+    #[inline]
+    pub(crate) fn on(self, path: Path) -> Header {
+        Header { path, ..self }
     }
     /// Whether it may be marked (ECT).
     #[inline]
     pub fn ecn_capable(&self) -> bool {
-        self.flags & ECN_CAPABLE != 0
+        self.word & ECN_CAPABLE != 0
     }
     /// Whether it has been marked (CE).
     #[inline]
     pub fn congestion_experienced(&self) -> bool {
-        self.flags & CONGESTION_EXPERIENCED != 0
+        self.word & CONGESTION_EXPERIENCED != 0
     }
     #[inline]
     pub(crate) fn set_congestion_experienced(&mut self) {
-        self.flags |= CONGESTION_EXPERIENCED;
+        self.word |= CONGESTION_EXPERIENCED;
     }
     /// Its present link will lose it.
     pub(crate) fn lose(&mut self) {
-        self.position = LOST;
-    }
-    pub(crate) fn is_lost(&self) -> bool {
-        self.position == LOST
+        self.path = Path::lost();
     }
     #[inline]
     pub(crate) fn is_protected(&self) -> bool {
-        self.flags & PROTECTED != 0
+        self.word & PROTECTED != 0
+    }
+    pub(crate) fn is_feedback(&self) -> bool {
+        self.word & FEEDBACK != 0
     }
 }
 
-/// A packet: what the network needs, and what the transport put in.
-#[derive(Clone, Copy, Debug)]
-pub struct Packet<S, L> {
-    /// The network's part.
-    pub header: Header,
-    /// What switches that take part in congestion control read and write; nothing where there are none.
-    pub label: L,
-    /// The transport's part.
-    pub segment: S,
-}
-
-/// A packet's place in the arena.
+/// A packet's number among those in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketId(pub(crate) u32);
+pub struct PacketId(u32);
 
-/// All packets in the network; the places of those that left are used again.
+/// The transport's parts of all packets in the network; the places of those that left are used again.
+///
+/// Queues know only headers. What a packet carries is written when it sets out and read when it arrives.
 #[derive(Clone, Debug)]
-pub struct Packets<S, L> {
-    packets: Vec<Packet<S, L>>,
+pub(crate) struct Segments<S> {
+    segments: Vec<S>,
     free: Vec<u32>,
 }
 
-impl<S: Copy, L: Copy> Packets<S, L> {
-    pub(crate) fn new() -> Packets<S, L> {
-        Packets {
-            packets: Vec::new(),
+impl<S: Copy> Segments<S> {
+    pub fn new() -> Segments<S> {
+        Segments {
+            segments: Vec::new(),
             free: Vec::new(),
         }
     }
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet<S, L>) -> PacketId {
+    pub fn insert(&mut self, segment: S) -> PacketId {
         match self.free.pop() {
             Some(place) => {
-                self.packets[place as usize] = packet;
+                self.segments[place as usize] = segment;
                 PacketId(place)
             }
             None => {
-                self.packets.push(packet);
-                PacketId(self.packets.len() as u32 - 1)
+                self.segments.push(segment);
+                PacketId(self.segments.len() as u32 - 1)
             }
         }
     }
     #[inline]
-    pub(crate) fn remove(&mut self, id: PacketId) -> Packet<S, L> {
-        self.free.push(id.0);
-        self.packets[id.0 as usize]
-    }
-    /// What ports see of a packet.
-    #[inline]
-    pub(crate) fn visible(&mut self, id: PacketId) -> (&mut Header, &mut L) {
-        let packet = &mut self.packets[id.0 as usize];
-        (&mut packet.header, &mut packet.label)
+    pub fn remove(&mut self, PacketId(place): PacketId) -> S {
+        self.free.push(place);
+        self.segments[place as usize]
     }
     /// Number of packets in the network.
-    pub fn in_network(&self) -> usize {
-        self.packets.len() - self.free.len()
+    pub fn count(&self) -> usize {
+        self.segments.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_keeps_its_parts_apart() {
+        let mut header = Header::new(u16::MAX, true).with_id(PacketId(u32::MAX));
+        assert_eq!((header.size(), header.id()), (u16::MAX, PacketId(u32::MAX)));
+        assert!(header.ecn_capable() && !header.congestion_experienced());
+        assert!(!header.is_protected() && !header.is_feedback());
+        header.set_congestion_experienced();
+        let header = header.protected().with_id(PacketId(3));
+        assert_eq!((header.size(), header.id()), (u16::MAX, PacketId(3)));
+        assert!(header.congestion_experienced() && header.is_protected());
+        assert!(Header::feedback(16).is_feedback() && !Header::feedback(16).ecn_capable());
     }
 }

@@ -1,86 +1,129 @@
-//! The self-check notices a port that loses count.
+//! The self-check notices ports that lose count, and those that lose packets.
 
 use pathweave_network::{
-    Arrival, Conservation, FifoPort, Header, LinkEvent, LinkEvents, LinkSetup, LinkStatistics,
-    Network, PacketId, Port, Purged, QueueConfig, QueueHistogram,
+    AgentStatistics, Arrival, Conservation, Delivered, FifoPorts, Header, LinkEvent, LinkEvents,
+    LinkSetup, LinkStatistics, Network, Places, PortId, Ports, Purged, QueueConfig, QueueHistogram,
+    SharedBuffer,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 
-/// Forgets to count one packet in three that it delivers.
-struct Forgetful(FifoPort);
+/// What a port does wrong.
+trait Defect {
+    /// Packets delivered, as it says.
+    fn delivered(delivered: u64) -> u64;
+    /// Packets held, as it says.
+    fn holds(held: u32) -> u32;
+}
 
-impl Port for Forgetful {
+/// Forgets to count one packet in three that it delivers.
+struct Miscounts;
+
+impl Defect for Miscounts {
+    fn delivered(delivered: u64) -> u64 {
+        delivered - delivered / 3
+    }
+    fn holds(held: u32) -> u32 {
+        held
+    }
+}
+
+/// Takes one packet more for delivered than it is.
+struct Loses;
+
+impl Defect for Loses {
+    fn delivered(delivered: u64) -> u64 {
+        delivered + 1
+    }
+    fn holds(held: u32) -> u32 {
+        held - 1
+    }
+}
+
+struct Defective<D> {
+    ports: FifoPorts,
+    defect: std::marker::PhantomData<D>,
+}
+
+impl<D: Defect> Ports for Defective<D> {
     type Label = ();
 
-    fn new(setup: &LinkSetup, stream: Stream) -> Forgetful {
-        Forgetful(FifoPort::new(setup, stream))
+    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> Defective<D> {
+        Defective {
+            ports: FifoPorts::new(links, places, stream),
+            defect: std::marker::PhantomData,
+        }
     }
     fn enqueue<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
-        packet: PacketId,
-        header: &mut Header,
+        header: Header,
         label: (),
         events: &mut E,
     ) -> bool {
-        self.0.enqueue(link, now, packet, header, label, events)
+        self.ports.enqueue(port, now, header, label, events)
     }
-    fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
-        self.0.depart(link, now, events);
+    fn depart<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) {
+        self.ports.depart(port, now, events);
     }
-    fn deliver<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> (PacketId, ()) {
-        self.0.deliver(link, now, events)
+    fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
+        self.ports.deliver(port, now, events)
     }
-    fn count_delivered(&mut self, bytes: u16) {
-        self.0.count_delivered(bytes);
+    fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
+        self.ports.set_rate(port, now, rate, events);
     }
-    fn loses_all(&self) -> bool {
-        self.0.loses_all()
+    fn set_loss(&mut self, port: PortId, probability: f64) {
+        self.ports.set_loss(port, probability);
     }
-    fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
-        self.0.set_rate(link, now, rate, events);
+    fn loses_all(&self, port: PortId) -> bool {
+        self.ports.loses_all(port)
     }
-    fn set_loss(&mut self, probability: f64) {
-        self.0.set_loss(probability);
+    fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged {
+        self.ports.fail(port, now, events)
     }
-    fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
-        self.0.fail(link, now, events)
+    fn restore(&mut self, port: PortId, now: Time) {
+        self.ports.restore(port, now);
     }
-    fn restore(&mut self, now: Time) {
-        self.0.restore(now);
+    fn is_up(&self, port: PortId) -> bool {
+        self.ports.is_up(port)
     }
-    fn is_up(&self) -> bool {
-        self.0.is_up()
+    fn rate(&self, port: PortId) -> Rate {
+        self.ports.rate(port)
     }
-    fn rate(&self) -> Rate {
-        self.0.rate()
+    fn waiting(&self, port: PortId, now: Time) -> u32 {
+        self.ports.waiting(port, now)
     }
-    fn waiting(&self, now: Time) -> u32 {
-        self.0.waiting(now)
+    fn occupancy(&self, port: PortId, now: Time) -> f64 {
+        self.ports.occupancy(port, now)
     }
-    fn occupancy(&self, now: Time) -> f64 {
-        self.0.occupancy(now)
+    fn delivered(&self, port: PortId) -> u64 {
+        D::delivered(self.ports.delivered(port))
     }
-    fn delivered(&self) -> u64 {
-        self.0.delivered()
+    fn holds(&self, port: PortId) -> u32 {
+        D::holds(self.ports.holds(port))
     }
-    fn holds(&self) -> u32 {
-        self.0.holds()
-    }
-    fn statistics(&self, now: Time) -> LinkStatistics {
-        let statistics = self.0.statistics(now);
+    fn statistics(&self, port: PortId, now: Time) -> LinkStatistics {
+        let statistics = self.ports.statistics(port, now);
         LinkStatistics {
-            delivered: statistics.delivered - statistics.delivered / 3,
+            delivered: D::delivered(statistics.delivered),
             ..statistics
         }
     }
-    fn sent(&self, now: Time) -> u128 {
-        self.0.sent(now)
+    fn sent(&self, port: PortId, now: Time) -> u128 {
+        self.ports.sent(port, now)
     }
-    fn histogram(&mut self) -> &mut QueueHistogram {
-        self.0.histogram()
+    fn histogram(&self, port: PortId) -> QueueHistogram {
+        self.ports.histogram(port)
+    }
+    fn clear_histogram(&mut self, port: PortId) {
+        self.ports.clear_histogram(port);
+    }
+    fn agent_statistics(&mut self, port: PortId, now: Time) -> AgentStatistics {
+        self.ports.agent_statistics(port, now)
+    }
+    fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
+        self.ports.shared_buffer(node)
     }
 }
 
@@ -88,50 +131,63 @@ impl Port for Forgetful {
 struct Next(Option<Time>);
 
 impl LinkEvents for Next {
-    fn schedule(&mut self, _link: u32, _event: LinkEvent, at: Time) {
+    fn schedule(&mut self, _port: PortId, _event: LinkEvent, at: Time) {
         self.0 = Some(at);
     }
-    fn cancel(&mut self, _link: u32, _event: LinkEvent) {
+    fn cancel(&mut self, _port: PortId, _event: LinkEvent, _at: Time) {
         self.0 = None;
     }
 }
 
-#[test]
-fn a_packet_that_vanishes_is_noticed() {
-    let (rate, delay) = (Rate::from_gbps(1), Time::from_micros(1));
+fn one_link<P: Ports<Label = ()>>() -> Network<u32, P> {
     let link = LinkSetup {
-        rate,
-        delay,
+        from: 0,
+        to: 1,
+        rate: Rate::from_gbps(1),
+        delay: Time::from_micros(1),
         queue: QueueConfig::default(),
         agent: None,
         buffer: None,
     };
-    let mut network: Network<u32, Forgetful> =
-        Network::new(&[link], |_| Stream::new(1, "conservation test", 0));
-    let route = network.add_route([0].into_iter());
-    let mut events = Next::default();
-    for number in 0..3 {
-        assert!(network.send(
-            Time::ZERO,
-            route,
-            Header::new(1500, false),
-            (),
-            number,
-            &mut events
-        ));
+    Network::new(&[link], |_| Stream::new(1, "conservation test", 0))
+}
+
+fn send<P: Ports<Label = ()>>(network: &mut Network<u32, P>, packets: u32, events: &mut Next) {
+    let route = network.add_route(&[0]);
+    for number in 0..packets {
+        let header = Header::new(1500, false);
+        assert!(network.send(Time::ZERO, route, header, (), number, events));
     }
+}
+
+#[test]
+fn a_packet_that_is_not_counted_is_noticed() {
+    let mut network = one_link::<Defective<Miscounts>>();
+    let mut events = Next::default();
+    send(&mut network, 3, &mut events);
     for number in 0..3 {
         assert_eq!(network.check_conservation(Time::ZERO), Ok(()));
         let now = events.0.take().expect("a packet is under way");
-        let Arrival::AtHost(packet) = network.arrive(0, now, &mut events) else {
+        let Arrival::AtHost(header, ()) = network.arrive(PortId(0), now, &mut events) else {
             panic!("the route has one link");
         };
-        assert_eq!(network.take(packet).segment, number);
+        assert_eq!(network.take(header), number);
     }
-    let broken = Conservation {
+    let broken = Conservation::Link {
         link: 0,
         offered: 3,
         accounted: 2,
     };
     assert_eq!(network.check_conservation(Time::from_secs(1)), Err(broken));
+}
+
+#[test]
+fn a_packet_that_vanishes_is_noticed() {
+    let mut network = one_link::<Defective<Loses>>();
+    send(&mut network, 3, &mut Next::default());
+    let broken = Conservation::Network {
+        under_way: 3,
+        held: 2,
+    };
+    assert_eq!(network.check_conservation(Time::ZERO), Err(broken));
 }

@@ -1,16 +1,82 @@
-//! The two ports on the same traffic: every departure, arrival, drop, mark and counter alike, and
-//! both as a FIFO queue's recursion says.
+//! The two kinds of ports on the same traffic: every departure, arrival, drop, mark, counter and call of an agent
+//! alike, and both as a FIFO queue's recursion says.
 
+use pathweave_control::Feedback;
 use pathweave_network::{
-    Arrival, DeparturePort, FifoPort, Header, Limit, LinkEvent, LinkEvents, LinkSetup,
-    LinkStatistics, Marking, MarkingRule, Network, Port, QueueConfig, RouteId, Threshold,
+    Agent, AgentStatistics, Arrival, Backlog, DeparturePorts, FifoPorts, Header, Limit, LinkEvent,
+    LinkEvents, LinkSetup, LinkStatistics, Marking, MarkingRule, Network, NoAgent, PacketLabel,
+    PortId, Ports, QueueConfig, RouteId, SharedBufferConfig, Threshold,
 };
-use pathweave_random::Stream;
+use pathweave_random::{Stream, hash};
 use pathweave_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const LINKS: usize = 3;
+/// From node to node: a triangle, and a second port at one of its corners.
+const ENDS: [(u32, u32); LINKS] = [(0, 1), (1, 2), (2, 0), (1, 0)];
+const LINKS: usize = 4;
+
+/// Notes every call that it gets, on itself and on the packet.
+#[derive(Debug, Default)]
+struct Notary {
+    calls: u64,
+    seal: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Seal(u64);
+
+impl PacketLabel for Seal {
+    fn new(_feedback: Feedback, flow: u32, _is_echo: bool) -> Seal {
+        Seal(u64::from(flow))
+    }
+    fn feedback(&self) -> Feedback {
+        Feedback::None
+    }
+}
+
+impl Notary {
+    fn note(&mut self, call: u64, now: Time, bytes: u16, label: &mut Seal, backlog: Backlog) {
+        self.calls += 1;
+        let Backlog {
+            packets,
+            bytes: waiting,
+        } = backlog;
+        let seen = [
+            call,
+            now.as_picos(),
+            bytes.into(),
+            packets.into(),
+            waiting.into(),
+        ];
+        self.seal = hash(&[self.seal, label.0, hash(&seen)]);
+        label.0 = self.seal;
+    }
+}
+
+impl Agent for Notary {
+    type Label = Seal;
+
+    fn new(_setup: &LinkSetup) -> Notary {
+        Notary::default()
+    }
+    fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Seal, backlog: Backlog) {
+        self.note(1, now, bytes, label, backlog);
+    }
+    fn on_service(&mut self, now: Time, bytes: u16, label: &mut Seal, backlog: Backlog) {
+        self.note(2, now, bytes, label, backlog);
+    }
+    fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.seal = hash(&[self.seal, now.as_picos(), rate.as_bps()]);
+    }
+    fn statistics(&self) -> AgentStatistics {
+        AgentStatistics {
+            state_bytes: self.seal,
+            feedback: self.calls,
+            unmanaged: 0,
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -46,41 +112,45 @@ enum Seen {
         marked: bool,
         dropped: bool,
     },
+    /// A packet is at its host with this label.
+    Label(String),
     Lost(u32),
-    Counters(Vec<(LinkStatistics, u32, u32, u128)>),
+    Counters(Vec<(LinkStatistics, u32, u32, u128, AgentStatistics)>),
+    /// Most bytes in the memory of each node, and the packets that it refused.
+    Buffers(Vec<(u64, u64)>),
 }
 
 #[derive(Default)]
 struct Schedule {
-    /// Departures, then arrivals, each by link: the order at equal times.
+    /// Departures, then arrivals, each by port: the order at equal times.
     due: [[Option<Time>; LINKS]; 2],
 }
 
 impl LinkEvents for Schedule {
-    fn schedule(&mut self, link: u32, event: LinkEvent, at: Time) {
-        let due = &mut self.due[event as usize][link as usize];
-        assert_eq!(*due, None, "one time for each link and event");
+    fn schedule(&mut self, PortId(port): PortId, event: LinkEvent, at: Time) {
+        let due = &mut self.due[event as usize][port as usize];
+        assert_eq!(*due, None, "one time for each port and event");
         *due = Some(at);
     }
-    fn cancel(&mut self, link: u32, event: LinkEvent) {
-        let due = self.due[event as usize][link as usize].take();
-        assert!(due.is_some(), "only what is scheduled is taken back");
+    fn cancel(&mut self, PortId(port): PortId, event: LinkEvent, at: Time) {
+        let due = self.due[event as usize][port as usize].take();
+        assert_eq!(due, Some(at), "only what is scheduled is taken back");
     }
 }
 
 impl Schedule {
-    fn next(&self) -> Option<(Time, LinkEvent, u32)> {
+    fn next(&self) -> Option<(Time, LinkEvent, PortId)> {
         [LinkEvent::Departure, LinkEvent::Arrival]
             .into_iter()
-            .flat_map(|event| (0..LINKS as u32).map(move |link| (event, link)))
-            .filter_map(|(event, link)| {
-                self.due[event as usize][link as usize].map(|at| (at, event, link))
+            .flat_map(|event| (0..LINKS as u32).map(move |port| (event, port)))
+            .filter_map(|(event, port)| {
+                self.due[event as usize][port as usize].map(|at| (at, event, PortId(port)))
             })
             .min()
     }
 }
 
-struct Driver<P: Port> {
+struct Driver<P: Ports> {
     network: Network<u32, P>,
     schedule: Schedule,
     routes: Vec<RouteId>,
@@ -91,28 +161,43 @@ struct Driver<P: Port> {
     integrated_to: Time,
 }
 
-impl<P: Port<Label = ()>> Driver<P> {
+impl<P: Ports> Driver<P> {
     fn new(queue: QueueConfig) -> Driver<P> {
+        Driver::with_shared_buffer(queue, None)
+    }
+
+    fn with_shared_buffer(queue: QueueConfig, buffer: Option<SharedBufferConfig>) -> Driver<P> {
         // With 500, 1000 and 1500 bytes, transmissions and delays are whole microseconds: many
         // things happen at one time.
-        let delays = [0, 8, 30].map(Time::from_micros);
+        let delays = [0, 8, 30, 3].map(Time::from_micros);
         let setups: Vec<LinkSetup> = delays
             .iter()
-            .map(|&delay| LinkSetup {
+            .zip(ENDS)
+            .map(|(&delay, (from, to))| LinkSetup {
+                from,
+                to,
                 rate: Rate::from_gbps(1),
                 delay,
                 queue,
                 agent: None,
-                buffer: None,
+                buffer,
             })
             .collect();
         let mut network =
             Network::new(&setups, |link| Stream::new(1, "port test", u64::from(link)));
-        let routes = [&[0][..], &[1], &[2], &[0, 1, 2], &[1, 2], &[2, 0]];
-        let routes = routes
-            .iter()
-            .map(|links| network.add_route(links.iter().copied()))
-            .collect();
+        // The last one goes around so often that it does not fit into a packet's header.
+        let around = [0, 1, 2, 0, 3, 0, 1, 2, 0, 1, 2, 0];
+        let routes: [&[u32]; 8] = [
+            &[0],
+            &[1],
+            &[2],
+            &[0, 1, 2],
+            &[1, 2],
+            &[2, 0],
+            &[0, 3],
+            &around,
+        ];
+        let routes = routes.map(|links| network.add_route(links)).to_vec();
         Driver {
             network,
             schedule: Schedule::default(),
@@ -142,12 +227,12 @@ impl<P: Port<Label = ()>> Driver<P> {
                 self.integrate(*now);
                 self.take(*now, *step);
             } else {
-                let (now, event, link) = due.expect("an event was seen");
+                let (now, event, port) = due.expect("an event was seen");
                 self.integrate(now);
-                self.schedule.due[event as usize][link as usize] = None;
+                self.schedule.due[event as usize][port.0 as usize] = None;
                 match event {
-                    LinkEvent::Departure => self.network.depart(link, now, &mut self.schedule),
-                    LinkEvent::Arrival => self.arrive(link, now),
+                    LinkEvent::Departure => self.network.depart(port, now, &mut self.schedule),
+                    LinkEvent::Arrival => self.arrive(port, now),
                 }
             }
             self.network
@@ -166,15 +251,19 @@ impl<P: Port<Label = ()>> Driver<P> {
         self.integrated_to = now;
     }
 
-    fn arrive(&mut self, link: u32, now: Time) {
-        let (packet, dropped) = match self.network.arrive(link, now, &mut self.schedule) {
+    fn arrive(&mut self, port: PortId, now: Time) {
+        let link = self.network.places().link_of(port);
+        let (header, dropped) = match self.network.arrive(port, now, &mut self.schedule) {
             Arrival::Forwarded => (None, false),
-            Arrival::Dropped(packet) => (Some(self.network.take(packet)), true),
-            Arrival::AtHost(packet) => (Some(self.network.take(packet)), false),
+            Arrival::Dropped(header) => (Some(header), true),
+            Arrival::AtHost(header, label) => {
+                self.seen.push((now, Seen::Label(format!("{label:?}"))));
+                (Some(header), false)
+            }
             Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
-        let number = packet.map(|packet| packet.segment);
-        let marked = packet.is_some_and(|packet| packet.header.congestion_experienced());
+        let number = header.map(|header| self.network.take(header));
+        let marked = header.is_some_and(|header| header.congestion_experienced());
         self.seen.push((
             now,
             Seen::Hop {
@@ -201,9 +290,11 @@ impl<P: Port<Label = ()>> Driver<P> {
                     header = header.protected();
                 }
                 let route = self.routes[route];
+                let label = P::Label::new(Feedback::None, number, false);
+                let schedule = &mut self.schedule;
                 let taken = self
                     .network
-                    .send(now, route, header, (), number, &mut self.schedule);
+                    .send(now, route, header, label, number, schedule);
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, rate) => {
@@ -221,10 +312,22 @@ impl<P: Port<Label = ()>> Driver<P> {
                         let p90 = self.network.histogram(link).percentile(0.9);
                         let waiting = self.network.waiting(link, now);
                         let sent = self.network.sent(link, now);
-                        (self.network.statistics(link, now), waiting, p90, sent)
+                        let agent = self.network.agent_statistics(link, now);
+                        (
+                            self.network.statistics(link, now),
+                            waiting,
+                            p90,
+                            sent,
+                            agent,
+                        )
                     })
                     .collect();
                 self.seen.push((now, Seen::Counters(counters)));
+                let buffers = (0..LINKS as u32).filter_map(|node| {
+                    let buffer = self.network.shared_buffer(node)?;
+                    Some((buffer.most().get(), buffer.refused()))
+                });
+                self.seen.push((now, Seen::Buffers(buffers.collect())));
             }
         }
     }
@@ -235,7 +338,7 @@ fn step() -> impl Strategy<Value = Step> {
     let rate = prop::sample::select(vec![1u64, 100, 333, 500, 1000, 2000, 10_000]);
     let link = 0..LINKS as u32;
     prop_oneof![
-        20 => (0usize..6, size, any::<bool>(), prop::bool::weighted(0.05))
+        20 => (0usize..8, size, any::<bool>(), prop::bool::weighted(0.05))
             .prop_map(|(route, size, ecn, protected)| Step::Send { route, size, ecn, protected }),
         2 => (link.clone(), rate).prop_map(|(link, mbps)| Step::SetRate(link, Rate::from_mbps(mbps))),
         1 => link.clone().prop_map(Step::Fail),
@@ -290,6 +393,15 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     })
 }
 
+fn shared_buffer() -> impl Strategy<Value = Option<SharedBufferConfig>> {
+    let alpha = prop::sample::select(vec![0.5, 1.0, 4.0]);
+    let shared = (1500u64..30_000, alpha).prop_map(|(size, alpha)| SharedBufferConfig {
+        size: Bytes::new(size),
+        alpha,
+    });
+    prop::option::weighted(0.8, shared)
+}
+
 /// The same cases every time; a failing one is printed in full.
 fn configuration(cases: u32) -> ProptestConfig {
     ProptestConfig {
@@ -325,8 +437,8 @@ fn queues_that_wait_for_longer_than_64_bits_hold_are_counted() {
     let second = u128::from(Time::from_secs(1).as_picos());
     let waited = (1299 * 52 + 1298 * 1299 / 2 * 26) * second;
     assert!(waited > u128::from(u64::MAX));
-    let fifo = Driver::<FifoPort>::new(queue).run(&steps);
-    let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+    let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
+    let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
     assert_eq!(fifo.seen, departure.seen);
     assert_eq!(departure.integral[1], waited);
     let counted = fifo.network.statistics(1, end);
@@ -340,8 +452,8 @@ proptest! {
     #![proptest_config(configuration(2000))]
     #[test]
     fn whatever_happens_both_ports_agree(queue in queue(), steps in steps()) {
-        let fifo = Driver::<FifoPort>::new(queue).run(&steps);
-        let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+        let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
+        let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
         prop_assert_eq!(&fifo.seen, &departure.seen);
         prop_assert_eq!(fifo.network.in_network(), 0);
         prop_assert_eq!(departure.network.in_network(), 0);
@@ -350,6 +462,26 @@ proptest! {
             let waited = departure.network.statistics(link as u32, Time::from_secs(10)).waited;
             prop_assert_eq!(waited, departure.integral[link]);
         }
+    }
+
+    /// With agents that note all that they can see, and memory that the ports of a node share.
+    #[test]
+    fn agents_and_shared_memory_see_the_same_from_both_ports(
+        queue in queue(), steps in steps(), shared in shared_buffer(),
+    ) {
+        let fifo = Driver::<FifoPorts<Notary>>::with_shared_buffer(queue, shared).run(&steps);
+        let departure = Driver::<DeparturePorts<Notary>>::with_shared_buffer(queue, shared).run(&steps);
+        prop_assert_eq!(&fifo.seen, &departure.seen);
+    }
+
+    /// Memory that is shared where no agent acts.
+    #[test]
+    fn shared_memory_is_the_same_from_both_ports(
+        queue in queue(), steps in steps(), shared in shared_buffer(),
+    ) {
+        let fifo = Driver::<FifoPorts<NoAgent>>::with_shared_buffer(queue, shared).run(&steps);
+        let departure = Driver::<DeparturePorts<NoAgent>>::with_shared_buffer(queue, shared).run(&steps);
+        prop_assert_eq!(&fifo.seen, &departure.seen);
     }
 
     /// One link that nothing happens to: packet i leaves at max(arrival, departure of i - 1) + size /
@@ -385,8 +517,8 @@ proptest! {
             let (number, marked) = (Some(number), waiting > k as usize);
             expected.push((at, Seen::Hop { link: 1, number, marked, dropped: false }));
         }
-        let fifo = Driver::<FifoPort>::new(queue).run(&steps);
-        let departure = Driver::<DeparturePort>::new(queue).run(&steps);
+        let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
+        let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
         let end = Time::from_secs(1);
         for (seen, statistics) in [
             (&fifo.seen, fifo.network.statistics(1, end)),

@@ -148,7 +148,7 @@ impl Recording {
             options,
             ecn: ecn(header.ecn_capable(), header.congestion_experienced()),
             payload: 0,
-            size: header.size,
+            size: header.size(),
         };
         let (source, destination) = self.ends(subflow);
         let (headers, length) = frame::frame(destination, source, content);

@@ -67,7 +67,7 @@ impl<'p> Flowing<'p> {
             .map_err(|error| RunError::Plan(error.to_string()))?;
         Ok(Flowing {
             workload: Workload::new(plan, &router).map_err(RunError::Plan)?,
-            scheduler: build::scheduler(plan),
+            scheduler: build::timers(plan),
             fabric: FluidFabric::new(plan),
             windows: plan_windows(plan),
             packet: build::full_packet(plan),

@@ -15,12 +15,11 @@ use crate::table::Table;
 use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
-    Arrival, FifoPort, Header, LinkEvent, LinkStatistics, Network, Port, RouteId, SharedBuffer,
+    Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Ports, RouteId,
 };
 use pathweave_scenario::{Change, Plan};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Which way a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +70,10 @@ struct Routes {
 /// A plan's links with packets on them; `S` is what the owner wants to know of a packet.
 ///
 /// Times that it is told never go back.
-pub struct Fabric<'p, S, P: Port = FifoPort> {
+pub struct Fabric<'p, S, P: Ports = FifoPorts> {
     plan: &'p Plan,
     network: Network<S, P>,
     scheduler: Scheduler,
-    buffers: Vec<Option<Rc<SharedBuffer>>>,
     /// By flow and subflow.
     routes: Vec<Vec<Option<Routes>>>,
     /// Changes of links already made.
@@ -121,19 +119,18 @@ impl FabricRecord {
     }
 }
 
-impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
+impl<'p, S: Copy + Default, P: Ports> Fabric<'p, S, P> {
     /// The plan's links when the run begins.
     ///
     /// # Errors
     /// When the plan's routing cannot be set up.
     pub fn new(plan: &'p Plan) -> Result<Fabric<'p, S, P>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
-        let buffers = build::shared_buffers(plan);
+        let network = build::network(plan, routing.intact());
         let links = plan.fabric.links.iter();
         Ok(Fabric {
-            network: build::network(plan, routing.intact(), &buffers),
-            scheduler: build::scheduler(plan),
-            buffers,
+            scheduler: build::scheduler(plan, network.places()),
+            network,
             routes: Vec::new(),
             changes_made: 0,
             capacities: links.map(|link| Capacity::new(link.rate)).collect(),
@@ -163,7 +160,10 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
         if own.len() <= subflow {
             own.resize(subflow + 1, None);
         }
-        let mut add = |path: &[LinkId]| self.network.add_route(path.iter().map(|link| link.0));
+        let mut add = |path: &[LinkId]| {
+            let links: Vec<u32> = path.iter().map(|link| link.0).collect();
+            self.network.add_route(&links)
+        };
         own[subflow] = Some(Routes {
             forward: add(forward),
             back: add(back),
@@ -220,22 +220,23 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             let limit = control.min(now.saturating_add(Time::from_picos(1)));
             while let Some((at, event)) = self.scheduler.pop_before(limit) {
                 match event {
-                    Event::Link(link, LinkEvent::Arrival) => {
+                    Event::Link(port, LinkEvent::Arrival) => {
                         self.packet_hops += 1;
-                        match self.network.arrive(link, at, &mut self.scheduler) {
+                        match self.network.arrive(port, at, &mut self.scheduler) {
                             Arrival::Forwarded | Arrival::Consumed => {}
-                            Arrival::Dropped(packet) => lost(self.network.take(packet).segment),
-                            Arrival::AtHost(packet) => {
-                                let packet = self.network.take(packet);
-                                let marked = packet.header.congestion_experienced();
-                                if let Some(first) = arrived(at, packet.segment, marked) {
-                                    self.count(link, packet.header.size, at, first);
+                            Arrival::Dropped(header) => lost(self.network.take(header)),
+                            Arrival::AtHost(header, _) => {
+                                let packet = self.network.take(header);
+                                let marked = header.congestion_experienced();
+                                if let Some(first) = arrived(at, packet, marked) {
+                                    let link = self.network.places().link_of(port);
+                                    self.count(link, header.size(), at, first);
                                 }
                             }
                         }
                     }
-                    Event::Link(link, LinkEvent::Departure) => {
-                        self.network.depart(link, at, &mut self.scheduler);
+                    Event::Link(port, LinkEvent::Departure) => {
+                        self.network.depart(port, at, &mut self.scheduler);
                     }
                     Event::Timer(_) => unreachable!("a fabric sets no timers"),
                 }
@@ -279,7 +280,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
             tables: shared
-                .then(|| buffers::buffers(&self.plan.fabric, &self.buffers))
+                .then(|| buffers::buffers(&self.plan.fabric, &self.network))
                 .into_iter()
                 .collect(),
             packet_hops: self.packet_hops,
@@ -318,7 +319,7 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             for (&LinkId(link), course) in links.iter().zip(&mut self.queue_courses) {
                 let waiting = self.network.waiting(link, now);
                 let waited = self.network.statistics(link, now).waited;
-                let extent = course.end(now, waiting, waited, self.network.histogram(link));
+                let extent = course.end(now, waiting, waited, &self.network.histogram(link));
                 self.queues.push(QueueRow {
                     at: now,
                     link,
@@ -436,10 +437,9 @@ impl<'p, S: Copy + Default, P: Port> Fabric<'p, S, P> {
             if window.is_main() {
                 let recorded = self.plan.record.queue_links.iter();
                 for (&LinkId(link), course) in recorded.zip(&mut self.queue_courses) {
-                    course.before_clearing(self.network.histogram(link));
+                    course.before_clearing(&self.network.histogram(link));
                 }
-                let links = 0..self.network.links();
-                links.for_each(|link| self.network.histogram(link).clear());
+                self.network.clear_histograms();
             }
         }
     }

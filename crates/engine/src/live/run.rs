@@ -87,7 +87,7 @@ impl<'p> Run<'p> {
         };
         let mut run = Run {
             workload,
-            scheduler: build::scheduler(plan),
+            scheduler: build::timers(plan),
             routing,
             path_list: PathList::default(),
             live: BTreeMap::new(),

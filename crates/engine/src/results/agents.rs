@@ -1,21 +1,28 @@
 //! The table of what switches kept and did for congestion control.
 
 use super::labels::link_labels;
-use crate::simulation::Simulation;
 use crate::table::{Column, Table};
 use pathweave_control::Scheme;
-use pathweave_network::{AgentStatistics, Port};
+use pathweave_fabric::Fabric;
+use pathweave_network::{AgentStatistics, Network, Ports};
+use pathweave_units::Time;
 
-pub(super) fn agents<P: Port>(run: &Simulation<'_, P>, scheme: Scheme) -> Table {
-    let links = 0..run.network.links();
+/// What the agents of this scheme have kept and done when everything before `now` has happened.
+pub(super) fn agents<S: Copy + Default, P: Ports>(
+    fabric: &Fabric,
+    network: &mut Network<S, P>,
+    scheme: Scheme,
+    now: Time,
+) -> Table {
+    let links = 0..network.links();
     let all: Vec<AgentStatistics> = links
         .clone()
-        .map(|link| run.network.agent_statistics(link))
+        .map(|link| network.agent_statistics(link, now))
         .collect();
     let integers =
         |of: &dyn Fn(&AgentStatistics) -> u64| Column::Integers(all.iter().map(of).collect());
     let columns = vec![
-        ("link", link_labels(&run.plan.fabric, links)),
+        ("link", link_labels(fabric, links)),
         (
             "header_bits",
             integers(&|_| u64::from(scheme.header_bits())),

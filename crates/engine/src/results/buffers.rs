@@ -2,13 +2,15 @@
 
 use crate::table::{Column, Table};
 use pathweave_fabric::Fabric;
-use pathweave_network::SharedBuffer;
-use std::rc::Rc;
+use pathweave_network::{Network, Ports, SharedBuffer};
 
-pub(crate) fn buffers(fabric: &Fabric, buffers: &[Option<Rc<SharedBuffer>>]) -> Table {
-    let nodes = fabric.nodes.iter().zip(buffers);
+pub(crate) fn buffers<S: Copy + Default, P: Ports>(
+    fabric: &Fabric,
+    network: &Network<S, P>,
+) -> Table {
+    let nodes = (0u32..).zip(&fabric.nodes);
     let (names, shared): (Vec<String>, Vec<&SharedBuffer>) = nodes
-        .filter_map(|(node, buffer)| Some((node.name.clone(), buffer.as_deref()?)))
+        .filter_map(|(number, node)| Some((node.name.clone(), network.shared_buffer(number)?)))
         .unzip();
     let integers = |of: &dyn Fn(&SharedBuffer) -> u64| {
         Column::Integers(shared.iter().map(|b| of(b)).collect())

@@ -21,7 +21,7 @@ use crate::series::Series;
 use crate::simulation::Simulation;
 use crate::table::{Table, results_hash};
 use crate::windows::FlowShare;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_units::Time;
 
 /// How a run ended.
@@ -101,9 +101,12 @@ fn seconds(time: Option<Time>) -> f64 {
 }
 
 /// Builds the tables of a simulation that is over.
-pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
+pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.scheduler.now();
     let (subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
+    let (fabric, handled_before) = (&run.plan.fabric, run.handled_before);
+    let agents = crate::build::explicit(run.plan)
+        .map(|(scheme, _)| agents::agents(fabric, &mut run.network, scheme, handled_before));
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
@@ -114,11 +117,9 @@ pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> 
     };
     let mut tables = tables(&account);
     tables.extend(series::all(run.plan, &run.series));
-    if let Some((scheme, _)) = crate::build::explicit(run.plan) {
-        tables.push(agents::agents(run, scheme));
-    }
+    tables.extend(agents);
     if run.plan.shared_buffer.is_some() {
-        tables.push(buffers::buffers(&run.plan.fabric, &run.buffers));
+        tables.push(buffers::buffers(&run.plan.fabric, &run.network));
     }
     if let Some(fmp) = run.network.fmp() {
         tables.push(fmp::fmp(&run.plan.fabric, fmp));

@@ -6,11 +6,11 @@ use crate::results::Verdict;
 use crate::series::Beat;
 use crate::windows::Window;
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_scenario::Change;
 use pathweave_units::{Rate, Time};
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     pub(super) fn next_control(&self) -> Time {
         let change = self
             .plan

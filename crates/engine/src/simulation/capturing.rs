@@ -3,12 +3,12 @@
 use super::Simulation;
 use crate::capture::{About, Capture, Recording};
 use pathweave_control::Scheme;
-use pathweave_network::{Packet, Port};
+use pathweave_network::{Header, Ports};
 use pathweave_transport::{Config, Kind, PacketShape, Segment};
 use pathweave_units::Time;
 use std::sync::Arc;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// A flow starts: its packets are captured from now on if the plan wants them.
     #[cold]
     #[inline(never)]
@@ -48,10 +48,7 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// A packet has arrived at its host, which is a flow's source if it acknowledges something.
-    pub(super) fn capture_arrival(&mut self, packet: &Packet<Segment, P::Label>, now: Time) {
-        let Packet {
-            header, segment, ..
-        } = packet;
+    pub(super) fn capture_arrival(&mut self, segment: &Segment, header: &Header, now: Time) {
         if !matches!(segment.kind, Kind::Ack | Kind::SynAck) {
             return;
         }

@@ -3,10 +3,10 @@
 use super::flows::FLOWS_BETWEEN_LOOKS;
 use super::{RunError, Simulation};
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::{Conservation, Ports};
 use pathweave_transport::ConnectionId;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     pub(super) fn report_progress(&self) {
         let now = self.scheduler.now();
         let (started, finished) = self.workload.started_and_finished();
@@ -18,11 +18,19 @@ impl<P: Port> Simulation<'_, P> {
     pub(super) fn check(&self) -> Result<(), RunError> {
         let now = self.scheduler.now();
         self.network.check_conservation(now).map_err(|broken| {
-            let link = self.plan.fabric.link_name(LinkId(broken.link));
-            RunError::Check(format!(
-                "link {link}: {} packets went in, {} are accounted for",
-                broken.offered, broken.accounted
-            ))
+            RunError::Check(match broken {
+                Conservation::Link {
+                    link,
+                    offered,
+                    accounted,
+                } => format!(
+                    "link {}: {offered} packets went in, {accounted} are accounted for",
+                    self.plan.fabric.link_name(LinkId(link))
+                ),
+                Conservation::Network { under_way, held } => {
+                    format!("{under_way} packets are under way, but links hold {held}")
+                }
+            })
         })?;
         for (number, flow) in (0u32..).zip(&self.workload.flows) {
             if number % FLOWS_BETWEEN_LOOKS == 0 {
@@ -59,7 +67,7 @@ impl<P: Port> Simulation<'_, P> {
 mod tests {
     use super::*;
     use crate::{Progress, Verdict};
-    use pathweave_network::FifoPort;
+    use pathweave_network::FifoPorts;
     use pathweave_scenario::Plan;
     use std::time::{Duration, Instant};
 
@@ -94,7 +102,7 @@ mod tests {
     }
 
     /// A run that has come to its end and whose results have not been collected.
-    fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPort> {
+    fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPorts> {
         let mut run = Simulation::new(plan, progress).expect("a run");
         run.workload.schedule(&mut run.scheduler);
         assert_eq!(run.run_to_the_end(), Ok(Verdict::Stopped));

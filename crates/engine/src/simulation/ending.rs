@@ -2,11 +2,11 @@
 
 use super::Simulation;
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_transport::SubflowIndex;
 use pathweave_units::Time;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// Ends the run when all flows are done and none will come, or when none can go on.
     pub(super) fn end_if_nothing_can_happen(&mut self) {
         let carries = |LinkId(link): LinkId| self.network.carries(link);

@@ -3,12 +3,12 @@
 use super::Simulation;
 use crate::recovery::{Failure, Hit};
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_scenario::Change;
 use pathweave_transport::SubflowIndex;
 use pathweave_units::{Bytes, Time};
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// Notes whom the links that are about to go down will hit.
     pub(super) fn note_failures(&mut self, now: Time) {
         let due = self.plan.events[self.changes_made..].iter();

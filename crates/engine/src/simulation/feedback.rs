@@ -2,11 +2,11 @@
 
 use super::Simulation;
 use crate::scheduler::Alarm;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_units::Time;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// Every switch begins at a time of its own within the first period.
     pub(super) fn schedule_feedback(&mut self) {
         let Some(fmp) = self.network.fmp() else {

@@ -9,7 +9,7 @@ use crate::outlet::SubflowRoutes;
 use crate::results::Verdict;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_transport::{ConnectionId, Joins, Opening, PacketKey, Scatter, SubflowIndex};
 use pathweave_units::Time;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Flows that are gone through between two looks whether the run shall end early.
 pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// A group starts nothing new, and its flows stop sending.
     pub(super) fn stop_group(&mut self, group: u32, now: Time) {
         for number in self.workload.stop_group(group) {

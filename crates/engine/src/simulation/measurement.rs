@@ -4,11 +4,11 @@ use super::Simulation;
 use crate::flows::Flow;
 use crate::windows::{FlowShare, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_transport::ConnectionId;
 use pathweave_units::Time;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     pub(super) fn open_windows_at(&mut self, now: Time) {
         for index in 0..self.windows.len() {
             let window = &self.windows[index];
@@ -32,11 +32,9 @@ impl<P: Port> Simulation<'_, P> {
             if window.is_main() {
                 let recorded = self.plan.record.queue_links.iter();
                 for (&LinkId(link), course) in recorded.zip(&mut self.series.queue_courses) {
-                    course.before_clearing(self.network.histogram(link));
+                    course.before_clearing(&self.network.histogram(link));
                 }
-                for link in 0..self.network.links() {
-                    self.network.histogram(link).clear();
-                }
+                self.network.clear_histograms();
             }
             self.windows[index].marks = Some(marks);
         }

@@ -29,16 +29,16 @@ use crate::spray::Sprays;
 use crate::straddling::Straddling;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
+use pathweave_control::Feedback;
 use pathweave_network::{
-    Arrival, DeparturePort, FifoPort, LinkEvent, Network, NoAgent, PacketId, PacketLabel, Port,
-    SharedBuffer, SwitchAgent,
+    Arrival, DeparturePorts, FifoPorts, Header, LinkEvent, Network, NoAgent, PacketLabel, PortId,
+    Ports, SwitchAgent,
 };
 use pathweave_scenario::{Plan, Sampling};
 use pathweave_transport::{Arrived, Config, Endpoints, RttHistogram, Segment};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Why a run gave no results.
@@ -66,16 +66,24 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    if build::explicit(plan).is_some() || plan.shared_buffer.is_some() {
-        Simulation::<DeparturePort<SwitchAgent>>::new(plan, progress)?.run()
+    if has_agents_or_shared_buffers(plan) {
+        Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress)?.run()
     } else {
-        Simulation::<FifoPort>::new(plan, progress)?.run()
+        Simulation::<FifoPorts>::new(plan, progress)?.run()
     }
 }
 
 /// The same with an event at every departure: slower, for comparison.
 pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    Simulation::<DeparturePort<NoAgent>>::new(plan, progress)?.run()
+    if has_agents_or_shared_buffers(plan) {
+        Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress)?.run()
+    } else {
+        Simulation::<DeparturePorts<NoAgent>>::new(plan, progress)?.run()
+    }
+}
+
+fn has_agents_or_shared_buffers(plan: &Plan) -> bool {
+    build::explicit(plan).is_some() || plan.shared_buffer.is_some()
 }
 
 /// A run that comes to this time ends with an error: twice as much would not fit the type of times.
@@ -84,14 +92,14 @@ const LATEST: Time = Time::from_picos(u64::MAX / 2);
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
-pub(crate) struct Simulation<'p, P: Port> {
+pub(crate) struct Simulation<'p, P: Ports> {
     pub plan: &'p Plan,
     progress: &'p Progress,
     pub network: Network<Segment, P>,
-    /// Of each node.
-    pub buffers: Vec<Option<Rc<SharedBuffer>>>,
     pub endpoints: Endpoints,
     pub scheduler: Scheduler,
+    /// Once the run is over: the first time of which not everything has happened.
+    pub handled_before: Time,
     pub routing: Routing,
     configs: Vec<Arc<Config>>,
     pub workload: Workload<'p>,
@@ -134,11 +142,12 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub packet_hops: u64,
 }
 
-impl<'p, P: Port> Simulation<'p, P> {
+impl<'p, P: Ports> Simulation<'p, P> {
     fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let router = routing.intact();
-        let buffers = build::shared_buffers(plan);
+        let network = build::network(plan, router);
+        let scheduler = build::scheduler(plan, network.places());
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
@@ -150,9 +159,9 @@ impl<'p, P: Port> Simulation<'p, P> {
             || plan.record.rtts.is_some()
             || !plan.record.packets.is_empty();
         Ok(Simulation {
-            network: build::network(plan, router, &buffers),
-            buffers,
-            scheduler: build::scheduler(plan),
+            network,
+            scheduler,
+            handled_before: Time::ZERO,
             endpoints: Endpoints::default(),
             routing,
             configs: plan
@@ -222,6 +231,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
         let mut until_look = BETWEEN_LOOKS;
         loop {
+            let is_over = self.workload.ended.is_some();
             let control = self.next_control();
             let limit = control.min(LATEST);
             while self.workload.ended.is_none()
@@ -237,6 +247,10 @@ impl<'p, P: Port> Simulation<'p, P> {
             }
             if let Some(error) = self.refused.take() {
                 return Err(error);
+            }
+            self.handled_before = self.scheduler.now();
+            if !is_over {
+                self.handled_before += Time::from_picos(1);
             }
             if let Some(verdict) = self.workload.ended {
                 self.report_progress();
@@ -268,19 +282,21 @@ impl<'p, P: Port> Simulation<'p, P> {
     #[inline(always)]
     fn handle(&mut self, now: Time, event: Event) {
         match event {
-            Event::Link(link, LinkEvent::Arrival) => {
+            Event::Link(port, LinkEvent::Arrival) => {
                 self.packet_hops += 1;
-                match self.network.arrive(link, now, &mut self.scheduler) {
+                match self.network.arrive(port, now, &mut self.scheduler) {
                     Arrival::Forwarded | Arrival::Consumed => return,
-                    Arrival::Dropped(packet) => {
-                        let lost = self.network.take(packet).segment;
+                    Arrival::Dropped(header) => {
+                        let lost = self.network.take(header);
                         self.on_lost(&lost, now);
                     }
-                    Arrival::AtHost(packet) => self.on_packet(link, packet, now),
+                    Arrival::AtHost(header, label) => {
+                        self.on_packet(port, header, label.feedback(), now);
+                    }
                 }
             }
-            Event::Link(link, LinkEvent::Departure) => {
-                self.network.depart(link, now, &mut self.scheduler);
+            Event::Link(port, LinkEvent::Departure) => {
+                self.network.depart(port, now, &mut self.scheduler);
                 return;
             }
             Event::Timer(alarm) => self.on_alarm(alarm, now),
@@ -304,18 +320,19 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     #[inline]
-    fn on_packet(&mut self, link: u32, packet: PacketId, now: Time) {
-        let packet = self.network.take(packet);
-        if self.watches_packets {
-            self.watch(link, packet, now);
-        }
+    fn on_packet(&mut self, port: PortId, header: Header, feedback: Feedback, now: Time) {
+        let segment = self.network.take(header);
         let arrived = Arrived {
-            size: packet.header.size,
-            congestion_experienced: packet.header.congestion_experienced(),
-            feedback: packet.label.feedback(),
+            size: header.size(),
+            congestion_experienced: header.congestion_experienced(),
+            feedback,
         };
+        if self.watches_packets {
+            let link = self.network.places().link_of(port);
+            self.watch(link, &segment, &header, now);
+        }
         let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_packet(&packet.segment, arrived, now, &mut out);
+        endpoints.on_packet(&segment, arrived, now, &mut out);
     }
 
     fn on_lost(&mut self, segment: &Segment, now: Time) {

@@ -4,11 +4,11 @@ use super::Simulation;
 use crate::outlet::SubflowRoutes;
 use crate::paths::SubflowPaths;
 use pathweave_fabric::LinkId;
-use pathweave_network::Port;
+use pathweave_network::Ports;
 use pathweave_transport::SubflowIndex;
 use pathweave_units::Time;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     /// Switches look for new paths. What is under way keeps to the old ones.
     pub(super) fn reroute(&mut self, now: Time) {
         let network = &self.network;
@@ -98,7 +98,10 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     fn add_routes(&mut self, forward: &[LinkId], back: &[LinkId], sprayed: bool) -> SubflowRoutes {
-        let mut add = |path: &[LinkId]| self.network.add_route(path.iter().map(|link| link.0));
+        let mut add = |path: &[LinkId]| {
+            let links: Vec<u32> = path.iter().map(|link| link.0).collect();
+            self.network.add_route(&links)
+        };
         SubflowRoutes {
             forward: add(forward),
             back: add(back),

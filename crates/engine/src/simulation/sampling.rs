@@ -6,12 +6,12 @@ use crate::outlet::{Notice, Straddler};
 use crate::series::{QueueRow, RttRow, WindowRow};
 use crate::windows::link_marks;
 use pathweave_fabric::LinkId;
-use pathweave_network::{Packet, Port};
+use pathweave_network::{Header, Ports};
 use pathweave_scenario::Sampling;
 use pathweave_transport::{ConnectionId, Kind, Segment, SubflowIndex};
 use pathweave_units::Time;
 
-impl<P: Port> Simulation<'_, P> {
+impl<P: Ports> Simulation<'_, P> {
     pub(super) fn sample_rates(&mut self, now: Time) {
         let since = self.straddling.add_boundary(now);
         self.series.rates.begin_rows(now, since);
@@ -120,19 +120,19 @@ impl<P: Port> Simulation<'_, P> {
     /// pay one branch and keep the packet in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, link: u32, packet: Packet<Segment, P::Label>, now: Time) {
-        let subflow = packet.segment.subflow;
-        if packet.segment.kind == Kind::Data && self.straddling.is_possible(now) {
+    pub(super) fn watch(&mut self, link: u32, segment: &Segment, header: &Header, now: Time) {
+        let subflow = segment.subflow;
+        if segment.kind == Kind::Data && self.straddling.is_possible(now) {
             self.notices.push(Notice::Straddling(Straddler {
                 link,
-                size: packet.header.size,
+                size: header.size(),
                 subflow,
                 first_bytes: self.endpoints.subflow(subflow).first_bytes,
             }));
         }
         self.notices.push(Notice::Arrived(subflow));
         if !self.captures.is_empty() {
-            self.capture_arrival(&packet, now);
+            self.capture_arrival(segment, header, now);
         }
     }
 
@@ -245,7 +245,7 @@ impl<P: Port> Simulation<'_, P> {
         for (&LinkId(link), course) in links.iter().zip(courses) {
             let waiting = self.network.waiting(link, now);
             let waited = self.network.statistics(link, now).waited;
-            let extent = course.end(now, waiting, waited, self.network.histogram(link));
+            let extent = course.end(now, waiting, waited, &self.network.histogram(link));
             self.series.queues.push(QueueRow {
                 at: now,
                 link,

@@ -9,7 +9,7 @@ use super::priority::Cores;
 use crate::Failure;
 use pathweave_engine::live::{Fabric, FabricRecord, FirstArrival, Heading, Taken};
 use pathweave_fabric::LinkId;
-use pathweave_network::{DeparturePort, FifoPort, Port, SwitchAgent};
+use pathweave_network::{FifoPorts, Ports, SwitchAgent};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -86,9 +86,9 @@ pub fn play(
     seen: &Seen,
 ) -> Result<Played, Failure> {
     if plan.shared_buffer.is_some() {
-        Player::<DeparturePort<SwitchAgent>>::new(plan, devices, clock)?.play(orders, cores, seen)
+        Player::<FifoPorts<SwitchAgent>>::new(plan, devices, clock)?.play(orders, cores, seen)
     } else {
-        Player::<FifoPort>::new(plan, devices, clock)?.play(orders, cores, seen)
+        Player::<FifoPorts>::new(plan, devices, clock)?.play(orders, cores, seen)
     }
 }
 
@@ -209,13 +209,13 @@ impl Delivery<'_> {
     }
 }
 
-struct Player<'a, P: Port> {
+struct Player<'a, P: Ports> {
     fabric: Fabric<'a, Held, P>,
     delivery: Delivery<'a>,
     strangers: u64,
 }
 
-impl<'a, P: Port> Player<'a, P> {
+impl<'a, P: Ports> Player<'a, P> {
     fn new(plan: &'a Plan, devices: &'a [OwnedFd], clock: Clock) -> Result<Player<'a, P>, Failure> {
         let fabric = Fabric::new(plan).map_err(|error| Failure::new(error.to_string()))?;
         let sizes = plan.groups.iter().map(|group| group.transport.data_packet);

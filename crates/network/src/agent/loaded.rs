@@ -12,6 +12,8 @@ pub(super) fn setup(scheme: Scheme, base_rtt: Time) -> LinkSetup {
     let mut entries = registry().iter();
     let entry = entries.find(|entry| entry.scheme == Some(scheme));
     LinkSetup {
+        from: 0,
+        to: 1,
         rate: Rate::from_gbps(1),
         delay: Time::ZERO,
         queue: QueueConfig::default(),

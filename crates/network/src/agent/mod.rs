@@ -54,6 +54,9 @@ pub trait Agent {
     /// What it reads and writes of a packet.
     type Label: PacketLabel;
 
+    /// Whether it does anything.
+    const ACTS: bool = true;
+
     /// The agent of a link's port.
     fn new(setup: &LinkSetup) -> Self;
 

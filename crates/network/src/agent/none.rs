@@ -10,6 +10,7 @@ pub struct NoAgent;
 
 impl Agent for NoAgent {
     type Label = ();
+    const ACTS: bool = false;
 
     fn new(_setup: &LinkSetup) -> NoAgent {
         NoAgent

@@ -123,6 +123,8 @@ mod tests {
 
     fn agent() -> Rcp {
         Rcp::new(&LinkSetup {
+            from: 0,
+            to: 1,
             rate: Rate::from_gbps(1),
             delay: Time::ZERO,
             queue: QueueConfig::default(),

@@ -1,49 +1,56 @@
-//! The port that acts when a packet leaves: two events per packet.
+//! The ports that act when a packet leaves: two events per packet and hop.
 
 use super::{
-    BIT, LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue, sent_in_service,
+    BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, longest_queue,
+    sent_in_service,
 };
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::histogram::QueueHistogram;
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
-use crate::packet::{Header, PacketId};
+use crate::packet::Header;
+use crate::places::{Places, PortId};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug)]
 struct WaitingPacket<L> {
-    packet: PacketId,
+    header: Header,
     label: L,
-    size: u16,
     since: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct InService<L> {
-    packet: PacketId,
-    size: u16,
+    header: Header,
     label: L,
     departure: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OnWire<L> {
-    packet: PacketId,
+    header: Header,
     label: L,
-    size: u16,
     arrival: Time,
 }
 
-/// A FIFO port with an event at every departure: what agents need, which act when a packet's
-/// transmission begins, and what shared memory needs, which is free again when it ends; and the oracle for
-/// [`super::FifoPort`].
+/// FIFO ports with an event at every departure, which see each packet when its transmission begins and ends: the
+/// oracle for [`super::FifoPorts`].
 #[derive(Debug)]
-pub struct DeparturePort<A: Agent = NoAgent> {
+pub struct DeparturePorts<A: Agent = NoAgent> {
+    ports: Vec<DeparturePort<A>>,
+    /// Of each node.
+    buffers: Vec<Option<SharedBuffer>>,
+}
+
+#[derive(Debug)]
+struct DeparturePort<A: Agent> {
+    number: PortId,
+    far: PortId,
+    node: u32,
     agent: A,
     waiting: VecDeque<WaitingPacket<A::Label>>,
     waiting_bytes: u32,
@@ -54,84 +61,20 @@ pub struct DeparturePort<A: Agent = NoAgent> {
     rate: Rate,
     delay: Time,
     admission: Admission,
-    buffer: Option<Rc<SharedBuffer>>,
     statistics: LinkStatistics,
     histogram: QueueHistogram,
-    /// What was sent of packets that failures lost, in the unit of [`Port::sent`].
+    /// What was sent of packets that failures lost, in the unit of [`Ports::sent`].
     lost_after_sending: u128,
 }
 
 impl<A: Agent> DeparturePort<A> {
-    fn backlog(&self) -> Backlog {
-        Backlog {
-            packets: self.waiting.len() as u32,
-            bytes: self.waiting_bytes,
-        }
-    }
-
-    fn serve<E: LinkEvents>(
-        &mut self,
-        link: u32,
-        now: Time,
-        next: WaitingPacket<A::Label>,
-        events: &mut E,
-    ) {
-        let WaitingPacket {
-            packet,
-            mut label,
-            size,
-            ..
-        } = next;
-        let backlog = self.backlog();
-        self.agent.on_service(now, size, &mut label, backlog);
-        let departure = now + self.serialisation.time(size);
-        self.in_service = Some(InService {
-            packet,
-            size,
-            label,
-            departure,
-        });
-        events.schedule(link, LinkEvent::Departure, departure);
-    }
-
-    /// Bytes in the switch's memory: what waits, and what is being sent.
-    fn held(&self) -> u64 {
-        let in_service = self.in_service.map_or(0, |served| served.size);
-        u64::from(self.waiting_bytes) + u64::from(in_service)
-    }
-
-    /// Whether the switch has memory for a packet.
-    fn has_memory(&self, header: &Header) -> bool {
-        let must_be_taken = header.is_protected() || header.is_feedback();
-        let held = self.held();
-        let buffer = self.buffer.as_ref();
-        must_be_taken || buffer.is_none_or(|buffer| buffer.admits(held, header.size))
-    }
-
-    /// What has been sent of the packets that it holds, in the unit of [`Port::sent`].
-    fn sent_of_held(&self, now: Time) -> u128 {
-        let on_wire = self.wire.iter().map(|held| u128::from(held.size));
-        let in_service = self.in_service.map_or(0, |served| {
-            sent_in_service(served.size, served.departure - now, self.rate)
-        });
-        on_wire.sum::<u128>() * 8 * BIT + in_service
-    }
-
-    fn waited_so_far(&self, now: Time) -> u128 {
-        self.waiting
-            .iter()
-            .map(|w| u128::from(now.saturating_sub(w.since).as_picos()))
-            .sum()
-    }
-}
-
-impl<A: Agent> Port for DeparturePort<A> {
-    type Label = A::Label;
-
-    fn new(setup: &LinkSetup, stream: Stream) -> DeparturePort<A> {
+    fn new(number: PortId, far: PortId, setup: &LinkSetup, stream: Stream) -> DeparturePort<A> {
         let LinkSetup { rate, delay, .. } = *setup;
         let config = &setup.queue;
         DeparturePort {
+            number,
+            far,
+            node: setup.from,
             agent: A::new(setup),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -142,20 +85,63 @@ impl<A: Agent> Port for DeparturePort<A> {
             rate,
             delay,
             admission: Admission::new(config, stream),
-            buffer: setup.buffer.clone(),
             statistics: LinkStatistics::default(),
             lost_after_sending: 0,
             histogram: QueueHistogram::new(longest_queue(config)),
         }
     }
 
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            packets: self.waiting.len() as u32,
+            bytes: self.waiting_bytes,
+        }
+    }
+
+    fn serve<E: LinkEvents>(&mut self, now: Time, next: WaitingPacket<A::Label>, events: &mut E) {
+        let WaitingPacket {
+            header, mut label, ..
+        } = next;
+        let backlog = self.backlog();
+        self.agent
+            .on_service(now, header.size(), &mut label, backlog);
+        let departure = now + self.serialisation.time(header.size());
+        self.in_service = Some(InService {
+            header,
+            label,
+            departure,
+        });
+        events.schedule(self.number, LinkEvent::Departure, departure);
+    }
+
+    /// Bytes in the switch's memory: what waits, and what is being sent.
+    fn held(&self) -> u64 {
+        let in_service = self.in_service.map_or(0, |served| served.header.size());
+        u64::from(self.waiting_bytes) + u64::from(in_service)
+    }
+
+    /// What has been sent of the packets that it holds, in the unit of [`Ports::sent`].
+    fn sent_of_held(&self, now: Time) -> u128 {
+        let on_wire = self.wire.iter().map(|held| u128::from(held.header.size()));
+        let in_service = self.in_service.map_or(0, |served| {
+            sent_in_service(served.header.size(), served.departure - now, self.rate)
+        });
+        on_wire.sum::<u128>() * 8 * BIT + in_service
+    }
+
+    fn waited_so_far(&self, now: Time) -> u128 {
+        self.waiting
+            .iter()
+            .map(|w| u128::from(now.saturating_sub(w.since).as_picos()))
+            .sum()
+    }
+
     fn enqueue<E: LinkEvents>(
         &mut self,
-        link: u32,
         now: Time,
-        packet: PacketId,
-        header: &mut Header,
+        mut header: Header,
         mut label: A::Label,
+        mut buffer: Option<&mut SharedBuffer>,
         events: &mut E,
     ) -> bool {
         self.statistics.offered += 1;
@@ -163,14 +149,21 @@ impl<A: Agent> Port for DeparturePort<A> {
             self.statistics.refused_down += 1;
             return false;
         }
-        let waiting = self.waiting.len() as u32;
-        self.histogram.add(waiting);
-        if !self.has_memory(header) {
+        let size = header.size();
+        let waiting = Waiting {
+            packets: self.waiting.len() as u32,
+            bytes: self.waiting_bytes,
+        };
+        self.histogram.add(waiting.packets);
+        let must_be_taken = header.is_protected() || header.is_feedback();
+        if let Some(buffer) = &mut buffer
+            && !must_be_taken
+            && !buffer.admits(self.held(), size)
+        {
             self.statistics.dropped += 1;
             return false;
         }
-        let bytes = self.waiting_bytes;
-        match self.admission.decide(waiting, || bytes, header) {
+        match self.admission.decide(waiting, &header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
                 header.set_congestion_experienced();
@@ -185,168 +178,262 @@ impl<A: Agent> Port for DeparturePort<A> {
                 return false;
             }
         }
-        if let Some(buffer) = &self.buffer {
-            buffer.take(header.size);
+        if let Some(buffer) = buffer {
+            buffer.take(size);
         }
         let backlog = self.backlog();
-        self.agent.on_arrival(now, header.size, &mut label, backlog);
+        self.agent.on_arrival(now, size, &mut label, backlog);
         let arrived = WaitingPacket {
-            packet,
+            header,
             label,
-            size: header.size,
             since: now,
         };
         if self.in_service.is_none() {
-            self.serve(link, now, arrived, events);
+            self.serve(now, arrived, events);
         } else {
-            self.waiting_bytes += u32::from(header.size);
+            self.waiting_bytes += u32::from(size);
             self.waiting.push_back(arrived);
         }
         true
     }
 
-    fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
+    fn depart<E: LinkEvents>(
+        &mut self,
+        now: Time,
+        buffer: Option<&mut SharedBuffer>,
+        events: &mut E,
+    ) {
         let Some(served) = self.in_service.take() else {
             unreachable!("a departure is scheduled only while a packet is in service")
         };
-        if let Some(buffer) = &self.buffer {
-            buffer.release(u64::from(served.size));
+        if let Some(buffer) = buffer {
+            buffer.release(u64::from(served.header.size()));
         }
         let arrival = now + self.delay;
         if self.wire.is_empty() {
-            events.schedule(link, LinkEvent::Arrival, arrival);
+            events.schedule(self.number, LinkEvent::Arrival, arrival);
         }
         self.wire.push_back(OnWire {
-            packet: served.packet,
+            header: served.header,
             label: served.label,
-            size: served.size,
             arrival,
         });
         if let Some(next) = self.waiting.pop_front() {
-            self.waiting_bytes -= u32::from(next.size);
+            self.waiting_bytes -= u32::from(next.header.size());
             self.statistics.waited += u128::from((now - next.since).as_picos());
-            self.serve(link, now, next, events);
+            self.serve(now, next, events);
         }
     }
 
-    fn deliver<E: LinkEvents>(
-        &mut self,
-        link: u32,
-        _now: Time,
-        events: &mut E,
-    ) -> (PacketId, A::Label) {
+    fn deliver<E: LinkEvents>(&mut self, events: &mut E) -> Delivered<A::Label> {
         let Some(arrived) = self.wire.pop_front() else {
             unreachable!("an arrival is scheduled only while a packet is on the wire")
         };
         if let Some(next) = self.wire.front() {
-            events.schedule(link, LinkEvent::Arrival, next.arrival);
+            events.schedule(self.number, LinkEvent::Arrival, next.arrival);
         }
         self.statistics.delivered += 1;
-        (arrived.packet, arrived.label)
+        self.statistics.delivered_bytes += u64::from(arrived.header.size());
+        Delivered {
+            header: arrived.header,
+            label: arrived.label,
+            far: self.far,
+        }
     }
 
-    fn count_delivered(&mut self, bytes: u16) {
-        self.statistics.delivered_bytes += u64::from(bytes);
-    }
-
-    fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
+    fn set_rate<E: LinkEvents>(&mut self, now: Time, rate: Rate, events: &mut E) {
         let new = Serialisation::new(rate);
         if let Some(served) = &mut self.in_service {
             let remaining = served.departure - now;
+            events.cancel(self.number, LinkEvent::Departure, served.departure);
             served.departure = now + self.serialisation.rescale(remaining, &new);
-            events.cancel(link, LinkEvent::Departure);
-            events.schedule(link, LinkEvent::Departure, served.departure);
+            events.schedule(self.number, LinkEvent::Departure, served.departure);
         }
         self.serialisation = new;
         self.rate = rate;
         self.agent.set_rate(now, rate);
     }
 
-    fn set_loss(&mut self, probability: f64) {
-        self.admission.set_loss(probability);
-    }
-
-    fn loses_all(&self) -> bool {
-        self.admission.loses_all()
-    }
-
-    fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
+    fn fail<E: LinkEvents>(
+        &mut self,
+        now: Time,
+        buffer: Option<&mut SharedBuffer>,
+        events: &mut E,
+    ) -> Purged {
         self.statistics.waited += self.waited_so_far(now);
         self.lost_after_sending += self.sent_of_held(now);
-        if self.in_service.is_some() {
-            events.cancel(link, LinkEvent::Departure);
+        if let Some(served) = &self.in_service {
+            events.cancel(self.number, LinkEvent::Departure, served.departure);
         }
-        if !self.wire.is_empty() {
-            events.cancel(link, LinkEvent::Arrival);
+        if let Some(first) = self.wire.front() {
+            events.cancel(self.number, LinkEvent::Arrival, first.arrival);
         }
         self.statistics.lost_in_flight += self.wire.len() as u64;
         self.statistics.lost_in_service += u64::from(self.in_service.is_some());
         self.statistics.lost_waiting += self.waiting.len() as u64;
-        if let Some(buffer) = &self.buffer {
+        if let Some(buffer) = buffer {
             buffer.release(self.held());
         }
-        let mut purged = Purged::default();
-        purged
-            .0
-            .extend(self.wire.drain(..).map(|on_wire| on_wire.packet));
-        purged
-            .0
-            .extend(self.in_service.take().map(|served| served.packet));
-        purged
-            .0
-            .extend(self.waiting.drain(..).map(|waiting| waiting.packet));
+        let on_wire = self.wire.drain(..).map(|on_wire| on_wire.header);
+        let in_service = self.in_service.take().map(|served| served.header);
+        let waiting = self.waiting.drain(..).map(|waiting| waiting.header);
+        let purged = Purged(on_wire.chain(in_service).chain(waiting).collect());
         self.waiting_bytes = 0;
         self.up = false;
         purged
     }
+}
 
-    fn restore(&mut self, _now: Time) {
-        self.up = true;
+impl<A: Agent> DeparturePorts<A> {
+    fn at(&self, PortId(port): PortId) -> &DeparturePort<A> {
+        &self.ports[port as usize]
     }
 
-    fn is_up(&self) -> bool {
-        self.up
+    fn at_mut(&mut self, PortId(port): PortId) -> &mut DeparturePort<A> {
+        &mut self.ports[port as usize]
     }
 
-    fn rate(&self) -> Rate {
-        self.rate
+    /// A port, and the memory that it shares.
+    fn with_buffer(
+        &mut self,
+        PortId(port): PortId,
+    ) -> (&mut DeparturePort<A>, Option<&mut SharedBuffer>) {
+        let port = &mut self.ports[port as usize];
+        let buffer = self.buffers[port.node as usize].as_mut();
+        (port, buffer)
     }
+}
 
-    fn waiting(&self, _now: Time) -> u32 {
-        self.waiting.len() as u32
-    }
+impl<A: Agent> Ports for DeparturePorts<A> {
+    type Label = A::Label;
 
-    fn occupancy(&self, _now: Time) -> f64 {
-        let Backlog { packets, bytes } = self.backlog();
-        self.admission.occupancy(Waiting { packets, bytes })
-    }
-
-    fn delivered(&self) -> u64 {
-        self.statistics.delivered
-    }
-
-    fn holds(&self) -> u32 {
-        (self.waiting.len() + self.wire.len()) as u32 + u32::from(self.in_service.is_some())
-    }
-
-    fn statistics(&self, now: Time) -> LinkStatistics {
-        let waited = self.statistics.waited + self.waited_so_far(now);
-        LinkStatistics {
-            waited,
-            ..self.statistics
+    fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        stream: impl Fn(u32) -> Stream,
+    ) -> DeparturePorts<A> {
+        let ports = (0..).map(PortId).zip(places.links());
+        let nodes = links.iter().map(|link| link.from + 1).max().unwrap_or(0);
+        let mut buffers = vec![None; nodes as usize];
+        for link in links {
+            if let Some(config) = link.buffer {
+                buffers[link.from as usize] = Some(SharedBuffer::new(config));
+            }
+        }
+        DeparturePorts {
+            ports: ports
+                .map(|(port, &link)| {
+                    let setup = &links[link as usize];
+                    DeparturePort::new(port, places.far(port), setup, stream(link))
+                })
+                .collect(),
+            buffers,
         }
     }
 
-    fn sent(&self, now: Time) -> u128 {
-        let arrived = u128::from(self.statistics.delivered_bytes) * 8 * BIT;
-        arrived + self.lost_after_sending + self.sent_of_held(now)
+    fn enqueue<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) -> bool {
+        let (port, buffer) = self.with_buffer(port);
+        port.enqueue(now, header, label, buffer, events)
     }
 
-    fn histogram(&mut self) -> &mut QueueHistogram {
-        &mut self.histogram
+    fn depart<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) {
+        let (port, buffer) = self.with_buffer(port);
+        port.depart(now, buffer, events);
     }
 
-    fn agent_statistics(&self) -> AgentStatistics {
-        self.agent.statistics()
+    fn deliver<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        _now: Time,
+        events: &mut E,
+    ) -> Delivered<A::Label> {
+        self.at_mut(port).deliver(events)
+    }
+
+    fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
+        self.at_mut(port).set_rate(now, rate, events);
+    }
+
+    fn set_loss(&mut self, port: PortId, probability: f64) {
+        self.at_mut(port).admission.set_loss(probability);
+    }
+
+    fn loses_all(&self, port: PortId) -> bool {
+        self.at(port).admission.loses_all()
+    }
+
+    fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged {
+        let (port, buffer) = self.with_buffer(port);
+        port.fail(now, buffer, events)
+    }
+
+    fn restore(&mut self, port: PortId, _now: Time) {
+        self.at_mut(port).up = true;
+    }
+
+    fn is_up(&self, port: PortId) -> bool {
+        self.at(port).up
+    }
+
+    fn rate(&self, port: PortId) -> Rate {
+        self.at(port).rate
+    }
+
+    fn waiting(&self, port: PortId, _now: Time) -> u32 {
+        self.at(port).waiting.len() as u32
+    }
+
+    fn occupancy(&self, port: PortId, _now: Time) -> f64 {
+        let Backlog { packets, bytes } = self.at(port).backlog();
+        self.at(port)
+            .admission
+            .occupancy(Waiting { packets, bytes })
+    }
+
+    fn delivered(&self, port: PortId) -> u64 {
+        self.at(port).statistics.delivered
+    }
+
+    fn holds(&self, port: PortId) -> u32 {
+        let port = self.at(port);
+        (port.waiting.len() + port.wire.len()) as u32 + u32::from(port.in_service.is_some())
+    }
+
+    fn statistics(&self, port: PortId, now: Time) -> LinkStatistics {
+        let port = self.at(port);
+        let waited = port.statistics.waited + port.waited_so_far(now);
+        LinkStatistics {
+            waited,
+            ..port.statistics
+        }
+    }
+
+    fn sent(&self, port: PortId, now: Time) -> u128 {
+        let port = self.at(port);
+        let arrived = u128::from(port.statistics.delivered_bytes) * 8 * BIT;
+        arrived + port.lost_after_sending + port.sent_of_held(now)
+    }
+
+    fn histogram(&self, port: PortId) -> QueueHistogram {
+        self.at(port).histogram.clone()
+    }
+
+    fn clear_histogram(&mut self, port: PortId) {
+        self.at_mut(port).histogram.clear();
+    }
+
+    fn agent_statistics(&mut self, port: PortId, _now: Time) -> AgentStatistics {
+        self.at(port).agent.statistics()
+    }
+
+    fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
+        self.buffers.get(node as usize)?.as_ref()
     }
 }

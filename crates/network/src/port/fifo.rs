@@ -1,358 +1,661 @@
-//! The port that knows, when a packet arrives, when it will leave.
+//! The ports that know, when a packet arrives, when it will leave.
 
+use super::rings::{Entry, Ring, Rings};
 use super::{
-    BIT, LinkEvent, LinkEvents, Port, Purged, Serialisation, longest_queue, sent_in_service,
+    BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, longest_queue,
+    sent_in_service,
 };
-use crate::histogram::QueueHistogram;
+use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
+use crate::histogram::{QueueHistogram, QueueHistograms};
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
-use crate::packet::{Header, PacketId};
+use crate::packet::Header;
+use crate::places::{Places, PortId};
+use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 
-/// A packet in the port or on the wire.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    departure: Time,
-    packet: PacketId,
-    /// Bytes that ever entered the port up to and including this packet, wrapping: differences
-    /// give the bytes that wait and the size of each packet.
-    bytes_to_here: u32,
+/// FIFO ports with one event per packet and hop.
+///
+/// A port's ring holds, oldest first, the packets on the wire, the one in service and those that wait.
+/// A packet's departure is fixed when it joins (the queue is FIFO and never idle while something
+/// waits), so nothing has to happen at the departure itself. What nobody but the port and its node can see of a
+/// departure is worked off when the port next looks: the place where service has come to, what the agent does when
+/// a transmission begins, the shared memory that is free again.
+#[derive(Debug)]
+pub struct FifoPorts<A: Agent = NoAgent> {
+    hot: Box<[Hot]>,
+    cold: Box<[Cold<A>]>,
+    rings: Rings<A::Label>,
+    histograms: QueueHistograms,
+    /// Of each node.
+    memories: Vec<Option<NodeMemory>>,
 }
 
-/// A FIFO port with one event per packet.
-///
-/// One ring holds, oldest first, the packets on the wire, the one in service and those that wait.
-/// A packet's departure is fixed when it joins (the queue is FIFO and never idle while something
-/// waits), so nothing has to happen at the departure itself: the ring's `served` index catches up
-/// when the next packet arrives.
-///
-/// The order of the fields is the layout: what every packet touches fills the first two cache
-/// lines.
+/// What every packet touches of a port: one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct FifoPort {
-    ring: Box<[Entry]>,
+struct Hot {
     /// Oldest entry: the next to arrive at the far end.
     head: u32,
-    /// First entry that had not departed when last looked.
-    served: u32,
     /// One past the newest entry.
     tail: u32,
-    /// Bytes that ever entered, wrapping.
-    bytes: u32,
+    /// First entry that had not departed when last looked, or one before `head`.
+    served: u32,
+    /// Bytes delivered that [`Cold`] does not count yet.
+    delivered_bytes: u32,
     free_at: Time,
     serialisation: Serialisation,
     delay: Time,
+    /// Times that packets waited, in picoseconds, that [`Cold`] does not count yet.
+    waited: u64,
+    ring: Ring,
+    far: PortId,
+    /// [`Admission::taken_below`]; zero where every packet needs more than a place in the queue.
+    taken_below: [u16; 2],
+}
+
+const _: () = assert!(size_of::<Hot>() == 64);
+
+/// What the careful cases need besides.
+#[derive(Debug)]
+struct Cold<A> {
     up: bool,
-    admission: Admission,
-    histogram: QueueHistogram,
-    statistics: LinkStatistics,
+    /// Whether [`Cold::begun`] and what follows from it is kept: the rules count bytes, an agent acts, or the memory
+    /// is shared.
+    follows_service: bool,
+    /// First entry whose transmission had not begun when last looked.
+    begun: u32,
+    /// Bytes from there on.
+    waiting_bytes: u32,
+    /// First entry whose bytes still take shared memory.
+    released: u32,
+    /// The node whose memory is shared.
+    memory: Option<u32>,
+    /// The `head` up to which `statistics` counts.
+    counted: u32,
     rate: Rate,
-    /// What was sent of packets that failures lost, in the unit of [`Port::sent`].
+    admission: Admission,
+    agent: A,
+    /// Without what [`Hot`] has counted since.
+    statistics: LinkStatistics,
+    /// What was sent of packets that failures lost, in the unit of [`Ports::sent`].
     lost_after_sending: u128,
 }
 
-const EMPTY: Entry = Entry {
-    departure: Time::ZERO,
-    packet: PacketId(0),
-    bytes_to_here: 0,
-};
+/// The time after which a moment is over.
+fn after(moment: Time) -> Time {
+    moment + Time::from_picos(1)
+}
 
-impl FifoPort {
+impl Hot {
+    /// Packets that have departed: all before this entry.
     #[inline(always)]
-    fn entry(&self, index: u32) -> &Entry {
-        let mask = self.ring.len() - 1;
-        &self.ring[index as usize & mask]
+    fn serve<L: Copy + Default>(&mut self, rings: &Rings<L>, now: Time) -> u32 {
+        let mut served = self.first_maybe_unserved();
+        while served != self.tail && rings.get(self.ring, served).departure <= now {
+            served = served.wrapping_add(1);
+        }
+        self.served = served;
+        served
     }
 
     #[inline(always)]
-    fn entry_mut(&mut self, index: u32) -> &mut Entry {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[index as usize & mask]
+    fn first_maybe_unserved(&self) -> u32 {
+        // Deliveries leave `served` behind.
+        if (self.served.wrapping_sub(self.head) as i32) < 0 {
+            self.head
+        } else {
+            self.served
+        }
     }
 
     /// The first entry that has not departed before `now`, for what comes first at a time.
-    fn first_unserved_before(&self, now: Time) -> u32 {
-        let mut index = self.served;
-        while index != self.tail && self.entry(index).departure < now {
+    fn first_unserved_before<L: Copy + Default>(&self, rings: &Rings<L>, now: Time) -> u32 {
+        let mut index = self.first_maybe_unserved();
+        while index != self.tail && rings.get(self.ring, index).departure < now {
             index = index.wrapping_add(1);
         }
         index
     }
 
-    fn size(&self, index: u32) -> u16 {
-        let before = self.entry(index.wrapping_sub(1)).bytes_to_here;
-        self.entry(index).bytes_to_here.wrapping_sub(before) as u16
-    }
-
-    /// What has been sent of the packets that it holds, in the unit of [`Port::sent`].
-    fn sent_of_held(&self, now: Time) -> u128 {
-        let first = self.first_unserved_before(now);
-        let end = |index: u32| self.entry(index.wrapping_sub(1)).bytes_to_here;
-        let on_wire = end(first).wrapping_sub(end(self.head));
-        let in_service = if first == self.tail {
-            0
-        } else {
-            let remaining = self.entry(first).departure - now;
-            sent_in_service(self.size(first), remaining, self.rate)
-        };
-        u128::from(on_wire) * 8 * BIT + in_service
-    }
-
     /// Sum over the waiting packets of the time until their service starts.
-    fn still_to_wait(&self, now: Time) -> u128 {
-        let mut index = self.first_unserved_before(now);
+    fn still_to_wait<L: Copy + Default>(&self, rings: &Rings<L>, now: Time) -> u128 {
+        let mut index = self.first_unserved_before(rings, now);
         let mut sum = 0;
         while index != self.tail && index.wrapping_add(1) != self.tail {
-            let left = self.entry(index).departure.saturating_sub(now);
+            let left = rings.get(self.ring, index).departure.saturating_sub(now);
             sum += u128::from(left.as_picos());
             index = index.wrapping_add(1);
         }
         sum
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let mut larger = vec![EMPTY; self.ring.len() * 2].into_boxed_slice();
-        let mask = larger.len() - 1;
-        // The entry before the head stays readable: sizes are differences.
-        let mut index = self.head.wrapping_sub(1);
-        while index != self.tail {
-            larger[index as usize & mask] = *self.entry(index);
+    /// Bytes of these entries.
+    fn bytes<L: Copy + Default>(&self, rings: &Rings<L>, from: u32, to: u32) -> u64 {
+        let mut index = from;
+        let mut bytes = 0;
+        while index != to {
+            bytes += u64::from(rings.get(self.ring, index).header.size());
             index = index.wrapping_add(1);
         }
-        self.ring = larger;
+        bytes
+    }
+
+    /// A packet takes its place in the queue.
+    #[inline(always)]
+    fn join<L: Copy + Default, E: LinkEvents>(
+        &mut self,
+        rings: &mut Rings<L>,
+        port: PortId,
+        now: Time,
+        header: Header,
+        label: L,
+        events: &mut E,
+    ) {
+        let start = self.free_at.max(now);
+        let departure = start + self.serialisation.time(header.size());
+        self.free_at = departure;
+        self.waited += (start - now).as_picos();
+        let (head, tail) = (self.head, self.tail);
+        self.tail = tail.wrapping_add(1);
+        if head == tail {
+            events.schedule(port, LinkEvent::Arrival, departure + self.delay);
+        } else if tail.wrapping_sub(head) == self.ring.room() {
+            self.ring = rings.grow(self.ring, head, tail);
+        }
+        *rings.get_mut(self.ring, tail) = Entry { departure, header };
+        if size_of::<L>() != 0 {
+            *rings.label_mut(self.ring, tail) = label;
+        }
     }
 }
 
-impl Port for FifoPort {
-    type Label = ();
+impl<A: Agent> FifoPorts<A> {
+    /// A packet arrives where it is not simply taken.
+    #[inline(never)]
+    fn enqueue_carefully<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        mut header: Header,
+        mut label: A::Label,
+        events: &mut E,
+    ) -> bool {
+        let place = port.0 as usize;
+        if !self.cold[place].up {
+            self.cold[place].statistics.refused_down += 1;
+            return false;
+        }
+        self.follow_service(port, after(now));
+        self.settle_memory(self.cold[place].memory, after(now));
+        let (hot, cold) = (&mut self.hot[place], &mut self.cold[place]);
+        let served = hot.serve(&self.rings, now);
+        let in_port = hot.tail.wrapping_sub(served);
+        let waiting = Waiting {
+            packets: in_port.saturating_sub(1),
+            bytes: cold.waiting_bytes,
+        };
+        self.histograms.add(port, waiting.packets);
+        let memory = cold.memory.map(|node| &mut self.memories[node as usize]);
+        let mut memory = memory.and_then(Option::as_mut);
+        let must_be_taken = header.is_protected() || header.is_feedback();
+        if let Some(memory) = &mut memory
+            && !must_be_taken
+        {
+            let in_service = match in_port {
+                0 => 0,
+                _ => rings_size(&self.rings, hot.ring, served),
+            };
+            let held = u64::from(waiting.bytes) + u64::from(in_service);
+            if !memory.buffer.admits(held, header.size()) {
+                cold.statistics.dropped += 1;
+                return false;
+            }
+        }
+        match cold.admission.decide(waiting, &header) {
+            Verdict::Take => {}
+            Verdict::TakeAndMark => {
+                header.set_congestion_experienced();
+                cold.statistics.marked += 1;
+            }
+            Verdict::Lose => {
+                header.lose();
+                cold.statistics.lost_silently += 1;
+            }
+            Verdict::Drop => {
+                cold.statistics.dropped += 1;
+                return false;
+            }
+        }
+        let size = header.size();
+        let tail = hot.tail;
+        if cold.follows_service {
+            let backlog = Backlog {
+                packets: waiting.packets,
+                bytes: waiting.bytes,
+            };
+            cold.agent.on_arrival(now, size, &mut label, backlog);
+            if in_port == 0 {
+                let backlog = Backlog::default();
+                cold.agent.on_service(now, size, &mut label, backlog);
+                cold.begun = tail.wrapping_add(1);
+            } else {
+                cold.waiting_bytes += u32::from(size);
+            }
+        }
+        hot.join(&mut self.rings, port, now, header, label, events);
+        if let Some(memory) = memory {
+            memory.buffer.take(size);
+            if cold.released == tail {
+                memory.departs_next(self.rings.get(hot.ring, tail).departure, port);
+            }
+        }
+        if (hot.waited as i64) < 0 {
+            self.count(port);
+        }
+        true
+    }
 
-    fn new(setup: &LinkSetup, stream: Stream) -> FifoPort {
-        let LinkSetup { rate, delay, .. } = *setup;
-        let config = &setup.queue;
-        FifoPort {
-            ring: vec![EMPTY; 16].into_boxed_slice(),
-            head: 0,
-            served: 0,
-            tail: 0,
-            bytes: 0,
-            up: true,
-            free_at: Time::ZERO,
-            serialisation: Serialisation::new(rate),
-            rate,
-            delay,
-            admission: Admission::new(config, stream),
-            statistics: LinkStatistics::default(),
-            lost_after_sending: 0,
-            histogram: QueueHistogram::new(longest_queue(config)),
+    /// Works off the beginnings of transmissions before a time.
+    #[inline(always)]
+    fn follow_service(&mut self, port: PortId, before: Time) {
+        let place = port.0 as usize;
+        let (hot, cold) = (&self.hot[place], &mut self.cold[place]);
+        if !cold.follows_service {
+            return;
+        }
+        while cold.begun != hot.tail {
+            let previous = self.rings.get(hot.ring, cold.begun.wrapping_sub(1));
+            let start = previous.departure;
+            if start >= before {
+                return;
+            }
+            let size = rings_size(&self.rings, hot.ring, cold.begun);
+            cold.waiting_bytes -= u32::from(size);
+            let backlog = Backlog {
+                packets: hot.tail.wrapping_sub(cold.begun) - 1,
+                bytes: cold.waiting_bytes,
+            };
+            let label = self.rings.label_mut(hot.ring, cold.begun);
+            cold.agent.on_service(start, size, label, backlog);
+            cold.begun = cold.begun.wrapping_add(1);
+        }
+    }
+
+    /// Gives back the memory of a node that departures before a time have freed.
+    fn settle_memory(&mut self, node: Option<u32>, before: Time) {
+        let Some(node) = node else { return };
+        let Some(memory) = &mut self.memories[node as usize] else {
+            return;
+        };
+        while let Some(port) = memory.next_departure(before) {
+            let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+            let size = rings_size(&self.rings, hot.ring, cold.released);
+            memory.buffer.release(u64::from(size));
+            cold.released = cold.released.wrapping_add(1);
+            if cold.released != hot.tail {
+                let next = self.rings.get(hot.ring, cold.released);
+                memory.departs_next(next.departure, port);
+            }
+        }
+    }
+
+    /// Takes over what [`Hot`] has counted.
+    #[cold]
+    #[inline(never)]
+    fn count(&mut self, port: PortId) {
+        let (hot, cold) = (
+            &mut self.hot[port.0 as usize],
+            &mut self.cold[port.0 as usize],
+        );
+        cold.statistics.waited += u128::from(std::mem::take(&mut hot.waited));
+        cold.statistics.delivered_bytes += u64::from(std::mem::take(&mut hot.delivered_bytes));
+        cold.statistics.delivered += u64::from(hot.head.wrapping_sub(cold.counted));
+        cold.counted = hot.head;
+    }
+
+    /// A change of a link: what came before it is worked off and counted.
+    fn before_change(&mut self, port: PortId, now: Time) {
+        self.follow_service(port, now);
+        self.settle_memory(self.cold[port.0 as usize].memory, now);
+        self.count(port);
+        let hot = &mut self.hot[port.0 as usize];
+        hot.served = hot.first_unserved_before(&self.rings, now);
+    }
+
+    /// The packets of a port are sent at other times from now on, or not at all.
+    fn departs_differently(&mut self, port: PortId) {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        if let Some(node) = cold.memory
+            && let Some(memory) = &mut self.memories[node as usize]
+        {
+            memory.forget(port);
+            if cold.released != hot.tail {
+                let next = self.rings.get(hot.ring, cold.released);
+                memory.departs_next(next.departure, port);
+            }
+        }
+    }
+
+    /// What has been sent of the packets that a port holds, in the unit of [`Ports::sent`].
+    fn sent_of_held(&self, port: PortId, now: Time) -> u128 {
+        let (hot, rate) = (&self.hot[port.0 as usize], self.cold[port.0 as usize].rate);
+        let first = hot.first_unserved_before(&self.rings, now);
+        let on_wire = hot.bytes(&self.rings, hot.head, first);
+        let in_service = if first == hot.tail {
+            0
+        } else {
+            let entry = self.rings.get(hot.ring, first);
+            sent_in_service(entry.header.size(), entry.departure - now, rate)
+        };
+        u128::from(on_wire) * 8 * BIT + in_service
+    }
+
+    #[cfg(feature = "checks")]
+    fn check_taken(&self, port: PortId, packets: u32, header: &Header) {
+        // Where it is simply taken no rule asks for bytes.
+        let waiting = Waiting { packets, bytes: 0 };
+        let cold = &self.cold[port.0 as usize];
+        assert!(
+            cold.up && !cold.follows_service,
+            "check: port {port:?} takes a packet without looking"
+        );
+        cold.admission.check(Verdict::Take, waiting, header);
+    }
+
+    fn taken_below(cold: &Cold<A>) -> [u16; 2] {
+        if cold.up && !cold.follows_service {
+            cold.admission.taken_below()
+        } else {
+            [0; 2]
+        }
+    }
+}
+
+fn rings_size<L: Copy + Default>(rings: &Rings<L>, ring: Ring, position: u32) -> u16 {
+    rings.get(ring, position).header.size()
+}
+
+impl<A: Agent> Ports for FifoPorts<A> {
+    type Label = A::Label;
+
+    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> FifoPorts<A> {
+        let memories = memories(links);
+        let setups = places.links().iter();
+        let cold: Box<[Cold<A>]> = setups
+            .map(|&link| {
+                let setup = &links[link as usize];
+                let admission = Admission::new(&setup.queue, stream(link));
+                Cold {
+                    up: true,
+                    follows_service: A::ACTS || setup.buffer.is_some() || admission.counts_bytes(),
+                    begun: 0,
+                    waiting_bytes: 0,
+                    released: 0,
+                    memory: setup.buffer.map(|_| setup.from),
+                    counted: 0,
+                    rate: setup.rate,
+                    admission,
+                    agent: A::new(setup),
+                    statistics: LinkStatistics::default(),
+                    lost_after_sending: 0,
+                }
+            })
+            .collect();
+        let setups = (0..).map(PortId).zip(places.links());
+        let hot = setups.map(|(port, &link)| {
+            let setup = &links[link as usize];
+            Hot {
+                head: 0,
+                tail: 0,
+                served: 0,
+                delivered_bytes: 0,
+                free_at: Time::ZERO,
+                serialisation: Serialisation::new(setup.rate),
+                delay: setup.delay,
+                waited: 0,
+                ring: Rings::<A::Label>::first(port.0),
+                far: places.far(port),
+                taken_below: Self::taken_below(&cold[port.0 as usize]),
+            }
+        });
+        let longest = places.links().iter();
+        let longest = longest.map(|&link| longest_queue(&links[link as usize].queue));
+        FifoPorts {
+            hot: hot.collect(),
+            rings: Rings::new(places.count()),
+            histograms: QueueHistograms::new(longest.collect()),
+            memories,
+            cold,
         }
     }
 
     #[inline(always)]
     fn enqueue<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
-        packet: PacketId,
-        header: &mut Header,
-        (): (),
+        header: Header,
+        label: A::Label,
         events: &mut E,
     ) -> bool {
-        self.statistics.offered += 1;
-        if !self.up {
-            self.statistics.refused_down += 1;
-            return false;
+        let hot = &mut self.hot[port.0 as usize];
+        let served = hot.serve(&self.rings, now);
+        let waiting = hot.tail.wrapping_sub(served).saturating_sub(1);
+        if waiting >= u32::from(hot.taken_below[usize::from(header.ecn_capable())]) {
+            return self.enqueue_carefully(port, now, header, label, events);
         }
-        let mask = self.ring.len() - 1;
-        let mut served = self.served;
-        while served != self.tail && self.ring[served as usize & mask].departure <= now {
-            served = served.wrapping_add(1);
-        }
-        self.served = served;
-        let waiting = self.tail.wrapping_sub(served).saturating_sub(1);
-        self.histogram.add(waiting);
-        let (ring, bytes) = (&self.ring, self.bytes);
-        let bytes_waiting = || match waiting {
-            0 => 0,
-            _ => bytes.wrapping_sub(ring[served as usize & mask].bytes_to_here),
-        };
-        match self.admission.decide(waiting, bytes_waiting, header) {
-            Verdict::Take => {}
-            Verdict::TakeAndMark => {
-                header.set_congestion_experienced();
-                self.statistics.marked += 1;
-            }
-            Verdict::Lose => {
-                header.lose();
-                self.statistics.lost_silently += 1;
-            }
-            Verdict::Drop => {
-                self.statistics.dropped += 1;
-                return false;
-            }
-        }
-        let start = self.free_at.max(now);
-        let departure = start + self.serialisation.time(header.size);
-        self.free_at = departure;
-        self.statistics.waited += u128::from((start - now).as_picos());
-        let bytes_to_here = bytes.wrapping_add(u32::from(header.size));
-        self.bytes = bytes_to_here;
-        let tail = self.tail;
-        self.tail = tail.wrapping_add(1);
-        if self.head == tail {
-            events.schedule(link, LinkEvent::Arrival, departure + self.delay);
-        }
-        self.ring[tail as usize & mask] = Entry {
-            departure,
-            packet,
-            bytes_to_here,
-        };
-        // One place stays unused, for the entry before the head.
-        if self.tail.wrapping_sub(self.head) as usize == mask {
-            self.grow();
+        self.histograms.add(port, waiting);
+        hot.join(&mut self.rings, port, now, header, label, events);
+        let many_waited = (hot.waited as i64) < 0;
+        #[cfg(feature = "checks")]
+        self.check_taken(port, waiting, &header);
+        if many_waited {
+            self.count(port);
         }
         true
     }
 
-    fn depart<E: LinkEvents>(&mut self, _link: u32, _now: Time, _events: &mut E) {
-        unreachable!("a FIFO port schedules no departures")
+    fn depart<E: LinkEvents>(&mut self, _port: PortId, _now: Time, _events: &mut E) {
+        unreachable!("FIFO ports schedule no departures")
     }
 
     #[inline(always)]
-    fn deliver<E: LinkEvents>(&mut self, link: u32, _now: Time, events: &mut E) -> (PacketId, ()) {
-        let packet = self.entry(self.head).packet;
-        let next = self.head.wrapping_add(1);
-        if self.served == self.head {
-            self.served = next;
+    fn deliver<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        events: &mut E,
+    ) -> Delivered<A::Label> {
+        if A::ACTS {
+            self.follow_service(port, after(now));
         }
-        self.head = next;
-        if next != self.tail {
-            events.schedule(
-                link,
-                LinkEvent::Arrival,
-                self.entry(next).departure + self.delay,
-            );
+        let hot = &mut self.hot[port.0 as usize];
+        let head = hot.head;
+        let header = self.rings.get(hot.ring, head).header;
+        let label = if size_of::<A::Label>() == 0 {
+            A::Label::default()
+        } else {
+            *self.rings.label_mut(hot.ring, head)
+        };
+        let next = head.wrapping_add(1);
+        hot.head = next;
+        if next != hot.tail {
+            let at = self.rings.get(hot.ring, next).departure + hot.delay;
+            events.schedule(port, LinkEvent::Arrival, at);
         }
-        self.statistics.delivered += 1;
-        (packet, ())
+        let far = hot.far;
+        hot.delivered_bytes += u32::from(header.size());
+        if (hot.delivered_bytes as i32) < 0 {
+            self.count(port);
+        }
+        Delivered { header, label, far }
     }
 
-    #[inline]
-    fn count_delivered(&mut self, bytes: u16) {
-        self.statistics.delivered_bytes += u64::from(bytes);
-    }
-
-    fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E) {
+    fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
+        self.before_change(port, now);
+        let place = port.0 as usize;
+        let (hot, cold) = (&mut self.hot[place], &mut self.cold[place]);
         let new = Serialisation::new(rate);
-        self.served = self.first_unserved_before(now);
-        if self.served != self.tail {
-            self.statistics.waited -= self.still_to_wait(now);
-            let remaining = self.entry(self.served).departure - now;
-            let mut departure = now + self.serialisation.rescale(remaining, &new);
-            self.entry_mut(self.served).departure = departure;
-            let mut index = self.served.wrapping_add(1);
-            while index != self.tail {
-                departure += new.time(self.size(index));
-                self.entry_mut(index).departure = departure;
+        if hot.served != hot.tail {
+            cold.statistics.waited -= hot.still_to_wait(&self.rings, now);
+            let first = self.rings.get(hot.ring, hot.served).departure;
+            let mut departure = now + hot.serialisation.rescale(first - now, &new);
+            self.rings.get_mut(hot.ring, hot.served).departure = departure;
+            let mut index = hot.served.wrapping_add(1);
+            while index != hot.tail {
+                let entry = self.rings.get_mut(hot.ring, index);
+                departure += new.time(entry.header.size());
+                entry.departure = departure;
                 index = index.wrapping_add(1);
             }
-            self.free_at = departure;
-            self.statistics.waited += self.still_to_wait(now);
-            if self.head == self.served {
-                events.cancel(link, LinkEvent::Arrival);
-                let at = self.entry(self.head).departure + self.delay;
-                events.schedule(link, LinkEvent::Arrival, at);
+            hot.free_at = departure;
+            cold.statistics.waited += hot.still_to_wait(&self.rings, now);
+            if hot.head == hot.served {
+                events.cancel(port, LinkEvent::Arrival, first + hot.delay);
+                let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
+                events.schedule(port, LinkEvent::Arrival, at);
             }
         }
-        self.serialisation = new;
-        self.rate = rate;
+        hot.serialisation = new;
+        cold.rate = rate;
+        cold.agent.set_rate(now, rate);
+        self.departs_differently(port);
     }
 
-    fn set_loss(&mut self, probability: f64) {
-        self.admission.set_loss(probability);
+    fn set_loss(&mut self, port: PortId, probability: f64) {
+        let cold = &mut self.cold[port.0 as usize];
+        cold.admission.set_loss(probability);
+        self.hot[port.0 as usize].taken_below = Self::taken_below(cold);
     }
 
-    fn loses_all(&self) -> bool {
-        self.admission.loses_all()
+    fn loses_all(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].admission.loses_all()
     }
 
-    fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged {
-        self.served = self.first_unserved_before(now);
-        self.lost_after_sending += self.sent_of_held(now);
-        self.statistics.waited -= self.still_to_wait(now);
-        let unserved = u64::from(self.tail.wrapping_sub(self.served));
-        self.statistics.lost_in_flight += u64::from(self.served.wrapping_sub(self.head));
-        self.statistics.lost_in_service += unserved.min(1);
-        self.statistics.lost_waiting += unserved.saturating_sub(1);
-        if self.head != self.tail {
-            events.cancel(link, LinkEvent::Arrival);
+    fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged {
+        self.before_change(port, now);
+        let lost_after_sending = self.sent_of_held(port, now);
+        let place = port.0 as usize;
+        let (hot, cold) = (&mut self.hot[place], &mut self.cold[place]);
+        cold.lost_after_sending += lost_after_sending;
+        cold.statistics.waited -= hot.still_to_wait(&self.rings, now);
+        let unserved = u64::from(hot.tail.wrapping_sub(hot.served));
+        cold.statistics.lost_in_flight += u64::from(hot.served.wrapping_sub(hot.head));
+        cold.statistics.lost_in_service += unserved.min(1);
+        cold.statistics.lost_waiting += unserved.saturating_sub(1);
+        if hot.head != hot.tail {
+            let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
+            events.cancel(port, LinkEvent::Arrival, at);
+        }
+        if let Some(node) = cold.memory
+            && let Some(memory) = &mut self.memories[node as usize]
+        {
+            let held = hot.bytes(&self.rings, cold.released, hot.tail);
+            memory.buffer.release(held);
         }
         let mut purged = Purged::default();
-        while self.head != self.tail {
-            purged.0.push(self.entry(self.head).packet);
-            self.head = self.head.wrapping_add(1);
+        while hot.head != hot.tail {
+            purged.0.push(self.rings.get(hot.ring, hot.head).header);
+            hot.head = hot.head.wrapping_add(1);
         }
-        self.served = self.head;
-        self.free_at = now;
-        self.up = false;
+        hot.served = hot.tail;
+        hot.free_at = now;
+        hot.taken_below = [0; 2];
+        cold.up = false;
+        cold.counted = hot.tail;
+        cold.begun = hot.tail;
+        cold.waiting_bytes = 0;
+        cold.released = hot.tail;
+        self.departs_differently(port);
         purged
     }
 
-    fn restore(&mut self, now: Time) {
-        self.up = true;
-        self.free_at = now;
+    fn restore(&mut self, port: PortId, now: Time) {
+        let (hot, cold) = (
+            &mut self.hot[port.0 as usize],
+            &mut self.cold[port.0 as usize],
+        );
+        cold.up = true;
+        hot.taken_below = Self::taken_below(cold);
+        hot.free_at = now;
     }
 
-    fn is_up(&self) -> bool {
-        self.up
+    fn is_up(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].up
     }
 
-    fn rate(&self) -> Rate {
-        self.rate
+    fn rate(&self, port: PortId) -> Rate {
+        self.cold[port.0 as usize].rate
     }
 
-    fn waiting(&self, now: Time) -> u32 {
-        self.tail
-            .wrapping_sub(self.first_unserved_before(now))
-            .saturating_sub(1)
+    fn waiting(&self, port: PortId, now: Time) -> u32 {
+        let hot = &self.hot[port.0 as usize];
+        let served = hot.first_unserved_before(&self.rings, now);
+        hot.tail.wrapping_sub(served).saturating_sub(1)
     }
 
-    fn occupancy(&self, now: Time) -> f64 {
-        let served = self.first_unserved_before(now);
-        let packets = self.tail.wrapping_sub(served).saturating_sub(1);
+    fn occupancy(&self, port: PortId, now: Time) -> f64 {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        let served = hot.first_unserved_before(&self.rings, now);
+        let packets = hot.tail.wrapping_sub(served).saturating_sub(1);
         let bytes = match packets {
             0 => 0,
-            _ => self.bytes.wrapping_sub(self.entry(served).bytes_to_here),
+            _ => hot.bytes(&self.rings, served.wrapping_add(1), hot.tail),
         };
-        self.admission.occupancy(Waiting { packets, bytes })
+        cold.admission.occupancy(Waiting {
+            packets,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        })
     }
 
-    fn delivered(&self) -> u64 {
-        self.statistics.delivered
+    fn delivered(&self, port: PortId) -> u64 {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        cold.statistics.delivered + u64::from(hot.head.wrapping_sub(cold.counted))
     }
 
-    fn holds(&self) -> u32 {
-        self.tail.wrapping_sub(self.head)
+    fn holds(&self, port: PortId) -> u32 {
+        let hot = &self.hot[port.0 as usize];
+        hot.tail.wrapping_sub(hot.head)
     }
 
-    fn statistics(&self, now: Time) -> LinkStatistics {
-        let waited = self.statistics.waited - self.still_to_wait(now);
+    fn statistics(&self, port: PortId, now: Time) -> LinkStatistics {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        let counted = &cold.statistics;
+        let delivered = self.delivered(port);
+        let waited = counted.waited + u128::from(hot.waited);
         LinkStatistics {
-            waited,
-            ..self.statistics
+            offered: delivered + counted.lost() + u64::from(self.holds(port)),
+            delivered,
+            delivered_bytes: counted.delivered_bytes + u64::from(hot.delivered_bytes),
+            waited: waited - hot.still_to_wait(&self.rings, now),
+            ..*counted
         }
     }
 
-    fn sent(&self, now: Time) -> u128 {
-        let arrived = u128::from(self.statistics.delivered_bytes) * 8 * BIT;
-        arrived + self.lost_after_sending + self.sent_of_held(now)
+    fn sent(&self, port: PortId, now: Time) -> u128 {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        let arrived = cold.statistics.delivered_bytes + u64::from(hot.delivered_bytes);
+        u128::from(arrived) * 8 * BIT + cold.lost_after_sending + self.sent_of_held(port, now)
     }
 
-    fn histogram(&mut self) -> &mut QueueHistogram {
-        &mut self.histogram
+    fn histogram(&self, port: PortId) -> QueueHistogram {
+        self.histograms.of(port)
+    }
+
+    fn clear_histogram(&mut self, port: PortId) {
+        self.histograms.clear(port);
+    }
+
+    fn agent_statistics(&mut self, port: PortId, now: Time) -> AgentStatistics {
+        self.follow_service(port, now);
+        self.cold[port.0 as usize].agent.statistics()
+    }
+
+    fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
+        let memory = self.memories.get(node as usize)?.as_ref()?;
+        Some(&memory.buffer)
     }
 }

@@ -1,16 +1,19 @@
-//! An output port and the wire behind it.
+//! Output ports and the wires behind them.
 
 mod departure;
 mod fifo;
+mod rings;
 
-pub use departure::DeparturePort;
-pub use fifo::FifoPort;
+pub use departure::DeparturePorts;
+pub use fifo::FifoPorts;
 
 use crate::agent::{AgentStatistics, PacketLabel};
 use crate::histogram::QueueHistogram;
 use crate::network::LinkSetup;
-use crate::packet::{Header, PacketId};
+use crate::packet::Header;
+use crate::places::{Places, PortId};
 use crate::queue::QueueConfig;
+use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -24,119 +27,131 @@ pub enum LinkEvent {
     Arrival,
 }
 
-/// The schedule, as a network sees it: at most one time for each link and event.
+/// The schedule, as a network sees it: at most one time for each port and event.
 ///
 /// At equal times departures come before arrivals, and both after changes of links.
 pub trait LinkEvents {
-    /// Wakes `link` for `event` at `at`. There is no other time set for the two.
-    fn schedule(&mut self, link: u32, event: LinkEvent, at: Time);
-    /// Takes back what is scheduled.
-    fn cancel(&mut self, link: u32, event: LinkEvent);
+    /// Wakes `port` for `event` at `at`. There is no other time set for the two.
+    fn schedule(&mut self, port: PortId, event: LinkEvent, at: Time);
+    /// Takes back what is scheduled for this time.
+    fn cancel(&mut self, port: PortId, event: LinkEvent, at: Time);
 }
 
 /// Packets that a failing link lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Purged(pub Vec<PacketId>);
+pub struct Purged(pub Vec<Header>);
 
-/// An output port with its queue and the wire to the next node.
+/// A packet at the far end of its link.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered<L> {
+    /// Its header.
+    pub header: Header,
+    /// Its label as the port left it.
+    pub label: L,
+    /// The first port of the node there.
+    pub far: PortId,
+}
+
+/// The output ports of a fabric with their queues and the wires to the next nodes.
 ///
-/// Two implementations give the same results: [`FifoPort`] needs one event per packet, and
-/// [`DeparturePort`] two, but it sees every packet when it leaves. Changes of the link (`set_rate`,
+/// Two implementations give the same results: [`FifoPorts`] needs one event per packet and hop, and
+/// [`DeparturePorts`] two, but it sees every packet when it leaves. Changes of links (`set_rate`,
 /// `fail`, `restore`) and observations (`statistics`, `waiting`) come before what else happens at
 /// the same time; `enqueue` comes after the departures of that time.
-pub trait Port {
-    /// What it reads and writes of packets besides their headers.
+pub trait Ports {
+    /// What they read and write of packets besides their headers.
     type Label: PacketLabel;
 
-    /// A port at the given link. `stream` is its own randomness.
-    fn new(setup: &LinkSetup, stream: Stream) -> Self;
+    /// The ports of these links, at these places. `stream` gives the randomness of each link, by its number.
+    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> Self;
 
-    /// A packet arrives at the port. Returns whether it was taken; if not, it is lost.
+    /// A packet arrives at a port. Returns whether it was taken; if not, it is lost. It may have been marked, and
+    /// its present link may lose it silently.
     fn enqueue<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
-        packet: PacketId,
-        header: &mut Header,
+        header: Header,
         label: Self::Label,
         events: &mut E,
     ) -> bool;
 
     /// [`LinkEvent::Departure`] is due.
-    fn depart<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E);
+    fn depart<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E);
 
-    /// [`LinkEvent::Arrival`] is due: the packet that arrives, and its label as the port left it.
+    /// [`LinkEvent::Arrival`] is due: the packet that arrives.
     fn deliver<E: LinkEvents>(
         &mut self,
-        link: u32,
+        port: PortId,
         now: Time,
         events: &mut E,
-    ) -> (PacketId, Self::Label);
+    ) -> Delivered<Self::Label>;
 
-    /// Counts the bytes of the packet that was just delivered.
-    fn count_delivered(&mut self, bytes: u16);
+    /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
+    fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E);
 
-    /// The rate changes: the packet in service goes on at the new rate, what waits follows.
-    fn set_rate<E: LinkEvents>(&mut self, link: u32, now: Time, rate: Rate, events: &mut E);
+    /// A link loses packets with this probability from now on, silently: they are queued and sent.
+    fn set_loss(&mut self, port: PortId, probability: f64);
 
-    /// The link loses packets with this probability from now on, silently: they are queued and sent.
-    fn set_loss(&mut self, probability: f64);
+    /// Whether a link loses every packet.
+    fn loses_all(&self, port: PortId) -> bool;
 
-    /// Whether the link loses every packet.
-    fn loses_all(&self) -> bool;
+    /// A link goes down: everything waiting, in service and on the wire is lost.
+    fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged;
 
-    /// The link goes down: everything waiting, in service and on the wire is lost.
-    fn fail<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) -> Purged;
+    /// A link comes back, empty.
+    fn restore(&mut self, port: PortId, now: Time);
 
-    /// The link comes back, empty.
-    fn restore(&mut self, now: Time);
+    /// Whether a link is up.
+    fn is_up(&self, port: PortId) -> bool;
 
-    /// Whether the link is up.
-    fn is_up(&self) -> bool;
-
-    /// Its present rate.
-    fn rate(&self) -> Rate;
+    /// A link's present rate.
+    fn rate(&self, port: PortId) -> Rate;
 
     /// Packets waiting now; the one in service does not count.
-    fn waiting(&self, now: Time) -> u32;
+    fn waiting(&self, port: PortId, now: Time) -> u32;
 
     /// What waits now, as a share of the limit.
-    fn occupancy(&self, now: Time) -> f64;
+    fn occupancy(&self, port: PortId, now: Time) -> f64;
 
-    /// Packets that have reached the far end.
-    fn delivered(&self) -> u64;
+    /// Packets that have reached the far end of a link.
+    fn delivered(&self, port: PortId) -> u64;
 
-    /// Packets in the port or on the wire.
-    fn holds(&self) -> u32;
+    /// Packets in a port or on its wire.
+    fn holds(&self, port: PortId) -> u32;
 
     /// Counters up to now; `waited` is exactly the integral of the waiting packets over time.
-    fn statistics(&self, now: Time) -> LinkStatistics;
+    fn statistics(&self, port: PortId, now: Time) -> LinkStatistics;
 
-    /// Bits that it has sent, those of the packet in service up to now included, times picoseconds a second:
+    /// Bits that a link has sent, those of the packet in service up to now included, times picoseconds a second:
     /// a whole number, whatever the rates were. What it sent and a failure lost on the wire counts.
-    fn sent(&self, now: Time) -> u128;
+    fn sent(&self, port: PortId, now: Time) -> u128;
 
-    /// Queue lengths that arriving packets found.
-    fn histogram(&mut self) -> &mut QueueHistogram;
+    /// Queue lengths that arriving packets have found since [`Ports::clear_histogram`].
+    fn histogram(&self, port: PortId) -> QueueHistogram;
 
-    /// What its agent has kept and done.
-    fn agent_statistics(&self) -> AgentStatistics {
-        AgentStatistics::default()
-    }
+    /// Queue lengths are counted from zero on.
+    fn clear_histogram(&mut self, port: PortId);
+
+    /// What a port's agent has kept and done. All that has happened by now has been noticed.
+    fn agent_statistics(&mut self, port: PortId, now: Time) -> AgentStatistics;
+
+    /// The memory that the ports of a node share, if they do.
+    fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer>;
 }
 
-/// One bit in the unit of [`Port::sent`].
+/// One bit in the unit of [`Ports::sent`].
 const BIT: u128 = 1_000_000_000_000;
 
 /// What a port has sent of a packet of this many bytes that will have left in `remaining`, in the unit of
-/// [`Port::sent`].
+/// [`Ports::sent`].
 fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
     let unsent = u128::from(remaining.as_picos()) * u128::from(rate.as_bps());
     (u128::from(bytes) * 8 * BIT).saturating_sub(unsent)
 }
 
 /// Transmission times at one rate, by one multiplication.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Serialisation {
     /// Picoseconds a byte, times 2^32.
     per_byte: u64,

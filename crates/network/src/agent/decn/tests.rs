@@ -9,6 +9,8 @@ use std::sync::Arc;
 fn port(table: f64) -> Decn {
     let given = [("table".to_owned(), Value::Number(table))];
     Decn::new(&LinkSetup {
+        from: 0,
+        to: 1,
         rate: Rate::from_gbps(1),
         delay: Time::ZERO,
         queue: QueueConfig::default(),

@@ -97,6 +97,8 @@ mod tests {
     fn reference() -> Reference {
         Reference::new(
             &LinkSetup {
+                from: 0,
+                to: 1,
                 rate: Rate::from_gbps(1),
                 delay: Time::ZERO,
                 queue: QueueConfig {

@@ -14,6 +14,8 @@ fn agent_of(variant: &str) -> Xcp {
         base_rtt: Time::from_micros(100),
     };
     Xcp::new(&LinkSetup {
+        from: 0,
+        to: 1,
         rate: Rate::from_gbps(1),
         delay: Time::ZERO,
         queue: QueueConfig::default(),

@@ -1,0 +1,137 @@
+//! The queues of all ports in one piece of memory.
+
+use crate::packet::Header;
+use pathweave_units::Time;
+
+/// A packet in a port or on its wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    /// When it has been sent.
+    pub departure: Time,
+    pub header: Header,
+}
+
+/// Where a port's ring lies. Positions in it count up and wrap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    place: u32,
+    /// Its entries, a power of two, less one.
+    mask: u32,
+}
+
+impl Ring {
+    /// The entries that fit.
+    #[inline(always)]
+    pub fn room(self) -> u32 {
+        self.mask + 1
+    }
+    #[inline(always)]
+    fn place(self, position: u32) -> usize {
+        self.place as usize + (position & self.mask) as usize
+    }
+}
+
+/// Entries of the smallest ring.
+const SMALLEST: u32 = 4;
+
+/// Rings in one array, with room for a label beside each entry. Rings that were outgrown are used again.
+#[derive(Clone, Debug)]
+pub(super) struct Rings<L> {
+    entries: Vec<Entry>,
+    labels: Vec<L>,
+    /// Places of unused rings, by the logarithm of their size.
+    unused: [Vec<u32>; 32],
+}
+
+impl<L: Copy + Default> Rings<L> {
+    /// The smallest ring for each of this many ports, one after the other.
+    pub fn new(ports: u32) -> Rings<L> {
+        let entries = (ports * SMALLEST) as usize;
+        Rings {
+            entries: vec![Entry::default(); entries],
+            labels: vec![L::default(); entries],
+            unused: std::array::from_fn(|_| Vec::new()),
+        }
+    }
+
+    /// The ring that a port has at first.
+    pub fn first(port: u32) -> Ring {
+        Ring {
+            place: port * SMALLEST,
+            mask: SMALLEST - 1,
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, ring: Ring, position: u32) -> &Entry {
+        &self.entries[ring.place(position)]
+    }
+
+    #[inline(always)]
+    pub fn get_mut(&mut self, ring: Ring, position: u32) -> &mut Entry {
+        &mut self.entries[ring.place(position)]
+    }
+
+    #[inline(always)]
+    pub fn label_mut(&mut self, ring: Ring, position: u32) -> &mut L {
+        &mut self.labels[ring.place(position)]
+    }
+
+    /// A ring of twice the size with the same entries from `from` up to, and without, `to`.
+    #[cold]
+    #[inline(never)]
+    pub fn grow(&mut self, old: Ring, from: u32, to: u32) -> Ring {
+        let room = old.room() * 2;
+        let place = self.unused[room.ilog2() as usize].pop();
+        let place = place.unwrap_or_else(|| {
+            let place = self.entries.len();
+            self.entries.resize(place + room as usize, Entry::default());
+            self.labels.resize(place + room as usize, L::default());
+            u32::try_from(place).expect("fewer than 2^32 packets are held")
+        });
+        let new = Ring {
+            place,
+            mask: room - 1,
+        };
+        let mut position = from;
+        while position != to {
+            self.entries[new.place(position)] = self.entries[old.place(position)];
+            self.labels[new.place(position)] = self.labels[old.place(position)];
+            position = position.wrapping_add(1);
+        }
+        self.unused[old.room().ilog2() as usize].push(old.place);
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_keep_their_entries_as_they_grow() {
+        let mut rings: Rings<u32> = Rings::new(2);
+        let mut own = [Rings::<u32>::first(0), Rings::<u32>::first(1)];
+        // Positions wrap on the way.
+        let first = u32::MAX - 2;
+        for step in 0..100u32 {
+            for (port, ring) in (0u32..).zip(&mut own) {
+                let position = first.wrapping_add(step);
+                if step == ring.room() {
+                    *ring = rings.grow(*ring, first, position);
+                }
+                let departure = Time::from_picos(u64::from(2 * step + port));
+                rings.get_mut(*ring, position).departure = departure;
+                *rings.label_mut(*ring, position) = 2 * step + port;
+                for earlier in 0..=step {
+                    let position = first.wrapping_add(earlier);
+                    let entry = rings.get(*ring, position);
+                    assert_eq!(entry.departure.as_picos(), u64::from(2 * earlier + port));
+                    assert_eq!(*rings.label_mut(*ring, position), 2 * earlier + port);
+                }
+            }
+        }
+        // 4, 8, ... 128 twice: the second port's rings of up to 64 are the first one's outgrown ones, one step on.
+        assert!(rings.entries.len() <= 2 * (4 + 8 + 16 + 32 + 64 + 128));
+    }
+}
