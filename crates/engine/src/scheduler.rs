@@ -4,7 +4,7 @@
 //! kept.
 
 use crate::ranks::Ranks;
-use crate::wheel::{Due, SlotId, Wheel};
+use crate::wheel::{Due, Wheel};
 use pathweave_network::{LinkEvent, LinkEvents, Places, PortId};
 use pathweave_transport::{SubflowIndex, Timer};
 use pathweave_units::Time;
@@ -101,10 +101,6 @@ pub(crate) struct Scheduler {
     far: [Box<[Time]>; 2],
 }
 
-/// Events that a bucket of the wheel should hold when all links are busy: a few, for a short list is sorted faster
-/// than the next bucket is found.
-const EVENTS_A_BUCKET: u64 = 16;
-
 impl Scheduler {
     /// For these ports. `longest` is the longest that a link usually schedules ahead, and
     /// `spacing` the mean time between events when all links are busy.
@@ -114,7 +110,7 @@ impl Scheduler {
         let beyond = || vec![Time::MAX; ports as usize].into_boxed_slice();
         Scheduler {
             now: Time::ZERO,
-            wheel: Wheel::new(ports, longest * 2, spacing * EVENTS_A_BUCKET, ranks),
+            wheel: Wheel::new(ports, longest * 2, spacing, ranks),
             heap: BinaryHeap::new(),
             heap_first: Time::MAX,
             far: [beyond(), beyond()],
@@ -172,12 +168,6 @@ impl Scheduler {
         self.heap.push(Reverse(later));
     }
 
-    #[inline(always)]
-    fn event_of(&self, slot: SlotId) -> Event {
-        let (port, event) = self.wheel.event_of(slot);
-        Event::Link(port, event)
-    }
-
     fn far(&mut self, PortId(port): PortId, event: LinkEvent) -> &mut Time {
         &mut self.far[event as usize][port as usize]
     }
@@ -185,30 +175,44 @@ impl Scheduler {
     /// The next event, if it is due before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, Event)> {
-        if let Some(due) = self.wheel.first_due()
-            && due.at < self.heap_first.min(limit)
-        {
-            return Some(self.pop_due(due));
+        self.turn(limit);
+        match self.pop_port(limit) {
+            Some((at, port, event)) => Some((at, Event::Link(port, event))),
+            None => self.pop_elsewhere(limit),
         }
-        self.pop_elsewhere(limit)
+    }
+
+    /// Ports that are due before `limit` and before any timer have their turn next.
+    #[inline(always)]
+    pub fn turn(&mut self, limit: Time) {
+        // A bucket that begins when the heap's first entry is due can hold what comes before it.
+        self.wheel
+            .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
+    }
+
+    /// The next event, if it is due before `limit` and stands in the wheel where everybody can see that it is the
+    /// next. Otherwise [`Scheduler::pop_elsewhere`] has to look.
+    #[inline(always)]
+    pub fn pop_port(&mut self, limit: Time) -> Option<(Time, PortId, LinkEvent)> {
+        let due = self.wheel.pop_before(self.heap_first.min(limit))?;
+        Some(self.come_to(due))
     }
 
     #[inline(always)]
-    fn pop_due(&mut self, due: Due) -> (Time, Event) {
-        self.wheel.pop();
+    fn come_to(&mut self, due: Due) -> (Time, PortId, LinkEvent) {
         #[cfg(feature = "checks")]
         self.check_not_past(due.at);
         self.now = due.at;
-        (due.at, self.event_of(due.slot))
+        let (port, event) = self.wheel.event_of(due.slot);
+        (due.at, port, event)
     }
 
-    /// The same, when the wheel has to turn or the heap's first entry may be the next.
+    /// The next event, if it is due before `limit`, when the wheel has to turn or the heap's first entry may be the
+    /// next.
     #[inline(never)]
-    fn pop_elsewhere(&mut self, limit: Time) -> Option<(Time, Event)> {
+    pub fn pop_elsewhere(&mut self, limit: Time) -> Option<(Time, Event)> {
         loop {
-            // A bucket that begins when the heap's first entry is due can hold what comes before it.
-            self.wheel
-                .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
+            self.turn(limit);
             let first = self
                 .heap
                 .peek()
@@ -216,7 +220,9 @@ impl Scheduler {
             if let Some(due) = self.wheel.first_due()
                 && (due.at < self.heap_first || first.is_none_or(|first| self.key(due) < first))
             {
-                return (due.at < limit).then(|| self.pop_due(due));
+                let due = self.wheel.pop_before(limit)?;
+                let (at, port, event) = self.come_to(due);
+                return Some((at, Event::Link(port, event)));
             }
             if first?.0 >= limit {
                 return None;

@@ -5,12 +5,12 @@ use pathweave_network::{LinkEvent, PortId};
 use pathweave_units::Time;
 
 const NONE: u32 = u32::MAX;
-/// Most buckets of a wheel.
-const MOST_BUCKETS: u64 = 1 << 15;
-/// Fewest: one word of the bitmap.
-const FEWEST_BUCKETS: u64 = 64;
-/// A bucket spans 2^32 ps at most, so that a place in it fits into 32 bits.
-const LONGEST_SHIFT: u32 = 32;
+/// Buckets of a page: a word of the bitmap has a bit for each.
+const PAGE: u64 = 64;
+/// Most pages of a wheel.
+const MOST_PAGES: u64 = 1 << 9;
+/// A page spans 2^32 ps at most, so that a place in it fits into 32 bits.
+const LONGEST_SHIFT: u32 = 26;
 
 /// A port's event: arrivals come first, then departures, each by port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,25 +19,35 @@ pub(crate) struct SlotId(u32);
 /// Times for slots, at most one a slot, within a limited horizon; the earliest comes out first and,
 /// at equal times, the one with the lowest rank.
 ///
-/// A bucket is a list threaded through the slots, in the order in which they were set, so that nothing is
-/// allocated and setting a time costs the same however many a bucket holds. When a bucket's turn comes, its slots
-/// are sorted into a short list. Two levels of bitmaps find the next bucket in use.
+/// A bucket is a list threaded through the slots, in no order, so that nothing is allocated and setting a time
+/// always costs the same. Most buckets hold one slot or none; the others are sorted when their turn comes. Buckets
+/// make pages, which have a word of bits each.
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel {
-    /// A bucket spans 2^shift picoseconds: a tick.
+    /// A bucket spans 2^shift picoseconds.
     shift: u32,
     /// Number of buckets, a power of two, less one.
     mask: u64,
-    /// The tick whose bucket is in `due`; all slots with times up to its end are there.
-    tick: u64,
-    /// The slots whose turn has come, the earliest last.
-    due: Vec<Due>,
+    /// How long a page is, a power of two in picoseconds, less one.
+    page_mask: u64,
+    /// When the present page begins. Nothing is set for a time before it.
+    begin: Time,
+    /// When it ends.
+    end: Time,
+    /// How far the wheel reaches from there.
+    reach: Time,
+    /// The first bucket of the present page.
+    first_bucket: usize,
+    /// The buckets of the present page in use: a bit for each.
+    buckets: u64,
+    /// The slots of a bucket whose turn has come, the earliest last; it comes before all in `buckets`.
+    due: Vec<Key>,
     /// The slot of each bucket that was set last.
     heads: Box<[u32]>,
-    /// One bit a bucket.
+    /// The buckets in use of other pages: one bit a bucket, one word a page.
     used: Box<[u64]>,
-    /// One bit a word of `used`.
-    words_used: Box<[u64]>,
+    /// One bit a page.
+    pages_used: Box<[u64]>,
     slots: Box<[Slot]>,
     ports: u32,
     pub ranks: Ranks,
@@ -46,46 +56,74 @@ pub(crate) struct Wheel {
 /// A slot in the list of a bucket.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Picoseconds from the beginning of the bucket.
+    /// Picoseconds from the beginning of the page.
     offset: u32,
     next: u32,
 }
 
-/// A slot whose turn has come.
+/// A slot whose turn has come: its place in the page in the upper half, so that keys sort by time, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key(u64);
+
+impl Key {
+    #[inline(always)]
+    fn new(offset: u32, slot: u32) -> Key {
+        Key(u64::from(offset) << 32 | u64::from(slot))
+    }
+    #[inline(always)]
+    fn offset(self) -> Time {
+        Time::from_picos(self.0 >> 32)
+    }
+    #[inline(always)]
+    fn slot(self) -> SlotId {
+        SlotId(self.0 as u32)
+    }
+}
+
+/// A slot whose turn has come, and its time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub at: Time,
     pub slot: SlotId,
 }
 
+/// Whose a slot is, of a wheel for this many ports.
+#[inline(always)]
+fn event_of(SlotId(slot): SlotId, ports: u32) -> (PortId, LinkEvent) {
+    if slot < ports {
+        (PortId(slot), LinkEvent::Arrival)
+    } else {
+        (PortId(slot - ports), LinkEvent::Departure)
+    }
+}
+
 impl Wheel {
     /// A wheel for these ports. `longest` is how far ahead it has to reach, and `span` how long a bucket should be.
     pub fn new(ports: u32, longest: Time, span: Time, ranks: Ranks) -> Wheel {
         let fine = span.as_picos().max(2).ilog2().min(LONGEST_SHIFT);
-        let ticks = |shift: u32| (longest.as_picos() >> shift) + 2;
+        let pages = |shift: u32| (longest.as_picos() >> shift) / PAGE + 2;
         let shift = (fine..LONGEST_SHIFT)
-            .find(|&shift| ticks(shift) <= MOST_BUCKETS)
+            .find(|&shift| pages(shift) <= MOST_PAGES)
             .unwrap_or(LONGEST_SHIFT);
-        let buckets = ticks(shift)
-            .next_power_of_two()
-            .clamp(FEWEST_BUCKETS, MOST_BUCKETS);
-        let words = buckets.div_ceil(64) as usize;
+        let pages = pages(shift).next_power_of_two().min(MOST_PAGES);
+        let nothing = Slot {
+            offset: 0,
+            next: NONE,
+        };
         Wheel {
             shift,
-            mask: buckets - 1,
-            tick: 0,
+            mask: pages * PAGE - 1,
+            page_mask: (PAGE << shift) - 1,
+            begin: Time::ZERO,
+            end: Time::from_picos(PAGE << shift),
+            reach: Time::from_picos((pages - 1) * (PAGE << shift)),
+            first_bucket: 0,
+            buckets: 0,
             due: Vec::new(),
-            heads: vec![NONE; buckets as usize].into(),
-            used: vec![0; words].into(),
-            words_used: vec![0; words.div_ceil(64)].into(),
-            slots: vec![
-                Slot {
-                    offset: 0,
-                    next: NONE
-                };
-                2 * ports as usize
-            ]
-            .into(),
+            heads: vec![NONE; (pages * PAGE) as usize].into(),
+            used: vec![0; pages as usize].into(),
+            pages_used: vec![0; pages.div_ceil(64) as usize].into(),
+            slots: vec![nothing; 2 * ports as usize].into(),
             ports,
             ranks,
         }
@@ -101,179 +139,256 @@ impl Wheel {
 
     /// Whose a slot is.
     #[inline(always)]
-    pub fn event_of(&self, SlotId(slot): SlotId) -> (PortId, LinkEvent) {
-        if slot < self.ports {
-            (PortId(slot), LinkEvent::Arrival)
-        } else {
-            (PortId(slot - self.ports), LinkEvent::Departure)
-        }
+    pub fn event_of(&self, slot: SlotId) -> (PortId, LinkEvent) {
+        event_of(slot, self.ports)
     }
 
-    fn rank(&self, at: Time, slot: SlotId) -> (u64, u32) {
-        let (port, event) = self.event_of(slot);
-        self.ranks.of(at, port, event)
-    }
-
+    /// Whether one slot of the present page is due after another.
     #[inline(always)]
-    fn tick(&self, at: Time) -> u64 {
-        at.as_picos() >> self.shift
+    fn is_after(&self, one: Key, other: Key) -> bool {
+        if one.offset() == other.offset() {
+            return self.rank(one) > self.rank(other);
+        }
+        one.0 > other.0
     }
 
-    fn begin(&self, tick: u64) -> Time {
-        Time::from_picos(tick << self.shift)
+    #[inline(never)]
+    fn rank(&self, key: Key) -> (u64, u32) {
+        let (port, event) = self.event_of(key.slot());
+        self.ranks.of(self.begin + key.offset(), port, event)
+    }
+
+    /// When the page begins in which a time lies.
+    #[inline(always)]
+    fn page_of(&self, at: Time) -> Time {
+        Time::from_picos(at.as_picos() & !self.page_mask)
+    }
+
+    /// The place of the bucket in which a time lies.
+    #[inline(always)]
+    fn bucket_of(&self, at: Time) -> usize {
+        ((at.as_picos() >> self.shift) & self.mask) as usize
+    }
+
+    fn come_to(&mut self, begin: Time) {
+        self.begin = begin;
+        self.end = begin + Time::from_picos(self.page_mask + 1);
+        self.first_bucket = self.bucket_of(begin);
+        let page = self.first_bucket / PAGE as usize;
+        self.pages_used[page / 64] &= !(1 << (page % 64));
+        self.buckets = std::mem::take(&mut self.used[page]);
+    }
+
+    /// Nothing is due in the present page.
+    #[inline(always)]
+    fn page_is_over(&self) -> bool {
+        self.buckets == 0 && self.due.is_empty()
     }
 
     /// Time has passed, and nothing is due before: the wheel reaches as far as it can from here on.
     pub fn advance(&mut self, now: Time) {
-        if self.due.is_empty() {
-            // The turn of the bucket in which `now` lies may still come.
-            self.tick = self.tick.max(self.tick(now).saturating_sub(1));
+        if now >= self.end && self.page_is_over() {
+            self.come_to(self.page_of(now));
         }
     }
 
-    /// Sets the time of a slot that has none. Returns false if it is too far ahead.
+    /// Sets the time of a slot that has none. Returns false if it is too far ahead, or before the present page.
     #[inline(always)]
     pub fn insert(&mut self, SlotId(slot): SlotId, at: Time) -> bool {
-        let tick = self.tick(at);
-        // One less for the comparison: the present tick and those before wrap around.
-        if tick.wrapping_sub(self.tick).wrapping_sub(1) >= self.mask {
+        // Times before the end wrap around.
+        if at.as_picos().wrapping_sub(self.end.as_picos()) >= self.reach.as_picos() {
             return self.insert_elsewhere(SlotId(slot), at);
         }
-        let bucket = (tick & self.mask) as usize;
-        let offset = (at.as_picos() - (tick << self.shift)) as u32;
+        self.add(slot, at);
+        true
+    }
+
+    /// Puts a slot into a bucket of a later page.
+    #[inline(always)]
+    fn add(&mut self, slot: u32, at: Time) {
+        let bucket = self.bucket_of(at);
+        let offset = (at.as_picos() & self.page_mask) as u32;
         let next = std::mem::replace(&mut self.heads[bucket], slot);
         self.slots[slot as usize] = Slot { offset, next };
-        if next == NONE {
-            self.use_bucket(bucket);
+        let page = bucket / PAGE as usize;
+        let used = &mut self.used[page];
+        if *used == 0 {
+            self.pages_used[page / 64] |= 1 << (page % 64);
         }
-        true
+        *used |= 1 << (bucket % PAGE as usize);
     }
 
-    #[inline(always)]
-    fn use_bucket(&mut self, bucket: usize) {
-        self.used[bucket / 64] |= 1 << (bucket % 64);
-        self.words_used[bucket / 4096] |= 1 << (bucket / 64 % 64);
-    }
-
-    #[inline(always)]
-    fn leave_bucket(&mut self, bucket: usize) {
-        let word = &mut self.used[bucket / 64];
-        *word &= !(1 << (bucket % 64));
-        if *word == 0 {
-            self.words_used[bucket / 4096] &= !(1 << (bucket / 64 % 64));
-        }
-    }
-
-    /// Sets a time of the present tick or before, which is due at once, or one that is too far ahead.
+    /// Sets a time of the present page; others are not for the wheel. (It may have turned to a page that has not begun
+    /// when it was asked what is due before some time.)
     #[inline(never)]
-    fn insert_elsewhere(&mut self, slot: SlotId, at: Time) -> bool {
-        if self.tick(at) > self.tick {
+    fn insert_elsewhere(&mut self, SlotId(slot): SlotId, at: Time) -> bool {
+        if at < self.begin || at >= self.end {
             return false;
         }
-        self.due.push(Due { at, slot });
-        self.sink(self.due.len() - 1);
+        let bucket = self.bucket_of(at);
+        if let Some(&first) = self.due.last() {
+            let due = self.bucket_of(self.begin + first.offset());
+            if bucket == due {
+                let key = Key::new((at - self.begin).as_picos() as u32, slot);
+                let place = self.due.partition_point(|&other| self.is_after(other, key));
+                self.due.insert(place, key);
+                return true;
+            }
+            if bucket < due {
+                self.put_back();
+            }
+        }
+        let offset = (at - self.begin).as_picos() as u32;
+        let next = std::mem::replace(&mut self.heads[bucket], slot);
+        self.slots[slot as usize] = Slot { offset, next };
+        self.buckets |= 1 << (bucket % PAGE as usize);
         true
     }
 
-    /// Moves a slot in the list of those whose turn has come to its place among those before it.
-    #[inline(always)]
-    fn sink(&mut self, from: usize) {
-        let moved = self.due[from];
-        let mut place = from;
-        while place > 0 {
-            let other = self.due[place - 1];
-            if other.at > moved.at || (other.at == moved.at && self.is_later(&other, &moved)) {
-                break;
-            }
-            self.due[place] = other;
-            place -= 1;
-        }
-        self.due[place] = moved;
-    }
-
+    /// The bucket whose turn had come is a bucket like others again.
     #[cold]
-    #[inline(never)]
-    fn is_later(&self, one: &Due, other: &Due) -> bool {
-        self.rank(one.at, one.slot) > self.rank(other.at, other.slot)
+    fn put_back(&mut self) {
+        while let Some(key) = self.due.pop() {
+            let (SlotId(slot), at) = (key.slot(), self.begin + key.offset());
+            let bucket = self.bucket_of(at);
+            let next = std::mem::replace(&mut self.heads[bucket], slot);
+            let offset = (at - self.begin).as_picos() as u32;
+            self.slots[slot as usize] = Slot { offset, next };
+            self.buckets |= 1 << (bucket % PAGE as usize);
+        }
     }
 
     /// Takes back the time of a slot that has this one.
     pub fn remove(&mut self, SlotId(slot): SlotId, at: Time) {
-        let tick = self.tick(at);
-        if tick <= self.tick {
-            let place = self.due.iter().position(|due| due.slot == SlotId(slot));
-            self.due.remove(place.expect("the slot has this time"));
+        if let Some(place) = self.due.iter().position(|key| key.slot() == SlotId(slot)) {
+            self.due.remove(place);
             return;
         }
-        let bucket = (tick & self.mask) as usize;
+        let bucket = self.bucket_of(at);
         let next = self.slots[slot as usize].next;
-        if self.heads[bucket] != slot {
-            let mut previous = self.heads[bucket];
+        let head = &mut self.heads[bucket];
+        if *head == slot {
+            *head = next;
+        } else {
+            let mut previous = *head;
             while self.slots[previous as usize].next != slot {
                 previous = self.slots[previous as usize].next;
             }
             self.slots[previous as usize].next = next;
+        }
+        if self.heads[bucket] != NONE {
             return;
         }
-        self.heads[bucket] = next;
-        if next == NONE {
-            self.leave_bucket(bucket);
+        let bit = 1 << (bucket % PAGE as usize);
+        if at < self.end {
+            self.buckets &= !bit;
+            return;
+        }
+        let page = bucket / PAGE as usize;
+        self.used[page] &= !bit;
+        if self.used[page] == 0 {
+            self.pages_used[page / 64] &= !(1 << (page % 64));
         }
     }
 
-    /// The earliest slot whose turn has come.
+    /// Takes out the first slot of the present page, if it is due before a time.
     #[inline(always)]
-    pub fn first_due(&self) -> Option<Due> {
-        self.due.last().copied()
-    }
-
-    /// Takes out what `first_due` has just returned.
-    #[inline(always)]
-    pub fn pop(&mut self) {
+    pub fn pop_before(&mut self, limit: Time) -> Option<Due> {
+        if self.due.is_empty() {
+            if self.buckets == 0 {
+                return None;
+            }
+            let bucket = self.first_bucket + self.buckets.trailing_zeros() as usize;
+            let slot = self.heads[bucket];
+            let Slot { offset, next } = self.slots[slot as usize];
+            if next == NONE {
+                let at = self.begin + Time::from_picos(u64::from(offset));
+                if at >= limit {
+                    return None;
+                }
+                self.heads[bucket] = NONE;
+                self.buckets &= self.buckets - 1;
+                let slot = SlotId(slot);
+                return Some(Due { at, slot });
+            }
+            self.sort_bucket();
+        }
+        let due = self.last_due()?;
+        if due.at >= limit {
+            return None;
+        }
         self.due.pop();
+        Some(due)
     }
 
-    /// If no slot's turn has come and the next bucket in use begins before a time, its turn comes.
+    /// The first slot of the present page.
+    pub fn first_due(&mut self) -> Option<Due> {
+        if self.due.is_empty() && self.buckets != 0 {
+            self.sort_bucket();
+        }
+        self.last_due()
+    }
+
+    #[inline(always)]
+    fn last_due(&self) -> Option<Due> {
+        let &key = self.due.last()?;
+        Some(Due {
+            at: self.begin + key.offset(),
+            slot: key.slot(),
+        })
+    }
+
+    /// The turn of the first bucket in use of the present page has come.
     #[inline(never)]
-    pub fn turn(&mut self, before: Time) {
-        if !self.due.is_empty() {
-            return;
-        }
-        let Some(bucket) = self.next_bucket() else {
-            return;
-        };
-        let tick = self.tick_of(bucket);
-        let begin = self.begin(tick);
-        if begin >= before {
-            return;
-        }
-        self.tick = tick;
+    fn sort_bucket(&mut self) {
+        let bucket = self.first_bucket + self.buckets.trailing_zeros() as usize;
+        self.buckets &= self.buckets - 1;
         let mut slot = std::mem::replace(&mut self.heads[bucket], NONE);
-        self.leave_bucket(bucket);
+        let mut due = std::mem::take(&mut self.due);
         while slot != NONE {
             let Slot { offset, next } = self.slots[slot as usize];
-            self.due.push(Due {
-                at: begin + Time::from_picos(u64::from(offset)),
-                slot: SlotId(slot),
-            });
+            let key = Key::new(offset, slot);
+            // By insertion: they are few.
+            let mut place = due.len();
+            due.push(key);
+            while place > 0 && self.is_after(key, due[place - 1]) {
+                due[place] = due[place - 1];
+                place -= 1;
+            }
+            due[place] = key;
             slot = next;
-            // What was set later is usually due later: the list is almost sorted.
-            self.sink(self.due.len() - 1);
         }
+        self.due = due;
     }
 
-    /// The tick of a bucket in use.
-    fn tick_of(&self, bucket: usize) -> u64 {
-        self.tick + ((bucket as u64).wrapping_sub(self.tick) & self.mask)
+    /// If the present page is over and the next page in use begins before a time, its turn comes.
+    #[inline(never)]
+    pub fn turn(&mut self, before: Time) {
+        if !self.page_is_over() {
+            return;
+        }
+        let Some(page) = self.next_page() else {
+            return;
+        };
+        let begin = self.begin_of(page);
+        if begin < before {
+            self.come_to(begin);
+        }
     }
 
     /// The earliest time of all.
     pub fn earliest(&self) -> Option<Time> {
-        if let Some(due) = self.first_due() {
+        if let Some(due) = self.last_due() {
             return Some(due.at);
         }
-        let bucket = self.next_bucket()?;
-        let begin = self.begin(self.tick_of(bucket));
+        let (begin, page, buckets) = if self.buckets != 0 {
+            let page = self.first_bucket / PAGE as usize;
+            (self.begin, page, self.buckets)
+        } else {
+            let page = self.next_page()?;
+            (self.begin_of(page), page, self.used[page])
+        };
+        let bucket = page * PAGE as usize + buckets.trailing_zeros() as usize;
         let mut slot = self.heads[bucket];
         let mut earliest = u32::MAX;
         while slot != NONE {
@@ -284,29 +399,25 @@ impl Wheel {
         Some(begin + Time::from_picos(u64::from(earliest)))
     }
 
-    /// The first bucket in use after the present one, and around.
-    #[inline(always)]
-    fn next_bucket(&self) -> Option<usize> {
-        let from = (self.tick.wrapping_add(1) & self.mask) as usize;
-        let word = from / 64;
-        let here = self.used[word] & (!0 << (from % 64));
-        if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
-        }
-        self.next_bucket_after(word)
+    /// When a page in use begins, which has this place.
+    fn begin_of(&self, page: usize) -> Time {
+        let here = self.first_bucket as u64;
+        let ahead = (page as u64 * PAGE).wrapping_sub(here) & self.mask;
+        self.begin + Time::from_picos(ahead << self.shift)
     }
 
-    #[inline(never)]
-    fn next_bucket_after(&self, word: usize) -> Option<usize> {
-        let groups = self.words_used.len();
-        let own = word / 64;
-        // The words after `word` in its group, the other groups, and its own group once more.
-        let after = self.words_used[own] & (!0u64 << (word % 64)) & !(1u64 << (word % 64));
-        let others = (1..=groups).map(|step| (own + step) % groups);
-        let (group, words) = std::iter::once((own, after))
-            .chain(others.map(|group| (group, self.words_used[group])))
-            .find(|(_, words)| *words != 0)?;
-        let word = group * 64 + words.trailing_zeros() as usize;
-        Some(word * 64 + self.used[word].trailing_zeros() as usize)
+    /// The place of the first page in use after the present one.
+    #[inline(always)]
+    fn next_page(&self) -> Option<usize> {
+        let words = self.pages_used.len();
+        let from = self.bucket_of(self.end) / PAGE as usize;
+        let word = from / 64;
+        let here = self.pages_used[word] & (!0 << (from % 64));
+        // The words after `word`, and it once more.
+        let others = (1..=words).map(|step| (word + step) % words);
+        let (word, bits) = std::iter::once((word, here))
+            .chain(others.map(|word| (word, self.pages_used[word])))
+            .find(|(_, bits)| *bits != 0)?;
+        Some(word * 64 + bits.trailing_zeros() as usize)
     }
 }

@@ -229,22 +229,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
     }
 
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
-        let mut until_look = BETWEEN_LOOKS;
         loop {
             let is_over = self.workload.ended.is_some();
             let control = self.next_control();
             let limit = control.min(LATEST);
-            while self.workload.ended.is_none()
-                && let Some((now, event)) = self.scheduler.pop_before(limit)
-            {
-                self.handle(now, event);
-                until_look -= 1;
-                if until_look == 0 {
-                    until_look = BETWEEN_LOOKS;
-                    self.report_progress();
-                    self.stop_if_cancelled()?;
-                }
-            }
+            self.handle_all(limit)?;
             if let Some(error) = self.refused.take() {
                 return Err(error);
             }
@@ -277,32 +266,63 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    // One event.
-
-    #[inline(always)]
-    fn handle(&mut self, now: Time, event: Event) {
-        match event {
-            Event::Link(port, LinkEvent::Arrival) => {
-                self.packet_hops += 1;
-                match self.network.arrive(port, now, &mut self.scheduler) {
-                    Arrival::Forwarded | Arrival::Consumed => return,
-                    Arrival::Dropped(header) => {
-                        let lost = self.network.take(header);
-                        self.on_lost(&lost, now);
-                    }
-                    Arrival::AtHost(header, label) => {
-                        self.on_packet(port, header, label.feedback(), now);
-                    }
+    /// Handles everything that is due before `limit`, unless the run ends.
+    fn handle_all(&mut self, limit: Time) -> Result<(), RunError> {
+        let mut until_look = BETWEEN_LOOKS;
+        while self.workload.ended.is_none() {
+            // Almost all events are packets that go on from one switch to the next. They end no run.
+            while until_look > 0
+                && let Some((now, port, event)) = self.scheduler.pop_port(limit)
+            {
+                until_look -= 1;
+                if self.handle_port(port, event, now) {
+                    break;
                 }
             }
-            Event::Link(port, LinkEvent::Departure) => {
-                self.network.depart(port, now, &mut self.scheduler);
-                return;
+            if until_look == 0 {
+                until_look = BETWEEN_LOOKS;
+                self.report_progress();
+                self.stop_if_cancelled()?;
+                continue;
             }
-            Event::Timer(alarm) => self.on_alarm(alarm, now),
+            if self.workload.ended.is_some() {
+                break;
+            }
+            let Some((now, event)) = self.scheduler.pop_before(limit) else {
+                break;
+            };
+            until_look -= 1;
+            match event {
+                Event::Link(port, event) => {
+                    self.handle_port(port, event, now);
+                }
+                Event::Timer(alarm) => {
+                    self.on_alarm(alarm, now);
+                    self.on_notices(now);
+                }
+            }
         }
-        if !self.notices.is_empty() {
-            self.on_notices(now);
+        Ok(())
+    }
+
+    /// Handles a port's event. Returns whether more came of it than a packet that goes on.
+    #[inline(always)]
+    fn handle_port(&mut self, port: PortId, event: LinkEvent, now: Time) -> bool {
+        if event == LinkEvent::Departure {
+            self.network.depart(port, now, &mut self.scheduler);
+            return false;
+        }
+        self.packet_hops += 1;
+        match self.network.arrive(port, now, &mut self.scheduler) {
+            Arrival::Forwarded | Arrival::Consumed => false,
+            Arrival::Dropped(header) => {
+                self.on_dropped(header, now);
+                true
+            }
+            Arrival::AtHost(header, label) => {
+                self.on_packet(port, header, label.feedback(), now);
+                true
+            }
         }
     }
 
@@ -319,7 +339,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
         (&mut self.endpoints, out)
     }
 
-    #[inline]
+    /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
+    #[inline(never)]
     fn on_packet(&mut self, port: PortId, header: Header, feedback: Feedback, now: Time) {
         let segment = self.network.take(header);
         let arrived = Arrived {
@@ -333,6 +354,14 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
         let (endpoints, mut out) = self.outlet(now);
         endpoints.on_packet(&segment, arrived, now, &mut out);
+        self.on_notices(now);
+    }
+
+    #[cold]
+    fn on_dropped(&mut self, header: Header, now: Time) {
+        let lost = self.network.take(header);
+        self.on_lost(&lost, now);
+        self.on_notices(now);
     }
 
     fn on_lost(&mut self, segment: &Segment, now: Time) {
@@ -369,8 +398,15 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    #[cold]
+    #[inline]
     fn on_notices(&mut self, now: Time) {
+        if !self.notices.is_empty() {
+            self.heed_notices(now);
+        }
+    }
+
+    #[cold]
+    fn heed_notices(&mut self, now: Time) {
         let mut next = 0;
         while next < self.notices.len() {
             let notice = self.notices[next];
