@@ -5,7 +5,6 @@ use pathweave_engine::live::{
 };
 use pathweave_engine::{Column, Verdict};
 use pathweave_fabric::LinkId;
-use pathweave_network::FifoPorts;
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeMap;
@@ -96,12 +95,12 @@ fn paths(plan: &Plan) -> (Vec<LinkId>, Vec<LinkId>) {
 #[test]
 fn packets_arrive_when_rates_and_delays_say() {
     let plan = plan(FLOW);
-    let mut fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let (forward, back) = paths(&plan);
     fabric.lay(7, 0, &forward, &back);
     let start = Time::from_micros(500);
     fabric.advance(start, |_, _, _| None, |_| {});
-    let send = |fabric: &mut Fabric<'_, u32, FifoPorts>, packet| {
+    let send = |fabric: &mut Fabric<'_, u32>, packet| {
         fabric.send(start, 7, 0, Heading::Forward, 1500, true, packet)
     };
     assert_eq!(send(&mut fabric, 1), Taken::Yes);
@@ -132,7 +131,7 @@ fn packets_arrive_when_rates_and_delays_say() {
 fn what_the_queue_cannot_hold_and_what_a_failed_link_holds_is_lost() {
     let down = "[[events]]\nat = \"4 ms\"\nlink = \"A-B\"\ndown = true";
     let plan = plan(&format!("{FLOW}{down}"));
-    let mut fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let (forward, back) = paths(&plan);
     fabric.lay(0, 0, &forward, &back);
     // One in service and four waiting; the others find the host's own port full.
@@ -182,7 +181,7 @@ fn flows_start_and_finish_when_they_are_said_to() {
     assert_eq!(run.started_and_finished(), (2, 1));
     run.finished(1, Bytes::new(1_000_000), millis(2020), &mut hosts);
     assert_eq!(run.ended(), Some(Verdict::Finished));
-    let mut fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     for flow in [0, 1] {
         let (forward, back) = &hosts.paths[&flow];
         fabric.lay(flow, 0, forward, back);
@@ -218,7 +217,7 @@ fn windows_and_rates_count_what_came_within_them() {
     let mut run = Run::new(&plan, Time::from_millis(5)).expect("a run");
     run.advance(Time::from_secs(3), &mut hosts);
     assert_eq!(run.ended(), Some(Verdict::Stopped));
-    let mut fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let (forward, back) = &hosts.paths[&0];
     fabric.lay(5, 0, forward, back);
     let arrived = |_, payload, _| {
@@ -269,7 +268,7 @@ fn a_flow_that_is_stopped_has_no_completion_time() {
     run.advance(millis(1000), &mut hosts);
     run.finished(0, Bytes::new(600_000), millis(1010), &mut hosts);
     run.finished(1, Bytes::new(1_000_000), millis(2020), &mut hosts);
-    let fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let record = fabric.finish(millis(2020));
     let output = run
         .finish(millis(2020), record, &mut hosts)
@@ -293,7 +292,7 @@ fn queue_percentiles_end_with_the_window() {
     let plan = plan(&format!(
         "{FLOW}[stop]\nat = \"1 s\"\n[measure]\nto = \"20 ms\""
     ));
-    let mut fabric: Fabric<'_, u32, FifoPorts> = Fabric::new(&plan).expect("a fabric");
+    let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let (forward, back) = paths(&plan);
     fabric.lay(0, 0, &forward, &back);
     for (at, packets) in [(0, 2), (30, 5)] {

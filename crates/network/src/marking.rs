@@ -32,7 +32,9 @@ pub(crate) struct Admission {
     loss: f64,
     /// With fewer packets than this waiting, a packet is taken unmarked by a link that loses none: for packets that
     /// cannot be marked, and for those that can.
-    taken_below: [u32; 2],
+    taken_by_lossless: [u16; 2],
+    /// The same of the link as it is.
+    taken_below: [u16; 2],
 }
 
 impl Admission {
@@ -61,6 +63,7 @@ impl Admission {
             } => 0,
             Marking::Linear { from, .. } => from as u32,
         };
+        let saturated = |packets: u32| u16::try_from(packets).unwrap_or(u16::MAX);
         let taken_below = [
             if config.drop_ecn_blind {
                 full_from.min(marks_from)
@@ -68,13 +71,15 @@ impl Admission {
                 full_from
             },
             full_from.min(marks_from),
-        ];
+        ]
+        .map(saturated);
         Admission {
             limit: config.limit,
             marking: config.marking,
             drop_ecn_blind: config.drop_ecn_blind,
             stream,
             loss: 0.0,
+            taken_by_lossless: taken_below,
             taken_below,
         }
     }
@@ -82,6 +87,11 @@ impl Admission {
     /// From now on packets that are taken get lost with this probability.
     pub fn set_loss(&mut self, probability: f64) {
         self.loss = probability;
+        self.taken_below = if probability > 0.0 {
+            [0; 2]
+        } else {
+            self.taken_by_lossless
+        };
     }
 
     /// Whether every packet that is taken gets lost.
@@ -112,17 +122,13 @@ impl Admission {
     /// With fewer packets than this waiting, a packet is taken unmarked, and nothing has to be decided: for packets
     /// that cannot be marked, and for those that can.
     pub fn taken_below(&self) -> [u16; 2] {
-        let saturated = |packets: u32| u16::try_from(packets).unwrap_or(u16::MAX);
-        if self.loss > 0.0 {
-            [0; 2]
-        } else {
-            self.taken_below.map(saturated)
-        }
+        self.taken_below
     }
 
     /// Decides for one packet. The bytes that wait need to be known where [`Admission::counts_bytes`].
+    #[inline]
     pub fn decide(&mut self, waiting: Waiting, header: &Header) -> Verdict {
-        let taken_below = self.taken_below()[usize::from(header.ecn_capable())];
+        let taken_below = self.taken_below[usize::from(header.ecn_capable())];
         let verdict = if waiting.packets < u32::from(taken_below) {
             Verdict::Take // without a draw, which would be one from the stream of those that follow
         } else {
@@ -145,6 +151,7 @@ impl Admission {
         rules.allow(verdict, waiting, header);
     }
 
+    #[inline(never)]
     fn verdict(&mut self, waiting: Waiting, header: &Header) -> Verdict {
         if header.is_protected() {
             return Verdict::Take;

@@ -1,10 +1,9 @@
 //! The packet memory of a switch that its ports share.
 
 use crate::network::LinkSetup;
-use crate::places::PortId;
-use pathweave_units::{Bytes, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::places::Places;
+use pathweave_units::Bytes;
+use std::ops::Range;
 
 /// How a switch's ports share its memory: with a dynamic threshold. (Choudhury and Hahne, "Dynamic queue
 /// length thresholds for shared-memory packet switches", 1998.)
@@ -36,14 +35,25 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether a port that holds `held` bytes may take a packet. Counts it if not.
-    pub(crate) fn admits(&mut self, held: u64, packet: u16) -> bool {
+    /// Whether a port that holds `held` bytes may take a packet.
+    pub(crate) fn would_admit(&self, held: u64, packet: u16) -> bool {
         let free = self.config.size.get().saturating_sub(self.used);
-        let admits = (held as f64) < self.config.alpha * free as f64 && u64::from(packet) <= free;
+        // Signed numbers become floating-point ones in one instruction; these are far below 2^63.
+        (held as i64 as f64) < self.config.alpha * (free as i64 as f64) && u64::from(packet) <= free
+    }
+
+    /// The same. Counts the packet if it may not be taken.
+    pub(crate) fn admits(&mut self, held: u64, packet: u16) -> bool {
+        let admits = self.would_admit(held, packet);
         if !admits {
-            self.refused += 1;
+            self.refuse();
         }
         admits
+    }
+
+    /// A packet was not taken.
+    pub(crate) fn refuse(&mut self) {
+        self.refused += 1;
     }
 
     /// A packet takes its place. Packets that must not be dropped may exceed the memory.
@@ -73,49 +83,37 @@ impl SharedBuffer {
     }
 }
 
-/// A switch's memory, and the departures that will free some of it: of each port that sends, the next.
+/// A node's memory and the ports that share it.
+///
+/// Departures free memory, but nobody is told of them. What is in use is therefore known up to what the ports have
+/// not noticed yet: it may seem to be more than it is, never less.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeMemory {
     pub buffer: SharedBuffer,
-    departures: BinaryHeap<Reverse<(Time, PortId)>>,
+    pub ports: Range<u32>,
 }
 
 impl NodeMemory {
-    fn new(config: SharedBufferConfig) -> NodeMemory {
-        NodeMemory {
-            buffer: SharedBuffer::new(config),
-            departures: BinaryHeap::new(),
-        }
-    }
-
-    /// The packet that a port sends departs at this time.
-    pub fn departs_next(&mut self, at: Time, port: PortId) {
-        self.departures.push(Reverse((at, port)));
-    }
-
-    /// Takes out the port whose packet departs first, if that is before this time.
-    pub fn next_departure(&mut self, before: Time) -> Option<PortId> {
-        let &Reverse((at, port)) = self.departures.peek()?;
-        if at >= before {
-            return None;
-        }
-        self.departures.pop();
-        Some(port)
-    }
-
-    /// What was said of a port's departure does not hold any more.
-    pub fn forget(&mut self, port: PortId) {
-        self.departures.retain(|&Reverse((_, other))| other != port);
+    /// Whether what the ports have not noticed makes no difference to a packet that is offered to a port which holds
+    /// `held` bytes: it is admitted in any case, and more has been in use before.
+    pub fn is_plenty(&self, held: u64, packet: u16) -> bool {
+        let buffer = &self.buffer;
+        buffer.would_admit(held, packet) && buffer.used + u64::from(packet) <= buffer.most
     }
 }
 
 /// Empty memories of the nodes whose ports share some, by node.
-pub(crate) fn memories(links: &[LinkSetup]) -> Vec<Option<NodeMemory>> {
+pub(crate) fn memories(links: &[LinkSetup], places: &Places) -> Vec<Option<NodeMemory>> {
     let nodes = links.iter().map(|link| link.from + 1).max().unwrap_or(0);
-    let mut memories = vec![None; nodes as usize];
-    for link in links {
-        if let Some(config) = link.buffer {
-            memories[link.from as usize] = Some(NodeMemory::new(config));
+    let mut memories: Vec<Option<NodeMemory>> = vec![None; nodes as usize];
+    for (port, &link) in (0..).zip(places.links()) {
+        let LinkSetup { from, buffer, .. } = links[link as usize];
+        if let Some(config) = buffer {
+            let memory = memories[from as usize].get_or_insert_with(|| NodeMemory {
+                buffer: SharedBuffer::new(config),
+                ports: port..port,
+            });
+            memory.ports.end = port + 1;
         }
     }
     memories

@@ -14,9 +14,7 @@ use crate::straddling::Straddling;
 use crate::table::Table;
 use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
-use pathweave_network::{
-    Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Ports, RouteId,
-};
+use pathweave_network::{Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, RouteId};
 use pathweave_scenario::{Change, Plan};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
@@ -70,9 +68,9 @@ struct Routes {
 /// A plan's links with packets on them; `S` is what the owner wants to know of a packet.
 ///
 /// Times that it is told never go back.
-pub struct Fabric<'p, S, P: Ports = FifoPorts> {
+pub struct Fabric<'p, S> {
     plan: &'p Plan,
-    network: Network<S, P>,
+    network: Network<S, FifoPorts>,
     scheduler: Scheduler,
     /// By flow and subflow.
     routes: Vec<Vec<Option<Routes>>>,
@@ -119,12 +117,12 @@ impl FabricRecord {
     }
 }
 
-impl<'p, S: Copy + Default, P: Ports> Fabric<'p, S, P> {
+impl<'p, S: Copy + Default> Fabric<'p, S> {
     /// The plan's links when the run begins.
     ///
     /// # Errors
     /// When the plan's routing cannot be set up.
-    pub fn new(plan: &'p Plan) -> Result<Fabric<'p, S, P>, RunError> {
+    pub fn new(plan: &'p Plan) -> Result<Fabric<'p, S>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let network = build::network(plan, routing.intact());
         let links = plan.fabric.links.iter();
@@ -196,9 +194,8 @@ impl<'p, S: Copy + Default, P: Ports> Fabric<'p, S, P> {
             Heading::Back => routes.back,
         };
         let header = Header::new(size, ecn_capable);
-        let label = P::Label::default();
         let network = &mut self.network;
-        if network.send(now, route, header, label, packet, &mut self.scheduler) {
+        if network.send(now, route, header, (), packet, &mut self.scheduler) {
             Taken::Yes
         } else {
             Taken::Dropped

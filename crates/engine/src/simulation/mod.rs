@@ -66,7 +66,7 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    if has_agents_or_shared_buffers(plan) {
+    if build::explicit(plan).is_some() {
         Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress)?.run()
     } else {
         Simulation::<FifoPorts>::new(plan, progress)?.run()
@@ -75,15 +75,11 @@ pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
 
 /// The same with an event at every departure: slower, for comparison.
 pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    if has_agents_or_shared_buffers(plan) {
+    if build::explicit(plan).is_some() {
         Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress)?.run()
     } else {
         Simulation::<DeparturePorts<NoAgent>>::new(plan, progress)?.run()
     }
-}
-
-fn has_agents_or_shared_buffers(plan: &Plan) -> bool {
-    build::explicit(plan).is_some() || plan.shared_buffer.is_some()
 }
 
 /// A run that comes to this time ends with an error: twice as much would not fit the type of times.

@@ -9,7 +9,6 @@ use super::priority::Cores;
 use crate::Failure;
 use pathweave_engine::live::{Fabric, FabricRecord, FirstArrival, Heading, Taken};
 use pathweave_fabric::LinkId;
-use pathweave_network::{FifoPorts, Ports, SwitchAgent};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -85,11 +84,7 @@ pub fn play(
     cores: &Cores,
     seen: &Seen,
 ) -> Result<Played, Failure> {
-    if plan.shared_buffer.is_some() {
-        Player::<FifoPorts<SwitchAgent>>::new(plan, devices, clock)?.play(orders, cores, seen)
-    } else {
-        Player::<FifoPorts>::new(plan, devices, clock)?.play(orders, cores, seen)
-    }
+    Player::new(plan, devices, clock)?.play(orders, cores, seen)
 }
 
 /// A packet in the fabric: where its bytes are, and where they go.
@@ -209,14 +204,14 @@ impl Delivery<'_> {
     }
 }
 
-struct Player<'a, P: Ports> {
-    fabric: Fabric<'a, Held, P>,
+struct Player<'a> {
+    fabric: Fabric<'a, Held>,
     delivery: Delivery<'a>,
     strangers: u64,
 }
 
-impl<'a, P: Ports> Player<'a, P> {
-    fn new(plan: &'a Plan, devices: &'a [OwnedFd], clock: Clock) -> Result<Player<'a, P>, Failure> {
+impl<'a> Player<'a> {
+    fn new(plan: &'a Plan, devices: &'a [OwnedFd], clock: Clock) -> Result<Player<'a>, Failure> {
         let fabric = Fabric::new(plan).map_err(|error| Failure::new(error.to_string()))?;
         let sizes = plan.groups.iter().map(|group| group.transport.data_packet);
         let room = usize::from(sizes.max().unwrap_or(1500)).next_multiple_of(64);
@@ -348,7 +343,7 @@ impl<'a, P: Ports> Player<'a, P> {
         let now = self.delivery.clock.now();
         self.advance(now);
         let (slot, subflow, heading) = (packet.slot, packet.subflow, packet.heading);
-        let send = |fabric: &mut Fabric<'a, Held, P>| {
+        let send = |fabric: &mut Fabric<'a, Held>| {
             fabric.send(
                 now,
                 slot,

@@ -69,8 +69,10 @@ struct Cold<A> {
     begun: u32,
     /// Bytes from there on.
     waiting_bytes: u32,
-    /// First entry whose bytes still take shared memory.
+    /// First entry whose bytes still took shared memory when last looked.
     released: u32,
+    /// Bytes from there on.
+    held_bytes: u64,
     /// The node whose memory is shared.
     memory: Option<u32>,
     /// The `head` up to which `statistics` counts.
@@ -189,7 +191,8 @@ impl<A: Agent> FifoPorts<A> {
             return false;
         }
         self.follow_service(port, after(now));
-        self.settle_memory(self.cold[place].memory, after(now));
+        let must_be_taken = header.is_protected() || header.is_feedback();
+        let has_memory = self.has_memory(port, header.size(), now);
         let (hot, cold) = (&mut self.hot[place], &mut self.cold[place]);
         let served = hot.serve(&self.rings, now);
         let in_port = hot.tail.wrapping_sub(served);
@@ -200,19 +203,13 @@ impl<A: Agent> FifoPorts<A> {
         self.histograms.add(port, waiting.packets);
         let memory = cold.memory.map(|node| &mut self.memories[node as usize]);
         let mut memory = memory.and_then(Option::as_mut);
-        let must_be_taken = header.is_protected() || header.is_feedback();
         if let Some(memory) = &mut memory
+            && !has_memory
             && !must_be_taken
         {
-            let in_service = match in_port {
-                0 => 0,
-                _ => rings_size(&self.rings, hot.ring, served),
-            };
-            let held = u64::from(waiting.bytes) + u64::from(in_service);
-            if !memory.buffer.admits(held, header.size()) {
-                cold.statistics.dropped += 1;
-                return false;
-            }
+            memory.buffer.refuse();
+            cold.statistics.dropped += 1;
+            return false;
         }
         match cold.admission.decide(waiting, &header) {
             Verdict::Take => {}
@@ -248,9 +245,7 @@ impl<A: Agent> FifoPorts<A> {
         hot.join(&mut self.rings, port, now, header, label, events);
         if let Some(memory) = memory {
             memory.buffer.take(size);
-            if cold.released == tail {
-                memory.departs_next(self.rings.get(hot.ring, tail).departure, port);
-            }
+            cold.held_bytes += u64::from(size);
         }
         if (hot.waited as i64) < 0 {
             self.count(port);
@@ -284,21 +279,53 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
-    /// Gives back the memory of a node that departures before a time have freed.
-    fn settle_memory(&mut self, node: Option<u32>, before: Time) {
-        let Some(node) = node else { return };
-        let Some(memory) = &mut self.memories[node as usize] else {
-            return;
+    /// Whether a port's node has memory for a packet. Gives back what departures have freed, as far as it makes a
+    /// difference.
+    #[inline]
+    fn has_memory(&mut self, port: PortId, packet: u16, now: Time) -> bool {
+        let Some(node) = self.cold[port.0 as usize].memory else {
+            return true;
         };
-        while let Some(port) = memory.next_departure(before) {
-            let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
-            let size = rings_size(&self.rings, hot.ring, cold.released);
-            memory.buffer.release(u64::from(size));
-            cold.released = cold.released.wrapping_add(1);
-            if cold.released != hot.tail {
-                let next = self.rings.get(hot.ring, cold.released);
-                memory.departs_next(next.departure, port);
+        self.release(port, after(now));
+        let held = self.cold[port.0 as usize].held_bytes;
+        let Some(memory) = &self.memories[node as usize] else {
+            return true;
+        };
+        if memory.is_plenty(held, packet) {
+            return true;
+        }
+        for port in memory.ports.clone() {
+            self.release(PortId(port), after(now));
+        }
+        let memory = self.memories[node as usize].as_ref();
+        memory.is_none_or(|memory| memory.buffer.would_admit(held, packet))
+    }
+
+    /// Gives back the memory that a port's departures before a time have freed.
+    #[inline]
+    fn release(&mut self, port: PortId, before: Time) {
+        let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+        let mut released = 0;
+        while cold.released != hot.tail {
+            let entry = self.rings.get(hot.ring, cold.released);
+            if entry.departure >= before {
+                break;
             }
+            released += u64::from(entry.header.size());
+            cold.released = cold.released.wrapping_add(1);
+        }
+        self.give_back(port, released);
+    }
+
+    /// This many bytes of a port do not take memory any more.
+    #[inline]
+    fn give_back(&mut self, port: PortId, bytes: u64) {
+        let cold = &mut self.cold[port.0 as usize];
+        cold.held_bytes -= bytes;
+        if let Some(node) = cold.memory
+            && let Some(memory) = &mut self.memories[node as usize]
+        {
+            memory.buffer.release(bytes);
         }
     }
 
@@ -319,24 +346,12 @@ impl<A: Agent> FifoPorts<A> {
     /// A change of a link: what came before it is worked off and counted.
     fn before_change(&mut self, port: PortId, now: Time) {
         self.follow_service(port, now);
-        self.settle_memory(self.cold[port.0 as usize].memory, now);
+        if self.cold[port.0 as usize].memory.is_some() {
+            self.release(port, now);
+        }
         self.count(port);
         let hot = &mut self.hot[port.0 as usize];
         hot.served = hot.first_unserved_before(&self.rings, now);
-    }
-
-    /// The packets of a port are sent at other times from now on, or not at all.
-    fn departs_differently(&mut self, port: PortId) {
-        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
-        if let Some(node) = cold.memory
-            && let Some(memory) = &mut self.memories[node as usize]
-        {
-            memory.forget(port);
-            if cold.released != hot.tail {
-                let next = self.rings.get(hot.ring, cold.released);
-                memory.departs_next(next.departure, port);
-            }
-        }
     }
 
     /// What has been sent of the packets that a port holds, in the unit of [`Ports::sent`].
@@ -382,7 +397,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
     type Label = A::Label;
 
     fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> FifoPorts<A> {
-        let memories = memories(links);
+        let memories = memories(links, places);
         let setups = places.links().iter();
         let cold: Box<[Cold<A>]> = setups
             .map(|&link| {
@@ -394,6 +409,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                     begun: 0,
                     waiting_bytes: 0,
                     released: 0,
+                    held_bytes: 0,
                     memory: setup.buffer.map(|_| setup.from),
                     counted: 0,
                     rate: setup.rate,
@@ -522,7 +538,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
         hot.serialisation = new;
         cold.rate = rate;
         cold.agent.set_rate(now, rate);
-        self.departs_differently(port);
     }
 
     fn set_loss(&mut self, port: PortId, probability: f64) {
@@ -550,12 +565,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
             let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
             events.cancel(port, LinkEvent::Arrival, at);
         }
-        if let Some(node) = cold.memory
-            && let Some(memory) = &mut self.memories[node as usize]
-        {
-            let held = hot.bytes(&self.rings, cold.released, hot.tail);
-            memory.buffer.release(held);
-        }
         let mut purged = Purged::default();
         while hot.head != hot.tail {
             purged.0.push(self.rings.get(hot.ring, hot.head).header);
@@ -569,7 +578,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
         cold.begun = hot.tail;
         cold.waiting_bytes = 0;
         cold.released = hot.tail;
-        self.departs_differently(port);
+        let held = cold.held_bytes;
+        self.give_back(port, held);
         purged
     }
 
