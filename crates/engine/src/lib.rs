@@ -17,6 +17,7 @@ mod fluid;
 pub mod fuzzing;
 mod ideal;
 pub mod live;
+mod look_ahead;
 mod map;
 mod memory;
 mod outlet;

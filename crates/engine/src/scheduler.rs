@@ -184,10 +184,15 @@ impl Scheduler {
 
     /// Ports that are due before `limit` and before any timer have their turn next.
     #[inline(always)]
-    pub fn turn(&mut self, limit: Time) {
+    pub fn turn(&mut self, limit: Time) -> bool {
         // A bucket that begins when the heap's first entry is due can hold what comes before it.
         self.wheel
-            .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
+            .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))))
+    }
+
+    /// Lists ports that are due soon, about in this order.
+    pub fn list_ports(&self, ports: &mut Vec<PortId>) {
+        self.wheel.list_ports(ports);
     }
 
     /// The next event, if it is due before `limit` and stands in the wheel where everybody can see that it is the

@@ -362,17 +362,35 @@ impl Wheel {
     }
 
     /// If the present page is over and the next page in use begins before a time, its turn comes.
+    ///
+    /// Returns whether it has come.
     #[inline(never)]
-    pub fn turn(&mut self, before: Time) {
+    pub fn turn(&mut self, before: Time) -> bool {
         if !self.page_is_over() {
-            return;
+            return false;
         }
         let Some(page) = self.next_page() else {
-            return;
+            return false;
         };
         let begin = self.begin_of(page);
-        if begin < before {
+        let turns = begin < before;
+        if turns {
             self.come_to(begin);
+        }
+        turns
+    }
+
+    /// Lists ports of the present page, about in the order in which they are due.
+    pub fn list_ports(&self, ports: &mut Vec<PortId>) {
+        let mut buckets = self.buckets;
+        while buckets != 0 {
+            let bucket = self.first_bucket + buckets.trailing_zeros() as usize;
+            buckets &= buckets - 1;
+            let mut slot = self.heads[bucket];
+            while slot != NONE {
+                ports.push(self.event_of(SlotId(slot)).0);
+                slot = self.slots[slot as usize].next;
+            }
         }
     }
 

@@ -358,6 +358,17 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.segments.remove(header.id())
     }
 
+    /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
+    /// Adds the headers of those that come to their hosts.
+    pub fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
+        self.ports.look_ahead(ports, at_hosts);
+    }
+
+    /// What a packet in the network carries.
+    pub fn look_at(&self, header: Header) -> S {
+        self.segments.get(header.id())
+    }
+
     /// A port's packet in service has been sent.
     pub fn depart<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) {
         self.ports.depart(port, now, events);

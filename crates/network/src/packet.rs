@@ -129,6 +129,10 @@ impl<S: Copy> Segments<S> {
         self.free.push(place);
         self.segments[place as usize]
     }
+    #[inline]
+    pub fn get(&self, PacketId(place): PacketId) -> S {
+        self.segments[place as usize]
+    }
     /// Number of packets in the network.
     pub fn count(&self) -> usize {
         self.segments.len() - self.free.len()

@@ -16,6 +16,7 @@ use crate::capacity::Capacity;
 use crate::capture::Recording;
 use crate::ended::EndedFlows;
 use crate::flows::SubflowRow;
+use crate::look_ahead::LookAhead;
 use crate::map::LinkMap;
 use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
@@ -135,6 +136,7 @@ pub(crate) struct Simulation<'p, P: Ports> {
     captures: BTreeMap<u32, Recording>,
     pub series: Series,
     notices: Vec<Notice>,
+    look_ahead: LookAhead,
     pub packet_hops: u64,
 }
 
@@ -144,6 +146,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let router = routing.intact();
         let network = build::network(plan, router);
         let scheduler = build::scheduler(plan, network.places());
+        let look_ahead = LookAhead::new(network.links());
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
@@ -192,6 +195,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),
+            look_ahead,
             packet_hops: 0,
             plan,
             progress,
@@ -283,6 +287,10 @@ impl<'p, P: Ports> Simulation<'p, P> {
             }
             if self.workload.ended.is_some() {
                 break;
+            }
+            if self.scheduler.turn(limit) && self.look_ahead.is_worth_it() {
+                self.look_ahead
+                    .fetch(&self.scheduler, &self.network, &self.endpoints);
             }
             let Some((now, event)) = self.scheduler.pop_before(limit) else {
                 break;

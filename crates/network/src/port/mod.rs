@@ -87,6 +87,10 @@ pub trait Ports {
         events: &mut E,
     ) -> Delivered<Self::Label>;
 
+    /// Packets arrive soon at the ends of these links: what they need on their way is fetched from memory. Adds the
+    /// headers of those that come to their hosts. Changes nothing.
+    fn look_ahead(&self, _ports: &[PortId], _at_hosts: &mut Vec<Header>) {}
+
     /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E);
 

@@ -4,6 +4,7 @@ mod acknowledgements;
 #[cfg(feature = "checks")]
 mod checks;
 mod data;
+mod look_ahead;
 mod opening;
 mod retransmission;
 mod sending;
