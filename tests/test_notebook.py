@@ -20,6 +20,24 @@ import pathweave
 from conftest import environment, write_scenario
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 
+SHORT = """
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "1 Gbps"
+delay = "10 us"
+
+[[traffic]]
+name = "large"
+pattern = "permutation"
+rounds = 1
+size = "unlimited"
+controller = "xmp"
+subflows = 2
+
+[stop]
+at = "2 ms"
+"""
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TEXT = 'title = "Made up"\n[axes]\nscheme = ["DCTCP", "XMP-4"]\n[fake]\nflows = 5\n'
 TABLE: dict[str, Any] = {
@@ -208,3 +226,27 @@ def test_a_table_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     ):
         results.table("flow")
     assert results.table("recoveries").is_empty()
+
+
+def test_a_short_run_loads_what_a_run_needs(tmp_path: Path) -> None:
+    """Loading modules takes most of the time of a short run: those that judge or draw stay out."""
+    script = f"""
+import sys
+import pathweave
+
+pathweave.run({SHORT!r}, out={str(tmp_path)!r}, progress=False).flows
+print(*sorted(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert {"pathweave.notebook", "polars"} <= loaded
+    assert not loaded & {
+        "cvxpy",
+        "pathweave.changes.changes",
+        "pathweave.report",
+        "pathweave.statistics.survival",
+        "scipy",
+        "vl_convert",
+    }

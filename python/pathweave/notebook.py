@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pathweave import topics
-from pathweave.changes.changes import compare_sides
-from pathweave.changes.judge import RELEVANT
-from pathweave.changes.side import read_side, side_of
+from pathweave.changes.relevance import RELEVANT
 from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
@@ -82,10 +80,14 @@ def compare(
     Raises:
         InputError: there is nothing to compare, or more than one scenario or settings on a side.
     """
+    from pathweave.changes.changes import compare_sides  # a run does without statistics
+
     return compare_sides(_side("A", a), _side("B", b), at=at, relevant=relevant)
 
 
 def _side(name: str, results: str | os.PathLike[str] | Results) -> Side:
+    from pathweave.changes.side import read_side, side_of
+
     if not isinstance(results, Results):
         return read_side(name, Path(results))
     if not results.scenarios:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pathweave.changes.judge import LEVEL, RELEVANT, Change, Compared, judge
+from pathweave.changes.judge import LEVEL, Change, Compared, judge
 from pathweave.changes.measure import observe
 from pathweave.changes.pairing import Pairing, pairing
+from pathweave.changes.relevance import RELEVANT
 from pathweave.changes.side import Side, read_side
 from pathweave.changes.span import parse_span, phases_of
 from pathweave.errors import InputError

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 LEVEL: Final = 0.01
 """Largest probability of any false "moved" or "irrelevant" in one comparison."""
-RELEVANT: Final = 0.01
-"""Smallest change, as a part of the baseline's mean, that counts unless another is asked for."""
 
 Verdict = Literal["identical", "moved", "irrelevant", "not told apart", "needs more seeds"]
 Method = Literal["paired", "Welch", "exact", "none"]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pathweave.statistics.survival import Percentile, bounds
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
     from pathweave.results.read import StoredRun
+    from pathweave.statistics.survival import Percentile
 
 FEW_UNFINISHED = 0.01
 """Share of unfinished flows up to which a mean over the finished ones is a mean of all."""
@@ -35,6 +34,8 @@ class Completion:
 
     def percentile(self, percent: float) -> Percentile | None:
         """A percentile (s) over all that was started, or its lower bound; None without any."""
+        from pathweave.statistics.survival import bounds  # numpy takes longer than a short run
+
         return bounds(self.times, self.ages).percentile(percent)
 
     def columns(self, name: str, percents: Sequence[int]) -> dict[str, Any]:
