@@ -238,7 +238,11 @@ pathweave.run({SHORT!r}, out={str(tmp_path)!r}, progress=False).flows
 print(*sorted(sys.modules))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     loaded = set(done.stdout.split())
     assert {"pathweave.notebook", "polars"} <= loaded

@@ -48,21 +48,21 @@ def run_cases(
     """
     if _TIME.fullmatch(until) is None:
         raise InputError(f'"{until}" is not a time; write "20 ms"')
-    missing = [case for case in CASES if not _file(tree, case).is_file()]
+    missing = [case for case in CASES if not case_file(tree, case).is_file()]
     if missing:
-        raise InputError(f"there is no {_file(tree, missing[0])}")
+        raise InputError(f"there is no {case_file(tree, missing[0])}")
     said(f"building {native.BINARY}")
     binary = native.build(tree)
     for case in CASES:
         said(f"{case}: {until} of simulated time, {REPEATS} times")
-        runs = [native.measure(binary, _file(tree, case), until) for _ in range(REPEATS)]
+        runs = [native.measure(binary, case_file(tree, case), until) for _ in range(REPEATS)]
         if len({run.results_hash for run in runs}) > 1:
             raise PathweaveError(f"{case}: runs with the same seed differ in their results")
         best = min(runs, key=lambda run: run.cpu_s)
         per_hop = None
         if count:
             said(f"{case}: counting instructions")
-            per_hop = instructions_per_hop(binary, _file(tree, case))
+            per_hop = instructions_per_hop(binary, case_file(tree, case))
         yield Result(
             case=case,
             packet_hops=best.packet_hops,
@@ -92,5 +92,6 @@ def to_json(results: list[Result]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _file(tree: Path, case: str) -> Path:
+def case_file(tree: Path, case: str) -> Path:
+    """The scenario of a case."""
     return tree / "benches" / f"{case}.toml"

@@ -23,14 +23,31 @@ def bench(
     instructions: Annotated[
         bool, typer.Option(help="Count instructions, where valgrind is installed.")
     ] = True,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Only compare instructions with the recorded ones; a rise of more than 3 % fails.",
+        ),
+    ] = False,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            help="Only count instructions, and record them with this reason.", metavar="REASON"
+        ),
+    ] = None,
 ) -> None:
     """Measure the speed of the engine on the four cases under benches/.
 
     Needs the source tree and cargo. Instructions per packet-hop come from two runs of T and 2T
-    under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)).
+    under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)). benches/instructions.json has those
+    of shorter runs for each version of rustc: --check compares with them, --record writes them.
 
     Example: pathweave bench --json bench.json
     """
+    if check or record is not None:
+        _compare_instructions(record)
+        return
     from pathweave.bench import native
     from pathweave.bench.cases import run_cases, to_json
     from pathweave.cli.console import messages, output
@@ -50,6 +67,23 @@ def bench(
     output().print(_table(results))
     if json is not None:
         write_json(json, to_json(results))
+
+
+def _compare_instructions(reason: str | None) -> None:
+    from pathweave.bench import native, recorded
+    from pathweave.cli.console import messages, output
+
+    console = messages()
+    tree = native.source_tree()
+    compiler = recorded.compiler_version(tree)
+    counted = recorded.count(tree, lambda text: console.print(text, markup=False))
+    compared = recorded.compare(tree, compiler, counted)
+    for comparison in compared:
+        output().print(comparison.sentence(), markup=False, highlight=False, soft_wrap=True)
+    if reason is not None:
+        recorded.record(tree, compiler, counted, reason)
+    elif any(comparison.has_risen for comparison in compared):
+        raise typer.Exit(1)
 
 
 def _table(results: list[Result]) -> Table:

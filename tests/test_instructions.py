@@ -1,0 +1,67 @@
+"""Instructions per packet-hop that are recorded beside the benches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pathweave.bench import recorded
+from pathweave.bench.cases import CASES
+from pathweave.errors import InputError
+
+TREE = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A source tree with a figure of 100 for every case."""
+    (tmp_path / "benches").mkdir()
+    recorded.record(tmp_path, "1.90.0", dict.fromkeys(CASES, 100.0), "the first")
+    return tmp_path
+
+
+def test_a_rise_needs_a_reason(tree: Path) -> None:
+    counted = {CASES[0]: 103.1, CASES[1]: 102.9, CASES[2]: 96.0, CASES[3]: 100.0}
+    rise, little, gain, same = recorded.compare(tree, "1.90.0", counted)
+    assert rise.has_risen
+    assert not any(comparison.has_risen for comparison in (little, gain, same))
+    assert rise.sentence() == (
+        "permutation-dctcp: 103.1 instructions per packet-hop, +3.1% against the recorded figure: "
+        'give the reason with `pathweave bench --record "REASON"`'
+    )
+    assert "record the gain" in gain.sentence()
+    assert "record" not in same.sentence().removesuffix("against the recorded figure")
+    recorded.record(tree, "1.90.0", counted, "packets carry a second header")
+    assert not any(c.has_risen for c in recorded.compare(tree, "1.90.0", counted))
+    assert recorded.read(tree)["1.90.0"][CASES[0]].reason == "packets carry a second header"
+
+
+def test_another_compiler_only_reports(tree: Path) -> None:
+    counted = dict.fromkeys(CASES, 1000.0)
+    for comparison in recorded.compare(tree, "1.91.0", counted):
+        assert not comparison.has_risen
+        assert "none are recorded for this version of rustc" in comparison.sentence()
+    recorded.record(tree, "1.91.0", counted, "a new compiler")
+    assert set(recorded.read(tree)) == {"1.90.0", "1.91.0"}
+    assert recorded.read(tree)["1.90.0"][CASES[0]].per_packet_hop == 100.0
+
+
+def test_mistakes_are_refused(tree: Path) -> None:
+    with pytest.raises(InputError, match="needs a reason"):
+        recorded.record(tree, "1.90.0", dict.fromkeys(CASES, 1.0), " ")
+    (tree / "benches/instructions.json").write_text('{"1.90.0": {"x": {"per_hop": 3}}}')
+    with pytest.raises(InputError, match="not as it was written"):
+        recorded.read(tree)
+
+
+def test_every_case_is_recorded() -> None:
+    """The file of this source tree."""
+    figures = recorded.read(TREE)
+    assert figures
+    for cases in figures.values():
+        assert set(cases) == set(CASES)
+        assert all(figure.reason for figure in cases.values())
+    text = (TREE / "benches/instructions.json").read_text()
+    assert json.loads(text)
