@@ -14,11 +14,16 @@ from pathweave.errors import InputError
 TREE = Path(__file__).parent.parent
 
 
+def everywhere(figure: float) -> dict[str, float]:
+    """The same figure for every case."""
+    return dict.fromkeys(CASES, figure)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A source tree with a figure of 100 for every case."""
     (tmp_path / "benches").mkdir()
-    recorded.record(tmp_path, "1.90.0", dict.fromkeys(CASES, 100.0), "the first")
+    recorded.record(tmp_path, "1.90.0", everywhere(100.0), "the first")
     return tmp_path
 
 
@@ -39,7 +44,7 @@ def test_a_rise_needs_a_reason(tree: Path) -> None:
 
 
 def test_another_compiler_only_reports(tree: Path) -> None:
-    counted = dict.fromkeys(CASES, 1000.0)
+    counted = everywhere(1000.0)
     for comparison in recorded.compare(tree, "1.91.0", counted):
         assert not comparison.has_risen
         assert "none are recorded for this version of rustc" in comparison.sentence()
@@ -50,7 +55,7 @@ def test_another_compiler_only_reports(tree: Path) -> None:
 
 def test_mistakes_are_refused(tree: Path) -> None:
     with pytest.raises(InputError, match="needs a reason"):
-        recorded.record(tree, "1.90.0", dict.fromkeys(CASES, 1.0), " ")
+        recorded.record(tree, "1.90.0", everywhere(1.0), " ")
     (tree / "benches/instructions.json").write_text('{"1.90.0": {"x": {"per_hop": 3}}}')
     with pytest.raises(InputError, match="not as it was written"):
         recorded.read(tree)
