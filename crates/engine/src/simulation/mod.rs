@@ -229,11 +229,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
     }
 
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
+        let mut until_look = BETWEEN_LOOKS;
         loop {
             let is_over = self.workload.ended.is_some();
             let control = self.next_control();
             let limit = control.min(LATEST);
-            self.handle_all(limit)?;
+            until_look = self.handle_all(limit, until_look)?;
             if let Some(error) = self.refused.take() {
                 return Err(error);
             }
@@ -266,9 +267,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    /// Handles everything that is due before `limit`, unless the run ends.
-    fn handle_all(&mut self, limit: Time) -> Result<(), RunError> {
-        let mut until_look = BETWEEN_LOOKS;
+    /// Handles everything that is due before `limit`, unless the run ends. `until_look` counts down to the next look at
+    /// the watch; returns what is left of it.
+    fn handle_all(&mut self, limit: Time, mut until_look: u32) -> Result<u32, RunError> {
         while self.workload.ended.is_none() {
             // Almost all events are packets that go on from one switch to the next. They end no run.
             while until_look > 0
@@ -306,7 +307,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 }
             }
         }
-        Ok(())
+        Ok(until_look)
     }
 
     /// Handles a port's event. Returns whether more came of it than a packet that goes on.
