@@ -3,7 +3,9 @@
 use crate::workload::subflow_count;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
-use pathweave_transport::{ConnectionId, Endpoints, RttHistogram, SubflowView};
+use pathweave_transport::{
+    ReceivingId, ReceivingView, RttHistogram, Sending, SendingId, SendingView,
+};
 use pathweave_units::{Bytes, Time};
 
 /// How a flow ended.
@@ -39,6 +41,13 @@ impl Ending {
     }
 }
 
+/// The places of a flow's two halves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halves {
+    pub sending: SendingId,
+    pub receiving: ReceivingId,
+}
+
 /// A flow, from the moment that a traffic group asked for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -54,7 +63,6 @@ pub(crate) struct Flow {
     /// Its connection exists already: it answers a request.
     pub established: bool,
     pub start: Time,
-    pub stop: Option<Time>,
     /// Its time to start has come, and it has.
     pub started: bool,
     /// Its own `stop` or that of its group has come.
@@ -63,7 +71,8 @@ pub(crate) struct Flow {
     pub end: Option<Time>,
     /// When it would have been alone in the fabric.
     pub ideal: Option<Time>,
-    pub connection: Option<ConnectionId>,
+    /// Where its two halves stand, while they do.
+    pub halves: Option<Halves>,
     pub delivered: Bytes,
     pub stalled: bool,
 }
@@ -82,12 +91,11 @@ impl Flow {
             listed: start.listed,
             established: start.established,
             start: start.at,
-            stop: start.stop,
             started: false,
             stopped: false,
             end: None,
             ideal: None,
-            connection: None,
+            halves: None,
             delivered: Bytes::ZERO,
             stalled: false,
         }
@@ -143,13 +151,19 @@ pub(crate) struct SubflowRow {
 }
 
 impl SubflowRow {
-    pub fn new(flow: u32, subflow: u32, view: &SubflowView<'_>, path: u32) -> SubflowRow {
+    pub fn new(
+        flow: u32,
+        subflow: u32,
+        view: &SendingView<'_>,
+        arrived: &ReceivingView,
+        path: u32,
+    ) -> SubflowRow {
         SubflowRow {
             flow,
             subflow,
             opened: view.is_open.then_some(view.opened),
-            received: view.received_bytes,
-            first: view.first_bytes,
+            received: arrived.received_bytes,
+            first: arrived.first_bytes,
             sent_packets: view.sent_packets,
             retransmits: view.retransmits,
             reinjected: view.reinjected,
@@ -164,14 +178,14 @@ impl SubflowRow {
 
 /// Adds up a connection's subflows. `scratch` is emptied and filled.
 pub(crate) fn totals(
-    endpoints: &Endpoints,
-    connection: ConnectionId,
+    sending: &Sending,
+    connection: SendingId,
     scratch: &mut RttHistogram,
 ) -> FlowTotals {
     scratch.clear();
     let mut totals = FlowTotals::default();
-    for subflow in endpoints.subflows(connection) {
-        let view = endpoints.subflow(subflow);
+    for subflow in sending.subflows(connection) {
+        let view = sending.subflow(subflow);
         totals.retransmits += view.retransmits;
         totals.reinjected += view.reinjected;
         totals.timeouts += view.timeouts;

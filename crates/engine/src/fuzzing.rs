@@ -48,11 +48,11 @@ pub fn schedule(input: &[u8]) {
             }
             4 => {
                 // The number of this kind of timer in the rule.
-                const START_FLOW: u64 = 3;
-                scheduler.wake(Alarm::StartFlow(link), at);
+                const FEEDBACK: u64 = 4;
+                scheduler.wake(Alarm::Feedback(link), at);
                 serial += 1;
-                let key = (at, ranks.of_timer(at, START_FLOW, link), serial);
-                expected.insert(key, Event::Timer(Alarm::StartFlow(link)));
+                let key = (at, ranks.of_timer(at, FEEDBACK, link, 0), serial);
+                expected.insert(key, Event::Timer(Alarm::Feedback(link)));
             }
             _ => {
                 let first = expected

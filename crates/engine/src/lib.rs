@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod base_rtt;
 mod build;
 mod capacity;

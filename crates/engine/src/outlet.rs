@@ -1,10 +1,11 @@
 //! Carries out what the endpoints want: packets into the network, timers into the schedule.
 
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Alarm, Scheduler};
 use crate::spray::Sprays;
 use pathweave_network::{Header, Network, PacketLabel, Port, RouteId};
 use pathweave_transport::{
-    ConnectionId, Direction, Output, PacketShape, Segment, SubflowIndex, Timer,
+    End, Output, PacketShape, ReceivingId, ReceivingSubflow, Segment, SendingId, SendingSubflow,
+    Timer,
 };
 use pathweave_units::Time;
 
@@ -15,17 +16,60 @@ pub(crate) struct SubflowRoutes {
     pub back: RouteId,
     /// Each packet draws its own routes instead.
     pub sprayed: bool,
-    /// Whether what its source sends is captured.
+}
+
+/// How packets leave one end of a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    pub route: RouteId,
+    /// A number that no other subflow of the run has.
+    pub subflow: u32,
+    /// Each packet draws its own route instead.
+    pub sprayed: bool,
+    /// Whether what is sent here is captured.
     pub captured: bool,
 }
 
-impl SubflowRoutes {
+/// How packets leave all ends, by their places.
+#[derive(Debug, Default)]
+pub(crate) struct Departures {
+    sending: Vec<Option<Departure>>,
+    receiving: Vec<Option<Departure>>,
+}
+
+impl Departures {
     #[inline]
-    pub fn towards(&self, direction: Direction) -> RouteId {
-        match direction {
-            Direction::Forward => self.forward,
-            Direction::Back => self.back,
+    fn of(&self, end: End) -> Departure {
+        let departure = match end {
+            End::Sending(SendingSubflow(place)) => self.sending[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => self.receiving[place as usize],
+        };
+        departure.expect("a subflow has routes before it sends")
+    }
+
+    /// From now on the packets of this end leave so.
+    pub fn set(&mut self, end: End, departure: Departure) {
+        let (all, place) = match end {
+            End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
+            End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
+        };
+        if all.len() <= place {
+            all.resize(place + 1, None);
         }
+        all[place] = Some(departure);
+    }
+
+    /// The same subflow's packets take another route from now on.
+    pub fn change(&mut self, end: End, route: RouteId, sprayed: bool) {
+        let departure = self.of(end);
+        self.set(
+            end,
+            Departure {
+                route,
+                sprayed,
+                ..departure
+            },
+        );
     }
 }
 
@@ -34,16 +78,16 @@ impl SubflowRoutes {
 pub(crate) enum Notice {
     /// A host's own port dropped a packet.
     Lost(Segment),
-    /// A packet of this subflow has arrived at a host, and what it changed is recorded.
-    Arrived(SubflowIndex),
+    /// A packet has arrived at this end, and what it changed is recorded.
+    Arrived(End),
     /// A data packet has arrived that may have begun to arrive before an interval ended.
     Straddling(Straddler),
     /// The source of a captured flow sent a packet.
     Sent(Segment, PacketShape),
-    Finished(ConnectionId),
+    Finished(ReceivingId),
     /// A subflow has failed, or timed out again since.
     Failed,
-    Gone(ConnectionId),
+    Closed(SendingId),
 }
 
 /// A data packet that may have begun to arrive before an interval ended, and what had arrived before it.
@@ -53,7 +97,7 @@ pub(crate) struct Straddler {
     pub link: u32,
     /// Bytes on the wire.
     pub size: u16,
-    pub subflow: SubflowIndex,
+    pub subflow: ReceivingSubflow,
     /// Payload that had arrived for the first time on the subflow.
     pub first_bytes: u64,
 }
@@ -63,7 +107,7 @@ pub(crate) struct Outlet<'a, P: Port> {
     pub now: Time,
     pub network: &'a mut Network<Segment, P>,
     pub scheduler: &'a mut Scheduler,
-    pub routes: &'a [Option<SubflowRoutes>],
+    pub departures: &'a Departures,
     pub sprays: &'a mut Sprays,
     pub notices: &'a mut Vec<Notice>,
 }
@@ -71,37 +115,29 @@ pub(crate) struct Outlet<'a, P: Port> {
 impl<P: Port> Outlet<'_, P> {
     #[cold]
     #[inline(never)]
-    fn note_sent(&mut self, direction: Direction, shape: PacketShape, segment: &Segment) {
-        if direction == Direction::Forward {
-            self.notices.push(Notice::Sent(*segment, shape));
-        }
+    fn note_sent(&mut self, shape: PacketShape, segment: &Segment) {
+        self.notices.push(Notice::Sent(*segment, shape));
     }
 }
 
 impl<P: Port> Output for Outlet<'_, P> {
     #[inline]
-    fn send(
-        &mut self,
-        subflow: SubflowIndex,
-        direction: Direction,
-        shape: PacketShape,
-        segment: Segment,
-    ) {
-        let routes = self.routes[subflow.0 as usize].expect("a subflow has routes before it sends");
-        let route = if routes.sprayed {
-            self.sprays.draw(subflow, direction)
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
+        let departure = self.departures.of(from);
+        let route = if departure.sprayed {
+            self.sprays.draw(from)
         } else {
-            routes.towards(direction)
+            departure.route
         };
-        if routes.captured {
-            self.note_sent(direction, shape, &segment);
+        if departure.captured {
+            self.note_sent(shape, &segment);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
             header = header.protected();
         }
-        let is_echo = direction == Direction::Back;
-        let label = P::Label::new(shape.feedback, subflow.0, is_echo);
+        let is_echo = matches!(from, End::Receiving(_));
+        let label = P::Label::new(shape.feedback, departure.subflow, is_echo);
         if !self
             .network
             .send(self.now, route, header, label, segment, self.scheduler)
@@ -111,18 +147,18 @@ impl<P: Port> Output for Outlet<'_, P> {
     }
 
     fn wake(&mut self, timer: Timer, at: Time) {
-        self.scheduler.wake(timer.into(), at);
+        self.scheduler.wake(Alarm::Transport(timer), at);
     }
 
-    fn finished(&mut self, connection: ConnectionId) {
+    fn finished(&mut self, connection: ReceivingId) {
         self.notices.push(Notice::Finished(connection));
     }
 
-    fn failed(&mut self, _connection: ConnectionId, _subflow: SubflowIndex) {
+    fn failed(&mut self, _: SendingId) {
         self.notices.push(Notice::Failed);
     }
 
-    fn gone(&mut self, connection: ConnectionId) {
-        self.notices.push(Notice::Gone(connection));
+    fn closed(&mut self, connection: SendingId) {
+        self.notices.push(Notice::Closed(connection));
     }
 }

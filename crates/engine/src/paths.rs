@@ -80,6 +80,16 @@ impl PathList {
         }
     }
 
+    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does.
+    pub fn renumber<'a>(&mut self, places: impl Iterator<Item = &'a mut u32>) {
+        let old = std::mem::take(self);
+        let mut renumbered = vec![None; old.paths.len()];
+        for place in places {
+            let path = *place as usize;
+            *place = *renumbered[path].get_or_insert_with(|| self.place_of(&old.paths[path]));
+        }
+    }
+
     /// The place of these links in the list.
     pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
         if let Some(&place) = self.places.get(named) {

@@ -37,10 +37,12 @@ impl Ranks {
         (class | (mixed >> HASH_SHIFT), slot)
     }
 
-    /// The rank of a timer at a time: after all links.
-    pub fn of_timer(&self, at: Time, kind: u64, id: u32) -> (u64, u32) {
-        let mixed = hash(&[self.seed, at.as_picos(), kind, u64::from(id)]);
-        (TIMERS | (mixed >> 1), id)
+    /// The rank of a timer at a time: after all links. It is named by its kind, a flow (or whatever else it
+    /// belongs to) and a subflow: numbers that are never used again.
+    pub fn of_timer(&self, at: Time, kind: u64, flow: u32, subflow: u16) -> (u64, u32) {
+        let name = (kind << 48) | (u64::from(subflow) << 32) | u64::from(flow);
+        let mixed = hash(&[self.seed, at.as_picos(), name]);
+        (TIMERS | (mixed >> 1), flow)
     }
 }
 
@@ -57,7 +59,7 @@ mod tests {
             let first_arrival = (10..20).map(|slot| ranks.of(at, slot)).min();
             let last_arrival = (10..20).map(|slot| ranks.of(at, slot)).max();
             let timers = (0..10)
-                .map(|id| ranks.of_timer(at, id % 3, id as u32))
+                .map(|id| ranks.of_timer(at, id % 3, id as u32, 1))
                 .min();
             assert!(departures < first_arrival && last_arrival < timers);
         }

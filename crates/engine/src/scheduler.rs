@@ -6,7 +6,7 @@
 use crate::ranks::Ranks;
 use crate::wheel::{First, Wheel};
 use pathweave_network::{LinkEvent, LinkEvents};
-use pathweave_transport::{SubflowIndex, Timer};
+use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,59 +23,26 @@ pub(crate) enum Event {
 /// A timer of the transport or of the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
-    Retransmission(u32),
-    DelayedAck(u32),
-    OpenSubflow(u32),
-    Pace(u32),
-    /// The flow with this number starts.
-    StartFlow(u32),
-    /// The flow with this number stops sending.
-    StopFlow(u32),
-    /// The traffic group with this number asked to be woken.
-    WakeTraffic(u32),
-    /// The traffic group with this number begins.
-    BeginTraffic(u32),
-    /// The traffic group with this number ends.
-    StopTraffic(u32),
+    /// One of a subflow's.
+    Transport(Timer),
     /// A feedback period of the switch with this number is over.
     Feedback(u32),
 }
 
 impl Alarm {
-    fn kind_and_id(self) -> (u64, u32) {
+    /// What names it: its kind, its flow or switch, and its subflow.
+    fn name(self) -> (u64, u32, u16) {
         match self {
-            Alarm::Retransmission(id) => (0, id),
-            Alarm::DelayedAck(id) => (1, id),
-            Alarm::OpenSubflow(id) => (2, id),
-            Alarm::StartFlow(id) => (3, id),
-            Alarm::StopFlow(id) => (4, id),
-            Alarm::WakeTraffic(id) => (5, id),
-            Alarm::BeginTraffic(id) => (6, id),
-            Alarm::StopTraffic(id) => (7, id),
-            Alarm::Pace(id) => (8, id),
-            Alarm::Feedback(id) => (9, id),
-        }
-    }
-
-    /// The transport's timer, if it is one.
-    pub fn of_transport(self) -> Option<Timer> {
-        match self {
-            Alarm::Retransmission(id) => Some(Timer::Retransmission(SubflowIndex(id))),
-            Alarm::DelayedAck(id) => Some(Timer::DelayedAck(SubflowIndex(id))),
-            Alarm::OpenSubflow(id) => Some(Timer::Open(SubflowIndex(id))),
-            Alarm::Pace(id) => Some(Timer::Pace(SubflowIndex(id))),
-            _ => None,
-        }
-    }
-}
-
-impl From<Timer> for Alarm {
-    fn from(timer: Timer) -> Alarm {
-        match timer {
-            Timer::Retransmission(SubflowIndex(id)) => Alarm::Retransmission(id),
-            Timer::DelayedAck(SubflowIndex(id)) => Alarm::DelayedAck(id),
-            Timer::Open(SubflowIndex(id)) => Alarm::OpenSubflow(id),
-            Timer::Pace(SubflowIndex(id)) => Alarm::Pace(id),
+            Alarm::Transport(timer) => {
+                let kind = match timer.kind {
+                    TimerKind::Retransmission => 0,
+                    TimerKind::DelayedAck => 1,
+                    TimerKind::Open => 2,
+                    TimerKind::Pace => 3,
+                };
+                (kind, timer.flow, timer.subflow)
+            }
+            Alarm::Feedback(switch) => (4, switch, 0),
         }
     }
 }
@@ -130,11 +97,6 @@ impl Scheduler {
         self.now
     }
 
-    /// When the next timer is due; `Time::MAX` for none.
-    pub fn next_timer(&self) -> Time {
-        self.heap_first
-    }
-
     /// When anything is due next; `Time::MAX` for nothing.
     pub fn next_due(&self) -> Time {
         let near = self.wheel.peek().map_or(Time::MAX, |first| first.at);
@@ -159,13 +121,13 @@ impl Scheduler {
 
     /// Sets a timer. Timers are not taken back.
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
-        let (kind, id) = alarm.kind_and_id();
+        let (kind, flow, subflow) = alarm.name();
         #[cfg(feature = "checks")]
         self.check_not_past(at);
         let at = at.max(self.now);
         self.push(Later {
             at,
-            rank: self.ranks.of_timer(at, kind, id),
+            rank: self.ranks.of_timer(at, kind, flow, subflow),
             event: Event::Timer(alarm),
         });
     }
@@ -349,10 +311,10 @@ mod tests {
                     }
                     Step::Timer(id, delay) => {
                         let at = scheduler.now() + Time::from_picos(delay);
-                        let alarm = Alarm::StartFlow(id);
+                        let alarm = Alarm::Feedback(id);
                         scheduler.wake(alarm, at);
                         serial += 1;
-                        let rank = Ranks::new(7, 20).of_timer(at, 3, id);
+                        let rank = Ranks::new(7, 20).of_timer(at, 4, id, 0);
                         oracle.insert((at, rank, serial), Event::Timer(alarm));
                     }
                     Step::Cancel(link, departure) => {

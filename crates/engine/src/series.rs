@@ -98,3 +98,13 @@ pub(crate) struct Series {
     /// The queue of each link that is recorded, in their order.
     pub queue_courses: Vec<QueueCourse>,
 }
+
+impl Series {
+    /// Puts the rows in the order of time, flow and subflow, whatever the order in which they came.
+    pub fn put_in_order(&mut self) {
+        self.rates.put_in_order();
+        self.windows
+            .sort_by_key(|row| (row.at, row.flow, row.subflow));
+        self.rtts.sort_by_key(|row| (row.at, row.flow, row.subflow));
+    }
+}

@@ -231,8 +231,15 @@ impl<S: Copy + Default, P: Port> Network<S, P> {
         fmp.tell_all(switch, |fmp, link, message| {
             self.tell(fmp, link, message, now, events);
         });
-        fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
         self.fmp = Some(fmp);
+    }
+
+    /// Hosts with several ports hear what switches elsewhere know, and leave ports that lead nowhere. It comes
+    /// from afar: whoever drives the network says when, once a feedback period.
+    pub fn change_host_ports(&mut self) {
+        if let Some(fmp) = &mut self.fmp {
+            fmp.change_host_ports(|position, port| self.routes.set_first(position, port));
+        }
     }
 
     fn send_notices<E: LinkEvents>(&mut self, rows: &[u32], now: Time, events: &mut E) {

@@ -103,7 +103,10 @@ fn seconds(time: Option<Time>) -> f64 {
 /// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Port>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.scheduler.now();
-    let (subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
+    let (mut subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
+    run.path_list
+        .renumber(subflow_rows.iter_mut().map(|row| &mut row.path));
+    run.series.put_in_order();
     let account = Account {
         plan: run.plan,
         workload: &run.workload,

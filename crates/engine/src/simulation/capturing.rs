@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::capture::{About, Capture, Recording};
 use pathweave_control::Scheme;
 use pathweave_network::{Packet, Port};
-use pathweave_transport::{Config, Kind, PacketShape, Segment};
+use pathweave_transport::{Config, End, PacketShape, Segment};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -41,7 +41,10 @@ impl<P: Port> Simulation<'_, P> {
 
     /// The source of a captured flow has handed a packet to its port.
     pub(super) fn capture_sent(&mut self, segment: &Segment, shape: PacketShape, now: Time) {
-        let (flow, subflow) = self.owner(segment.subflow);
+        let End::Receiving(destination) = segment.destination() else {
+            return;
+        };
+        let (flow, subflow) = self.receiving.owner(destination);
         if let Some(recording) = self.captures.get_mut(&flow) {
             recording.sent(now, subflow, segment, shape);
         }
@@ -52,10 +55,10 @@ impl<P: Port> Simulation<'_, P> {
         let Packet {
             header, segment, ..
         } = packet;
-        if !matches!(segment.kind, Kind::Ack | Kind::SynAck) {
+        let End::Sending(source) = segment.destination() else {
             return;
-        }
-        let (flow, subflow) = self.owner(segment.subflow);
+        };
+        let (flow, subflow) = self.sending.owner(source);
         if let Some(recording) = self.captures.get_mut(&flow) {
             recording.arrived(now, subflow, segment, header);
         }

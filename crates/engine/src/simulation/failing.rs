@@ -5,7 +5,7 @@ use crate::recovery::{Failure, Hit};
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_scenario::Change;
-use pathweave_transport::SubflowIndex;
+use pathweave_transport::{ReceivingSubflow, SendingSubflow};
 use pathweave_units::{Bytes, Time};
 
 impl<P: Port> Simulation<'_, P> {
@@ -25,16 +25,16 @@ impl<P: Port> Simulation<'_, P> {
             fails[link.0 as usize] = true;
         }
         let failure = self.recoveries.failures.len() as u32;
-        for &flow in &self.workload.active {
-            let Some(connection) = self.workload.flows[flow as usize].connection else {
+        for flow in self.workload.under_way().collect::<Vec<u32>>() {
+            let Some(halves) = self.workload.flows[flow as usize].halves else {
                 continue;
             };
-            let subflows = self.endpoints.subflows(connection);
+            let subflows = self.sending.subflows(halves.sending);
             let hit = subflows.filter(|&subflow| self.uses_any(subflow, &fails));
             let subflows = hit.count() as u32;
             if subflows > 0 {
-                let delivered = self.endpoints.delivered(connection);
-                let sent = self.endpoints.sent(connection);
+                let delivered = self.receiving.delivered(halves.receiving);
+                let sent = self.sending.sent(halves.sending);
                 self.recoveries.add(Hit {
                     failure,
                     flow,
@@ -49,9 +49,9 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// Whether a subflow uses one of these links, on the way there or back.
-    fn uses_any(&self, SubflowIndex(place): SubflowIndex, links: &[bool]) -> bool {
+    fn uses_any(&self, SendingSubflow(place): SendingSubflow, links: &[bool]) -> bool {
         let own = self.routes[place as usize].as_ref();
-        let sprayed = self.sprays.of(SubflowIndex(place)).iter();
+        let sprayed = self.sprays.of(SendingSubflow(place)).iter();
         own.into_iter().chain(sprayed).any(|routes| {
             [routes.forward, routes.back].into_iter().any(|route| {
                 let used = self.network.links_of(route);
@@ -60,10 +60,10 @@ impl<P: Port> Simulation<'_, P> {
         })
     }
 
-    /// A packet of this subflow has arrived at a host: its flow may have recovered.
-    pub(super) fn note_recovery(&mut self, index: SubflowIndex, now: Time) {
-        let delivered = self.endpoints.delivered(self.endpoints.connection(index));
-        let (flow, _) = self.owner(index);
+    /// A packet of this subflow has arrived at its destination: its flow may have recovered.
+    pub(super) fn note_recovery(&mut self, subflow: ReceivingSubflow, now: Time) {
+        let delivered = self.receiving.delivered(self.receiving.connection(subflow));
+        let (flow, _) = self.receiving.owner(subflow);
         self.recoveries.on_delivered(flow, delivered, now);
     }
 }

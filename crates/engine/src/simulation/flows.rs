@@ -3,38 +3,36 @@
 use super::{RunError, Simulation};
 use crate::build;
 use crate::extent::Samples;
-use crate::flows::{SubflowRow, totals};
+use crate::flows::{Halves, SubflowRow, totals};
 use crate::ideal::{Ways, ideal};
-use crate::outlet::SubflowRoutes;
+use crate::outlet::{Departure, SubflowRoutes};
 use crate::results::Verdict;
+use crate::spray::SubflowEnds;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
 use pathweave_random::Stream;
-use pathweave_transport::{ConnectionId, Joins, Opening, PacketKey, Scatter, SubflowIndex};
+use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter, SendingSubflow, open};
 use pathweave_units::Time;
 use std::sync::Arc;
 
 /// Flows that are gone through between two looks whether the run shall end early.
 pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 
-impl<P: Port> Simulation<'_, P> {
-    /// A group starts nothing new, and its flows stop sending.
-    pub(super) fn stop_group(&mut self, group: u32, now: Time) {
-        for number in self.workload.stop_group(group) {
-            if let Some(connection) = self.workload.flows[number as usize].connection {
-                let (endpoints, mut out) = self.outlet(now);
-                endpoints.stop(connection, &mut out);
-            }
-        }
-        self.end_if_nothing_can_happen();
-    }
+/// Flows that are on their way out and that are looked at when a flow starts: more than one, so that they do
+/// not become ever more.
+const LEAVING_LOOKED_AT: usize = 4;
 
+impl<P: Port> Simulation<'_, P> {
     /// Not part of the run loop, which would get slower.
     #[inline(never)]
     pub(super) fn start_flow(&mut self, number: u32, now: Time) {
         if !self.workload.start(number, now) {
             return;
+        }
+        // Where switches keep tables, flows leave them with the period of feedback.
+        if self.network.fmp().is_none() {
+            self.release_the_gone(LEAVING_LOOKED_AT);
         }
         let flow = &self.workload.flows[number as usize];
         let group = flow.group as usize;
@@ -68,7 +66,8 @@ impl<P: Port> Simulation<'_, P> {
         self.begin_capture(number, &config, entry.scheme, ecn_echo.is_some());
         let flow = &self.workload.flows[number as usize];
         let controller = build::controller(entry, parameters, config.ecn);
-        let connection = self.endpoints.add(Opening {
+        let opening = Opening {
+            flow: number,
             config,
             controller,
             ecn_echo,
@@ -80,37 +79,51 @@ impl<P: Port> Simulation<'_, P> {
             established: flow.established,
             scatter,
             scheme: entry.scheme,
-        });
-        let ways = self.lay_routes(number, connection);
+        };
+        let (sending, receiving) = open(&mut self.sending, &mut self.receiving, opening);
+        let halves = Halves { sending, receiving };
+        let ways = self.lay_routes(number, halves);
         let flow = &mut self.workload.flows[number as usize];
-        flow.connection = Some(connection);
+        flow.halves = Some(halves);
         flow.ideal = ideal(self.plan, number, flow, &ways);
-        let place = connection.0 as usize;
-        if self.flow_of.len() <= place {
-            self.flow_of.resize(place + 1, u32::MAX);
-        }
-        self.flow_of[place] = number;
-        let stop = flow.stop;
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.start(connection, now, &mut out);
-        if stop.is_some_and(|stop| stop <= now) {
-            endpoints.stop(connection, &mut out); // jitter put the start off to its end
-            self.workload.stop(number);
-        }
+        let (sending, _, mut out) = self.halves(now);
+        sending.start(halves.sending, now, &mut out);
+    }
+
+    /// The ends of a flow's subflows.
+    pub(super) fn ends(
+        &self,
+        number: u32,
+        halves: Halves,
+    ) -> impl Iterator<Item = SubflowEnds> + use<P> {
+        let sending = self.sending.subflows(halves.sending);
+        let receiving = self.receiving.subflows(halves.receiving);
+        let ends = sending.zip(receiving).enumerate();
+        ends.map(move |(subflow, (sending, receiving))| SubflowEnds {
+            flow: number,
+            subflow: subflow as u32,
+            sending,
+            receiving,
+        })
     }
 
     /// Gives each subflow its routes. Returns the data paths that packets may take.
-    pub(super) fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Ways {
+    pub(super) fn lay_routes(&mut self, number: u32, halves: Halves) -> Ways {
         let captured = self.captures.contains_key(&number);
         let mut ways = Ways::default();
-        for (subflow, SubflowIndex(place)) in (0..).zip(self.endpoints.subflows(connection)) {
-            let place = place as usize;
+        for ends in self.ends(number, halves) {
+            let subflow = ends.subflow;
+            let place = ends.sending.0 as usize;
+            let arriving = ends.receiving.0 as usize;
+            if self.series.received_before.len() <= arriving {
+                self.series.received_before.resize(arriving + 1, 0.0);
+            }
+            self.series.received_before[arriving] = 0.0;
             let flow = &self.workload.flows[number as usize];
             let paths = self.routing.paths(self.plan, number, flow, subflow);
             if self.routes.len() <= place {
                 self.routes.resize(place + 1, None);
                 self.path_of.resize(place + 1, 0);
-                self.series.received_before.resize(place + 1, 0.0);
                 self.series.window_before.resize(place + 1, f64::NAN);
                 self.series.rtts_before.resize(place + 1, None);
                 self.series.window_courses.resize(place + 1, None);
@@ -121,10 +134,24 @@ impl<P: Port> Simulation<'_, P> {
             let routes = if paths.by_switches {
                 self.add_fmp_routes(number, subflow)
             } else {
-                self.add_subflow_routes(SubflowIndex(place as u32), &paths)
+                self.add_subflow_routes(ends, &paths)
             };
-            self.routes[place] = Some(SubflowRoutes { captured, ..routes });
-            self.series.received_before[place] = 0.0;
+            self.routes[place] = Some(routes);
+            let departure = Departure {
+                route: routes.forward,
+                subflow: self.subflows_started,
+                sprayed: routes.sprayed,
+                captured,
+            };
+            self.subflows_started = self.subflows_started.wrapping_add(1);
+            self.departures.set(End::Sending(ends.sending), departure);
+            let departure = Departure {
+                route: routes.back,
+                captured: false,
+                ..departure
+            };
+            self.departures
+                .set(End::Receiving(ends.receiving), departure);
             self.series.window_before[place] = f64::NAN;
             self.series.rtts_before[place] = None;
             self.series.window_courses[place] = None;
@@ -155,12 +182,11 @@ impl<P: Port> Simulation<'_, P> {
             forward: add((source, destination)),
             back: add((destination, source)),
             sprayed: false,
-            captured: false,
         }
     }
 
     /// The path that the switches have chosen for a subflow so far.
-    fn chosen_path(&mut self, SubflowIndex(place): SubflowIndex) {
+    fn chosen_path(&mut self, SendingSubflow(place): SendingSubflow) {
         if self.network.fmp().is_some()
             && let Some(routes) = self.routes[place as usize].filter(|routes| !routes.sprayed)
         {
@@ -177,50 +203,65 @@ impl<P: Port> Simulation<'_, P> {
         3 + if paths > 1 { paths as u32 } else { 0 }
     }
 
-    pub(super) fn on_finished(&mut self, connection: ConnectionId) {
-        let number = self.flow_of[connection.0 as usize];
-        let delivered = self.endpoints.delivered(connection);
-        if self.rate_beat.interval() < Time::MAX {
-            self.keep_remainders(number, connection);
+    /// Flows of which nothing is left give their counters and places back, if they are among the first so many
+    /// that are leaving. When that is done changes no result but what the switches' tables hold.
+    pub(super) fn release_the_gone(&mut self, first: usize) {
+        for _ in 0..self.leaving.len().min(first) {
+            let Some(number) = self.leaving.pop_front() else {
+                return;
+            };
+            match self.workload.flows[number as usize].halves {
+                Some(halves) if self.is_gone(number, halves) => self.release(number, halves),
+                Some(_) => self.leaving.push_back(number),
+                None => {}
+            }
         }
-        self.workload
-            .finished(number, delivered, &mut self.scheduler);
-        self.end_if_nothing_can_happen();
     }
 
-    /// Nothing of a finished flow is left: its counters become rows, its places are free.
-    pub(super) fn on_gone(&mut self, connection: ConnectionId) {
-        let number = self.flow_of[connection.0 as usize];
-        self.collect(number, connection);
-        for SubflowIndex(place) in self.endpoints.subflows(connection) {
-            let own = self.routes[place as usize].take();
+    /// Whether nothing of a flow is left to happen in hosts or network.
+    fn is_gone(&self, number: u32, halves: Halves) -> bool {
+        let sent = self.sending.in_network(halves.sending);
+        let back = self.receiving.in_network(halves.receiving);
+        sent.wrapping_add(back) == 0
+            && self.receiving.is_idle(halves.receiving)
+            && self.workload.flows[number as usize].end.is_some()
+    }
+
+    /// Nothing of a flow is left: its counters become rows, its places are free.
+    fn release(&mut self, number: u32, halves: Halves) {
+        self.collect(number, halves);
+        for ends in self.ends(number, halves) {
+            let place = ends.sending.0 as usize;
+            let own = self.routes[place].take();
             let own = own.filter(|routes| !routes.sprayed);
-            let retired = self.retired.get_mut(place as usize);
+            let retired = self.retired.get_mut(place);
             let retired = retired.map(std::mem::take).unwrap_or_default();
-            let sprayed = self.sprays.take(SubflowIndex(place));
+            let sprayed = self.sprays.take(ends.sending);
+            self.sprays.end(ends);
             for routes in own.into_iter().chain(sprayed).chain(retired) {
                 self.network.remove_route(routes.forward);
                 self.network.remove_route(routes.back);
             }
         }
-        self.endpoints.release(connection);
+        self.sending.release(halves.sending);
+        self.receiving.release(halves.receiving);
     }
 
-    /// Takes over the counters of a flow's connection.
-    pub(super) fn collect(&mut self, number: u32, connection: ConnectionId) {
+    /// Takes over the counters of a flow's two halves.
+    pub(super) fn collect(&mut self, number: u32, halves: Halves) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-            let place = index.0 as usize;
-            self.chosen_path(index);
-            let view = self.endpoints.subflow(index);
-            let row = SubflowRow::new(number, subflow as u32, &view, self.path_of[place]);
-            rows.push(row);
+        for ends in self.ends(number, halves) {
+            self.chosen_path(ends.sending);
+            let path = self.path_of[ends.sending.0 as usize];
+            let view = self.sending.subflow(ends.sending);
+            let arrived = self.receiving.subflow(ends.receiving);
+            rows.push(SubflowRow::new(number, ends.subflow, &view, &arrived, path));
         }
-        let totals = totals(&self.endpoints, connection, &mut self.rtts);
+        let totals = totals(&self.sending, halves.sending, &mut self.rtts);
         self.ended.push(number, &rows, &totals);
         self.rows = rows;
-        self.workload.flows[number as usize].connection = None;
+        self.workload.flows[number as usize].halves = None;
     }
 
     pub(super) fn collect_unfinished(&mut self) -> Result<(), RunError> {
@@ -229,20 +270,30 @@ impl<P: Port> Simulation<'_, P> {
                 self.stop_if_cancelled()?;
             }
             let flow = &self.workload.flows[number as usize];
-            let Some(connection) = flow.connection else {
+            let Some(halves) = flow.halves else {
                 continue;
             };
             let unfinished = flow.end.is_none();
             if unfinished {
-                let delivered = self.endpoints.delivered(connection);
+                let Halves { sending, receiving } = halves;
+                let is_consistent = self.receiving.is_consistent(receiving)
+                    && self
+                        .sending
+                        .agrees_with(sending, &self.receiving, receiving);
+                if !is_consistent {
+                    return Err(RunError::Check(format!(
+                        "flow {number}: data was not delivered once and in order"
+                    )));
+                }
+                let delivered = self.receiving.delivered(receiving);
                 let stalled = self
-                    .endpoints
-                    .is_stuck(connection, |subflow| self.has_live_path(subflow));
+                    .sending
+                    .is_stuck(sending, |subflow| self.has_live_path(subflow));
                 let flow = &mut self.workload.flows[number as usize];
                 flow.delivered = delivered;
                 flow.stalled = stalled;
             }
-            self.collect(number, connection);
+            self.collect(number, halves);
         }
         Ok(())
     }

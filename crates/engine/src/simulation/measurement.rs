@@ -5,7 +5,7 @@ use crate::flows::Flow;
 use crate::windows::{FlowShare, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
-use pathweave_transport::ConnectionId;
+use pathweave_transport::ReceivingId;
 use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
@@ -15,12 +15,12 @@ impl<P: Port> Simulation<'_, P> {
             if window.marks.is_some() || window.from > now {
                 continue;
             }
-            let mark = |number: &u32| {
-                let connection = self.workload.flows[*number as usize].connection?;
-                Some((*number, self.received(connection)))
+            let mark = |number: u32| {
+                let halves = self.workload.flows[number as usize].halves?;
+                Some((number, self.received(halves.receiving)))
             };
             let marks = Marks {
-                flows: self.workload.active.iter().filter_map(mark).collect(),
+                flows: self.workload.under_way().filter_map(mark).collect(),
                 links: link_marks(&self.network, now).collect(),
                 capacity: self
                     .capacities
@@ -67,9 +67,9 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// Payload (bytes) that has arrived for the first time on each subflow of a connection.
-    fn received(&self, connection: ConnectionId) -> Vec<f64> {
-        let subflows = self.endpoints.subflows(connection);
-        let first = subflows.map(|subflow| self.endpoints.subflow(subflow).first_bytes as f64);
+    fn received(&self, connection: ReceivingId) -> Vec<f64> {
+        let subflows = self.receiving.subflows(connection);
+        let first = subflows.map(|subflow| self.receiving.subflow(subflow).first_bytes as f64);
         first.collect()
     }
 
@@ -86,8 +86,8 @@ impl<P: Port> Simulation<'_, P> {
                 return None;
             }
             let before = marks.flows.get(&number);
-            let received = match flow.connection {
-                Some(connection) => self.received(connection),
+            let received = match flow.halves {
+                Some(halves) => self.received(halves.receiving),
                 None => ended.get(&number).cloned().unwrap_or_default(),
             };
             Some(FlowShare::new(number, to - from, before, received))

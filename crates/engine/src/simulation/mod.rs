@@ -1,7 +1,7 @@
 //! The run loop.
 
-mod agenda;
 mod capturing;
+mod changes;
 mod checks;
 mod ending;
 mod failing;
@@ -10,14 +10,16 @@ mod flows;
 mod measurement;
 mod rerouting;
 mod sampling;
+mod traffic;
 
+use crate::agenda::{Act, Agenda, Whose, reaction_time};
 use crate::build;
 use crate::capacity::Capacity;
 use crate::capture::Recording;
 use crate::ended::EndedFlows;
 use crate::flows::SubflowRow;
 use crate::map::LinkMap;
-use crate::outlet::{Notice, Outlet, SubflowRoutes};
+use crate::outlet::{Departures, Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
 use crate::progress::Progress;
 use crate::recovery::Recoveries;
@@ -34,9 +36,11 @@ use pathweave_network::{
     SharedBuffer, SwitchAgent,
 };
 use pathweave_scenario::{Plan, Sampling};
-use pathweave_transport::{Arrived, Config, Endpoints, RttHistogram, Segment};
+use pathweave_transport::{
+    Arrived, Config, End, Receiving, RttHistogram, Segment, Sending, TimerKind,
+};
 use pathweave_units::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -90,20 +94,30 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub network: Network<Segment, P>,
     /// Of each node.
     pub buffers: Vec<Option<Rc<SharedBuffer>>>,
-    pub endpoints: Endpoints,
+    pub sending: Sending,
+    pub receiving: Receiving,
     pub scheduler: Scheduler,
     pub routing: Routing,
     configs: Vec<Arc<Config>>,
     pub workload: Workload<'p>,
+    agenda: Agenda,
+    /// How long traffic takes to hear of what hosts do.
+    reaction: Time,
+    /// What happens to packets is carried out up to here, before whatever else is due then.
+    limit: Time,
     /// Why the run cannot go on.
     refused: Option<RunError>,
-    /// The flow of each connection, by the connection's place.
-    flow_of: Vec<u32>,
+    /// Subflows of the flows that have started.
+    subflows_started: u32,
+    /// Flows whose sending halves are closed, and of which something may be left.
+    leaving: VecDeque<u32>,
+    departures: Departures,
+    /// The routes of each subflow, by the place of its sending half.
     routes: Vec<Option<SubflowRoutes>>,
     sprays: Sprays,
-    /// Routes that subflows had before they were rerouted, by the subflow's place.
+    /// Routes that subflows had before they were rerouted, by the place of the sending half.
     retired: Vec<Vec<SubflowRoutes>>,
-    /// The path of each subflow, by its place: a place in `path_list`.
+    /// The path of each subflow, by the place of its sending half: a place in `path_list`.
     path_of: Vec<u32>,
     pub path_list: PathList,
     pub ended: EndedFlows,
@@ -127,6 +141,10 @@ pub(crate) struct Simulation<'p, P: Port> {
     pub recoveries: Recoveries,
     /// Switches whose next feedback is scheduled.
     feedback_scheduled: usize,
+    /// When something goes from one switch or host to another without a packet.
+    feedback_beat: Beat,
+    /// Nothing but feedback is left to happen.
+    feedback_over: bool,
     /// By the flow's number.
     captures: BTreeMap<u32, Recording>,
     pub series: Series,
@@ -153,7 +171,8 @@ impl<'p, P: Port> Simulation<'p, P> {
             network: build::network(plan, router, &buffers),
             buffers,
             scheduler: build::scheduler(plan),
-            endpoints: Endpoints::default(),
+            sending: Sending::default(),
+            receiving: Receiving::default(),
             routing,
             configs: plan
                 .groups
@@ -161,8 +180,13 @@ impl<'p, P: Port> Simulation<'p, P> {
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
             workload,
+            agenda: Agenda::default(),
+            reaction: reaction_time(plan),
+            limit: Time::ZERO,
             refused: None,
-            flow_of: Vec::new(),
+            subflows_started: 0,
+            leaving: VecDeque::new(),
+            departures: Departures::default(),
             routes: Vec::new(),
             sprays: Sprays::new(plan.seed),
             retired: Vec::new(),
@@ -184,6 +208,8 @@ impl<'p, P: Port> Simulation<'p, P> {
             records_packets,
             recoveries: Recoveries::default(),
             feedback_scheduled: 0,
+            feedback_beat: Beat::every(None),
+            feedback_over: false,
             captures: BTreeMap::new(),
             series: Series::default(),
             notices: Vec::new(),
@@ -194,7 +220,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     fn run(mut self) -> Result<Output, RunError> {
-        self.workload.schedule(&mut self.scheduler);
+        self.workload.schedule(&mut self.agenda);
         self.schedule_feedback();
         let verdict = self.run_to_the_end()?;
         self.conclude()?;
@@ -204,6 +230,7 @@ impl<'p, P: Port> Simulation<'p, P> {
     /// The run is over: windows close, flows that are left give their counters, and all is checked.
     fn conclude(&mut self) -> Result<(), RunError> {
         let now = self.scheduler.now();
+        self.workload.hear_rest(now);
         self.close_windows_at(now, true);
         self.sample_last_rates(now);
         self.sample_last_map(now);
@@ -221,18 +248,53 @@ impl<'p, P: Port> Simulation<'p, P> {
 
     fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
         let mut until_look = BETWEEN_LOOKS;
+        let mut control = self.next_control();
         loop {
-            let control = self.next_control();
-            let limit = control.min(LATEST);
-            while self.workload.ended.is_none()
-                && let Some((now, event)) = self.scheduler.pop_before(limit)
-            {
+            // What happens meanwhile may put something on the agenda that is due earlier.
+            self.limit = control.min(self.agenda.limit()).min(LATEST);
+            while let Some((now, event)) = self.scheduler.pop_before(self.limit) {
                 self.handle(now, event);
                 until_look -= 1;
                 if until_look == 0 {
                     until_look = BETWEEN_LOOKS;
                     self.report_progress();
                     self.stop_if_cancelled()?;
+                }
+            }
+            let agenda = self.agenda.next();
+            if control.min(agenda) == Time::MAX && self.scheduler.next_due() == Time::MAX {
+                // Flows may be left whose every packet and timer is gone.
+                let done = self.workload.active.is_empty() && self.workload.pending == 0;
+                return Ok(if done {
+                    Verdict::Finished
+                } else {
+                    Verdict::Stalled
+                });
+            }
+            if self.limit == LATEST {
+                return Err(RunError::Plan(format!(
+                    "the run has come to {:.0} s, the latest time that can be counted; give stop.at",
+                    LATEST.as_secs_f64()
+                )));
+            }
+            if control <= agenda {
+                self.stop_if_cancelled()?;
+                self.scheduler.advance(control);
+                self.control(control);
+                control = self.next_control();
+            } else {
+                self.scheduler.advance(agenda);
+                // Entries that follow from others at the same time come in their turn.
+                while self.workload.ended.is_none()
+                    && self.agenda.limit() <= self.limit
+                    && let Some(entry) = self.agenda.take_due(agenda)
+                {
+                    self.follow(entry);
+                    until_look -= 1;
+                    if until_look == 0 {
+                        until_look = BETWEEN_LOOKS;
+                        self.stop_if_cancelled()?;
+                    }
                 }
             }
             if let Some(error) = self.refused.take() {
@@ -242,24 +304,6 @@ impl<'p, P: Port> Simulation<'p, P> {
                 self.report_progress();
                 return Ok(verdict);
             }
-            if control == Time::MAX && self.scheduler.next_due() == Time::MAX {
-                // Flows may be left whose every packet and timer is gone.
-                let done = self.workload.active.is_empty() && self.workload.pending == 0;
-                return Ok(if done {
-                    Verdict::Finished
-                } else {
-                    Verdict::Stalled
-                });
-            }
-            if limit == LATEST {
-                return Err(RunError::Plan(format!(
-                    "the run has come to {:.0} s, the latest time that can be counted; give stop.at",
-                    LATEST.as_secs_f64()
-                )));
-            }
-            self.stop_if_cancelled()?;
-            self.scheduler.advance(limit);
-            self.control(limit);
         }
     }
 
@@ -274,7 +318,7 @@ impl<'p, P: Port> Simulation<'p, P> {
                     Arrival::Forwarded | Arrival::Consumed => return,
                     Arrival::Dropped(packet) => {
                         let lost = self.network.take(packet).segment;
-                        self.on_lost(&lost, now);
+                        self.on_lost(&lost);
                     }
                     Arrival::AtHost(packet) => self.on_packet(link, packet, now),
                 }
@@ -291,16 +335,16 @@ impl<'p, P: Port> Simulation<'p, P> {
     }
 
     #[inline(always)]
-    fn outlet(&mut self, now: Time) -> (&mut Endpoints, Outlet<'_, P>) {
+    fn halves(&mut self, now: Time) -> (&mut Sending, &mut Receiving, Outlet<'_, P>) {
         let out = Outlet {
             now,
             network: &mut self.network,
             scheduler: &mut self.scheduler,
-            routes: &self.routes,
+            departures: &self.departures,
             sprays: &mut self.sprays,
             notices: &mut self.notices,
         };
-        (&mut self.endpoints, out)
+        (&mut self.sending, &mut self.receiving, out)
     }
 
     #[inline]
@@ -314,41 +358,32 @@ impl<'p, P: Port> Simulation<'p, P> {
             congestion_experienced: packet.header.congestion_experienced(),
             feedback: packet.label.feedback(),
         };
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_packet(&packet.segment, arrived, now, &mut out);
+        let segment = &packet.segment;
+        let (sending, receiving, mut out) = self.halves(now);
+        match segment.destination() {
+            End::Sending(_) => sending.on_packet(segment, arrived, now, &mut out),
+            End::Receiving(_) => receiving.on_packet(segment, arrived, now, &mut out),
+        }
     }
 
-    fn on_lost(&mut self, segment: &Segment, now: Time) {
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_lost(segment, &mut out);
+    fn on_lost(&mut self, segment: &Segment) {
+        match segment.destination() {
+            End::Sending(_) => self.sending.on_lost(segment),
+            End::Receiving(_) => self.receiving.on_lost(segment),
+        }
     }
 
     fn on_alarm(&mut self, alarm: Alarm, now: Time) {
-        if let Some(timer) = alarm.of_transport() {
-            let (endpoints, mut out) = self.outlet(now);
-            endpoints.on_timer(timer, now, &mut out);
-            return;
-        }
         match alarm {
-            Alarm::StartFlow(flow) => self.start_flow(flow, now),
-            Alarm::StopFlow(flow) => {
-                if self.workload.stop(flow)
-                    && let Some(connection) = self.workload.flows[flow as usize].connection
-                {
-                    let (endpoints, mut out) = self.outlet(now);
-                    endpoints.stop(connection, &mut out);
+            Alarm::Transport(timer) => {
+                let (sending, receiving, mut out) = self.halves(now);
+                if timer.kind == TimerKind::DelayedAck {
+                    receiving.on_timer(timer, now, &mut out);
+                } else {
+                    sending.on_timer(timer, now, &mut out);
                 }
             }
-            Alarm::BeginTraffic(group) => {
-                self.workload.begin(group as usize, &mut self.scheduler);
-                self.end_if_nothing_can_happen();
-            }
-            Alarm::StopTraffic(group) => self.stop_group(group, now),
-            Alarm::WakeTraffic(group) => {
-                self.workload.wake(group as usize, &mut self.scheduler);
-            }
             Alarm::Feedback(switch) => self.send_feedback(switch, now),
-            _ => unreachable!("all other alarms are the transport's"),
         }
     }
 
@@ -359,13 +394,13 @@ impl<'p, P: Port> Simulation<'p, P> {
             let notice = self.notices[next];
             next += 1;
             match notice {
-                Notice::Lost(segment) => self.on_lost(&segment, now),
-                Notice::Arrived(subflow) => self.record_changes(subflow, now),
+                Notice::Lost(segment) => self.on_lost(&segment),
+                Notice::Arrived(end) => self.record_changes(end, now),
                 Notice::Straddling(straddler) => self.divide(straddler, now),
                 Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
-                Notice::Finished(connection) => self.on_finished(connection),
-                Notice::Failed => self.end_if_nothing_can_happen(),
-                Notice::Gone(connection) => self.on_gone(connection),
+                Notice::Finished(connection) => self.on_finished(connection, now),
+                Notice::Failed => self.expect(now + self.reaction, Whose::Run, Act::Look),
+                Notice::Closed(connection) => self.leaving.push_back(self.sending.flow(connection)),
             }
         }
         self.notices.clear();

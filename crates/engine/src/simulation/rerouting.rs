@@ -3,9 +3,10 @@
 use super::Simulation;
 use crate::outlet::SubflowRoutes;
 use crate::paths::SubflowPaths;
+use crate::spray::SubflowEnds;
 use pathweave_fabric::LinkId;
 use pathweave_network::Port;
-use pathweave_transport::SubflowIndex;
+use pathweave_transport::{End, SendingSubflow};
 use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
@@ -18,16 +19,16 @@ impl<P: Port> Simulation<'_, P> {
         {
             return;
         }
-        for number in self.workload.active.iter().copied().collect::<Vec<u32>>() {
+        for number in self.workload.active.clone() {
             let flow = &self.workload.flows[number as usize];
-            let Some(connection) = flow.connection else {
+            let Some(halves) = flow.halves else {
                 continue;
             };
-            for (subflow, index) in (0..).zip(self.endpoints.subflows(connection)) {
+            for ends in self.ends(number, halves) {
                 let flow = &self.workload.flows[number as usize];
-                let paths = self.routing.paths(self.plan, number, flow, subflow);
-                if !self.takes(index, &paths) {
-                    self.change_routes(index, &paths);
+                let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
+                if !self.takes(ends.sending, &paths) {
+                    self.change_routes(ends, &paths);
                 }
             }
         }
@@ -35,14 +36,14 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// Whether a subflow's routes are these paths.
-    fn takes(&self, SubflowIndex(place): SubflowIndex, paths: &SubflowPaths) -> bool {
+    fn takes(&self, SendingSubflow(place): SendingSubflow, paths: &SubflowPaths) -> bool {
         let is = |route, path: &[LinkId]| {
             let links = self.network.links_of(route).into_iter();
             links.map(LinkId).eq(path.iter().copied())
         };
         match &paths.spread {
             Some(spread) => {
-                let own = self.sprays.of(SubflowIndex(place));
+                let own = self.sprays.of(SendingSubflow(place));
                 own.len() == spread.len()
                     && own
                         .iter()
@@ -57,9 +58,8 @@ impl<P: Port> Simulation<'_, P> {
 
     /// What a subflow sends from now on takes other paths. The old routes are given back with the
     /// connection, for packets may still be on them.
-    fn change_routes(&mut self, index: SubflowIndex, paths: &SubflowPaths) {
-        let SubflowIndex(place) = index;
-        let place = place as usize;
+    fn change_routes(&mut self, ends: SubflowEnds, paths: &SubflowPaths) {
+        let place = ends.sending.0 as usize;
         let Some(old) = self.routes[place].take() else {
             return;
         };
@@ -67,19 +67,21 @@ impl<P: Port> Simulation<'_, P> {
             self.retired.resize(place + 1, Vec::new());
         }
         self.retired[place].extend((!old.sprayed).then_some(old));
-        self.retired[place].extend(self.sprays.take(index));
-        let routes = self.add_subflow_routes(index, paths);
-        self.routes[place] = Some(SubflowRoutes {
-            captured: old.captured,
-            ..routes
-        });
+        self.retired[place].extend(self.sprays.take(ends.sending));
+        let routes = self.add_subflow_routes(ends, paths);
+        self.routes[place] = Some(routes);
+        let (sending, receiving) = (End::Sending(ends.sending), End::Receiving(ends.receiving));
+        self.departures
+            .change(sending, routes.forward, routes.sprayed);
+        self.departures
+            .change(receiving, routes.back, routes.sprayed);
         self.path_of[place] = self.path_list.place(paths);
     }
 
     /// Adds routes for a subflow's paths, and gives the one that stands for them.
     pub(super) fn add_subflow_routes(
         &mut self,
-        index: SubflowIndex,
+        ends: SubflowEnds,
         paths: &SubflowPaths,
     ) -> SubflowRoutes {
         let Some(spread) = &paths.spread else {
@@ -93,7 +95,7 @@ impl<P: Port> Simulation<'_, P> {
             })
             .collect();
         let first = all.first().copied();
-        self.sprays.set(index, all);
+        self.sprays.set(ends, all);
         first.unwrap_or_else(|| self.add_routes(&paths.forward, &paths.back, false))
     }
 
@@ -103,7 +105,6 @@ impl<P: Port> Simulation<'_, P> {
             forward: add(forward),
             back: add(back),
             sprayed,
-            captured: false,
         }
     }
 }

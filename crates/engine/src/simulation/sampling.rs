@@ -8,19 +8,19 @@ use crate::windows::link_marks;
 use pathweave_fabric::LinkId;
 use pathweave_network::{Packet, Port};
 use pathweave_scenario::Sampling;
-use pathweave_transport::{ConnectionId, Kind, Segment, SubflowIndex};
+use pathweave_transport::{End, Kind, Segment, SendingSubflow};
 use pathweave_units::Time;
 
 impl<P: Port> Simulation<'_, P> {
     pub(super) fn sample_rates(&mut self, now: Time) {
         let since = self.straddling.add_boundary(now);
         self.series.rates.begin_rows(now, since);
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let received = self.endpoints.subflow(index).first_bytes as f64;
+            for (subflow, index) in self.receiving.subflows(halves.receiving).enumerate() {
+                let received = self.receiving.subflow(index).first_bytes as f64;
                 let before = &mut self.series.received_before[index.0 as usize];
                 let bytes = received - *before;
                 *before = received;
@@ -38,9 +38,12 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     /// A flow has ended: what it received since the last sample of rates is kept for the next.
-    pub(super) fn keep_remainders(&mut self, number: u32, connection: ConnectionId) {
-        for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-            let received = self.endpoints.subflow(index).first_bytes as f64;
+    pub(super) fn keep_remainders(&mut self, number: u32) {
+        let Some(halves) = self.workload.flows[number as usize].halves else {
+            return;
+        };
+        for (subflow, index) in self.receiving.subflows(halves.receiving).enumerate() {
+            let received = self.receiving.subflow(index).first_bytes as f64;
             let bytes = received - self.series.received_before[index.0 as usize];
             self.series
                 .rates
@@ -51,12 +54,12 @@ impl<P: Port> Simulation<'_, P> {
     /// A row with the present window, which since the last row was as `extent` says.
     fn window_row(
         &self,
-        index: SubflowIndex,
+        index: SendingSubflow,
         (flow, subflow): (u32, u32),
         extent: Extent,
         now: Time,
     ) -> WindowRow {
-        let path = self.endpoints.subflow(index).path;
+        let path = self.sending.subflow(index).path;
         WindowRow {
             at: now,
             flow,
@@ -69,12 +72,12 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn sample_windows(&mut self, now: Time) {
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let path = self.endpoints.subflow(index).path;
+            for (subflow, index) in self.sending.subflows(halves.sending).enumerate() {
+                let path = self.sending.subflow(index).path;
                 if path.state.is_open() {
                     let course = &mut self.series.window_courses[index.0 as usize];
                     let course = course.get_or_insert_with(|| Course::begin(now, path.window));
@@ -87,12 +90,12 @@ impl<P: Port> Simulation<'_, P> {
     }
 
     pub(super) fn sample_rtts(&mut self, now: Time) {
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let path = self.endpoints.subflow(index).path;
+            for (subflow, index) in self.sending.subflows(halves.sending).enumerate() {
+                let path = self.sending.subflow(index).path;
                 if path.state.is_open() && path.has_rtt() {
                     self.series.rtts.push(RttRow {
                         at: now,
@@ -107,30 +110,25 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    /// The flow of a subflow, and its number in the flow.
-    pub(super) fn owner(&self, index: SubflowIndex) -> (u32, u32) {
-        let connection = self.endpoints.connection(index);
-        let first = self.endpoints.subflows(connection).next();
-        let subflow = index.0 - first.map_or(index.0, |first| first.0);
-        (self.flow_of[connection.0 as usize], subflow)
-    }
-
     /// A packet has arrived at its host over this link: captures it, and asks for a look at what it will change.
     /// The packet comes by value, and the look by a notice, so that runs in which nothing is recorded
     /// pay one branch and keep the packet in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn watch(&mut self, link: u32, packet: Packet<Segment, P::Label>, now: Time) {
-        let subflow = packet.segment.subflow;
-        if packet.segment.kind == Kind::Data && self.straddling.is_possible(now) {
+        let end = packet.segment.destination();
+        if let End::Receiving(subflow) = end
+            && packet.segment.kind == Kind::Data
+            && self.straddling.is_possible(now)
+        {
             self.notices.push(Notice::Straddling(Straddler {
                 link,
                 size: packet.header.size,
                 subflow,
-                first_bytes: self.endpoints.subflow(subflow).first_bytes,
+                first_bytes: self.receiving.subflow(subflow).first_bytes,
             }));
         }
-        self.notices.push(Notice::Arrived(subflow));
+        self.notices.push(Notice::Arrived(end));
         if !self.captures.is_empty() {
             self.capture_arrival(&packet, now);
         }
@@ -146,11 +144,11 @@ impl<P: Port> Simulation<'_, P> {
     /// A data packet has arrived that may have begun to arrive before an interval ended.
     pub(super) fn divide(&mut self, straddler: Straddler, now: Time) {
         let index = straddler.subflow;
-        let payload = self.endpoints.subflow(index).first_bytes - straddler.first_bytes;
+        let payload = self.receiving.subflow(index).first_bytes - straddler.first_bytes;
         if payload == 0 {
             return; // its data had come before
         }
-        let (flow, subflow) = self.owner(index);
+        let (flow, subflow) = self.receiving.owner(index);
         let parts = self
             .straddling
             .parts(straddler.link, straddler.size, payload, now);
@@ -163,35 +161,41 @@ impl<P: Port> Simulation<'_, P> {
         self.series.received_before[index.0 as usize] += moved;
     }
 
-    /// A packet of this subflow has arrived at a host: records what it changed.
-    pub(super) fn record_changes(&mut self, index: SubflowIndex, now: Time) {
-        match self.plan.record.windows {
-            Some(Sampling::OnChange) => self.record_window_if_changed(index, now),
-            Some(Sampling::Every(_)) => self.follow_window(index, now),
-            None => {}
-        }
-        if self.plan.record.rtts.is_some() {
-            self.record_rtt_if_sampled(index, now);
-        }
-        if self.recoveries.any_pending() {
-            self.note_recovery(index, now);
+    /// A packet has arrived at this end of a subflow: records what it changed there.
+    pub(super) fn record_changes(&mut self, end: End, now: Time) {
+        match end {
+            End::Sending(subflow) => {
+                match self.plan.record.windows {
+                    Some(Sampling::OnChange) => self.record_window_if_changed(subflow, now),
+                    Some(Sampling::Every(_)) => self.follow_window(subflow, now),
+                    None => {}
+                }
+                if self.plan.record.rtts.is_some() {
+                    self.record_rtt_if_sampled(subflow, now);
+                }
+            }
+            End::Receiving(subflow) => {
+                if self.recoveries.any_pending() {
+                    self.note_recovery(subflow, now);
+                }
+            }
         }
         self.decide_what_to_watch(now);
     }
 
-    fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {
+    fn record_window_if_changed(&mut self, index: SendingSubflow, now: Time) {
         let place = index.0 as usize;
-        let path = self.endpoints.subflow(index).path;
+        let path = self.sending.subflow(index).path;
         if path.state.is_open() && path.window != self.series.window_before[place] {
             self.series.window_before[place] = path.window;
             let extent = Extent::constant(path.window);
-            let row = self.window_row(index, self.owner(index), extent, now);
+            let row = self.window_row(index, self.sending.owner(index), extent, now);
             self.series.windows.push(row);
         }
     }
 
-    fn follow_window(&mut self, index: SubflowIndex, now: Time) {
-        let path = self.endpoints.subflow(index).path;
+    fn follow_window(&mut self, index: SendingSubflow, now: Time) {
+        let path = self.sending.subflow(index).path;
         if path.state.is_open() {
             let course = &mut self.series.window_courses[index.0 as usize];
             match course {
@@ -201,9 +205,9 @@ impl<P: Port> Simulation<'_, P> {
         }
     }
 
-    fn record_rtt_if_sampled(&mut self, index: SubflowIndex, now: Time) {
+    fn record_rtt_if_sampled(&mut self, index: SendingSubflow, now: Time) {
         let place = index.0 as usize;
-        let view = self.endpoints.subflow(index);
+        let view = self.sending.subflow(index);
         let samples = Some(view.rtts.samples());
         // The handshake's sample comes before all others and is not among the counted ones.
         if view.path.has_rtt() && samples != self.series.rtts_before[place] {
@@ -213,7 +217,7 @@ impl<P: Port> Simulation<'_, P> {
                 self.series.rtt_samples[place].add(rtt);
                 return;
             }
-            let (flow, subflow) = self.owner(index);
+            let (flow, subflow) = self.sending.owner(index);
             self.series.rtts.push(RttRow {
                 at: now,
                 flow,

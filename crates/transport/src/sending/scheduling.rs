@@ -1,15 +1,16 @@
 //! What may be sent, and on which subflow.
 
-use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
+use super::Sending;
+use super::connection::Connection;
+use super::cut_round::CutRound;
+use super::subflow::Sender;
 use crate::SegmentScheduler;
-use crate::connection::Connection;
-use crate::cut_round::CutRound;
+use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
-use crate::sender::Sender;
 use pathweave_control::{Feedback, Path, Paths};
 use pathweave_units::{Bytes, Time};
 
-impl Endpoints {
+impl Sending {
     /// Sends everything that windows and data allow: lost segments on their own subflows first,
     /// then new data as the scheduler says.
     #[inline]
@@ -78,7 +79,7 @@ impl Endpoints {
             let held = path.pacing_rate.is_some() && sender.pace_from > now;
             if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
                 sender.pace_timer_at = sender.pace_from;
-                out.wake(Timer::Pace(SubflowIndex(index)), sender.pace_from);
+                out.wake(sender.timer(TimerKind::Pace, index), sender.pace_from);
             }
         }
     }
@@ -86,7 +87,7 @@ impl Endpoints {
     pub(super) fn on_pace_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         if sender.pace_timer_at != now {
-            return; // of an earlier connection, or set again
+            return; // set again
         }
         sender.pace_timer_at = Time::MAX;
         let place = sender.connection;
@@ -169,7 +170,7 @@ impl Endpoints {
             reduction.sent += 1;
         }
         sender.sent_packets += 1;
-        sender.in_network += 1;
+        sender.in_network = sender.in_network.wrapping_add(1);
         let size =
             connection.payload(data) + connection.config.overhead() + connection.header_bytes;
         let mut feedback = Feedback::None;
@@ -190,7 +191,7 @@ impl Endpoints {
             feedback,
         };
         let segment = Segment {
-            subflow: SubflowIndex(index),
+            to: sender.to,
             kind: Kind::Data,
             flag: data + 1 == connection.total,
             ce_echo: 0,
@@ -204,7 +205,7 @@ impl Endpoints {
         if sender.deadline == Time::MAX {
             self.start_retransmission_timer(index, now, out);
         }
-        out.send(segment.subflow, Direction::Forward, shape, segment);
+        out.send(Sending::end(index), shape, segment);
     }
 }
 

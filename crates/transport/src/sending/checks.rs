@@ -1,10 +1,10 @@
 //! What a connection must keep to after every acknowledgement: the feature `checks`.
 
-use super::Endpoints;
+use super::Sending;
+use super::subflow::Phase;
 use crate::Recovery;
-use crate::sender::Phase;
 
-impl Endpoints {
+impl Sending {
     /// Windows and what is in flight agree with the scoreboards of the connection that a subflow belongs to.
     ///
     /// # Panics

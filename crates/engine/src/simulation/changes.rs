@@ -1,8 +1,7 @@
-//! What is due at given times: changes of links, windows of measurement, samples, the end.
+//! What is due at given times: changes of links, windows of measurement, samples.
 
 use super::Simulation;
 use crate::outlet::Notice;
-use crate::results::Verdict;
 use crate::series::Beat;
 use crate::windows::Window;
 use pathweave_fabric::LinkId;
@@ -28,14 +27,13 @@ impl<P: Port> Simulation<'_, P> {
             &self.window_beat,
             &self.rtt_beat,
             &self.queue_beat,
+            &self.feedback_beat,
         ]
         .map(Beat::next);
-        let stop = self.plan.stop.at.unwrap_or(Time::MAX);
         beats
             .into_iter()
-            .fold(change.min(window).min(stop), Time::min)
+            .fold(change.min(window), Time::min)
             .min(self.routing.next_detection())
-            .min(self.workload.next_closing())
             .min(self.map.next())
     }
 
@@ -55,6 +53,9 @@ impl<P: Port> Simulation<'_, P> {
         if self.routing.next_detection() <= now {
             self.reroute(now);
         }
+        if self.feedback_beat.is_due(now) {
+            self.end_feedback_period();
+        }
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
         }
@@ -70,13 +71,6 @@ impl<P: Port> Simulation<'_, P> {
         }
         if self.map.is_due(now) {
             self.sample_map(now);
-        }
-        if self.workload.next_closing() <= now {
-            self.workload.close();
-            self.end_if_nothing_can_happen();
-        }
-        if self.plan.stop.at.is_some_and(|at| at <= now) {
-            self.workload.ended = Some(Verdict::Stopped);
         }
     }
 
