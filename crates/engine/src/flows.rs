@@ -182,8 +182,19 @@ pub(crate) fn totals(
     connection: SendingId,
     scratch: &mut RttHistogram,
 ) -> FlowTotals {
-    scratch.clear();
     let mut totals = FlowTotals::default();
+    let mut subflows = sending.subflows(connection);
+    if let (Some(only), None) = (subflows.next(), subflows.next()) {
+        let view = sending.subflow(only);
+        totals.retransmits = view.retransmits;
+        totals.reinjected = view.reinjected;
+        totals.timeouts = view.timeouts;
+        totals.marks = view.marks;
+        totals.rtt_mean = view.rtts.mean();
+        totals.rtt_p99 = view.rtts.percentile(0.99);
+        return totals;
+    }
+    scratch.clear();
     for subflow in sending.subflows(connection) {
         let view = sending.subflow(subflow);
         totals.retransmits += view.retransmits;
