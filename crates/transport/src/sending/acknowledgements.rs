@@ -118,6 +118,9 @@ impl Sending {
             };
             let paths = &mut Paths::new(&mut connection.paths);
             connection.controller.on_ack(paths, number, &ack);
+            if paths.changed_beyond(number) {
+                connection.blocked = false;
+            }
         }
         if connection.config.has_cut_rounds() {
             self.follow_cut(index, before, segment.ce_echo > 0, &progress);
@@ -130,7 +133,7 @@ impl Sending {
         if progress.send_first {
             self.send_lost(index, now, out);
         }
-        self.send_what_may_be_sent(place, now, out);
+        self.send_after_ack(index, place, now, out);
     }
 
     /// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate

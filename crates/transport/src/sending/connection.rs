@@ -101,6 +101,9 @@ pub(crate) struct Connection {
     pub subflow_window: u32,
     /// Where packets differ in size.
     pub segmentation: Option<Box<Segmentation>>,
+    /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
+    /// was, and nothing but acknowledgements has come since.
+    pub blocked: bool,
     /// Everything has been acknowledged.
     pub closed: bool,
 }
@@ -170,6 +173,7 @@ impl Connection {
             receive_window,
             subflow_window,
             segmentation,
+            blocked: false,
             closed: false,
             config,
         }
@@ -179,6 +183,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn lose(&mut self, number: SubflowId, loss: Loss, flight: u32, now: Time) {
+        self.blocked = false;
         let path = &mut self.paths[number.0 as usize];
         if self.config.ssthresh_from == SsthreshFrom::Flight {
             path.loss_limit = f64::from(flight.max(1));
@@ -192,6 +197,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, number: SubflowId, change: Change) {
+        self.blocked = false;
         self.paths[number.0 as usize].state = change.state();
         let paths = &mut Paths::new(&mut self.paths);
         self.controller.on_subflow(paths, number, change);

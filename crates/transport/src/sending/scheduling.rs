@@ -11,6 +11,55 @@ use pathweave_control::{Feedback, Path, Paths};
 use pathweave_units::{Bytes, Time};
 
 impl Sending {
+    /// Sends what an acknowledgement of this subflow lets go: the same as [`Sending::send_what_may_be_sent`],
+    /// without a look at its siblings where none of them can have come to have room. They had none when sending
+    /// last ended; since then only this subflow's flight and window have changed.
+    #[inline]
+    pub(super) fn send_after_ack(
+        &mut self,
+        index: u32,
+        place: u32,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let connection = &self.connections[place as usize];
+        let alone = connection.paths.len() == 1 || connection.blocked;
+        if !alone
+            || connection.explicit
+            || connection.segmentation.is_some()
+            || connection.next_data >= connection.joins_from
+            || self.senders[index as usize].board.lost() > 0
+        {
+            self.send_what_may_be_sent(place, now, out);
+            return;
+        }
+        loop {
+            let connection = &mut self.connections[place as usize];
+            if !connection.has_data() {
+                self.send_what_may_be_sent(place, now, out);
+                return;
+            }
+            let sender = &self.senders[index as usize];
+            let number = sender.number.0;
+            let path = &connection.paths[number as usize];
+            if !may_take(connection, path, sender, now) {
+                connection.window_limited = true;
+                #[cfg(feature = "checks")]
+                self.check_blocked(place, now);
+                return;
+            }
+            let Some(data) = connection.take_data() else {
+                continue; // what was to be sent again has been delivered since
+            };
+            connection.turn = if number + 1 == connection.count() {
+                0
+            } else {
+                number + 1
+            };
+            self.send_new(index, data, now, out);
+        }
+    }
+
     /// Sends everything that windows and data allow: lost segments on their own subflows first,
     /// then new data as the scheduler says.
     #[inline]
@@ -43,6 +92,7 @@ impl Sending {
                     .zip(&connection.paths)
                     .any(|(sender, path)| path.is_active() && sender.board.lost() > 0);
                 self.connections[place as usize].window_limited = losses_wait;
+                self.connections[place as usize].blocked = false;
                 if losses_wait && self.connections[place as usize].is_paced() {
                     self.wait_for_pace(place, now, out);
                 }
@@ -50,6 +100,7 @@ impl Sending {
             }
             let Some(index) = self.choose(place, now) else {
                 self.connections[place as usize].window_limited = true;
+                self.connections[place as usize].blocked = true;
                 if self.connections[place as usize].is_paced() {
                     self.wait_for_pace(place, now, out);
                 }
@@ -217,7 +268,7 @@ fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 
 /// Whether a subflow may take new data.
 #[inline(always)]
-fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
+pub(super) fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
     sender.has_room(path)
         && path.is_active()
         && path.may_send
