@@ -35,7 +35,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-linux test-instructions random fuzz validate validate-ns2 validate-testbed reproduce bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions random fuzz validate validate-ns2 validate-testbed reproduce bench mutants lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -47,7 +47,7 @@ demo: setup
 
 # The report's page is tried in a browser where there is one; REQUIRE_CHROMIUM=yes insists.
 test: export PATHWEAVE_REQUIRE_CHROMIUM := $(REQUIRE_CHROMIUM)
-test: test-core test-linux random test-instructions
+test: test-core test-rounds test-linux random test-instructions
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 		echo "left out: the report's page in a browser (Debian, Ubuntu: apt install chromium)"
 	$(BIN)/pytest --quiet --numprocesses auto
@@ -101,6 +101,11 @@ fuzz-corpus: fuzz-build
 		mkdir -p target/fuzz/corpus/$$target; \
 		target/fuzz/$(HOST)/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
 	done
+
+# The hand-over of regions between threads, in all orders that loom can think of.
+test-rounds: export RUSTFLAGS := --cfg loom
+test-rounds: tools
+	cargo test --quiet --release --package pathweave-rounds --test orders --target-dir target/loom
 
 # What a packet-hop costs, against what is recorded in benches/instructions.json.
 test-instructions: setup

@@ -159,37 +159,47 @@ impl Path {
 }
 
 /// All subflows of a connection, by number.
-pub struct Paths<'a>(&'a mut [Path]);
+pub struct Paths<'a> {
+    paths: &'a mut [Path],
+    /// A bit for each subflow that may have been changed; the last is of all from the 64th on.
+    changed: u64,
+}
 
 impl<'a> Paths<'a> {
     /// Lends a connection's paths to a controller.
     #[inline]
     pub fn new(paths: &'a mut [Path]) -> Paths<'a> {
-        Paths(paths)
+        Paths { paths, changed: 0 }
     }
 
     /// Number of subflows that have ever opened or are opening.
     #[inline]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.paths.len()
+    }
+
+    /// Whether any other subflow than this may have been changed.
+    #[inline]
+    pub fn changed_beyond(&self, r: SubflowId) -> bool {
+        r.0 >= 63 || self.changed & !(1 << r.0) != 0
     }
 
     /// Whether there is no subflow at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.paths.is_empty()
     }
 
     /// All subflows, in the order of their numbers.
     #[inline]
     pub fn iter(&self) -> core::slice::Iter<'_, Path> {
-        self.0.iter()
+        self.paths.iter()
     }
 
     /// The subflows that are coupled: open, not failed and not on standby.
     #[inline]
     pub fn active(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter(|path| path.is_active())
+        self.paths.iter().filter(|path| path.is_active())
     }
 
     /// Of these, the subflows that may take new data: a controller has not suspended them.
@@ -203,14 +213,15 @@ impl Index<SubflowId> for Paths<'_> {
     type Output = Path;
     #[inline]
     fn index(&self, r: SubflowId) -> &Path {
-        &self.0[r.0 as usize]
+        &self.paths[r.0 as usize]
     }
 }
 
 impl IndexMut<SubflowId> for Paths<'_> {
     #[inline]
     fn index_mut(&mut self, r: SubflowId) -> &mut Path {
-        &mut self.0[r.0 as usize]
+        self.changed |= 1 << r.0.min(63);
+        &mut self.paths[r.0 as usize]
     }
 }
 
@@ -280,8 +291,19 @@ mod tests {
         assert_eq!(paths[SubflowId(1)].window, 2.5);
         assert!(paths.iter().map(|path| path.window).eq([1.0, 2.5, 3.0]));
         assert!(paths.active().map(|path| path.window).eq([1.0, 3.0]));
+        assert!(!paths.changed_beyond(SubflowId(1)) && paths.changed_beyond(SubflowId(0)));
         paths[SubflowId(1)].may_send = false;
         paths[SubflowId(2)].may_send = false;
         assert!(paths.sending().map(|path| path.window).eq([1.0]));
+        assert!(paths.changed_beyond(SubflowId(1)));
+        let mut many: [Path; 70] = core::array::from_fn(|_| Path::new(1.0, 1.0, 9.0));
+        let mut paths = Paths::new(&mut many);
+        paths[SubflowId(65)].window = 2.0;
+        // Beyond the 63rd it is not known which.
+        assert!(
+            [0, 62, 63, 65]
+                .iter()
+                .all(|&r| paths.changed_beyond(SubflowId(r)))
+        );
     }
 }

@@ -5,7 +5,9 @@ use crate::scheduler::Scheduler;
 use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
-use pathweave_network::{AgentSetup, Fmp, LinkSetup, Network, Places, Ports};
+use pathweave_network::{
+    AgentSetup, Fmp, LinkSetup, Network, Places, Ports, QueuesCounted, RouteTable,
+};
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::{Hosts, Program};
@@ -13,11 +15,22 @@ use pathweave_transport::EcnUse;
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
 
+/// In fabrics with more links the percentiles of queues come from a sample of the packets: looking at every queue
+/// that a packet joins costs a tenth of a hop.
+const MOST_LINKS_COUNTED: usize = 256;
+
 /// The ports of a plan's links.
 pub(crate) fn network<S: Copy + Default, P: Ports>(plan: &Plan, router: &Router) -> Network<S, P> {
+    let links = links(plan, router);
+    let places = Places::new(&links);
+    region_network(plan, &links, places, RouteTable::default())
+}
+
+/// What a plan's links are when the run begins.
+pub(crate) fn links(plan: &Plan, router: &Router) -> Vec<LinkSetup> {
     let links = plan.fabric.links.iter().zip(&plan.queues);
     let agent = agent(plan, router).map(Arc::new);
-    let setups: Vec<LinkSetup> = links
+    links
         .map(|(link, &queue)| LinkSetup {
             from: link.from.0,
             to: link.to.0,
@@ -29,8 +42,22 @@ pub(crate) fn network<S: Copy + Default, P: Ports>(plan: &Plan, router: &Router)
                 .shared_buffer
                 .filter(|_| plan.fabric.node(link.from).host_index().is_none()),
         })
-        .collect();
-    let mut network = Network::new(&setups, |link| {
+        .collect()
+}
+
+/// The ports of those links that begin in a region.
+pub(crate) fn region_network<S: Copy + Default, P: Ports>(
+    plan: &Plan,
+    links: &[LinkSetup],
+    places: Places,
+    table: RouteTable,
+) -> Network<S, P> {
+    let counted = match (links.len() > MOST_LINKS_COUNTED, plan.record.queues) {
+        (false, _) => QueuesCounted::All,
+        (true, None) => QueuesCounted::Sampled,
+        (true, Some(_)) => QueuesCounted::SampledAndAll,
+    };
+    let mut network = Network::in_region(links, places, table, counted, |link| {
         Stream::new(plan.seed, "port", u64::from(link))
     });
     if let RoutingKind::Fmp(config) = &plan.routing {
@@ -82,7 +109,7 @@ pub(crate) fn scheduler(plan: &Plan, places: &Places) -> Scheduler {
         .iter()
         .map(|link| link.rate.time_for(full_packet))
         .min();
-    let links = plan.fabric.links.len() as u32;
+    let links = places.count() + places.inlets().len() as u32;
     let spacing = shortest.unwrap_or(Time::from_micros(1)) / u64::from(links.max(1));
     Scheduler::new(
         places,
@@ -90,12 +117,6 @@ pub(crate) fn scheduler(plan: &Plan, places: &Places) -> Scheduler {
         spacing,
         plan.seed,
     )
-}
-
-/// A schedule for timers alone.
-pub(crate) fn timers(plan: &Plan) -> Scheduler {
-    let far = Time::from_micros(1);
-    Scheduler::new(&Places::default(), far, far, plan.seed)
 }
 
 /// What traffic needs to know of a fabric.

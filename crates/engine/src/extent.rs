@@ -123,7 +123,7 @@ impl Samples {
 ///
 /// The queue is shortest just before an arrival, which finds it so. After one it is longer by the packet that
 /// came, which the next arrival finds if no other leaves before: the greatest is at most one packet too small.
-/// It costs the packets nothing, as ports count what arrivals find in any case.
+/// Ports count what arrivals find in any case; in large fabrics, only where queues are recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueCourse {
     /// What arrivals had found at the last look.

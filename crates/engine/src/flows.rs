@@ -1,9 +1,13 @@
 //! The flows of a run: what they are, and what became of them.
 
+use crate::region::RegionId;
 use crate::workload::subflow_count;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
-use pathweave_transport::{ConnectionId, Endpoints, RttHistogram, SubflowView};
+use pathweave_transport::{
+    ReceivingId, ReceivingSubflow, ReceivingView, RttHistogram, Sending, SendingId, SendingSubflow,
+    SendingView,
+};
 use pathweave_units::{Bytes, Time};
 
 /// How a flow ended.
@@ -39,6 +43,26 @@ impl Ending {
     }
 }
 
+/// The places of a flow's two halves, and their regions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halves {
+    pub source: RegionId,
+    pub destination: RegionId,
+    pub sending: SendingId,
+    pub receiving: ReceivingId,
+}
+
+/// A subflow: its flow's number, its own in the flow, and the places of its halves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubflowEnds {
+    pub flow: u32,
+    pub subflow: u32,
+    pub source: RegionId,
+    pub destination: RegionId,
+    pub sending: SendingSubflow,
+    pub receiving: ReceivingSubflow,
+}
+
 /// A flow, from the moment that a traffic group asked for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -54,7 +78,6 @@ pub(crate) struct Flow {
     /// Its connection exists already: it answers a request.
     pub established: bool,
     pub start: Time,
-    pub stop: Option<Time>,
     /// Its time to start has come, and it has.
     pub started: bool,
     /// Its own `stop` or that of its group has come.
@@ -63,7 +86,8 @@ pub(crate) struct Flow {
     pub end: Option<Time>,
     /// When it would have been alone in the fabric.
     pub ideal: Option<Time>,
-    pub connection: Option<ConnectionId>,
+    /// Where its two halves stand, while they do.
+    pub halves: Option<Halves>,
     pub delivered: Bytes,
     pub stalled: bool,
 }
@@ -82,12 +106,11 @@ impl Flow {
             listed: start.listed,
             established: start.established,
             start: start.at,
-            stop: start.stop,
             started: false,
             stopped: false,
             end: None,
             ideal: None,
-            connection: None,
+            halves: None,
             delivered: Bytes::ZERO,
             stalled: false,
         }
@@ -143,13 +166,19 @@ pub(crate) struct SubflowRow {
 }
 
 impl SubflowRow {
-    pub fn new(flow: u32, subflow: u32, view: &SubflowView<'_>, path: u32) -> SubflowRow {
+    pub fn new(
+        flow: u32,
+        subflow: u32,
+        view: &SendingView<'_>,
+        arrived: &ReceivingView,
+        path: u32,
+    ) -> SubflowRow {
         SubflowRow {
             flow,
             subflow,
             opened: view.is_open.then_some(view.opened),
-            received: view.received_bytes,
-            first: view.first_bytes,
+            received: arrived.received_bytes,
+            first: arrived.first_bytes,
             sent_packets: view.sent_packets,
             retransmits: view.retransmits,
             reinjected: view.reinjected,
@@ -164,14 +193,25 @@ impl SubflowRow {
 
 /// Adds up a connection's subflows. `scratch` is emptied and filled.
 pub(crate) fn totals(
-    endpoints: &Endpoints,
-    connection: ConnectionId,
+    sending: &Sending,
+    connection: SendingId,
     scratch: &mut RttHistogram,
 ) -> FlowTotals {
-    scratch.clear();
     let mut totals = FlowTotals::default();
-    for subflow in endpoints.subflows(connection) {
-        let view = endpoints.subflow(subflow);
+    let mut subflows = sending.subflows(connection);
+    if let (Some(only), None) = (subflows.next(), subflows.next()) {
+        let view = sending.subflow(only);
+        totals.retransmits = view.retransmits;
+        totals.reinjected = view.reinjected;
+        totals.timeouts = view.timeouts;
+        totals.marks = view.marks;
+        totals.rtt_mean = view.rtts.mean();
+        totals.rtt_p99 = view.rtts.percentile(0.99);
+        return totals;
+    }
+    scratch.clear();
+    for subflow in sending.subflows(connection) {
+        let view = sending.subflow(subflow);
         totals.retransmits += view.retransmits;
         totals.reinjected += view.reinjected;
         totals.timeouts += view.timeouts;

@@ -36,7 +36,7 @@ pub fn schedule(input: &[u8]) {
     let longest = Time::from_picos(1 << (longest % 40));
     let spacing = Time::from_picos(1 << (spacing % 24));
     let places = places();
-    let ranks = Ranks::new(SEED, places.links().into());
+    let ranks = Ranks::new(SEED, places.links().into(), places.all_links());
     let mut scheduler = Scheduler::new(&places, longest, spacing, SEED);
     // By time, rank and the order in which they were set.
     let mut expected: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
@@ -70,11 +70,11 @@ pub fn schedule(input: &[u8]) {
             }
             4 => {
                 // The number of this kind of timer in the rule.
-                const START_FLOW: u64 = 3;
-                scheduler.wake(Alarm::StartFlow(link), at);
+                const FEEDBACK: u64 = 4;
+                scheduler.wake(Alarm::Feedback(link), at);
                 serial += 1;
-                let key = (at, ranks.of_timer(at, START_FLOW, link), serial);
-                expected.insert(key, Event::Timer(Alarm::StartFlow(link)));
+                let key = (at, ranks.of_timer(at, FEEDBACK, link, 0), serial);
+                expected.insert(key, Event::Timer(Alarm::Feedback(link)));
             }
             _ => {
                 let first = expected

@@ -1,37 +1,40 @@
 //! The packet-level simulator: runs a [`Plan`](pathweave_scenario::Plan) and returns tables.
 //!
-//! A run is single-threaded and deterministic: the same plan gives the same bits anywhere.
+//! A run is deterministic: the same plan gives the same bits anywhere, whatever the number of threads.
 
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod base_rtt;
 mod build;
 mod capacity;
 mod capture;
+mod division;
 mod ended;
 mod extent;
+mod finishes;
 mod flow_list;
 mod flows;
 mod fluid;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod ideal;
+mod into_host;
 pub mod live;
-mod look_ahead;
 mod map;
 mod memory;
-mod outlet;
 mod paths;
 mod progress;
 mod ranks;
 mod rates;
 mod recovery;
+mod region;
+mod regions;
 mod results;
 mod routing;
 mod scheduler;
 mod series;
 mod simulation;
-mod spray;
 mod straddling;
 mod table;
 mod wheel;
@@ -39,6 +42,7 @@ mod windows;
 mod workload;
 
 pub use capture::Capture;
+pub use division::Cut;
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
     flow,
@@ -46,5 +50,5 @@ pub use fluid::{
 pub use memory::peak_rss_mb;
 pub use progress::Progress;
 pub use results::{Counters, Output, Verdict};
-pub use simulation::{RunError, run, run_with_departure_ports};
+pub use simulation::{RunError, run, run_in_regions, run_with_departure_ports};
 pub use table::{Column, Table, results_hash};

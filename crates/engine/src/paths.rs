@@ -4,8 +4,13 @@ use crate::flows::Flow;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
+use pathweave_random::mix;
 use pathweave_scenario::Plan;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Most paths have no more links.
+const USUAL_LINKS: usize = 8;
 
 /// A subflow's paths.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +45,11 @@ impl SubflowPaths {
             subflow,
             pinned,
         };
-        let mut paths = SubflowPaths::default();
+        let mut paths = SubflowPaths {
+            forward: Vec::with_capacity(USUAL_LINKS),
+            back: Vec::with_capacity(USUAL_LINKS),
+            ..SubflowPaths::default()
+        };
         router.data_path(&request, &mut paths.forward);
         match pinned_back {
             Some(links) => paths.back.extend_from_slice(links),
@@ -67,7 +76,30 @@ pub(crate) fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathList {
     pub paths: Vec<Vec<LinkId>>,
-    places: BTreeMap<Vec<LinkId>, u32>,
+    /// Only looked up, never walked through, so that its order cannot reach any result.
+    places: HashMap<Vec<LinkId>, u32, BuildHasherDefault<LinksHasher>>,
+}
+
+/// Hashes lists of links, which are no secret and need no keyed hash.
+#[derive(Clone, Debug, Default)]
+struct LinksHasher(u64);
+
+impl Hasher for LinksHasher {
+    fn finish(&self) -> u64 {
+        mix(self.0)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+    fn write_usize(&mut self, count: usize) {
+        self.write_u32(count as u32);
+    }
+    fn write_u32(&mut self, link: u32) {
+        // An odd factor with its bits all over the word (from the golden ratio).
+        self.0 = (self.0.rotate_left(23) ^ u64::from(link)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 impl PathList {
@@ -77,6 +109,21 @@ impl PathList {
         match paths.spread {
             Some(_) => self.place_of(&[]),
             None => self.place_of(&paths.forward),
+        }
+    }
+
+    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does. No
+    /// path is added any more.
+    pub fn renumber<'a>(&mut self, places: impl Iterator<Item = &'a mut u32>) {
+        let mut old = std::mem::take(self).paths;
+        let mut renumbered = vec![u32::MAX; old.len()];
+        for place in places {
+            let path = *place as usize;
+            if renumbered[path] == u32::MAX {
+                renumbered[path] = self.paths.len() as u32;
+                self.paths.push(std::mem::take(&mut old[path]));
+            }
+            *place = renumbered[path];
         }
     }
 

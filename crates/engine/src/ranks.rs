@@ -15,6 +15,8 @@ pub(crate) struct Ranks {
     seed: u64,
     /// The link of each port: ranks do not depend on how ports are kept.
     links: Box<[u32]>,
+    /// Number of links in the whole fabric.
+    all: u32,
 }
 
 const ARRIVALS: u64 = 1 << 62;
@@ -23,11 +25,12 @@ const TIMERS: u64 = 1 << 63;
 const HASH_SHIFT: u32 = 2;
 
 impl Ranks {
-    /// Ranks of a run with this seed, where ports belong to these links.
-    pub fn new(seed: u64, links: Box<[u32]>) -> Ranks {
+    /// Ranks of a run with this seed, where ports belong to these links of a fabric with so many.
+    pub fn new(seed: u64, links: Box<[u32]>, all: u32) -> Ranks {
         Ranks {
             seed: mix(seed),
             links,
+            all,
         }
     }
 
@@ -37,16 +40,18 @@ impl Ranks {
         let link = self.links[port.0 as usize];
         let (class, number) = match event {
             LinkEvent::Departure => (0, link),
-            LinkEvent::Arrival => (ARRIVALS, link + self.links.len() as u32),
+            LinkEvent::Arrival => (ARRIVALS, link + self.all),
         };
         let mixed = mix(self.seed ^ at.as_picos() ^ (u64::from(number) << 40));
         (class | (mixed >> HASH_SHIFT), number)
     }
 
-    /// The rank of a timer at a time: after all links.
-    pub fn of_timer(&self, at: Time, kind: u64, id: u32) -> (u64, u32) {
-        let mixed = hash(&[self.seed, at.as_picos(), kind, u64::from(id)]);
-        (TIMERS | (mixed >> 1), id)
+    /// The rank of a timer at a time: after all links. It is named by its kind, a flow (or whatever else it
+    /// belongs to) and a subflow: numbers that are never used again.
+    pub fn of_timer(&self, at: Time, kind: u64, flow: u32, subflow: u16) -> (u64, u32) {
+        let name = (kind << 48) | (u64::from(subflow) << 32) | u64::from(flow);
+        let mixed = hash(&[self.seed, at.as_picos(), name]);
+        (TIMERS | (mixed >> 1), flow)
     }
 }
 
@@ -57,14 +62,14 @@ mod tests {
 
     #[test]
     fn departures_come_before_arrivals_and_arrivals_before_timers() {
-        let ranks = Ranks::new(3, (0..10).collect());
+        let ranks = Ranks::new(3, (0..10).collect(), 10);
         for picos in 0..1000 {
             let at = Time::from_picos(picos * 12_000_000);
             let of = |event| (0..10).map(move |port| (PortId(port), event));
             let departures = of(Departure).map(|(port, event)| ranks.of(at, port, event));
             let arrivals = || of(Arrival).map(|(port, event)| ranks.of(at, port, event));
             let timers = (0..10)
-                .map(|id| ranks.of_timer(at, id % 3, id as u32))
+                .map(|id| ranks.of_timer(at, id % 3, id as u32, 1))
                 .min();
             assert!(departures.max() < arrivals().min() && arrivals().max() < timers);
         }
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn no_link_is_favoured_over_time() {
-        let ranks = Ranks::new(1, (0..10).collect());
+        let ranks = Ranks::new(1, (0..10).collect(), 10);
         let rank = |at, port| ranks.of(at, PortId(port), Arrival);
         let first = (0..10_000u64)
             .map(|packet| Time::from_picos(packet * 12_000_000))
@@ -85,8 +90,8 @@ mod tests {
     #[test]
     fn ranks_go_by_links_and_not_by_ports() {
         let (straight, turned) = (
-            Ranks::new(1, (0..10).collect()),
-            Ranks::new(1, (0..10).rev().collect()),
+            Ranks::new(1, (0..10).collect(), 10),
+            Ranks::new(1, (0..10).rev().collect(), 10),
         );
         let at = Time::from_micros(3);
         for port in 0..10 {

@@ -98,6 +98,12 @@ impl Rates {
         }
     }
 
+    /// Puts the rows in the order of time, flow and subflow. Nothing is moved any more.
+    pub fn put_in_order(&mut self) {
+        self.recent.clear();
+        self.rows.sort_by_key(|row| (row.at, row.flow, row.subflow));
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[RateRow] {
         &self.rows

@@ -6,7 +6,7 @@
 use crate::ranks::Ranks;
 use crate::wheel::{Due, Wheel};
 use pathweave_network::{LinkEvent, LinkEvents, Places, PortId};
-use pathweave_transport::{SubflowIndex, Timer};
+use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,59 +23,26 @@ pub(crate) enum Event {
 /// A timer of the transport or of the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
-    Retransmission(u32),
-    DelayedAck(u32),
-    OpenSubflow(u32),
-    Pace(u32),
-    /// The flow with this number starts.
-    StartFlow(u32),
-    /// The flow with this number stops sending.
-    StopFlow(u32),
-    /// The traffic group with this number asked to be woken.
-    WakeTraffic(u32),
-    /// The traffic group with this number begins.
-    BeginTraffic(u32),
-    /// The traffic group with this number ends.
-    StopTraffic(u32),
+    /// One of a subflow's.
+    Transport(Timer),
     /// A feedback period of the switch with this number is over.
     Feedback(u32),
 }
 
 impl Alarm {
-    fn kind_and_id(self) -> (u64, u32) {
+    /// What names it: its kind, its flow or switch, and its subflow.
+    fn name(self) -> (u64, u32, u16) {
         match self {
-            Alarm::Retransmission(id) => (0, id),
-            Alarm::DelayedAck(id) => (1, id),
-            Alarm::OpenSubflow(id) => (2, id),
-            Alarm::StartFlow(id) => (3, id),
-            Alarm::StopFlow(id) => (4, id),
-            Alarm::WakeTraffic(id) => (5, id),
-            Alarm::BeginTraffic(id) => (6, id),
-            Alarm::StopTraffic(id) => (7, id),
-            Alarm::Pace(id) => (8, id),
-            Alarm::Feedback(id) => (9, id),
-        }
-    }
-
-    /// The transport's timer, if it is one.
-    pub fn of_transport(self) -> Option<Timer> {
-        match self {
-            Alarm::Retransmission(id) => Some(Timer::Retransmission(SubflowIndex(id))),
-            Alarm::DelayedAck(id) => Some(Timer::DelayedAck(SubflowIndex(id))),
-            Alarm::OpenSubflow(id) => Some(Timer::Open(SubflowIndex(id))),
-            Alarm::Pace(id) => Some(Timer::Pace(SubflowIndex(id))),
-            _ => None,
-        }
-    }
-}
-
-impl From<Timer> for Alarm {
-    fn from(timer: Timer) -> Alarm {
-        match timer {
-            Timer::Retransmission(SubflowIndex(id)) => Alarm::Retransmission(id),
-            Timer::DelayedAck(SubflowIndex(id)) => Alarm::DelayedAck(id),
-            Timer::Open(SubflowIndex(id)) => Alarm::OpenSubflow(id),
-            Timer::Pace(SubflowIndex(id)) => Alarm::Pace(id),
+            Alarm::Transport(timer) => {
+                let kind = match timer.kind {
+                    TimerKind::Retransmission => 0,
+                    TimerKind::DelayedAck => 1,
+                    TimerKind::Open => 2,
+                    TimerKind::Pace => 3,
+                };
+                (kind, timer.flow, timer.subflow)
+            }
+            Alarm::Feedback(switch) => (4, switch, 0),
         }
     }
 }
@@ -88,7 +55,13 @@ struct Later {
     event: Event,
 }
 
-/// The schedule of a run.
+/// The order of the events of a region's ports and inlets.
+fn ranks(places: &Places, seed: u64) -> Ranks {
+    let links = places.links().iter().chain(places.inlets());
+    Ranks::new(seed, links.copied().collect(), places.all_links())
+}
+
+/// The schedule of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     now: Time,
@@ -105,8 +78,8 @@ impl Scheduler {
     /// For these ports. `longest` is the longest that a link usually schedules ahead, and
     /// `spacing` the mean time between events when all links are busy.
     pub fn new(places: &Places, longest: Time, spacing: Time, seed: u64) -> Scheduler {
-        let ports = places.count();
-        let ranks = Ranks::new(seed, places.links().into());
+        let ranks = ranks(places, seed);
+        let ports = places.count() + places.inlets().len() as u32;
         let beyond = || vec![Time::MAX; ports as usize].into_boxed_slice();
         Scheduler {
             now: Time::ZERO,
@@ -121,11 +94,6 @@ impl Scheduler {
     #[inline]
     pub fn now(&self) -> Time {
         self.now
-    }
-
-    /// When the next timer is due; `Time::MAX` for none.
-    pub fn next_timer(&self) -> Time {
-        self.heap_first
     }
 
     /// When anything is due next; `Time::MAX` for nothing.
@@ -152,13 +120,13 @@ impl Scheduler {
 
     /// Sets a timer. Timers are not taken back.
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
-        let (kind, id) = alarm.kind_and_id();
+        let (kind, flow, subflow) = alarm.name();
         #[cfg(feature = "checks")]
         self.check_not_past(at);
         let at = at.max(self.now);
         self.push(Later {
             at,
-            rank: self.wheel.ranks.of_timer(at, kind, id),
+            rank: self.wheel.ranks.of_timer(at, kind, flow, subflow),
             event: Event::Timer(alarm),
         });
     }
@@ -355,7 +323,7 @@ mod tests {
             let spacing = Time::from_picos(1 << shift);
             let places = ports(20);
             let mut scheduler = Scheduler::new(&places, Time::from_picos(1000), spacing, 7);
-            let ranks = Ranks::new(7, places.links().into());
+            let ranks = ranks(&places, 7);
             let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
             let mut serial = 0;
             for step in steps {
@@ -374,10 +342,10 @@ mod tests {
                     }
                     Step::Timer(id, delay) => {
                         let at = scheduler.now() + Time::from_picos(delay);
-                        let alarm = Alarm::StartFlow(id);
+                        let alarm = Alarm::Feedback(id);
                         scheduler.wake(alarm, at);
                         serial += 1;
-                        let rank = ranks.of_timer(at, 3, id);
+                        let rank = ranks.of_timer(at, 4, id, 0);
                         oracle.insert((at, rank, serial), Event::Timer(alarm));
                     }
                     Step::Cancel(link, departure) => {

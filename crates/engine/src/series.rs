@@ -1,6 +1,6 @@
 //! Time series: rates, windows, round-trip times and queues as they were.
 
-use crate::extent::{Course, Extent, QueueCourse, Samples};
+use crate::extent::{Extent, QueueCourse};
 use crate::map::MapRow;
 use crate::rates::Rates;
 use pathweave_units::Time;
@@ -84,17 +84,16 @@ pub(crate) struct Series {
     pub queues: Vec<QueueRow>,
     /// What each link did; the simulation moves it here when the run ends.
     pub map: Vec<MapRow>,
-    /// Payload that had arrived for the first time on each subflow at the last beat, by the subflow's place.
-    pub received_before: Vec<f64>,
-    /// The window last recorded of each subflow, by the subflow's place.
-    pub window_before: Vec<f64>,
-    /// Acknowledgements that had given an RTT sample when one was last recorded, by the subflow's
-    /// place; `None` before the first.
-    pub rtts_before: Vec<Option<u64>>,
-    /// The window of each subflow since it was last recorded, by the subflow's place.
-    pub window_courses: Vec<Option<Course>>,
-    /// The RTT samples of each subflow since one was last recorded, by the subflow's place.
-    pub rtt_samples: Vec<Samples>,
     /// The queue of each link that is recorded, in their order.
     pub queue_courses: Vec<QueueCourse>,
+}
+
+impl Series {
+    /// Puts the rows in the order of time, flow and subflow, whatever the order in which they came.
+    pub fn put_in_order(&mut self) {
+        self.rates.put_in_order();
+        self.windows
+            .sort_by_key(|row| (row.at, row.flow, row.subflow));
+        self.rtts.sort_by_key(|row| (row.at, row.flow, row.subflow));
+    }
 }

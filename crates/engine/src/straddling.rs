@@ -65,11 +65,10 @@ impl<'p> Straddling<'p> {
         since
     }
 
-    /// Whether a packet that arrives now may have begun to arrive before a boundary.
-    #[inline]
-    pub fn is_possible(&self, now: Time) -> bool {
+    /// Packets that arrive up to this time may have begun to arrive before a boundary; `None` without one.
+    pub fn until(&self) -> Option<Time> {
         let last = self.boundaries.back();
-        last.is_some_and(|&last| now <= last.saturating_add(self.longest))
+        last.map(|&last| last.saturating_add(self.longest))
     }
 
     /// What of a packet's payload came before each boundary, the earliest first. The packet has `size` bytes on the
@@ -166,8 +165,7 @@ mod tests {
         // One that is all there when an interval ends is of that interval.
         let found = straddling.parts(link, 150, 100, at(1000));
         assert!(close(found, &[(at(1000), 100.0)]), "{found:?}");
-        assert!(straddling.is_possible(at(2000)));
-        assert!(!straddling.is_possible(at(2001)));
+        assert_eq!(straddling.until(), Some(at(2000)));
         assert_eq!(straddling.add_boundary(at(1500)), at(500));
         assert_eq!(straddling.boundaries, [at(900), at(1000), at(1500)]);
     }

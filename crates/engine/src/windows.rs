@@ -23,14 +23,18 @@ pub(crate) struct LinkMark {
     pub sent: u128,
 }
 
-/// The counters of all links, by their number in the network.
-pub(crate) fn link_marks<S: Copy + Default, P: Ports>(
-    network: &Network<S, P>,
+/// The counters of this many links, by their number, each in a network.
+pub(crate) fn link_marks<'a, S: Copy + Default + 'a, P: Ports + 'a>(
+    links: u32,
+    network_of: impl Fn(u32) -> &'a Network<S, P>,
     now: Time,
 ) -> impl Iterator<Item = LinkMark> {
-    (0..network.links()).map(move |link| LinkMark {
-        statistics: network.statistics(link, now),
-        sent: network.sent(link, now),
+    (0..links).map(move |link| {
+        let network = network_of(link);
+        LinkMark {
+            statistics: network.statistics(link, now),
+            sent: network.sent(link, now),
+        }
     })
 }
 

@@ -1,13 +1,13 @@
 //! The traffic of a run: what its groups asked for, what is under way, and when it has been enough.
 //!
-//! It drives the groups' programs for any backend. A backend starts and stops flows when the alarms
-//! that are set here go off, and says which have finished.
+//! It drives the groups' programs for any backend. A backend carries out the agenda that is written here: it
+//! starts and stops flows, and says which have ended.
 
+use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::flow_list::FlowList;
 use crate::flows::{Ending, Flow};
 use crate::results::Verdict;
-use crate::scheduler::{Alarm, Scheduler};
 use pathweave_control::{Entry, Parameters};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
@@ -69,46 +69,64 @@ impl<'p> Workload<'p> {
         })
     }
 
-    /// Sets the alarms of the groups' beginnings and ends.
-    pub fn schedule(&self, scheduler: &mut Scheduler) {
+    /// Puts the groups' beginnings and ends on the agenda.
+    pub fn schedule(&self, agenda: &mut Agenda) {
         for (group, plan) in (0..).zip(&self.plan.groups) {
-            scheduler.wake(Alarm::BeginTraffic(group), plan.start);
+            agenda.add(plan.start, Whose::Group(group), Act::Begin);
             if let Some(stop) = plan.stop {
-                scheduler.wake(Alarm::StopTraffic(group), stop);
+                agenda.add(stop, Whose::Group(group), Act::Stop);
             }
+        }
+        if let Some(last_start) = self.plan.stop.last_start {
+            agenda.add(last_start, Whose::Run, Act::Close);
+        }
+        if let Some(at) = self.plan.stop.at {
+            agenda.add(at, Whose::Run, Act::End);
         }
     }
 
     /// A group begins.
-    pub fn begin(&mut self, group: usize, scheduler: &mut Scheduler) {
+    pub fn begin(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
         self.to_begin -= 1;
-        self.tell(group, Event::Begin, scheduler);
+        self.tell(group as usize, Event::Begin, now, agenda);
     }
 
-    /// A group's alarm went off.
-    pub fn wake(&mut self, group: usize, scheduler: &mut Scheduler) {
-        if self.wakes[group] == scheduler.now() {
-            self.wakes[group] = Time::MAX;
-            self.tell(group, Event::Wake, scheduler);
+    /// A time has come at which a group asked to be woken.
+    pub fn wake(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
+        let wake = &mut self.wakes[group as usize];
+        if *wake == now {
+            *wake = Time::MAX;
+            self.tell(group as usize, Event::Wake, now, agenda);
         }
     }
 
-    fn tell(&mut self, group: usize, event: Event, scheduler: &mut Scheduler) {
-        let now = scheduler.now();
+    fn tell(&mut self, group: usize, event: Event, now: Time, agenda: &mut Agenda) {
         let mut starts = std::mem::take(&mut self.starts);
         self.programs[group].on(event, now, &mut starts);
-        for start in starts.drain(..) {
-            self.expect(group, &start, scheduler);
-        }
+        self.expect_all(group, &mut starts, now, agenda);
         self.starts = starts;
+    }
+
+    /// A program has been told something: takes up what it wants started, and when it wants to be woken.
+    fn expect_all(
+        &mut self,
+        group: usize,
+        starts: &mut Vec<FlowStart>,
+        now: Time,
+        agenda: &mut Agenda,
+    ) {
+        for start in starts.drain(..) {
+            self.expect(group, &start, now, agenda);
+        }
         let wake = self.programs[group].next_wake().unwrap_or(Time::MAX);
         if wake < self.wakes[group] {
-            self.wakes[group] = wake.max(now);
-            scheduler.wake(Alarm::WakeTraffic(group as u32), wake);
+            let wake = wake.max(now);
+            self.wakes[group] = wake;
+            agenda.add(wake, Whose::Group(group as u32), Act::Wake);
         }
     }
 
-    fn expect(&mut self, group: usize, start: &FlowStart, scheduler: &mut Scheduler) {
+    fn expect(&mut self, group: usize, start: &FlowStart, now: Time, agenda: &mut Agenda) {
         let number = self.flows.len() as u32;
         let plan = &self.plan.groups[group];
         let count = &mut self.counts[group];
@@ -117,9 +135,11 @@ impl<'p> Workload<'p> {
         count.started_bytes = count.started_bytes.saturating_add(bytes);
         self.flows.push(Flow::new(group as u32, plan, start));
         self.pending += 1;
-        scheduler.wake(Alarm::StartFlow(number), start.at);
+        let whose = Whose::Group(group as u32);
+        let at = start.at.max(now);
+        agenda.add(at, whose, Act::StartFlow(number));
         if let Some(stop) = start.stop {
-            scheduler.wake(Alarm::StopFlow(number), stop.max(start.at));
+            agenda.add(stop.max(at), whose, Act::StopFlow(number));
         }
         self.check_amounts_started(group);
     }
@@ -147,12 +167,6 @@ impl<'p> Workload<'p> {
         true
     }
 
-    /// When flows stop to start, if that is to come.
-    pub fn next_closing(&self) -> Time {
-        let last_start = self.plan.stop.last_start.filter(|_| !self.closed);
-        last_start.unwrap_or(Time::MAX)
-    }
-
     /// The plan's last start has come: what is under way goes on, and nothing new starts.
     pub fn close(&mut self) {
         self.closed = true;
@@ -164,15 +178,22 @@ impl<'p> Workload<'p> {
 
     /// A flow's own `stop` has come. False when nothing of it is under way.
     pub fn stop(&mut self, number: u32) -> bool {
-        self.flows[number as usize].stopped = true;
-        self.active.contains(&number)
+        let flow = &mut self.flows[number as usize];
+        flow.stopped = true;
+        flow.end.is_none() && self.active.contains(&number)
+    }
+
+    /// Flows that have started and not ended.
+    pub fn under_way(&self) -> impl Iterator<Item = u32> {
+        let active = self.active.iter().copied();
+        active.filter(|&number| self.flows[number as usize].end.is_none())
     }
 
     /// A group starts nothing new. Gives its flows that are under way.
     pub fn stop_group(&mut self, group: u32) -> Vec<u32> {
         self.programs[group as usize].drain();
         let own = |number: &u32| self.flows[*number as usize].group == group;
-        let own: Vec<u32> = self.active.iter().copied().filter(own).collect();
+        let own: Vec<u32> = self.under_way().filter(own).collect();
         for &number in &own {
             self.flows[number as usize].stopped = true;
         }
@@ -180,31 +201,60 @@ impl<'p> Workload<'p> {
         own
     }
 
-    /// The last of the bytes that a flow sent was delivered. Its group hears of it only if the flow
-    /// has finished: what was stopped completes no job and makes no room for another flow.
-    pub fn finished(&mut self, number: u32, delivered: Bytes, scheduler: &mut Scheduler) {
-        let now = scheduler.now();
-        self.active.remove(&number);
+    /// The last of the bytes that a flow sent was delivered.
+    pub fn end(&mut self, number: u32, delivered: Bytes, at: Time) {
         let flow = &mut self.flows[number as usize];
-        flow.end = Some(now);
+        flow.end = Some(at);
         flow.delivered = delivered;
-        let (group, tag) = (flow.group as usize, flow.tag);
-        let count = &mut self.counts[group];
+    }
+
+    /// Traffic hears that a flow has ended. Its group hears of it only if the flow has finished: what was
+    /// stopped completes no job and makes no room for another flow.
+    pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut Agenda) {
+        self.active.remove(&number);
+        let mut starts = std::mem::take(&mut self.starts);
+        self.count_end(number, now, &mut starts);
+        let group = self.flows[number as usize].group as usize;
+        self.expect_all(group, &mut starts, now, agenda);
+        self.starts = starts;
+        self.check_amounts_finished(group);
+    }
+
+    /// Counts a flow that has ended, and tells its group if it has finished; pushes what it wants started.
+    fn count_end(&mut self, number: u32, now: Time, starts: &mut Vec<FlowStart>) {
+        let flow = &self.flows[number as usize];
+        let at = flow.end.unwrap_or(now);
+        let count = &mut self.counts[flow.group as usize];
         if flow.ending() == Ending::Stopped {
             count.stopped += 1;
-            self.check_amounts_finished(group);
             return;
         }
         count.finished += 1;
-        count.finished_bytes += delivered.get();
-        let in_job = flow.job;
-        self.tell(group, Event::Finished { tag }, scheduler);
-        if let Some(job) = in_job
-            && self.programs[group].jobs()[job as usize].end == Some(now)
+        count.finished_bytes += flow.delivered.get();
+        let program = &mut self.programs[flow.group as usize];
+        let tag = flow.tag;
+        program.on(Event::Finished { tag, at }, now, starts);
+        if let Some(job) = flow.job
+            && program.jobs()[job as usize].end == Some(at)
         {
-            self.counts[group].finished_jobs += 1;
+            count.finished_jobs += 1;
         }
-        self.check_amounts_finished(group);
+    }
+
+    /// The run is over: flows that have ended and of which nobody has heard yet are counted, and nothing follows
+    /// from it.
+    pub fn hear_rest(&mut self, now: Time) {
+        let ended = self.ended.take();
+        self.programs.iter_mut().for_each(Program::drain);
+        let unheard: Vec<u32> = self.active.iter().copied().collect();
+        let mut unwanted = Vec::new();
+        for number in unheard {
+            if self.flows[number as usize].end.is_some() {
+                self.active.remove(&number);
+                self.count_end(number, now, &mut unwanted);
+            }
+        }
+        self.ended = ended;
     }
 
     /// Whether flows may still start.

@@ -96,7 +96,15 @@ pub fn ideal_fct<P: AsRef<[LinkId]>>(
     let full = Bytes::new(payload + header);
     let last = Bytes::new(size.get() - (count - 1) * payload + header);
     let at_once = at_once.min(usize::try_from(count).unwrap_or(usize::MAX));
-    if at_once == 1 || paths.len() == 1 {
+    if let [path] = paths {
+        let hops: Vec<Hop> = path
+            .as_ref()
+            .iter()
+            .map(|&link| hop(fabric, link))
+            .collect();
+        return one_path_fct(&hops, count, full, last);
+    }
+    if at_once == 1 {
         let profiles = profiles(fabric, paths);
         let each = profiles
             .iter()
@@ -173,17 +181,19 @@ struct Hop {
     delay: Time,
 }
 
+fn hop(fabric: &Fabric, link: LinkId) -> Hop {
+    let link = fabric.link(link);
+    Hop {
+        rate: link.rate,
+        delay: link.delay,
+    }
+}
+
 /// The links of each path. Paths on which all packets take the same time are there once: in a symmetrical fabric all
 /// are.
 fn profiles<P: AsRef<[LinkId]>>(fabric: &Fabric, paths: &[P]) -> BTreeSet<Vec<Hop>> {
-    let hop = |&link: &LinkId| {
-        let link = fabric.link(link);
-        Hop {
-            rate: link.rate,
-            delay: link.delay,
-        }
-    };
-    let hops = paths.iter().map(|path| path.as_ref().iter().map(hop));
+    let links = paths.iter().map(|path| path.as_ref().iter());
+    let hops = links.map(|links| links.map(|&link| hop(fabric, link)));
     hops.map(Iterator::collect).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Static routes, compiled to paths of ports.
 
-use crate::path::{END, Path, Special, Step};
+use crate::path::{Path, Special, Step};
 use crate::places::{Places, PortId};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A route that packets can be sent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,31 +15,89 @@ struct Route {
     path: Path,
 }
 
-/// All routes in use. Routes of finished flows are given back and used again.
+/// All routes in use in a region. Routes of finished flows are given back and used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
     routes: Vec<Route>,
     unused: Vec<RouteId>,
-    /// Ports of routes that do not fit into a path, after the first, each list with [`END`] behind it.
-    table: Vec<PortId>,
-    /// Places of unused lists in the table, by their number of ports.
-    unused_lists: Vec<Vec<u32>>,
+    table: RouteTable,
+}
+
+/// The routes that do not fit into a path, for all regions: packets on them look up each step.
+#[derive(Clone, Debug, Default)]
+pub struct RouteTable(Arc<RwLock<Lists>>);
+
+#[derive(Debug, Default)]
+struct Lists {
+    /// The steps of routes after their first links, each list with [`END`] behind it.
+    steps: Vec<u32>,
+    /// Places of unused lists, by their number of steps.
+    unused: Vec<Vec<u32>>,
+}
+
+/// The end of a route in the table.
+const END: u32 = u32::MAX;
+
+impl Lists {
+    fn add(&mut self, list: impl ExactSizeIterator<Item = u32>) -> u32 {
+        let length = list.len();
+        if let Some(start) = self.unused.get_mut(length).and_then(Vec::pop) {
+            for (place, step) in self.steps[start as usize..].iter_mut().zip(list) {
+                *place = step;
+            }
+            return start;
+        }
+        let start = self.steps.len() as u32;
+        self.steps.extend(list);
+        self.steps.push(END);
+        start
+    }
+
+    fn remove(&mut self, start: u32) {
+        let steps = self.steps[start as usize..].iter();
+        let length = steps.take_while(|&&step| step != END).count();
+        if self.unused.len() <= length {
+            self.unused.resize_with(length + 1, Vec::new);
+        }
+        self.unused[length].push(start);
+    }
+}
+
+impl RouteTable {
+    fn lists(&self) -> RwLockReadGuard<'_, Lists> {
+        self.0.read().expect("nobody panics while adding a route")
+    }
+
+    fn lists_mut(&self) -> RwLockWriteGuard<'_, Lists> {
+        self.0.write().expect("nobody panics while adding a route")
+    }
+
+    /// The next step of a path in the table, and what is left of the path; `None` at its end, and for others.
+    fn look_up(&self, path: Path) -> Option<(u32, Path)> {
+        let Special::InTable(place) = path.special() else {
+            return None;
+        };
+        let step = self.lists().steps[place as usize];
+        (step != END).then(|| (step, Path::in_table(place + 1)))
+    }
 }
 
 impl Routes {
-    /// Adds a route over these links, of which there is at least one.
+    /// With this table.
+    pub fn new(table: RouteTable) -> Routes {
+        Routes {
+            table,
+            ..Routes::default()
+        }
+    }
+
+    /// Adds a route over these links, of which there is at least one, the first in this region.
     pub fn add(&mut self, links: &[u32], places: &Places) -> RouteId {
-        let (&first, others) = links.split_first().expect("a route has a link");
-        let first = places.port_of(first);
-        let hops = || {
-            links.windows(2).map(|pair| {
-                let here = places.far(places.port_of(pair[0]));
-                places.port_of(pair[1]).0.wrapping_sub(here.0)
-            })
-        };
-        let path = Path::over(hops()).unwrap_or_else(|| {
-            Path::in_table(self.list(others.iter().map(|&link| places.port_of(link))))
-        });
+        let first = links.first().expect("a route has a link");
+        let first = places.port_of(*first);
+        let steps = || links.windows(2).map(|pair| places.step(pair[0], pair[1]));
+        let path = Path::over(steps())
+            .unwrap_or_else(|| Path::in_table(self.table.lists_mut().add(steps())));
         self.insert(Route { first, path })
     }
 
@@ -64,29 +123,10 @@ impl Routes {
         }
     }
 
-    fn list(&mut self, ports: impl ExactSizeIterator<Item = PortId>) -> u32 {
-        let length = ports.len();
-        if let Some(start) = self.unused_lists.get_mut(length).and_then(Vec::pop) {
-            for (place, port) in self.table[start as usize..].iter_mut().zip(ports) {
-                *place = port;
-            }
-            return start;
-        }
-        let start = self.table.len() as u32;
-        self.table.extend(ports);
-        self.table.push(END);
-        start
-    }
-
     /// Gives a route back. No packet may be on it any more.
     pub fn remove(&mut self, route: RouteId) {
         if let Special::InTable(start) = self.routes[route.0 as usize].path.special() {
-            let ports = self.table[start as usize..].iter();
-            let length = ports.take_while(|&&port| port != END).count();
-            if self.unused_lists.len() <= length {
-                self.unused_lists.resize_with(length + 1, Vec::new);
-            }
-            self.unused_lists[length].push(start);
+            self.table.lists_mut().remove(start);
         }
         self.unused.push(route);
     }
@@ -94,34 +134,26 @@ impl Routes {
     /// The links of a route, as far as it names them.
     pub fn links(&self, route: RouteId, places: &Places) -> Vec<u32> {
         let Route { first, mut path } = self.routes[route.0 as usize];
-        let mut links = vec![places.link_of(first)];
-        let mut at = first;
+        let mut link = places.link_of(first);
+        let mut links = vec![link];
         loop {
-            let (step, rest) = path.step();
-            let next = match step {
-                Step::Port(port) => PortId(places.far(at).0 + port),
-                Step::End => return links,
-                Step::Special => match self.look_up(path) {
-                    Some((next, rest)) => {
-                        links.push(places.link_of(next));
-                        (at, path) = (next, rest);
-                        continue;
-                    }
+            let (step, rest) = match path.step() {
+                (Step::Port(step), rest) => (step, rest),
+                (Step::End, _) => return links,
+                (Step::Special, _) => match self.look_up(path) {
+                    Some(next) => next,
                     None => return links,
                 },
             };
-            links.push(places.link_of(next));
-            (at, path) = (next, rest);
+            link = places.after(link, step);
+            links.push(link);
+            path = rest;
         }
     }
 
-    /// The next port of a path in the table, and what is left of the path; `None` at its end, and for others.
-    pub fn look_up(&self, path: Path) -> Option<(PortId, Path)> {
-        let Special::InTable(place) = path.special() else {
-            return None;
-        };
-        let next = self.table[place as usize];
-        (next != END).then(|| (next, Path::in_table(place + 1)))
+    /// The next step of a path in the table, and what is left of the path; `None` at its end, and for others.
+    pub fn look_up(&self, path: Path) -> Option<(u32, Path)> {
+        self.table.look_up(path)
     }
 
     /// The number of a route, by which switches that choose its links know it.
@@ -187,11 +219,11 @@ mod tests {
             assert_eq!(routes.links(c, &places), back[..length]);
             assert_eq!(routes.links(b, &places), back[12 - length..]);
         }
-        let lists = routes.table.len();
+        let lists = routes.table.lists().steps.len();
         let long = routes.add(&there, &places);
         routes.remove(long);
         routes.add(&there, &places);
-        assert_eq!(routes.table.len(), lists + 12);
+        assert_eq!(routes.table.lists().steps.len(), lists + 12);
     }
 
     #[test]

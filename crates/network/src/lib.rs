@@ -9,6 +9,7 @@
 mod agent;
 #[cfg(feature = "checks")]
 mod checks;
+mod crossing;
 mod fmp;
 mod forwarding;
 mod histogram;
@@ -25,9 +26,10 @@ mod statistics;
 pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
 };
+pub use crossing::Crossing;
 pub use fmp::{Fmp, FmpStatistics};
-pub use forwarding::RouteId;
-pub use histogram::QueueHistogram;
+pub use forwarding::{RouteId, RouteTable};
+pub use histogram::{QueueHistogram, QueuesCounted};
 pub use network::{Arrival, Conservation, LinkSetup, Network};
 pub use packet::Header;
 pub use places::{Places, PortId};

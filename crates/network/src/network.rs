@@ -1,13 +1,14 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
+use crate::crossing::{Crossing, Inlet};
 use crate::fmp::{Fmp, Message, Next};
-use crate::forwarding::{RouteId, Routes};
-use crate::histogram::QueueHistogram;
+use crate::forwarding::{RouteId, RouteTable, Routes};
+use crate::histogram::{QueueHistogram, QueuesCounted};
 use crate::packet::{Header, Segments};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
-use crate::port::{Delivered, LinkEvents, Ports};
+use crate::port::{Delivered, LinkEvent, LinkEvents, Ports};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::{SharedBuffer, SharedBufferConfig};
 use crate::statistics::LinkStatistics;
@@ -46,6 +47,8 @@ pub enum Arrival<L> {
     AtHost(Header, L),
     /// It was feedback for the switch there.
     Consumed,
+    /// It is in another region.
+    Left,
 }
 
 /// Counters that do not add up: a defect of the simulator.
@@ -69,14 +72,16 @@ pub enum Conservation {
     },
 }
 
-/// The ports of a fabric, the packets in them, and the routes they follow.
+/// The ports of a region, the packets in them, and the routes they follow.
 ///
-/// Links are numbered by whoever sets the network up. Only events name ports.
+/// Links are numbered by whoever sets the network up. Only events name ports. A region may be the whole fabric; if it
+/// is not, whoever runs it takes [`Network::hand_over`] to other regions' [`Network::receive`].
 pub struct Network<S, P: Ports> {
     ports: P,
     places: Places,
     segments: Segments<S>,
     routes: Routes,
+    inlets: Vec<Inlet<S, P::Label>>,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
     /// Of each port.
@@ -86,12 +91,28 @@ pub struct Network<S, P: Ports> {
 
 impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// Ports for these links. `stream` gives each link's own randomness.
-    pub fn new(links: &[LinkSetup], stream: impl Fn(u32) -> Stream) -> Network<S, P> {
+    pub fn new(
+        links: &[LinkSetup],
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> Network<S, P> {
         let places = Places::new(links);
+        Network::in_region(links, places, RouteTable::default(), counted, stream)
+    }
+
+    /// Ports for those of all links that begin in a region. The regions of a fabric share a table of routes.
+    pub fn in_region(
+        links: &[LinkSetup],
+        places: Places,
+        table: RouteTable,
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> Network<S, P> {
         Network {
-            ports: P::new(links, &places, stream),
+            ports: P::new(links, &places, counted, stream),
             segments: Segments::new(),
-            routes: Routes::default(),
+            routes: Routes::new(table),
+            inlets: vec![Inlet::new(); places.inlets().len()],
             fmp: None,
             #[cfg(feature = "checks")]
             checks: places
@@ -152,7 +173,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         taken
     }
 
-    /// The first packet on a port's wire reaches the far end.
+    /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end.
     #[inline(always)]
     pub fn arrive<E: LinkEvents>(
         &mut self,
@@ -160,9 +181,48 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         now: Time,
         events: &mut E,
     ) -> Arrival<P::Label> {
+        if port.0 >= self.places.count() {
+            return self.enter(port, now, events);
+        }
         let Delivered { header, label, far } = self.ports.deliver(port, now, events);
         #[cfg(feature = "checks")]
         self.checks[port.0 as usize].deliver(now, header.id());
+        if far == PortId::ELSEWHERE {
+            self.segments.remove(header.id());
+            return Arrival::Left;
+        }
+        self.go_on(port, far, header, label, now, events)
+    }
+
+    /// A packet comes in from another region.
+    #[inline(never)]
+    fn enter<E: LinkEvents>(
+        &mut self,
+        inlet: PortId,
+        now: Time,
+        events: &mut E,
+    ) -> Arrival<P::Label> {
+        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
+        let packet = waiting.pop_front().expect("a packet that arrives");
+        if let Some(next) = waiting.front() {
+            events.schedule(inlet, LinkEvent::Arrival, next.arrival);
+        }
+        let header = packet.header.with_id(self.segments.insert(packet.segment));
+        let far = self.places.far(inlet);
+        self.go_on(inlet, far, header, packet.label, now, events)
+    }
+
+    /// A packet is at the far end of its link, where `far` is the first port.
+    #[inline(always)]
+    fn go_on<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        far: PortId,
+        header: Header,
+        label: P::Label,
+        now: Time,
+        events: &mut E,
+    ) -> Arrival<P::Label> {
         let (step, rest) = header.path.step();
         match step {
             Step::Port(next) => {
@@ -204,7 +264,10 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         let link = self.places.link_of(port);
         match header.path.special() {
             Special::InTable(_) => match self.routes.look_up(header.path) {
-                Some((next, rest)) => self.forward(next, now, header.on(rest), label, events),
+                Some((step, rest)) => {
+                    let next = PortId(self.places.far(port).0 + step);
+                    self.forward(next, now, header.on(rest), label, events)
+                }
                 None => Arrival::AtHost(header, label),
             },
             Special::Undecided(route) => {
@@ -245,6 +308,43 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         }
     }
 
+    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out:
+    /// `to` gets each, with the region. Everything before `now` has happened, and nothing from then on.
+    pub fn hand_over(&mut self, now: Time, mut to: impl FnMut(u32, Crossing<S, P::Label>)) {
+        let (places, segments) = (&self.places, &self.segments);
+        self.ports.hand_over(now, |port, arrival, header, label| {
+            let link = places.link_of(port);
+            let crossing = Crossing {
+                link,
+                arrival,
+                header,
+                label,
+                segment: segments.get(header.id()),
+            };
+            to(places.region_at_end(link), crossing);
+        });
+    }
+
+    /// A packet will arrive from another region. Those of a link come in their order.
+    pub fn receive<E: LinkEvents>(&mut self, packet: Crossing<S, P::Label>, events: &mut E) {
+        let inlet = self.places.inlet_of(packet.link);
+        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
+        if waiting.is_empty() {
+            events.schedule(inlet, LinkEvent::Arrival, packet.arrival);
+        }
+        waiting.push_back(packet);
+    }
+
+    /// A link from another region goes down: what was to arrive is lost.
+    pub fn lose_crossings<E: LinkEvents>(&mut self, link: u32, events: &mut E) {
+        let inlet = self.places.inlet_of(link);
+        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
+        if let Some(first) = waiting.front() {
+            events.cancel(inlet, LinkEvent::Arrival, first.arrival);
+        }
+        waiting.clear();
+    }
+
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
     pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
         let Some(mut fmp) = self.fmp.take() else {
@@ -263,8 +363,15 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         fmp.tell_all(switch, |fmp, link, message| {
             self.tell(fmp, link, message, now, events);
         });
-        fmp.change_host_ports(|route, link| self.routes.set_first(route, link, &self.places));
         self.fmp = Some(fmp);
+    }
+
+    /// Hosts with several ports hear what switches elsewhere know, and leave ports that lead nowhere. It comes
+    /// from afar: whoever drives the network says when, once a feedback period.
+    pub fn change_host_ports(&mut self) {
+        if let Some(fmp) = &mut self.fmp {
+            fmp.change_host_ports(|route, link| self.routes.set_first(route, link, &self.places));
+        }
     }
 
     fn send_notices<E: LinkEvents>(&mut self, rows: &[u32], now: Time, events: &mut E) {
@@ -335,14 +442,14 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         }
     }
 
-    /// Whether packets on a route can reach their host over links that carry something.
-    pub fn has_live_path(&self, route: RouteId) -> bool {
+    /// Whether packets on a route can reach their host over links of which this says that they carry something.
+    pub fn has_live_path(&self, route: RouteId, carries: impl Fn(u32) -> bool + Copy) -> bool {
         let number = self.routes.number(route);
         match &self.fmp {
-            Some(fmp) if fmp.routes(number) => fmp.has_live_path(number, |link| self.carries(link)),
+            Some(fmp) if fmp.routes(number) => fmp.has_live_path(number, carries),
             _ => {
                 let mut links = self.routes.links(route, &self.places).into_iter();
-                links.all(|link| self.carries(link))
+                links.all(carries)
             }
         }
     }
@@ -359,8 +466,9 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     }
 
     /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
-    /// Adds the headers of those that come to their hosts.
-    pub fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
+    /// Adds the headers of those that come to their hosts. Leaves inlets out, of the ports as well.
+    pub fn look_ahead(&self, ports: &mut Vec<PortId>, at_hosts: &mut Vec<Header>) {
+        ports.retain(|port| port.0 < self.places.count());
         self.ports.look_ahead(ports, at_hosts);
     }
 
@@ -463,9 +571,18 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.ports.sent(self.places.port_of(link), now)
     }
 
-    /// The queue lengths that packets arriving at a link's port found.
+    /// The queue lengths that packets arriving at a link's port found: all of them, or a sample.
     pub fn histogram(&self, link: u32) -> QueueHistogram {
         self.ports.histogram(self.places.port_of(link))
+    }
+
+    /// The queue lengths that all packets arriving at a link's port found.
+    ///
+    /// # Panics
+    /// Where only a sample is counted.
+    pub fn complete_histogram(&self, link: u32) -> QueueHistogram {
+        let all = self.ports.complete_histogram(self.places.port_of(link));
+        all.expect("all arrivals are counted")
     }
 
     /// The queue lengths at all ports are counted from zero on.
@@ -494,7 +611,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// Checks on every link that packets in = delivered + lost + held, and that the ports hold all packets.
     pub fn check_conservation(&self, now: Time) -> Result<(), Conservation> {
         let mut held = 0;
-        for link in 0..self.links() {
+        for &link in self.places.links() {
             let port = self.places.port_of(link);
             let statistics = self.ports.statistics(port, now);
             let holds = u64::from(self.ports.holds(port));

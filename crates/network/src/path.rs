@@ -1,7 +1,5 @@
 //! The way that a packet still has to go, in the packet's own header.
 
-use crate::places::PortId;
-
 /// What is left of a packet's route: eight bytes, the lowest of which says where the node at the end of its
 /// present link sends it.
 ///
@@ -100,9 +98,6 @@ impl Path {
         }
     }
 }
-
-/// The end of a route in the table.
-pub(crate) const END: PortId = PortId(u32::MAX);
 
 #[cfg(test)]
 mod tests {

@@ -1,68 +1,244 @@
-//! Where ports are kept: node by node, so that a packet's path can name the next one in a byte.
+//! Where ports are kept: region by region and node by node, so that a packet's path can name the next one in a byte.
 
 use crate::network::LinkSetup;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// A port's place. The ports of a node are neighbours.
+/// A port's place in its region. The ports of a node are neighbours. Behind them come the inlets, the ends of links
+/// that begin in other regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PortId(pub u32);
 
-/// The place of each link's port, and what lies at the link's end.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
+impl PortId {
+    /// A port of another region.
+    pub(crate) const ELSEWHERE: PortId = PortId(u32::MAX);
+}
+
+/// The places of all links' ports, of which a region has some.
+#[derive(Debug)]
+struct AllPlaces {
     /// By link.
-    ports: Box<[PortId]>,
+    ports: Box<[u32]>,
     /// By port.
     links: Box<[u32]>,
     /// By port: the first port of the node at the link's end.
-    far: Box<[PortId]>,
+    far: Box<[u32]>,
+    /// By port: the region of that node.
+    far_regions: Box<[u32]>,
+    /// By region: the first port, and one past the last region's ports.
+    begins: Box<[u32]>,
+}
+
+/// The places of a region's ports, and what lies at their links' ends.
+#[derive(Clone, Debug)]
+pub struct Places {
+    all: Arc<AllPlaces>,
+    region: u32,
+    own: Range<u32>,
+    /// The links that end in this region and begin in another.
+    inlets: Arc<[u32]>,
 }
 
 impl Places {
-    /// Places for the ports of these links: by the nodes where they begin, and there in the links' order.
+    /// Places for the ports of these links, all in one region: by the nodes where they begin, and there in the
+    /// links' order.
     pub fn new(links: &[LinkSetup]) -> Places {
+        let mut whole = Places::in_regions(links, &[]);
+        whole.remove(0)
+    }
+
+    /// The same, where nodes are in these regions; those that are not listed are in the first. Regions are counted
+    /// from zero, without a gap.
+    pub fn in_regions(links: &[LinkSetup], region_of: &[u32]) -> Vec<Places> {
+        let region = |node: u32| region_of.get(node as usize).copied().unwrap_or(0);
+        let count = region_of.iter().max().map_or(1, |&last| last + 1);
+        let key = |link: u32| {
+            let node = links[link as usize].from;
+            (region(node), node)
+        };
         let mut by_node: Vec<u32> = (0..links.len() as u32).collect();
-        by_node.sort_by_key(|&link| links[link as usize].from);
-        let mut ports = vec![PortId(0); links.len()];
+        by_node.sort_by_key(|&link| key(link));
+        let mut ports = vec![0; links.len()];
         for (place, &link) in (0..).zip(&by_node) {
-            ports[link as usize] = PortId(place);
+            ports[link as usize] = place;
         }
-        let far = by_node.iter().map(|&link| {
-            let node = links[link as usize].to;
-            // Nodes without ports get the place of the next one's: nothing goes on from there.
-            PortId(by_node.partition_point(|&other| links[other as usize].from < node) as u32)
-        });
-        Places {
+        let first = |key_of: (u32, u32)| by_node.partition_point(|&link| key(link) < key_of) as u32;
+        let ends = by_node.iter().map(|&link| links[link as usize].to);
+        // Nodes without ports get the place of the next one's: nothing goes on from there.
+        let far = ends.clone().map(|node| first((region(node), node)));
+        let far_regions = ends.map(region);
+        let all = Arc::new(AllPlaces {
             ports: ports.into(),
             far: far.collect(),
+            far_regions: far_regions.collect(),
+            begins: (0..=count).map(|region| first((region, 0))).collect(),
             links: by_node.into(),
+        });
+        (0..count)
+            .map(|region| Places::of_region(Arc::clone(&all), region))
+            .collect()
+    }
+
+    fn of_region(all: Arc<AllPlaces>, region: u32) -> Places {
+        let own = all.begins[region as usize]..all.begins[region as usize + 1];
+        let enters = |port: &u32| all.far_regions[*port as usize] == region && !own.contains(port);
+        let inlets = (0..all.links.len() as u32).filter(enters);
+        let inlets = inlets.map(|port| all.links[port as usize]).collect();
+        Places {
+            all,
+            region,
+            own,
+            inlets,
         }
     }
 
     /// Number of ports.
     pub fn count(&self) -> u32 {
-        self.links.len() as u32
+        self.own.len() as u32
     }
 
-    /// The port of a link.
+    /// Number of links in all regions.
+    pub fn all_links(&self) -> u32 {
+        self.all.links.len() as u32
+    }
+
+    /// Whether a link's port is in this region.
+    pub fn holds(&self, link: u32) -> bool {
+        self.own.contains(&self.all.ports[link as usize])
+    }
+
+    /// The port of a link of this region.
     #[inline]
     pub fn port_of(&self, link: u32) -> PortId {
-        self.ports[link as usize]
+        let port = self.all.ports[link as usize];
+        debug_assert!(self.own.contains(&port), "link {link} is in another region");
+        PortId(port.wrapping_sub(self.own.start))
     }
 
-    /// The link of a port.
+    /// The link of a port, or of an inlet.
     #[inline]
-    pub fn link_of(&self, port: PortId) -> u32 {
-        self.links[port.0 as usize]
+    pub fn link_of(&self, PortId(port): PortId) -> u32 {
+        match self.links().get(port as usize) {
+            Some(&link) => link,
+            None => self.inlets[(port - self.count()) as usize],
+        }
     }
 
-    /// The links of all ports, in the order of the ports.
+    /// The links by port.
     pub fn links(&self) -> &[u32] {
-        &self.links
+        &self.all.links[self.own.start as usize..self.own.end as usize]
     }
 
-    /// The first port of the node at the end of a port's link.
-    #[inline]
+    /// The links that end in this region and begin in another: the first is the inlet [`Places::count`].
+    pub fn inlets(&self) -> &[u32] {
+        &self.inlets
+    }
+
+    /// The inlet of a link that begins in another region.
+    pub(crate) fn inlet_of(&self, link: u32) -> PortId {
+        let key = |link: u32| self.all.ports[link as usize];
+        let place = self
+            .inlets
+            .binary_search_by_key(&key(link), |&other| key(other));
+        PortId(self.count() + place.expect("an inlet's link") as u32)
+    }
+
+    /// The first port of the node at the end of a port's link, or of an inlet's; [`PortId::ELSEWHERE`] if the node is
+    /// in another region.
     pub(crate) fn far(&self, port: PortId) -> PortId {
-        self.far[port.0 as usize]
+        let port = self.all.ports[self.link_of(port) as usize];
+        if self.all.far_regions[port as usize] == self.region {
+            PortId(self.all.far[port as usize] - self.own.start)
+        } else {
+            PortId::ELSEWHERE
+        }
+    }
+
+    /// The region in which a link ends.
+    pub fn region_at_end(&self, link: u32) -> u32 {
+        let port = self.all.ports[link as usize];
+        self.all.far_regions[port as usize]
+    }
+
+    /// Which port of the node at the end of one link is that of the next, counted from zero.
+    pub(crate) fn step(&self, link: u32, next: u32) -> u32 {
+        let here = self.all.far[self.all.ports[link as usize] as usize];
+        self.all.ports[next as usize].wrapping_sub(here)
+    }
+
+    /// The link that goes on from the end of another by this step.
+    pub(crate) fn after(&self, link: u32, step: u32) -> u32 {
+        let here = self.all.far[self.all.ports[link as usize] as usize];
+        self.all.links[(here + step) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::QueueConfig;
+    use pathweave_units::{Rate, Time};
+
+    /// A cable between neighbours of a row of nodes, both ways.
+    fn row(nodes: u32) -> Vec<LinkSetup> {
+        (1..nodes)
+            .flat_map(|node| [(node - 1, node), (node, node - 1)])
+            .map(|(from, to)| LinkSetup {
+                from,
+                to,
+                rate: Rate::from_gbps(1),
+                delay: Time::ZERO,
+                queue: QueueConfig::default(),
+                agent: None,
+                buffer: None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn regions_have_their_nodes_ports_and_the_ends_of_others_links() {
+        let links = row(5);
+        let regions = Places::in_regions(&links, &[0, 1, 1, 0, 2]);
+        assert_eq!(regions.len(), 3);
+        for link in 0..links.len() as u32 {
+            let holders: Vec<&Places> =
+                regions.iter().filter(|places| places.holds(link)).collect();
+            let [places] = holders[..] else {
+                panic!("one region has a link's port");
+            };
+            assert_eq!(places.link_of(places.port_of(link)), link);
+            let end = &regions[places.region_at_end(link) as usize];
+            let is_cut = !std::ptr::eq(end, places);
+            assert_eq!(
+                places.far(places.port_of(link)) == PortId::ELSEWHERE,
+                is_cut
+            );
+            let inlets = regions
+                .iter()
+                .filter(|places| places.inlets().contains(&link));
+            assert_eq!(inlets.count(), usize::from(is_cut));
+            if is_cut {
+                let inlet = end.inlet_of(link);
+                assert_eq!(end.link_of(inlet), link);
+                assert!(inlet.0 >= end.count() && end.far(inlet) != PortId::ELSEWHERE);
+            }
+        }
+        let ports: u32 = regions.iter().map(Places::count).sum();
+        assert_eq!(ports, links.len() as u32);
+    }
+
+    #[test]
+    fn steps_are_the_same_however_nodes_are_divided() {
+        let links = row(5);
+        let whole = Places::new(&links);
+        for places in Places::in_regions(&links, &[1, 0, 2, 0, 1]) {
+            for link in (0..8).step_by(2) {
+                for next in [link + 2, link + 1].into_iter().filter(|&next| next < 8) {
+                    let step = places.step(link, next);
+                    assert_eq!(step, whole.step(link, next));
+                    assert_eq!(places.after(link, step), next);
+                }
+            }
+        }
     }
 }

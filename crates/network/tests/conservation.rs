@@ -3,7 +3,7 @@
 use pathweave_network::{
     AgentStatistics, Arrival, Conservation, Delivered, FifoPorts, Header, LinkEvent, LinkEvents,
     LinkSetup, LinkStatistics, Network, Places, PortId, Ports, Purged, QueueConfig, QueueHistogram,
-    SharedBuffer,
+    QueuesCounted, SharedBuffer,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -48,9 +48,14 @@ struct Defective<D> {
 impl<D: Defect> Ports for Defective<D> {
     type Label = ();
 
-    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> Defective<D> {
+    fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> Defective<D> {
         Defective {
-            ports: FifoPorts::new(links, places, stream),
+            ports: FifoPorts::new(links, places, counted, stream),
             defect: std::marker::PhantomData,
         }
     }
@@ -69,6 +74,9 @@ impl<D: Defect> Ports for Defective<D> {
     }
     fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
         self.ports.deliver(port, now, events)
+    }
+    fn hand_over(&mut self, now: Time, each: impl FnMut(PortId, Time, Header, ())) {
+        self.ports.hand_over(now, each);
     }
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
         self.ports.set_rate(port, now, rate, events);
@@ -116,6 +124,9 @@ impl<D: Defect> Ports for Defective<D> {
     fn histogram(&self, port: PortId) -> QueueHistogram {
         self.ports.histogram(port)
     }
+    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+        self.ports.complete_histogram(port)
+    }
     fn clear_histogram(&mut self, port: PortId) {
         self.ports.clear_histogram(port);
     }
@@ -149,7 +160,9 @@ fn one_link<P: Ports<Label = ()>>() -> Network<u32, P> {
         agent: None,
         buffer: None,
     };
-    Network::new(&[link], |_| Stream::new(1, "conservation test", 0))
+    Network::new(&[link], QueuesCounted::All, |_| {
+        Stream::new(1, "conservation test", 0)
+    })
 }
 
 fn send<P: Ports<Label = ()>>(network: &mut Network<u32, P>, packets: u32, events: &mut Next) {

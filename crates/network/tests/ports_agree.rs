@@ -5,7 +5,8 @@ use pathweave_control::Feedback;
 use pathweave_network::{
     Agent, AgentStatistics, Arrival, Backlog, DeparturePorts, FifoPorts, Header, Limit, LinkEvent,
     LinkEvents, LinkSetup, LinkStatistics, Marking, MarkingRule, Network, NoAgent, PacketLabel,
-    PortId, Ports, QueueConfig, RouteId, SharedBufferConfig, Threshold,
+    PortId, Ports, QueueConfig, QueueHistogram, QueuesCounted, RouteId, SharedBufferConfig,
+    Threshold,
 };
 use pathweave_random::{Stream, hash};
 use pathweave_units::{Bytes, Rate, Time};
@@ -99,6 +100,17 @@ impl Step {
     }
 }
 
+/// What a link's port tells of itself.
+#[derive(Clone, Debug, PartialEq)]
+struct Counters {
+    statistics: LinkStatistics,
+    waiting: u32,
+    found: QueueHistogram,
+    found_by_all: Option<QueueHistogram>,
+    sent: u128,
+    agent: AgentStatistics,
+}
+
 /// What can be seen from outside.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
@@ -115,7 +127,7 @@ enum Seen {
     /// A packet is at its host with this label.
     Label(String),
     Lost(u32),
-    Counters(Vec<(LinkStatistics, u32, u32, u128, AgentStatistics)>),
+    Counters(Vec<Counters>),
     /// Most bytes in the memory of each node, and the packets that it refused.
     Buffers(Vec<(u64, u64)>),
 }
@@ -153,6 +165,7 @@ impl Schedule {
 struct Driver<P: Ports> {
     network: Network<u32, P>,
     schedule: Schedule,
+    counted: QueuesCounted,
     routes: Vec<RouteId>,
     sent: u32,
     seen: Vec<(Time, Seen)>,
@@ -162,11 +175,15 @@ struct Driver<P: Ports> {
 }
 
 impl<P: Ports> Driver<P> {
-    fn new(queue: QueueConfig) -> Driver<P> {
-        Driver::with_shared_buffer(queue, None)
+    fn new(queue: QueueConfig, counted: QueuesCounted) -> Driver<P> {
+        Driver::with_shared_buffer(queue, counted, None)
     }
 
-    fn with_shared_buffer(queue: QueueConfig, buffer: Option<SharedBufferConfig>) -> Driver<P> {
+    fn with_shared_buffer(
+        queue: QueueConfig,
+        counted: QueuesCounted,
+        buffer: Option<SharedBufferConfig>,
+    ) -> Driver<P> {
         // With 500, 1000 and 1500 bytes, transmissions and delays are whole microseconds: many
         // things happen at one time.
         let delays = [0, 8, 30, 3].map(Time::from_micros);
@@ -183,8 +200,9 @@ impl<P: Ports> Driver<P> {
                 buffer,
             })
             .collect();
-        let mut network =
-            Network::new(&setups, |link| Stream::new(1, "port test", u64::from(link)));
+        let mut network = Network::new(&setups, counted, |link| {
+            Stream::new(1, "port test", u64::from(link))
+        });
         // The last one goes around so often that it does not fit into a packet's header.
         let around = [0, 1, 2, 0, 3, 0, 1, 2, 0, 1, 2, 0];
         let routes: [&[u32]; 8] = [
@@ -201,6 +219,7 @@ impl<P: Ports> Driver<P> {
         Driver {
             network,
             schedule: Schedule::default(),
+            counted,
             routes,
             sent: 0,
             seen: Vec::new(),
@@ -260,7 +279,9 @@ impl<P: Ports> Driver<P> {
                 self.seen.push((now, Seen::Label(format!("{label:?}"))));
                 (Some(header), false)
             }
-            Arrival::Consumed => unreachable!("no switch sends feedback"),
+            Arrival::Consumed | Arrival::Left => {
+                unreachable!("no switch sends feedback, and all nodes are in one region")
+            }
         };
         let number = header.map(|header| self.network.take(header));
         let marked = header.is_some_and(|header| header.congestion_experienced());
@@ -309,17 +330,20 @@ impl<P: Ports> Driver<P> {
             Step::Observe => {
                 let counters = (0..LINKS as u32)
                     .map(|link| {
-                        let p90 = self.network.histogram(link).percentile(0.9);
+                        let found = self.network.histogram(link);
+                        let found_by_all = (self.counted != QueuesCounted::Sampled)
+                            .then(|| self.network.complete_histogram(link));
                         let waiting = self.network.waiting(link, now);
                         let sent = self.network.sent(link, now);
                         let agent = self.network.agent_statistics(link, now);
-                        (
-                            self.network.statistics(link, now),
+                        Counters {
+                            statistics: self.network.statistics(link, now),
                             waiting,
-                            p90,
+                            found,
+                            found_by_all,
                             sent,
                             agent,
-                        )
+                        }
                     })
                     .collect();
                 self.seen.push((now, Seen::Counters(counters)));
@@ -393,6 +417,11 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     })
 }
 
+fn counted() -> impl Strategy<Value = QueuesCounted> {
+    use QueuesCounted::{All, Sampled, SampledAndAll};
+    prop::sample::select(vec![All, Sampled, SampledAndAll])
+}
+
 fn shared_buffer() -> impl Strategy<Value = Option<SharedBufferConfig>> {
     let alpha = prop::sample::select(vec![0.5, 1.0, 4.0]);
     let shared = (1500u64..30_000, alpha).prop_map(|(size, alpha)| SharedBufferConfig {
@@ -437,8 +466,9 @@ fn queues_that_wait_for_longer_than_64_bits_hold_are_counted() {
     let second = u128::from(Time::from_secs(1).as_picos());
     let waited = (1299 * 52 + 1298 * 1299 / 2 * 26) * second;
     assert!(waited > u128::from(u64::MAX));
-    let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
-    let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
+    let counted = QueuesCounted::All;
+    let fifo = Driver::<FifoPorts>::new(queue, counted).run(&steps);
+    let departure = Driver::<DeparturePorts>::new(queue, counted).run(&steps);
     assert_eq!(fifo.seen, departure.seen);
     assert_eq!(departure.integral[1], waited);
     let counted = fifo.network.statistics(1, end);
@@ -451,9 +481,11 @@ fn queues_that_wait_for_longer_than_64_bits_hold_are_counted() {
 proptest! {
     #![proptest_config(configuration(2000))]
     #[test]
-    fn whatever_happens_both_ports_agree(queue in queue(), steps in steps()) {
-        let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
-        let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
+    fn whatever_happens_both_ports_agree(
+        queue in queue(), counted in counted(), steps in steps(),
+    ) {
+        let fifo = Driver::<FifoPorts>::new(queue, counted).run(&steps);
+        let departure = Driver::<DeparturePorts>::new(queue, counted).run(&steps);
         prop_assert_eq!(&fifo.seen, &departure.seen);
         prop_assert_eq!(fifo.network.in_network(), 0);
         prop_assert_eq!(departure.network.in_network(), 0);
@@ -467,20 +499,20 @@ proptest! {
     /// With agents that note all that they can see, and memory that the ports of a node share.
     #[test]
     fn agents_and_shared_memory_see_the_same_from_both_ports(
-        queue in queue(), steps in steps(), shared in shared_buffer(),
+        queue in queue(), counted in counted(), steps in steps(), shared in shared_buffer(),
     ) {
-        let fifo = Driver::<FifoPorts<Notary>>::with_shared_buffer(queue, shared).run(&steps);
-        let departure = Driver::<DeparturePorts<Notary>>::with_shared_buffer(queue, shared).run(&steps);
+        let fifo = Driver::<FifoPorts<Notary>>::with_shared_buffer(queue, counted, shared).run(&steps);
+        let departure = Driver::<DeparturePorts<Notary>>::with_shared_buffer(queue, counted, shared).run(&steps);
         prop_assert_eq!(&fifo.seen, &departure.seen);
     }
 
     /// Memory that is shared where no agent acts.
     #[test]
     fn shared_memory_is_the_same_from_both_ports(
-        queue in queue(), steps in steps(), shared in shared_buffer(),
+        queue in queue(), counted in counted(), steps in steps(), shared in shared_buffer(),
     ) {
-        let fifo = Driver::<FifoPorts<NoAgent>>::with_shared_buffer(queue, shared).run(&steps);
-        let departure = Driver::<DeparturePorts<NoAgent>>::with_shared_buffer(queue, shared).run(&steps);
+        let fifo = Driver::<FifoPorts<NoAgent>>::with_shared_buffer(queue, counted, shared).run(&steps);
+        let departure = Driver::<DeparturePorts<NoAgent>>::with_shared_buffer(queue, counted, shared).run(&steps);
         prop_assert_eq!(&fifo.seen, &departure.seen);
     }
 
@@ -517,8 +549,8 @@ proptest! {
             let (number, marked) = (Some(number), waiting > k as usize);
             expected.push((at, Seen::Hop { link: 1, number, marked, dropped: false }));
         }
-        let fifo = Driver::<FifoPorts>::new(queue).run(&steps);
-        let departure = Driver::<DeparturePorts>::new(queue).run(&steps);
+        let fifo = Driver::<FifoPorts>::new(queue, QueuesCounted::All).run(&steps);
+        let departure = Driver::<DeparturePorts>::new(queue, QueuesCounted::All).run(&steps);
         let end = Time::from_secs(1);
         for (seen, statistics) in [
             (&fifo.seen, fifo.network.statistics(1, end)),

@@ -36,10 +36,12 @@ pub enum Event {
     Begin,
     /// The time that [`Program::next_wake`] named has come.
     Wake,
-    /// A flow's last byte was delivered.
+    /// The news of a flow whose last byte was delivered.
     Finished {
         /// The flow's tag.
         tag: u64,
+        /// When that was: not after the program hears of it, and usually before.
+        at: Time,
     },
 }
 

@@ -249,11 +249,11 @@ fn draining() {
     let mut starts = Vec::new();
     incast.on(Event::Begin, Time::ZERO, &mut starts);
     incast.drain();
-    incast.on(Event::Finished { tag: 0 }, MS, &mut starts);
-    incast.on(Event::Finished { tag: 1 }, MS, &mut starts);
+    incast.on(Event::Finished { tag: 0, at: MS }, MS, &mut starts);
+    incast.on(Event::Finished { tag: 1, at: MS }, MS, &mut starts);
     assert_eq!(starts.len(), 4, "answers to what was asked still come");
-    incast.on(Event::Finished { tag: 2 }, MS * 2, &mut starts);
-    incast.on(Event::Finished { tag: 3 }, MS * 3, &mut starts);
+    incast.on(Event::Finished { tag: 2, at: MS * 2 }, MS * 2, &mut starts);
+    incast.on(Event::Finished { tag: 3, at: MS * 3 }, MS * 3, &mut starts);
     assert_eq!(starts.len(), 4, "no new job");
     assert_eq!(incast.jobs()[0].end, Some(MS * 3));
 
@@ -282,7 +282,7 @@ fn draining() {
         program.drain();
         assert_eq!(program.next_wake(), None);
         for tag in 0..begun {
-            program.on(Event::Finished { tag }, MS, &mut starts);
+            program.on(Event::Finished { tag, at: MS }, MS, &mut starts);
         }
         assert_eq!(starts.len() as u64, begun);
     }

@@ -207,7 +207,7 @@ fn jitter_puts_off_starts_but_not_answers_and_arrivals() {
     assert!(starts.iter().all(|flow| flow.at == starts[0].at));
     assert_eq!(incast.jobs()[0].start, starts[0].at);
     assert!(starts[0].at > Time::ZERO);
-    incast.on(Event::Finished { tag: 0 }, MS, &mut starts);
+    incast.on(Event::Finished { tag: 0, at: MS }, MS, &mut starts);
     assert_eq!(starts[8].at, MS);
 
     // Jitter changes no pair and no size.

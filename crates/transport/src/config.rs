@@ -1,7 +1,7 @@
 //! Everything about an endpoint in which published code bases differ, as explicit values.
 
-use crate::connection::UNLIMITED;
 use crate::packets::{PacketKey, PacketMix};
+use crate::segment::UNLIMITED;
 use pathweave_units::{Bytes, Time};
 
 /// How lost packets are found and sent again.

@@ -4,10 +4,10 @@
 //! is lost or arrives twice, the timer expires. The receiver is held against a set of numbers, the
 //! scoreboard against its own segments; in the end everything has to get through.
 
-use crate::receiver::{Acknowledgement, Arrival, Receiver};
+use crate::receiving::{Acknowledgement, Arrival, Receiver};
 use crate::segment::{Kind, SackBlock, Segment};
-use crate::sender::{RecoveryState, Sender};
-use crate::{AckPolicy, Config, Recovery, SubflowIndex};
+use crate::sending::{RecoveryState, Sender};
+use crate::{AckPolicy, Config, Recovery};
 use pathweave_control::{Feedback, SubflowId};
 use pathweave_units::Time;
 use std::collections::BTreeSet;
@@ -162,7 +162,6 @@ impl Ends {
 
     fn acknowledge(&mut self, acknowledgement: &Acknowledgement) {
         let ack = Segment {
-            subflow: SubflowIndex(0),
             kind: Kind::Ack,
             number: acknowledgement.next,
             sack_count: acknowledgement.sack_count,

@@ -1,36 +1,36 @@
 //! TCP and MPTCP endpoints for the simulator, sans-I/O: the time is passed in, packets and timers
 //! come out.
 //!
-//! Segments are numbered once, one number a packet, each with its own size, and never cut differently. [`Endpoints`] holds
-//! both ends of all connections of a run.
+//! Segments are numbered once, one number a packet, each with its own size, and never cut differently.
+//!
+//! [`Sending`] holds the sending halves of connections and [`Receiving`] the receiving halves. They share
+//! nothing: what one learns of the other it learns from packets, and when a source stops, from whoever
+//! drives both. [`Endpoints`] is a pair of them.
 
 #![forbid(unsafe_code)]
 
 mod config;
-mod connection;
-mod cut_round;
 mod endpoints;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod output;
 mod packets;
-mod reassembly;
-mod receiver;
+mod receiving;
 mod rtt_histogram;
-mod scoreboard;
 mod segment;
-mod segmentation;
-mod sender;
-mod timeout;
+mod sending;
 
 pub use config::{
     AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
     SegmentScheduler, SsthreshFrom,
 };
-pub use connection::{Opening, Scatter};
-pub use endpoints::{
-    Arrived, ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, SubflowView,
-    Timer,
+pub use endpoints::{ConnectionId, Endpoints, open};
+pub use output::{
+    Arrived, End, Output, PacketShape, ReceivingId, ReceivingSubflow, SendingId, SendingSubflow,
+    Timer, TimerKind,
 };
 pub use packets::{PacketKey, PacketMix};
+pub use receiving::{Receiving, ReceivingView, Reception};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+pub use sending::{Opening, Scatter, Sending, SendingView, Stopped};

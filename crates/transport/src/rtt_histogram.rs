@@ -3,9 +3,14 @@
 use pathweave_units::Time;
 
 /// Counts of RTT samples in bins that are at most 1/16 wide: percentiles are within about 3 %.
-#[derive(Clone, Debug)]
+///
+/// It keeps the octaves that it has seen: the samples of a flow lie within a few, and those of a short one within
+/// one.
+#[derive(Clone, Debug, Default)]
 pub struct RttHistogram {
-    counts: Box<[u32]>,
+    /// Counts of the bins from `first` on, whole octaves.
+    counts: Vec<u32>,
+    first: u32,
     samples: u64,
     sum: u128,
 }
@@ -16,17 +21,6 @@ const SMALLEST: u32 = 16;
 const LARGEST: u32 = 45;
 const STEPS: u32 = 16;
 
-impl Default for RttHistogram {
-    fn default() -> RttHistogram {
-        let bins = ((LARGEST - SMALLEST) * STEPS) as usize;
-        RttHistogram {
-            counts: vec![0; bins].into_boxed_slice(),
-            samples: 0,
-            sum: 0,
-        }
-    }
-}
-
 impl RttHistogram {
     /// Counts a sample.
     #[inline]
@@ -34,15 +28,41 @@ impl RttHistogram {
         let picos = rtt.as_picos().clamp(1 << SMALLEST, (1 << LARGEST) - 1);
         let octave = picos.ilog2();
         let step = (picos >> (octave - 4)) as u32 & (STEPS - 1);
-        self.counts[((octave - SMALLEST) * STEPS + step) as usize] += 1;
+        let bin = (octave - SMALLEST) * STEPS + step;
+        match self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
+            Some(count) => *count += 1,
+            None => self.add_beyond(bin, 1),
+        }
         self.samples += 1;
         self.sum += u128::from(rtt.as_picos());
     }
 
+    /// Counts samples in a bin of an octave that has had none.
+    #[cold]
+    #[inline(never)]
+    fn add_beyond(&mut self, bin: u32, samples: u32) {
+        let octave = bin / STEPS * STEPS;
+        if self.counts.is_empty() {
+            self.first = octave;
+        }
+        if octave < self.first {
+            let more = (self.first - octave) as usize;
+            self.counts.splice(..0, std::iter::repeat_n(0, more));
+            self.first = octave;
+        }
+        let end = (octave + STEPS - self.first) as usize;
+        self.counts.resize(self.counts.len().max(end), 0);
+        self.counts[(bin - self.first) as usize] += samples;
+    }
+
     /// Takes in everything that another one counted.
     pub fn merge(&mut self, other: &RttHistogram) {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        for (bin, &more) in (other.first..).zip(&other.counts) {
+            match self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
+                Some(count) => *count += more,
+                None if more > 0 => self.add_beyond(bin, more),
+                None => {}
+            }
         }
         self.samples += other.samples;
         self.sum += other.sum;
@@ -50,7 +70,7 @@ impl RttHistogram {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        self.counts.clear();
         self.samples = 0;
         self.sum = 0;
     }
@@ -69,11 +89,11 @@ impl RttHistogram {
     pub fn percentile(&self, share: f64) -> Option<Time> {
         let wanted = share * self.samples as f64;
         let mut below = 0u64;
-        for (bin, &count) in self.counts.iter().enumerate() {
+        for (bin, &count) in (self.first..).zip(&self.counts) {
             below += u64::from(count);
             if count > 0 && below as f64 >= wanted {
-                let octave = bin as u32 / STEPS + SMALLEST;
-                let step = bin as u64 % u64::from(STEPS);
+                let octave = bin / STEPS + SMALLEST;
+                let step = u64::from(bin % STEPS);
                 let width = 1u64 << (octave - 4);
                 return Some(Time::from_picos(
                     (u64::from(STEPS) + step) * width + width / 2,
@@ -110,6 +130,26 @@ mod tests {
         assert_eq!(both.mean(), histogram.mean());
         both.clear();
         assert_eq!(both.percentile(0.5), None);
+    }
+
+    #[test]
+    fn samples_may_come_in_any_order_and_histograms_be_merged_either_way() {
+        let rtts = [700, 3, 40_000, 41, 3, 900_000].map(Time::from_micros);
+        let of = |rtts: &[Time]| {
+            let mut histogram = RttHistogram::default();
+            rtts.iter().for_each(|&rtt| histogram.add(rtt));
+            histogram
+        };
+        let (all, mut back) = (of(&rtts), of(&rtts[3..]));
+        let mut forth = of(&rtts[..3]);
+        forth.merge(&of(&rtts[3..]));
+        back.merge(&of(&rtts[..3]));
+        for share in [0.0, 0.2, 0.4, 0.6, 0.8, 0.99] {
+            let expected = all.percentile(share);
+            assert_eq!(forth.percentile(share), expected, "{share}");
+            assert_eq!(back.percentile(share), expected, "{share}");
+        }
+        assert_eq!(back.samples(), 6);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a packet carries for the transport.
 
-use crate::SubflowIndex;
+use crate::output::{End, ReceivingSubflow, SendingSubflow};
 use pathweave_units::Time;
 
 /// The kind of a segment.
@@ -27,6 +27,9 @@ pub struct SackBlock {
     pub end: u32,
 }
 
+/// A number of segments that no connection reaches.
+pub(crate) const UNLIMITED: u32 = u32::MAX;
+
 /// Most blocks that one acknowledgement carries: what fits beside a timestamp (RFC 2018).
 pub const SACK_BLOCKS: usize = 3;
 
@@ -34,8 +37,9 @@ pub const SACK_BLOCKS: usize = 3;
 /// connection's data likewise, one number a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
-    /// The subflow it belongs to.
-    pub subflow: SubflowIndex,
+    /// The place of the half that it goes to: a receiving one for data and SYNs, a sending one for
+    /// acknowledgements and SYN-ACKs.
+    pub(crate) to: u32,
     /// What it is.
     pub kind: Kind,
     /// Data: the connection's last. Acknowledgement: whether `sent` may serve as an RTT sample.
@@ -57,6 +61,15 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Where it goes.
+    #[inline]
+    pub fn destination(&self) -> End {
+        match self.kind {
+            Kind::Data | Kind::Syn => End::Receiving(ReceivingSubflow(self.to)),
+            Kind::Ack | Kind::SynAck => End::Sending(SendingSubflow(self.to)),
+        }
+    }
+
     /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
     pub fn number(&self) -> u32 {
         self.number

@@ -1,18 +1,22 @@
 //! Runs one scenario natively and prints what it cost: the bench binary.
 //!
-//! `pathweave-bench FILE [--until TIME] [--json]`
+//! `pathweave-bench FILE [--until TIME] [--threads N] [--regions N] [--json]`
 
-use pathweave_engine::{Progress, peak_rss_mb, run};
+use pathweave_engine::{Cut, Progress, peak_rss_mb, run_in_regions};
 use pathweave_scenario::Scenario;
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
+use std::time::Instant;
 
-const USAGE: &str = "usage: pathweave-bench FILE [--until TIME] [--json]
+const USAGE: &str =
+    "usage: pathweave-bench FILE [--until TIME] [--threads N] [--regions N] [--json]
 
 Simulates the first variant of a scenario and prints its packet-hops, the CPU
 time, the largest memory and a hash of the results.
 
   --until TIME  end the run at this simulated time, for example \"20 ms\"
+  --threads N   run it on this many threads (1)
+  --regions N   divide the fabric into this many regions (one for each thread)
   --json        print one line of JSON
 
 example: pathweave-bench benches/permutation-dctcp.toml --until \"20 ms\"";
@@ -20,7 +24,19 @@ example: pathweave-bench benches/permutation-dctcp.toml --until \"20 ms\"";
 struct Arguments {
     file: String,
     until: Option<String>,
+    threads: u8,
+    regions: Option<u8>,
     json: bool,
+}
+
+fn number(given: Option<String>) -> Result<u8, String> {
+    let given = given.ok_or(USAGE)?;
+    match given.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(format!(
+            "expected a number from 1 to 255, got \"{given}\"\n{USAGE}"
+        )),
+    }
 }
 
 fn arguments() -> Result<Arguments, String> {
@@ -28,11 +44,15 @@ fn arguments() -> Result<Arguments, String> {
     let mut arguments = Arguments {
         file: String::new(),
         until: None,
+        threads: 1,
+        regions: None,
         json: false,
     };
     while let Some(argument) = given.next() {
         match argument.as_str() {
             "--until" => arguments.until = Some(given.next().ok_or(USAGE)?),
+            "--threads" => arguments.threads = number(given.next())?,
+            "--regions" => arguments.regions = Some(number(given.next())?),
             "--json" => arguments.json = true,
             "--help" | "-h" => return Err(USAGE.to_owned()),
             file if arguments.file.is_empty() && !file.starts_with('-') => {
@@ -67,14 +87,18 @@ fn simulate(arguments: &Arguments) -> Result<String, String> {
         .ok_or("the scenario has no variant")?;
     let seed = scenario.seeds().first().copied().unwrap_or(1);
     let plan = variant.plan(seed);
-    let before = cpu_seconds();
-    let output = run(&plan, &Progress::default()).map_err(|error| error.to_string())?;
+    let threads = arguments.threads;
+    let cut = Cut::Into(arguments.regions.unwrap_or(threads));
+    let (before, start) = (cpu_seconds(), Instant::now());
+    let output = run_in_regions(&plan, &Progress::default(), &cut, usize::from(threads));
+    let output = output.map_err(|error| error.to_string())?;
+    let wall = start.elapsed().as_secs_f64();
     let cpu = cpu_seconds() - before;
     let hops = output.counters.packet_hops;
     let rate = hops as f64 / cpu;
     if arguments.json {
         return Ok(format!(
-            "{{\"packet_hops\": {hops}, \"cpu_s\": {cpu:.6}, \"packet_hops_per_cpu_s\": {rate:.0}, \
+            "{{\"packet_hops\": {hops}, \"cpu_s\": {cpu:.6}, \"wall_s\": {wall:.6}, \"packet_hops_per_cpu_s\": {rate:.0}, \
              \"peak_rss_mb\": {:.2}, \"goodput_share\": {:.6}, \"results_hash\": \"{}\"}}",
             peak_rss_mb(),
             output.goodput_share,
@@ -82,7 +106,7 @@ fn simulate(arguments: &Arguments) -> Result<String, String> {
         ));
     }
     Ok(format!(
-        "packet-hops      {hops}\nCPU time         {cpu:.3} s\nspeed            {:.2} million \
+        "packet-hops      {hops}\nCPU time         {cpu:.3} s\nwall time        {wall:.3} s\nspeed            {:.2} million \
          packet-hops per CPU-second\npeak memory      {:.1} MB\ngoodput          {:.1} % of the \
          hosts' links\nresults hash     {}",
         rate / 1e6,

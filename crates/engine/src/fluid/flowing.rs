@@ -3,12 +3,12 @@
 use super::fabric::FluidFabric;
 use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
+use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::flows::{Flow, SubflowRow};
 use crate::ideal::ideal;
 use crate::paths::PathList;
 use crate::results::{Account, Output, Verdict, fluid_output};
-use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::simulation::RunError;
 use crate::windows::{FlowShare, Marks, Window, plan_windows};
 use crate::workload::{Workload, controller_of};
@@ -47,7 +47,8 @@ struct Flowing<'p> {
     packet: Bytes,
     router: Router,
     workload: Workload<'p>,
-    scheduler: Scheduler,
+    agenda: Agenda,
+    now: Time,
     fabric: FluidFabric<'p>,
     windows: Vec<Window>,
     active: BTreeMap<u32, Active>,
@@ -67,7 +68,8 @@ impl<'p> Flowing<'p> {
             .map_err(|error| RunError::Plan(error.to_string()))?;
         Ok(Flowing {
             workload: Workload::new(plan, &router).map_err(RunError::Plan)?,
-            scheduler: build::timers(plan),
+            agenda: Agenda::default(),
+            now: Time::ZERO,
             fabric: FluidFabric::new(plan),
             windows: plan_windows(plan),
             packet: build::full_packet(plan),
@@ -83,9 +85,9 @@ impl<'p> Flowing<'p> {
     }
 
     fn run(mut self, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
-        self.workload.schedule(&mut self.scheduler);
+        self.workload.schedule(&mut self.agenda);
         let verdict = self.run_to_the_end(allocator)?;
-        let now = self.scheduler.now();
+        let now = self.now;
         self.close_windows(now, true);
         for number in self.active.keys().copied().collect::<Vec<_>>() {
             let delivered = self.active[&number].delivered();
@@ -111,7 +113,7 @@ impl<'p> Flowing<'p> {
             if let Some(verdict) = self.workload.ended {
                 return Ok(verdict);
             }
-            let now = self.scheduler.now();
+            let now = self.now;
             if self.next_outside() > now && self.changed {
                 self.changed = false;
                 if !self.allocate(allocator)? {
@@ -130,10 +132,11 @@ impl<'p> Flowing<'p> {
             }
             self.carry_until(next);
             self.control(next);
-            self.finish_what_is_due(next);
-            while self.workload.ended.is_none() && self.scheduler.next_timer() <= next {
-                self.alarm();
+            while self.agenda.concerns_run(next) {
+                self.follow_agenda();
             }
+            self.finish_what_is_due(next);
+            while self.workload.ended.is_none() && self.follow_agenda() {}
             let over = self.active.is_empty() && !self.workload.starts_to_come();
             if over && self.workload.ends_with_flows() && self.workload.ended.is_none() {
                 self.workload.ended = Some(Verdict::Finished);
@@ -144,17 +147,15 @@ impl<'p> Flowing<'p> {
     /// When something next happens that does not depend on the rates.
     fn next_outside(&self) -> Time {
         let window = self.windows.iter().map(Window::next_boundary).min();
-        self.scheduler
-            .next_timer()
+        self.agenda
+            .next()
             .min(self.fabric.next_change())
             .min(window.unwrap_or(Time::MAX))
-            .min(self.plan.stop.at.unwrap_or(Time::MAX))
-            .min(self.workload.next_closing())
     }
 
     /// Asks for rates. False when there will be none any more.
     fn allocate(&mut self, allocator: &mut dyn Allocator) -> Result<bool, RunError> {
-        let now = self.scheduler.now();
+        let now = self.now;
         self.loads.clear();
         let open = |path: &&FluidPath| path.opened <= now;
         let flows: Vec<FluidFlow<'_>> = self
@@ -209,7 +210,7 @@ impl<'p> Flowing<'p> {
 
     /// Everything under way goes on at its rate until then.
     fn carry_until(&mut self, to: Time) {
-        let seconds = (to - self.scheduler.now()).as_secs_f64();
+        let seconds = (to - self.now).as_secs_f64();
         for active in self.active.values_mut() {
             for (received, rate) in active.received.iter_mut().zip(&active.rates) {
                 *received += rate * seconds;
@@ -218,19 +219,13 @@ impl<'p> Flowing<'p> {
         for &(link, rate) in &self.loads {
             self.fabric.carry(link, rate * seconds);
         }
-        self.scheduler.advance(to);
+        self.now = to;
     }
 
     fn control(&mut self, now: Time) {
         self.close_windows(now, false);
         self.open_windows(now);
         self.changed |= self.fabric.change(now);
-        if self.workload.next_closing() <= now {
-            self.workload.close();
-        }
-        if self.plan.stop.at.is_some_and(|at| at <= now) {
-            self.workload.ended = Some(Verdict::Stopped);
-        }
     }
 
     fn finish_what_is_due(&mut self, now: Time) {
@@ -247,37 +242,40 @@ impl<'p> Flowing<'p> {
     fn finish(&mut self, number: u32, delivered: Bytes) {
         self.changed = true;
         self.collect(number);
-        self.workload
-            .finished(number, delivered, &mut self.scheduler);
+        self.workload.end(number, delivered, self.now);
+        self.workload.hear_end(number, self.now, &mut self.agenda);
     }
 
-    fn alarm(&mut self) {
-        let soon = self.scheduler.now().saturating_add(Time::from_picos(1));
-        let Some((now, Event::Timer(alarm))) = self.scheduler.pop_before(soon) else {
-            return;
+    /// Carries out the next entry of the agenda. False if nothing is due.
+    fn follow_agenda(&mut self) -> bool {
+        let now = self.now;
+        let Some(entry) = self.agenda.take_due(now) else {
+            return false;
         };
-        match alarm {
-            Alarm::StartFlow(number) => self.start(number, now),
-            Alarm::StopFlow(number) => self.stop(number),
-            Alarm::BeginTraffic(group) => {
-                self.workload.begin(group as usize, &mut self.scheduler);
+        match entry.act {
+            Act::Close => self.workload.close(),
+            Act::End => self.workload.ended = Some(Verdict::Stopped),
+            Act::StartFlow(number) => self.start(number, now),
+            Act::StopFlow(number) => self.stop(number),
+            Act::Begin => {
+                let group = entry.whose.group();
+                self.workload.begin(group, now, &mut self.agenda);
             }
-            Alarm::StopTraffic(group) => {
-                for number in self.workload.stop_group(group) {
+            Act::Stop => {
+                for number in self.workload.stop_group(entry.whose.group()) {
                     self.stop(number);
                 }
             }
-            Alarm::WakeTraffic(group) => {
-                self.workload.wake(group as usize, &mut self.scheduler);
+            Act::Wake => {
+                let group = entry.whose.group();
+                self.workload.wake(group, now, &mut self.agenda);
             }
-            Alarm::OpenSubflow(_) => self.changed = true,
-            Alarm::Retransmission(_)
-            | Alarm::DelayedAck(_)
-            | Alarm::Pace(_)
-            | Alarm::Feedback(_) => {
-                unreachable!("there are no packets")
+            Act::OpenPath(_) => self.changed = true,
+            Act::Look | Act::Finished(_) | Act::HearStop(..) => {
+                unreachable!("rates say what becomes of a flow")
             }
         }
+        true
     }
 
     fn start(&mut self, number: u32, now: Time) {
@@ -288,7 +286,8 @@ impl<'p> Flowing<'p> {
         let flow = &self.workload.flows[number as usize];
         let own = FlowPaths::of(self.plan, &self.router, number, flow, &mut self.path_list);
         for path in own.paths.iter().filter(|path| path.opened > now) {
-            self.scheduler.wake(Alarm::OpenSubflow(number), path.opened);
+            let whose = Whose::Group(flow.group);
+            self.agenda.add(path.opened, whose, Act::OpenPath(number));
         }
         let ideal = ideal(self.plan, number, flow, &own.ways);
         let subflows = flow.subflows as usize;
@@ -300,11 +299,7 @@ impl<'p> Flowing<'p> {
             due: if empty { now } else { Time::MAX },
         };
         self.active.insert(number, active);
-        let stopped = flow.stop.is_some_and(|stop| stop <= now);
         self.workload.flows[number as usize].ideal = ideal;
-        if stopped {
-            self.stop(number); // jitter put the start off to its end
-        }
     }
 
     fn stop(&mut self, number: u32) {
@@ -333,7 +328,7 @@ impl<'p> Flowing<'p> {
             let opened = paths
                 .find(|path| path.subflow == subflow)
                 .map(|path| path.opened)
-                .filter(|&opened| opened <= self.scheduler.now());
+                .filter(|&opened| opened <= self.now);
             self.subflow_rows.push(SubflowRow {
                 flow: number,
                 subflow,

@@ -220,7 +220,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                     Event::Link(port, LinkEvent::Arrival) => {
                         self.packet_hops += 1;
                         match self.network.arrive(port, at, &mut self.scheduler) {
-                            Arrival::Forwarded | Arrival::Consumed => {}
+                            Arrival::Forwarded | Arrival::Consumed | Arrival::Left => {}
                             Arrival::Dropped(header) => lost(self.network.take(header)),
                             Arrival::AtHost(header, _) => {
                                 let packet = self.network.take(header);
@@ -277,7 +277,9 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
             tables: shared
-                .then(|| buffers::buffers(&self.plan.fabric, &self.network))
+                .then(|| {
+                    buffers::buffers(&self.plan.fabric, |node| self.network.shared_buffer(node))
+                })
                 .into_iter()
                 .collect(),
             packet_hops: self.packet_hops,
@@ -316,7 +318,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             for (&LinkId(link), course) in links.iter().zip(&mut self.queue_courses) {
                 let waiting = self.network.waiting(link, now);
                 let waited = self.network.statistics(link, now).waited;
-                let extent = course.end(now, waiting, waited, &self.network.histogram(link));
+                let extent =
+                    course.end(now, waiting, waited, &self.network.complete_histogram(link));
                 self.queues.push(QueueRow {
                     at: now,
                     link,
@@ -326,7 +329,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             }
         }
         if self.map.is_due(now) {
-            let marks = link_marks(&self.network, now);
+            let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }
         if self.rate_beat.is_due(now) {
@@ -346,7 +349,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             self.sample_rates(now);
         }
         if self.map.is_cut_off(now) {
-            let marks = link_marks(&self.network, now);
+            let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }
     }
@@ -363,7 +366,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         }
         let received = &mut of_flow[place];
         received.payload += first.payload;
-        if self.straddling.is_possible(at) {
+        if self.straddling.until().is_some_and(|until| at <= until) {
             let parts = self.straddling.parts(link, size, first.payload, at);
             for &(boundary, bytes) in parts {
                 for window in &mut self.windows {
@@ -427,14 +430,14 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             }
             window.marks = Some(Marks {
                 flows: Self::received(&self.received),
-                links: link_marks(&self.network, now).collect(),
+                links: link_marks(self.network.links(), |_| &self.network, now).collect(),
                 capacity: self.capacities.iter().map(|c| c.until(now)).collect(),
             });
             self.straddling.add_boundary(now);
             if window.is_main() {
                 let recorded = self.plan.record.queue_links.iter();
                 for (&LinkId(link), course) in recorded.zip(&mut self.queue_courses) {
-                    course.before_clearing(&self.network.histogram(link));
+                    course.before_clearing(&self.network.complete_histogram(link));
                 }
                 self.network.clear_histograms();
             }
@@ -447,7 +450,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             if window.marks.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let links = link_marks(&self.network, now);
+            let links = link_marks(self.network.links(), |_| &self.network, now);
             window.links = window.link_shares(now, links, &self.capacities);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut window.links) {

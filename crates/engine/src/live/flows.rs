@@ -53,12 +53,8 @@ impl Run<'_> {
             size: flow.size,
             opens,
         });
-        let stopped = flow.stop.is_some_and(|stop| stop <= now);
         self.live.insert(number, live);
         self.workload.flows[number as usize].ideal = ideal;
-        if stopped {
-            self.stop(number, hosts); // jitter put the start off to its end
-        }
     }
 
     /// When a flow's subflows may open at the earliest.

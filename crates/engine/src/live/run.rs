@@ -2,14 +2,13 @@
 
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
-use crate::build;
+use crate::agenda::{Act, Agenda};
 use crate::extent::{Course, Samples};
 use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
 use crate::results::{Account, Output, Verdict, live_output};
 use crate::routing::Routing;
-use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
 use crate::simulation::RunError;
 use crate::workload::Workload;
@@ -50,7 +49,9 @@ pub(super) struct Recorded {
 pub struct Run<'p> {
     pub(super) plan: &'p Plan,
     pub(super) workload: Workload<'p>,
-    pub(super) scheduler: Scheduler,
+    pub(super) agenda: Agenda,
+    /// The latest time that it has been told.
+    pub(super) now: Time,
     pub(super) routing: Routing,
     pub(super) path_list: PathList,
     pub(super) live: BTreeMap<u32, Live>,
@@ -87,7 +88,8 @@ impl<'p> Run<'p> {
         };
         let mut run = Run {
             workload,
-            scheduler: build::timers(plan),
+            agenda: Agenda::default(),
+            now: Time::ZERO,
             routing,
             path_list: PathList::default(),
             live: BTreeMap::new(),
@@ -104,7 +106,7 @@ impl<'p> Run<'p> {
             base_rtt: None,
             plan,
         };
-        run.workload.schedule(&mut run.scheduler);
+        run.workload.schedule(&mut run.agenda);
         Ok(run)
     }
 
@@ -115,7 +117,7 @@ impl<'p> Run<'p> {
 
     /// When [`Run::advance`] has something to do next.
     pub fn next_due(&self) -> Time {
-        self.scheduler.next_timer().min(self.next_control())
+        self.agenda.next().min(self.next_control())
     }
 
     /// Flows asked for and flows finished.
@@ -137,20 +139,21 @@ impl<'p> Run<'p> {
     pub fn advance(&mut self, now: Time, hosts: &mut impl Hosts) {
         while self.workload.ended.is_none() {
             let control = self.next_control();
-            let timer = self.scheduler.next_timer();
+            let timer = self.agenda.next();
             let due = control.min(timer);
             if due > now {
                 break;
             }
             if control <= timer {
-                self.scheduler.advance(control.max(self.scheduler.now()));
+                self.now = self.now.max(control);
                 self.control(control, now, hosts);
             } else {
-                self.alarm(due, hosts);
+                self.now = self.now.max(due);
+                self.follow_agenda(hosts);
             }
         }
-        if now > self.scheduler.now() && self.workload.ended.is_none() {
-            self.scheduler.advance(now);
+        if self.workload.ended.is_none() {
+            self.now = self.now.max(now);
         }
     }
 
@@ -163,7 +166,8 @@ impl<'p> Run<'p> {
         self.recoveries.on_delivered(flow, delivered, now);
         self.collect(flow, hosts);
         hosts.close(flow);
-        self.workload.finished(flow, delivered, &mut self.scheduler);
+        self.workload.end(flow, delivered, self.now);
+        self.workload.hear_end(flow, self.now, &mut self.agenda);
         self.end_if_nothing_can_happen();
     }
 
@@ -225,8 +229,6 @@ impl<'p> Run<'p> {
             .map(Beat::next)
             .into_iter()
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
-            .min(self.plan.stop.at.unwrap_or(Time::MAX))
-            .min(self.workload.next_closing())
             .min(self.routing.next_detection())
     }
 
@@ -255,47 +257,47 @@ impl<'p> Run<'p> {
             self.reroute(due, hosts);
         }
         self.sample(now, hosts);
-        if self.workload.next_closing() <= due {
-            self.workload.close();
-        }
-        if self.plan.stop.at.is_some_and(|at| at <= due) {
-            self.workload.ended = Some(Verdict::Stopped);
-        }
         self.end_if_nothing_can_happen();
     }
 
-    fn alarm(&mut self, due: Time, hosts: &mut impl Hosts) {
-        let limit = due.saturating_add(Time::from_picos(1));
-        let Some((now, Event::Timer(alarm))) = self.scheduler.pop_before(limit) else {
+    /// Carries out what the agenda has for now.
+    fn follow_agenda(&mut self, hosts: &mut impl Hosts) {
+        let now = self.now;
+        let Some(entry) = self.agenda.take_due(now) else {
             return;
         };
-        match alarm {
-            Alarm::StartFlow(flow) => self.start(flow, now, hosts),
-            Alarm::StopFlow(flow) => self.stop(flow, hosts),
-            Alarm::BeginTraffic(group) => {
-                self.workload.begin(group as usize, &mut self.scheduler);
+        match entry.act {
+            Act::Close => {
+                self.workload.close();
                 self.end_if_nothing_can_happen();
             }
-            Alarm::StopTraffic(group) => {
-                for flow in self.workload.stop_group(group) {
+            Act::End => self.workload.ended = Some(Verdict::Stopped),
+            Act::StartFlow(flow) => self.start(flow, now, hosts),
+            Act::StopFlow(flow) => self.stop(flow, hosts),
+            Act::Begin => {
+                let group = entry.whose.group();
+                self.workload.begin(group, now, &mut self.agenda);
+                self.end_if_nothing_can_happen();
+            }
+            Act::Stop => {
+                for flow in self.workload.stop_group(entry.whose.group()) {
                     self.stop(flow, hosts);
                 }
                 self.end_if_nothing_can_happen();
             }
-            Alarm::WakeTraffic(group) => {
-                self.workload.wake(group as usize, &mut self.scheduler);
+            Act::Wake => {
+                let group = entry.whose.group();
+                self.workload.wake(group, now, &mut self.agenda);
             }
-            Alarm::OpenSubflow(_)
-            | Alarm::Retransmission(_)
-            | Alarm::DelayedAck(_)
-            | Alarm::Pace(_)
-            | Alarm::Feedback(_) => unreachable!("these timers are the hosts'"),
+            Act::Look | Act::Finished(_) | Act::HearStop(..) | Act::OpenPath(_) => {
+                unreachable!("hosts say themselves what has become of a flow")
+            }
         }
     }
 
     /// Whether a link is up and has not lost everything for some time.
     pub(super) fn carries(&self, LinkId(link): LinkId) -> bool {
-        let now = self.scheduler.now();
+        let now = self.now;
         let is_lost = self.loses_all_since[link as usize]
             .is_some_and(|since| now >= since.saturating_add(LAST_ARRIVALS));
         self.is_up[link as usize] && !is_lost

@@ -1,23 +1,27 @@
 //! The table of what switches kept and did for congestion control.
 
 use super::labels::link_labels;
+use crate::regions::Regions;
 use crate::table::{Column, Table};
 use pathweave_control::Scheme;
 use pathweave_fabric::Fabric;
-use pathweave_network::{AgentStatistics, Network, Ports};
+use pathweave_network::{AgentStatistics, Ports};
 use pathweave_units::Time;
 
 /// What the agents of this scheme have kept and done when everything before `now` has happened.
-pub(super) fn agents<S: Copy + Default, P: Ports>(
+pub(super) fn agents<P: Ports>(
     fabric: &Fabric,
-    network: &mut Network<S, P>,
+    regions: &mut Regions<P>,
     scheme: Scheme,
     now: Time,
 ) -> Table {
-    let links = 0..network.links();
+    let links = 0..regions.links();
     let all: Vec<AgentStatistics> = links
         .clone()
-        .map(|link| network.agent_statistics(link, now))
+        .map(|link| {
+            let region = regions.of_link_mut(link);
+            region.network.agent_statistics(link, now)
+        })
         .collect();
     let integers =
         |of: &dyn Fn(&AgentStatistics) -> u64| Column::Integers(all.iter().map(of).collect());

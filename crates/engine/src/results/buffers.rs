@@ -2,15 +2,16 @@
 
 use crate::table::{Column, Table};
 use pathweave_fabric::Fabric;
-use pathweave_network::{Network, Ports, SharedBuffer};
+use pathweave_network::SharedBuffer;
 
-pub(crate) fn buffers<S: Copy + Default, P: Ports>(
+/// `shared` gives the memory of each switch that has one, by its number.
+pub(crate) fn buffers<'a>(
     fabric: &Fabric,
-    network: &Network<S, P>,
+    shared: impl Fn(u32) -> Option<&'a SharedBuffer>,
 ) -> Table {
     let nodes = (0u32..).zip(&fabric.nodes);
     let (names, shared): (Vec<String>, Vec<&SharedBuffer>) = nodes
-        .filter_map(|(number, node)| Some((node.name.clone(), network.shared_buffer(number)?)))
+        .filter_map(|(number, node)| Some((node.name.clone(), shared(number)?)))
         .unzip();
     let integers = |of: &dyn Fn(&SharedBuffer) -> u64| {
         Column::Integers(shared.iter().map(|b| of(b)).collect())

@@ -102,11 +102,14 @@ fn seconds(time: Option<Time>) -> f64 {
 
 /// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
-    let now = run.scheduler.now();
-    let (subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
+    let now = run.regions.now();
+    let (mut subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
+    run.path_list
+        .renumber(subflow_rows.iter_mut().map(|row| &mut row.path));
+    run.series.put_in_order();
     let (fabric, handled_before) = (&run.plan.fabric, run.handled_before);
     let agents = crate::build::explicit(run.plan)
-        .map(|(scheme, _)| agents::agents(fabric, &mut run.network, scheme, handled_before));
+        .map(|(scheme, _)| agents::agents(fabric, &mut run.regions, scheme, handled_before));
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
@@ -119,9 +122,13 @@ pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) ->
     tables.extend(series::all(run.plan, &run.series));
     tables.extend(agents);
     if run.plan.shared_buffer.is_some() {
-        tables.push(buffers::buffers(&run.plan.fabric, &run.network));
+        tables.push(buffers::buffers(&run.plan.fabric, |node| {
+            // A switch's memory is in the region that has the switch.
+            let mut regions = run.regions.iter();
+            regions.find_map(|region| region.network.shared_buffer(node))
+        }));
     }
-    if let Some(fmp) = run.network.fmp() {
+    if let Some(fmp) = run.regions.first().network.fmp() {
         tables.push(fmp::fmp(&run.plan.fabric, fmp));
     }
     if !run.recoveries.failures.is_empty() {
@@ -130,8 +137,8 @@ pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) ->
     let mut counters = counters(&account, now);
     let mut notes = notes(&account, verdict);
     let goodput_share = goodput_share(&account);
-    for link in 0..run.network.links() {
-        let statistics = run.network.statistics(link, now);
+    for link in 0..run.regions.links() {
+        let statistics = run.regions.network_of(link).statistics(link, now);
         counters.packet_hops += statistics.delivered;
         counters.dropped += statistics.dropped;
         counters.lost_to_failures += statistics.lost() - statistics.dropped;

@@ -3,9 +3,9 @@
 use super::Simulation;
 use crate::capture::{About, Capture, Recording};
 use pathweave_control::Scheme;
-use pathweave_network::{Header, Ports};
-use pathweave_transport::{Config, Kind, PacketShape, Segment};
-use pathweave_units::Time;
+use pathweave_network::Ports;
+use pathweave_transport::Config;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl<P: Ports> Simulation<'_, P> {
@@ -36,31 +36,17 @@ impl<P: Ports> Simulation<'_, P> {
             header_bytes: scheme.map_or(0, Scheme::header_bytes),
             ecn,
         };
-        self.captures.insert(number, Recording::new(about));
-    }
-
-    /// The source of a captured flow has handed a packet to its port.
-    pub(super) fn capture_sent(&mut self, segment: &Segment, shape: PacketShape, now: Time) {
-        let (flow, subflow) = self.owner(segment.subflow);
-        if let Some(recording) = self.captures.get_mut(&flow) {
-            recording.sent(now, subflow, segment, shape);
-        }
-    }
-
-    /// A packet has arrived at its host, which is a flow's source if it acknowledges something.
-    pub(super) fn capture_arrival(&mut self, segment: &Segment, header: &Header, now: Time) {
-        if !matches!(segment.kind, Kind::Ack | Kind::SynAck) {
-            return;
-        }
-        let (flow, subflow) = self.owner(segment.subflow);
-        if let Some(recording) = self.captures.get_mut(&flow) {
-            recording.arrived(now, subflow, segment, header);
-        }
+        let region = self.regions.of_host(flow.source);
+        let captures = &mut self.regions[region].recorder.captures;
+        captures.insert(number, Recording::new(about));
     }
 
     /// The captures, in the plan's order, and remarks on those that the plan wants in vain.
     pub(crate) fn finish_captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let mut recordings = std::mem::take(&mut self.captures);
+        let mut recordings = BTreeMap::new();
+        for region in self.regions.iter_mut() {
+            recordings.append(&mut region.recorder.captures);
+        }
         let (mut captures, mut notes) = (Vec::new(), Vec::new());
         for wanted in &self.plan.record.packets {
             let is_it = |number: &u32| {

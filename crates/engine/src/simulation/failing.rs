@@ -1,11 +1,11 @@
 //! Who is hit when links go down, and when they have recovered.
 
 use super::Simulation;
+use crate::flows::SubflowEnds;
 use crate::recovery::{Failure, Hit};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_scenario::Change;
-use pathweave_transport::SubflowIndex;
 use pathweave_units::{Bytes, Time};
 
 impl<P: Ports> Simulation<'_, P> {
@@ -14,7 +14,10 @@ impl<P: Ports> Simulation<'_, P> {
         let due = self.plan.events[self.changes_made..].iter();
         let links: Vec<LinkId> = due
             .take_while(|event| event.at <= now)
-            .filter(|event| event.change == Change::Down && self.network.is_up(event.link.0))
+            .filter(|event| {
+                event.change == Change::Down
+                    && self.regions.network_of(event.link.0).is_up(event.link.0)
+            })
             .map(|event| event.link)
             .collect();
         if links.is_empty() {
@@ -25,17 +28,19 @@ impl<P: Ports> Simulation<'_, P> {
             fails[link.0 as usize] = true;
         }
         let failure = self.recoveries.failures.len() as u32;
-        for &flow in &self.workload.active {
-            let Some(connection) = self.workload.flows[flow as usize].connection else {
+        for flow in self.workload.under_way().collect::<Vec<u32>>() {
+            let Some(halves) = self.workload.flows[flow as usize].halves else {
                 continue;
             };
-            let subflows = self.endpoints.subflows(connection);
-            let hit = subflows.filter(|&subflow| self.uses_any(subflow, &fails));
+            let hit = self
+                .ends(flow, halves)
+                .filter(|ends| self.uses_any(ends, &fails));
             let subflows = hit.count() as u32;
             if subflows > 0 {
-                let delivered = self.endpoints.delivered(connection);
-                let sent = self.endpoints.sent(connection);
-                self.recoveries.add(Hit {
+                let sent = self.regions[halves.source].sending.sent(halves.sending);
+                let destination = &mut self.regions[halves.destination];
+                let delivered = destination.receiving.delivered(halves.receiving);
+                destination.recoveries.add(Hit {
                     failure,
                     flow,
                     subflows,
@@ -49,21 +54,15 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// Whether a subflow uses one of these links, on the way there or back.
-    fn uses_any(&self, SubflowIndex(place): SubflowIndex, links: &[bool]) -> bool {
-        let own = self.routes[place as usize].as_ref();
-        let sprayed = self.sprays.of(SubflowIndex(place)).iter();
-        own.into_iter().chain(sprayed).any(|routes| {
-            [routes.forward, routes.back].into_iter().any(|route| {
-                let used = self.network.links_of(route);
-                used.into_iter().any(|link| links[link as usize])
-            })
+    fn uses_any(&self, ends: &SubflowEnds, links: &[bool]) -> bool {
+        let mut routes = self.regions[ends.source].laid.all(ends.sending);
+        routes.any(|routes| {
+            let there = self.regions[ends.source].network.links_of(routes.forward);
+            let back = self.regions[ends.destination].network.links_of(routes.back);
+            there
+                .into_iter()
+                .chain(back)
+                .any(|link| links[link as usize])
         })
-    }
-
-    /// A packet of this subflow has arrived at a host: its flow may have recovered.
-    pub(super) fn note_recovery(&mut self, index: SubflowIndex, now: Time) {
-        let delivered = self.endpoints.delivered(self.endpoints.connection(index));
-        let (flow, _) = self.owner(index);
-        self.recoveries.on_delivered(flow, delivered, now);
     }
 }

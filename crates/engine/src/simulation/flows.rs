@@ -2,39 +2,35 @@
 
 use super::{RunError, Simulation};
 use crate::build;
-use crate::extent::Samples;
-use crate::flows::{SubflowRow, totals};
+use crate::flows::{Halves, SubflowEnds, SubflowRow, totals};
 use crate::ideal::{Ways, ideal};
-use crate::outlet::SubflowRoutes;
+use crate::region::{Departure, SubflowRoutes};
 use crate::results::Verdict;
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{ConnectionId, Joins, Opening, PacketKey, Scatter, SubflowIndex};
+use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter};
 use pathweave_units::Time;
 use std::sync::Arc;
 
 /// Flows that are gone through between two looks whether the run shall end early.
 pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 
-impl<P: Ports> Simulation<'_, P> {
-    /// A group starts nothing new, and its flows stop sending.
-    pub(super) fn stop_group(&mut self, group: u32, now: Time) {
-        for number in self.workload.stop_group(group) {
-            if let Some(connection) = self.workload.flows[number as usize].connection {
-                let (endpoints, mut out) = self.outlet(now);
-                endpoints.stop(connection, &mut out);
-            }
-        }
-        self.end_if_nothing_can_happen();
-    }
+/// Flows that are on their way out and that are looked at when a flow starts: more than one, so that they do
+/// not become ever more.
+const LEAVING_LOOKED_AT: usize = 4;
 
+impl<P: Ports> Simulation<'_, P> {
     /// Not part of the run loop, which would get slower.
     #[inline(never)]
     pub(super) fn start_flow(&mut self, number: u32, now: Time) {
         if !self.workload.start(number, now) {
             return;
+        }
+        // Where switches keep tables, flows leave them with the period of feedback.
+        if self.regions.first().network.fmp().is_none() {
+            self.release_the_gone(LEAVING_LOOKED_AT);
         }
         let flow = &self.workload.flows[number as usize];
         let group = flow.group as usize;
@@ -66,9 +62,11 @@ impl<P: Ports> Simulation<'_, P> {
         });
         let ecn_echo = build::ecn_echo(entry, parameters, config.ecn);
         self.begin_capture(number, &config, entry.scheme, ecn_echo.is_some());
+        let established = self.workload.flows[number as usize].established;
         let flow = &self.workload.flows[number as usize];
         let controller = build::controller(entry, parameters, config.ecn);
-        let connection = self.endpoints.add(Opening {
+        let opening = Opening {
+            flow: number,
             config,
             controller,
             ecn_echo,
@@ -77,59 +75,93 @@ impl<P: Ports> Simulation<'_, P> {
             packet_key: PacketKey::new(self.plan.seed, number),
             subflow_starts: listed.map_or_else(Vec::new, |l| l.subflow_starts.clone()),
             join_delays,
-            established: flow.established,
+            established,
             scatter,
             scheme: entry.scheme,
-        });
-        let ways = self.lay_routes(number, connection);
+        };
+        let halves = self.open(number, opening);
+        let ways = self.lay_routes(number, halves);
         let flow = &mut self.workload.flows[number as usize];
-        flow.connection = Some(connection);
-        flow.ideal = ideal(self.plan, number, flow, &ways);
-        let place = connection.0 as usize;
-        if self.flow_of.len() <= place {
-            self.flow_of.resize(place + 1, u32::MAX);
+        flow.halves = Some(halves);
+        if flow.size.is_some() && self.regions.lookahead() < Time::MAX {
+            self.finishes.watch(number);
         }
-        self.flow_of[place] = number;
-        let stop = flow.stop;
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.start(connection, now, &mut out);
-        if stop.is_some_and(|stop| stop <= now) {
-            endpoints.stop(connection, &mut out); // jitter put the start off to its end
-            self.workload.stop(number);
+        flow.ideal = ideal(self.plan, number, flow, &ways);
+        let (sending, _, mut out) = self.regions[halves.source].halves(now);
+        sending.start(halves.sending, now, &mut out);
+    }
+
+    /// Opens both halves of a flow and tells each where the other is.
+    fn open(&mut self, number: u32, opening: Opening) -> Halves {
+        let flow = &self.workload.flows[number as usize];
+        let source = self.regions.of_host(flow.source);
+        let destination = self.regions.of_host(flow.destination);
+        let receiver = &mut self.regions[destination].receiving;
+        let receiving = receiver.open(opening.reception());
+        let to = receiver.subflows(receiving).next().unwrap_or_default();
+        let sender = &mut self.regions[source].sending;
+        let sending = sender.open(opening, to);
+        let back = sender.subflows(sending).next().unwrap_or_default();
+        self.regions[destination].receiving.answer(receiving, back);
+        Halves {
+            source,
+            destination,
+            sending,
+            receiving,
         }
     }
 
+    /// The ends of a flow's subflows.
+    pub(super) fn ends(
+        &self,
+        number: u32,
+        halves: Halves,
+    ) -> impl Iterator<Item = SubflowEnds> + use<P> {
+        let sending = self.regions[halves.source].sending.subflows(halves.sending);
+        let destination = &self.regions[halves.destination];
+        let receiving = destination.receiving.subflows(halves.receiving);
+        let ends = sending.zip(receiving).enumerate();
+        ends.map(move |(subflow, (sending, receiving))| SubflowEnds {
+            flow: number,
+            subflow: subflow as u32,
+            source: halves.source,
+            destination: halves.destination,
+            sending,
+            receiving,
+        })
+    }
+
     /// Gives each subflow its routes. Returns the data paths that packets may take.
-    pub(super) fn lay_routes(&mut self, number: u32, connection: ConnectionId) -> Ways {
-        let captured = self.captures.contains_key(&number);
+    pub(super) fn lay_routes(&mut self, number: u32, halves: Halves) -> Ways {
+        let captures = &self.regions[halves.source].recorder.captures;
+        let captured = captures.contains_key(&number);
         let mut ways = Ways::default();
-        for (subflow, SubflowIndex(place)) in (0..).zip(self.endpoints.subflows(connection)) {
-            let place = place as usize;
+        for ends in self.ends(number, halves) {
             let flow = &self.workload.flows[number as usize];
-            let paths = self.routing.paths(self.plan, number, flow, subflow);
-            if self.routes.len() <= place {
-                self.routes.resize(place + 1, None);
-                self.path_of.resize(place + 1, 0);
-                self.series.received_before.resize(place + 1, 0.0);
-                self.series.window_before.resize(place + 1, f64::NAN);
-                self.series.rtts_before.resize(place + 1, None);
-                self.series.window_courses.resize(place + 1, None);
-                self.series
-                    .rtt_samples
-                    .resize(place + 1, Samples::default());
-            }
-            let routes = if paths.by_switches {
-                self.add_fmp_routes(number, subflow)
-            } else {
-                self.add_subflow_routes(SubflowIndex(place as u32), &paths)
+            let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
+            let routes = self.add_subflow_routes(ends, &paths);
+            let departure = Departure {
+                route: routes.forward,
+                to: ends.destination,
+                subflow: self.subflows_started,
+                sprayed: routes.sprayed,
+                captured,
             };
-            self.routes[place] = Some(SubflowRoutes { captured, ..routes });
-            self.series.received_before[place] = 0.0;
-            self.series.window_before[place] = f64::NAN;
-            self.series.rtts_before[place] = None;
-            self.series.window_courses[place] = None;
-            self.series.rtt_samples[place] = Samples::default();
-            self.path_of[place] = self.path_list.place(&paths);
+            self.subflows_started = self.subflows_started.wrapping_add(1);
+            let source = &mut self.regions[ends.source];
+            source.recorder.begin_sending(ends.sending);
+            source.departures.set(End::Sending(ends.sending), departure);
+            let departure = Departure {
+                route: routes.back,
+                to: ends.source,
+                captured: false,
+                ..departure
+            };
+            let destination = &mut self.regions[ends.destination];
+            destination.recorder.begin_receiving(ends.receiving);
+            destination
+                .departures
+                .set(End::Receiving(ends.receiving), departure);
             if let Some(spread) = &paths.spread {
                 ways.add_spread(spread);
             } else if paths.by_switches {
@@ -143,30 +175,30 @@ impl<P: Ports> Simulation<'_, P> {
         ways
     }
 
-    /// Routes of flow `number`'s subflow, there and back, whose links the switches choose.
-    fn add_fmp_routes(&mut self, number: u32, subflow: u32) -> SubflowRoutes {
-        let flow = &self.workload.flows[number as usize];
+    /// Routes of a subflow, there and back, whose links the switches choose.
+    pub(super) fn add_fmp_routes(&mut self, ends: SubflowEnds) -> SubflowRoutes {
+        let flow = &self.workload.flows[ends.flow as usize];
         let (source, destination) = (flow.source, flow.destination);
-        let mut add = |hosts| {
-            self.network
-                .add_fmp_route(hosts, u64::from(number), subflow)
-        };
+        let network = &mut self.regions.first_mut().network;
+        let mut add = |hosts| network.add_fmp_route(hosts, u64::from(ends.flow), ends.subflow);
         SubflowRoutes {
             forward: add((source, destination)),
             back: add((destination, source)),
             sprayed: false,
-            captured: false,
         }
     }
 
     /// The path that the switches have chosen for a subflow so far.
-    fn chosen_path(&mut self, SubflowIndex(place): SubflowIndex) {
-        if self.network.fmp().is_some()
-            && let Some(routes) = self.routes[place as usize].filter(|routes| !routes.sprayed)
+    fn chosen_path(&mut self, ends: SubflowEnds) {
+        let region = &self.regions[ends.source];
+        if region.network.fmp().is_some()
+            && let Some(routes) = region.laid.own(ends.sending)
+            && !routes.sprayed
         {
-            let links = self.network.links_of(routes.forward);
+            let links = region.network.links_of(routes.forward);
             let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
-            self.path_of[place as usize] = self.path_list.place_of(&links);
+            let path = self.path_list.place_of(&links);
+            self.regions[ends.source].laid.set_path(ends.sending, path);
         }
     }
 
@@ -177,50 +209,72 @@ impl<P: Ports> Simulation<'_, P> {
         3 + if paths > 1 { paths as u32 } else { 0 }
     }
 
-    pub(super) fn on_finished(&mut self, connection: ConnectionId) {
-        let number = self.flow_of[connection.0 as usize];
-        let delivered = self.endpoints.delivered(connection);
-        if self.rate_beat.interval() < Time::MAX {
-            self.keep_remainders(number, connection);
-        }
-        self.workload
-            .finished(number, delivered, &mut self.scheduler);
-        self.end_if_nothing_can_happen();
-    }
-
-    /// Nothing of a finished flow is left: its counters become rows, its places are free.
-    pub(super) fn on_gone(&mut self, connection: ConnectionId) {
-        let number = self.flow_of[connection.0 as usize];
-        self.collect(number, connection);
-        for SubflowIndex(place) in self.endpoints.subflows(connection) {
-            let own = self.routes[place as usize].take();
-            let own = own.filter(|routes| !routes.sprayed);
-            let retired = self.retired.get_mut(place as usize);
-            let retired = retired.map(std::mem::take).unwrap_or_default();
-            let sprayed = self.sprays.take(SubflowIndex(place));
-            for routes in own.into_iter().chain(sprayed).chain(retired) {
-                self.network.remove_route(routes.forward);
-                self.network.remove_route(routes.back);
+    /// Flows of which nothing is left give their counters and places back, if they are among the first so many
+    /// that are leaving. When that is done changes no result but what the switches' tables hold.
+    pub(super) fn release_the_gone(&mut self, first: usize) {
+        for _ in 0..self.leaving.len().min(first) {
+            let Some(number) = self.leaving.pop_front() else {
+                return;
+            };
+            match self.workload.flows[number as usize].halves {
+                Some(halves) if self.is_gone(number, halves) => self.release(number, halves),
+                Some(_) => self.leaving.push_back(number),
+                None => {}
             }
         }
-        self.endpoints.release(connection);
     }
 
-    /// Takes over the counters of a flow's connection.
-    pub(super) fn collect(&mut self, number: u32, connection: ConnectionId) {
+    /// Whether nothing of a flow is left to happen in hosts or network.
+    fn is_gone(&self, number: u32, halves: Halves) -> bool {
+        let receiving = &self.regions[halves.destination].receiving;
+        let sent = self.regions[halves.source]
+            .sending
+            .in_network(halves.sending);
+        let back = receiving.in_network(halves.receiving);
+        sent.wrapping_add(back) == 0
+            && receiving.is_idle(halves.receiving)
+            && self.workload.flows[number as usize].end.is_some()
+    }
+
+    /// Nothing of a flow is left: its counters become rows, its places are free.
+    fn release(&mut self, number: u32, halves: Halves) {
+        self.collect(number, halves);
+        for ends in self.ends(number, halves) {
+            let source = &mut self.regions[ends.source];
+            let routes = source.laid.end(ends.sending);
+            source.sprays.end(End::Sending(ends.sending));
+            let destination = &mut self.regions[ends.destination];
+            destination.sprays.end(End::Receiving(ends.receiving));
+            for routes in routes {
+                let forward = &mut self.regions[ends.source].network;
+                forward.remove_route(routes.forward);
+                let back = &mut self.regions[ends.destination].network;
+                back.remove_route(routes.back);
+            }
+        }
+        self.regions[halves.source].sending.release(halves.sending);
+        let destination = &mut self.regions[halves.destination];
+        destination.receiving.release(halves.receiving);
+    }
+
+    /// Takes over the counters of a flow's two halves.
+    pub(super) fn collect(&mut self, number: u32, halves: Halves) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-            let place = index.0 as usize;
-            self.chosen_path(index);
-            let view = self.endpoints.subflow(index);
-            let row = SubflowRow::new(number, subflow as u32, &view, self.path_of[place]);
-            rows.push(row);
+        for ends in self.ends(number, halves) {
+            self.chosen_path(ends);
+            let source = &self.regions[ends.source];
+            let path = source.laid.path(ends.sending);
+            let view = source.sending.subflow(ends.sending);
+            let destination = &self.regions[ends.destination];
+            let arrived = destination.receiving.subflow(ends.receiving);
+            rows.push(SubflowRow::new(number, ends.subflow, &view, &arrived, path));
         }
-        let totals = totals(&self.endpoints, connection, &mut self.rtts);
+        let sending = &self.regions[halves.source].sending;
+        let totals = totals(sending, halves.sending, &mut self.rtts);
         self.ended.push(number, &rows, &totals);
         self.rows = rows;
-        self.workload.flows[number as usize].connection = None;
+        self.workload.flows[number as usize].halves = None;
     }
 
     pub(super) fn collect_unfinished(&mut self) -> Result<(), RunError> {
@@ -229,20 +283,30 @@ impl<P: Ports> Simulation<'_, P> {
                 self.stop_if_cancelled()?;
             }
             let flow = &self.workload.flows[number as usize];
-            let Some(connection) = flow.connection else {
+            let Some(halves) = flow.halves else {
                 continue;
             };
             let unfinished = flow.end.is_none();
             if unfinished {
-                let delivered = self.endpoints.delivered(connection);
-                let stalled = self
-                    .endpoints
-                    .is_stuck(connection, |subflow| self.has_live_path(subflow));
+                let Halves {
+                    sending, receiving, ..
+                } = halves;
+                let senders = &self.regions[halves.source].sending;
+                let receivers = &self.regions[halves.destination].receiving;
+                let is_consistent = receivers.is_consistent(receiving)
+                    && senders.agrees_with(sending, receivers, receiving);
+                if !is_consistent {
+                    return Err(RunError::Check(format!(
+                        "flow {number}: data was not delivered once and in order"
+                    )));
+                }
+                let delivered = receivers.delivered(receiving);
+                let stalled = self.is_stuck(halves);
                 let flow = &mut self.workload.flows[number as usize];
                 flow.delivered = delivered;
                 flow.stalled = stalled;
             }
-            self.collect(number, connection);
+            self.collect(number, halves);
         }
         Ok(())
     }

@@ -1,11 +1,10 @@
 //! Windows of measurement open and close.
 
 use super::Simulation;
-use crate::flows::Flow;
-use crate::windows::{FlowShare, Marks, Window, link_marks};
+use crate::flows::{Flow, Halves};
+use crate::windows::{FlowShare, LinkMark, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
-use pathweave_transport::ConnectionId;
 use pathweave_units::Time;
 
 impl<P: Ports> Simulation<'_, P> {
@@ -15,26 +14,30 @@ impl<P: Ports> Simulation<'_, P> {
             if window.marks.is_some() || window.from > now {
                 continue;
             }
-            let mark = |number: &u32| {
-                let connection = self.workload.flows[*number as usize].connection?;
-                Some((*number, self.received(connection)))
+            let mark = |number: u32| {
+                let halves = self.workload.flows[number as usize].halves?;
+                Some((number, self.received(halves)))
             };
             let marks = Marks {
-                flows: self.workload.active.iter().filter_map(mark).collect(),
-                links: link_marks(&self.network, now).collect(),
+                flows: self.workload.under_way().filter_map(mark).collect(),
+                links: self.link_marks(now).collect(),
                 capacity: self
                     .capacities
                     .iter()
                     .map(|capacity| capacity.until(now))
                     .collect(),
             };
-            self.straddling.add_boundary(now);
-            if window.is_main() {
+            let is_main = window.is_main();
+            self.add_boundary(now);
+            if is_main {
                 let recorded = self.plan.record.queue_links.iter();
                 for (&LinkId(link), course) in recorded.zip(&mut self.series.queue_courses) {
-                    course.before_clearing(&self.network.histogram(link));
+                    let network = self.regions.network_of(link);
+                    course.before_clearing(&network.complete_histogram(link));
                 }
-                self.network.clear_histograms();
+                for region in self.regions.iter_mut() {
+                    region.network.clear_histograms();
+                }
             }
             self.windows[index].marks = Some(marks);
         }
@@ -48,26 +51,47 @@ impl<P: Ports> Simulation<'_, P> {
             if window.marks.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let mut links =
-                window.link_shares(now, link_marks(&self.network, now), &self.capacities);
+            let mut links = window.link_shares(now, self.link_marks(now), &self.capacities);
             let flows = self.flow_shares(window, now);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut links) {
-                    share.queue_p99 = f64::from(self.network.histogram(link).percentile(0.99));
+                    share.queue_p99 = {
+                        let found = self.regions.network_of(link).histogram(link);
+                        f64::from(found.percentile(0.99))
+                    };
                 }
             }
             let window = &mut self.windows[index];
             window.links = links;
             window.flows = flows;
             window.closed = Some(now);
-            self.straddling.add_boundary(now);
+            self.add_boundary(now);
         }
     }
 
-    /// Payload (bytes) that has arrived for the first time on each subflow of a connection.
-    fn received(&self, connection: ConnectionId) -> Vec<f64> {
-        let subflows = self.endpoints.subflows(connection);
-        let first = subflows.map(|subflow| self.endpoints.subflow(subflow).first_bytes as f64);
+    /// The counters of all links.
+    pub(super) fn link_marks(&self, now: Time) -> impl Iterator<Item = LinkMark> {
+        link_marks(
+            self.regions.links(),
+            |link| self.regions.network_of(link),
+            now,
+        )
+    }
+
+    /// An interval ends now, and another begins. Returns since when boundaries matter to packets to come.
+    pub(super) fn add_boundary(&mut self, now: Time) -> Time {
+        let since = self.straddling.add_boundary(now);
+        for region in self.regions.iter_mut() {
+            region.recorder.straddling_until = self.straddling.until();
+        }
+        since
+    }
+
+    /// Payload (bytes) that has arrived for the first time on each subflow of a flow.
+    fn received(&self, halves: Halves) -> Vec<f64> {
+        let receiving = &self.regions[halves.destination].receiving;
+        let subflows = receiving.subflows(halves.receiving);
+        let first = subflows.map(|subflow| receiving.subflow(subflow).first_bytes as f64);
         first.collect()
     }
 
@@ -84,8 +108,8 @@ impl<P: Ports> Simulation<'_, P> {
                 return None;
             }
             let before = marks.flows.get(&number);
-            let received = match flow.connection {
-                Some(connection) => self.received(connection),
+            let received = match flow.halves {
+                Some(halves) => self.received(halves),
                 None => ended.get(&number).cloned().unwrap_or_default(),
             };
             Some(FlowShare::new(number, to - from, before, received))

@@ -1,7 +1,7 @@
 //! The run loop.
 
-mod agenda;
 mod capturing;
+mod changes;
 mod checks;
 mod ending;
 mod failing;
@@ -10,35 +10,34 @@ mod flows;
 mod measurement;
 mod rerouting;
 mod sampling;
+mod traffic;
 
+use crate::agenda::{Act, Agenda, Reactions, Whose};
 use crate::build;
 use crate::capacity::Capacity;
-use crate::capture::Recording;
+use crate::division::{self, Cut};
 use crate::ended::EndedFlows;
+use crate::finishes::Finishes;
 use crate::flows::SubflowRow;
-use crate::look_ahead::LookAhead;
+use crate::into_host::{IntoHost, into_hosts};
 use crate::map::LinkMap;
-use crate::outlet::{Notice, Outlet, SubflowRoutes};
 use crate::paths::PathList;
 use crate::progress::Progress;
 use crate::recovery::Recoveries;
+use crate::region::Report;
+use crate::regions::{Errand, Progressed, Regions};
 use crate::results::{Output, Verdict};
 use crate::routing::Routing;
-use crate::scheduler::{Alarm, Event, Scheduler};
 use crate::series::{Beat, Series};
-use crate::spray::Sprays;
 use crate::straddling::Straddling;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
-use pathweave_control::Feedback;
-use pathweave_network::{
-    Arrival, DeparturePorts, FifoPorts, Header, LinkEvent, Network, NoAgent, PacketLabel, PortId,
-    Ports, SwitchAgent,
-};
+use pathweave_network::{DeparturePorts, FifoPorts, NoAgent, Ports, SwitchAgent};
+use pathweave_rounds::{Lead, Rounds};
 use pathweave_scenario::{Plan, Sampling};
-use pathweave_transport::{Arrived, Config, Endpoints, RttHistogram, Segment};
+use pathweave_transport::{Config, RttHistogram};
 use pathweave_units::Time;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -67,24 +66,38 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+    run_in_regions(plan, progress, &Cut::NOWHERE, 1)
+}
+
+/// The same with the fabric in regions, on up to this many threads. The results are the same.
+pub fn run_in_regions(
+    plan: &Plan,
+    progress: &Progress,
+    cut: &Cut,
+    threads: usize,
+) -> Result<Output, RunError> {
     if build::explicit(plan).is_some() {
-        Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress)?.run()
+        Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress, cut)?.run(threads)
     } else {
-        Simulation::<FifoPorts>::new(plan, progress)?.run()
+        Simulation::<FifoPorts>::new(plan, progress, cut)?.run(threads)
     }
 }
 
-/// The same with an event at every departure: slower, for comparison.
+/// The same in one region with an event at every departure: slower, for comparison.
 pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+    let cut = &Cut::NOWHERE;
     if build::explicit(plan).is_some() {
-        Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress)?.run()
+        Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress, cut)?.run(1)
     } else {
-        Simulation::<DeparturePorts<NoAgent>>::new(plan, progress)?.run()
+        Simulation::<DeparturePorts<NoAgent>>::new(plan, progress, cut)?.run(1)
     }
 }
 
 /// A run that comes to this time ends with an error: twice as much would not fit the type of times.
 const LATEST: Time = Time::from_picos(u64::MAX / 2);
+
+/// Other threads that carry out windows, if there are any.
+type Followed<'a, P> = Option<Lead<'a, Errand<P>>>;
 
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
@@ -92,24 +105,22 @@ const BETWEEN_LOOKS: u32 = 1 << 14;
 pub(crate) struct Simulation<'p, P: Ports> {
     pub plan: &'p Plan,
     progress: &'p Progress,
-    pub network: Network<Segment, P>,
-    pub endpoints: Endpoints,
-    pub scheduler: Scheduler,
+    pub regions: Regions<P>,
     /// Once the run is over: the first time of which not everything has happened.
     pub handled_before: Time,
     pub routing: Routing,
     configs: Vec<Arc<Config>>,
     pub workload: Workload<'p>,
+    agenda: Agenda,
+    reactions: Reactions,
+    /// What happens to packets is carried out up to here, before whatever else is due then.
+    limit: Time,
     /// Why the run cannot go on.
     refused: Option<RunError>,
-    /// The flow of each connection, by the connection's place.
-    flow_of: Vec<u32>,
-    routes: Vec<Option<SubflowRoutes>>,
-    sprays: Sprays,
-    /// Routes that subflows had before they were rerouted, by the subflow's place.
-    retired: Vec<Vec<SubflowRoutes>>,
-    /// The path of each subflow, by its place: a place in `path_list`.
-    path_of: Vec<u32>,
+    /// Subflows of the flows that have started.
+    subflows_started: u32,
+    /// Flows whose sending halves are closed, and of which something may be left.
+    leaving: VecDeque<u32>,
     pub path_list: PathList,
     pub ended: EndedFlows,
     /// Room for the rows of a flow that ends, and for its RTTs.
@@ -125,28 +136,25 @@ pub(crate) struct Simulation<'p, P: Ports> {
     rtt_beat: Beat,
     queue_beat: Beat,
     pub map: LinkMap,
-    /// Whether something is looked at whenever a packet arrives at a host.
-    watches_packets: bool,
-    /// Whether the plan wants that all the time.
-    records_packets: bool,
     pub recoveries: Recoveries,
-    /// Switches whose next feedback is scheduled.
-    feedback_scheduled: usize,
-    /// By the flow's number.
-    captures: BTreeMap<u32, Recording>,
+    /// When something goes from one switch or host to another without a packet.
+    feedback_beat: Beat,
     pub series: Series,
-    notices: Vec<Notice>,
-    look_ahead: LookAhead,
-    pub packet_hops: u64,
+    finishes: Finishes,
+    /// How fast packets can come to each host.
+    into_hosts: Box<[IntoHost]>,
+    /// Room for what regions report.
+    reports: Vec<Report>,
 }
 
 impl<'p, P: Ports> Simulation<'p, P> {
-    fn new(plan: &'p Plan, progress: &'p Progress) -> Result<Simulation<'p, P>, RunError> {
+    fn new(
+        plan: &'p Plan,
+        progress: &'p Progress,
+        cut: &Cut,
+    ) -> Result<Simulation<'p, P>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let router = routing.intact();
-        let network = build::network(plan, router);
-        let scheduler = build::scheduler(plan, network.places());
-        let look_ahead = LookAhead::new(network.links());
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let links = plan.fabric.links.iter();
         let capacities = links.map(|link| Capacity::new(link.rate)).collect();
@@ -154,14 +162,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
             Some(Sampling::Every(interval)) => Some(interval),
             Some(Sampling::OnChange) | None => None,
         };
-        let records_packets = plan.record.windows.is_some()
-            || plan.record.rtts.is_some()
-            || !plan.record.packets.is_empty();
+        let reactions = Reactions::new(plan);
+        let regions = division::regions(plan, router, reactions, cut);
         Ok(Simulation {
-            network,
-            scheduler,
+            regions,
             handled_before: Time::ZERO,
-            endpoints: Endpoints::default(),
             routing,
             configs: plan
                 .groups
@@ -169,12 +174,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
             workload,
+            agenda: Agenda::default(),
+            reactions,
+            limit: Time::ZERO,
             refused: None,
-            flow_of: Vec::new(),
-            routes: Vec::new(),
-            sprays: Sprays::new(plan.seed),
-            retired: Vec::new(),
-            path_of: Vec::new(),
+            subflows_started: 0,
+            leaving: VecDeque::new(),
             path_list: PathList::default(),
             ended: EndedFlows::default(),
             rows: Vec::new(),
@@ -188,34 +193,62 @@ impl<'p, P: Ports> Simulation<'p, P> {
             rtt_beat: Beat::every(sampled(plan.record.rtts)),
             queue_beat: Beat::every(plan.record.queues),
             map: LinkMap::every(plan.record.map),
-            watches_packets: records_packets,
-            records_packets,
             recoveries: Recoveries::default(),
-            feedback_scheduled: 0,
-            captures: BTreeMap::new(),
+            feedback_beat: Beat::every(None),
             series: Series::default(),
-            notices: Vec::new(),
-            look_ahead,
-            packet_hops: 0,
+            finishes: Finishes::default(),
+            into_hosts: into_hosts(plan),
+            reports: Vec::new(),
             plan,
             progress,
         })
     }
 
-    fn run(mut self) -> Result<Output, RunError> {
-        self.workload.schedule(&mut self.scheduler);
+    fn run(mut self, threads: usize) -> Result<Output, RunError>
+    where
+        P: Send,
+        P::Label: Send,
+    {
+        self.workload.schedule(&mut self.agenda);
         self.schedule_feedback();
-        let verdict = self.run_to_the_end()?;
+        let verdict = self.run_on(threads.min(self.regions.iter().count()))?;
         self.conclude()?;
         Ok(crate::results::output(&mut self, verdict))
     }
 
+    /// Runs to the end on this many threads.
+    fn run_on(&mut self, threads: usize) -> Result<Verdict, RunError>
+    where
+        P: Send,
+        P::Label: Send,
+    {
+        if threads <= 1 {
+            return self.run_to_the_end(&mut None);
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads - 1)
+            .thread_name(|number| format!("region {}", number + 1));
+        let pool = pool
+            .build()
+            .map_err(|error| RunError::Plan(format!("no threads could be started: {error}")))?;
+        let rounds = Rounds::new(threads - 1);
+        pool.in_place_scope(|scope| {
+            for follower in 0..threads - 1 {
+                let rounds = &rounds;
+                scope.spawn(move |_| rounds.follow(follower, Errand::carry_out));
+            }
+            self.run_to_the_end(&mut Some(rounds.lead()))
+        })
+    }
+
     /// The run is over: windows close, flows that are left give their counters, and all is checked.
     fn conclude(&mut self) -> Result<(), RunError> {
-        let now = self.scheduler.now();
+        let now = self.regions.now();
+        self.workload.hear_rest(now);
         self.close_windows_at(now, true);
         self.sample_last_rates(now);
         self.sample_last_map(now);
+        self.collect_records();
         self.collect_unfinished()?;
         self.check()
     }
@@ -228,25 +261,30 @@ impl<'p, P: Ports> Simulation<'p, P> {
         Ok(())
     }
 
-    fn run_to_the_end(&mut self) -> Result<Verdict, RunError> {
+    fn run_to_the_end(&mut self, lead: &mut Followed<'_, P>) -> Result<Verdict, RunError> {
         let mut until_look = BETWEEN_LOOKS;
+        let mut control = self.next_control();
         loop {
-            let is_over = self.workload.ended.is_some();
-            let control = self.next_control();
-            let limit = control.min(LATEST);
-            until_look = self.handle_all(limit, until_look)?;
-            if let Some(error) = self.refused.take() {
-                return Err(error);
+            // What happens meanwhile may put something on the agenda that is due earlier.
+            self.limit = control.min(self.agenda.limit()).min(LATEST);
+            loop {
+                let ran = self.run_regions(until_look, lead);
+                self.handled_before = ran.handled_before;
+                self.hear_reports();
+                until_look = ran.left;
+                if until_look == 0 {
+                    until_look = BETWEEN_LOOKS;
+                    self.report_progress();
+                    self.stop_if_cancelled()?;
+                }
+                if self.handled_before >= self.limit {
+                    break;
+                }
             }
-            self.handled_before = self.scheduler.now();
-            if !is_over {
-                self.handled_before += Time::from_picos(1);
-            }
-            if let Some(verdict) = self.workload.ended {
-                self.report_progress();
-                return Ok(verdict);
-            }
-            if control == Time::MAX && self.scheduler.next_due() == Time::MAX {
+            self.regions.take_in();
+            let agenda = self.agenda.next();
+            if control.min(agenda) == Time::MAX && self.regions.next_due() == Time::MAX {
+                self.handled_before = self.regions.now() + Time::from_picos(1);
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.workload.active.is_empty() && self.workload.pending == 0;
                 return Ok(if done {
@@ -255,177 +293,126 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     Verdict::Stalled
                 });
             }
-            if limit == LATEST {
+            if self.limit == LATEST {
                 return Err(RunError::Plan(format!(
                     "the run has come to {:.0} s, the latest time that can be counted; give stop.at",
                     LATEST.as_secs_f64()
                 )));
             }
-            self.stop_if_cancelled()?;
-            self.scheduler.advance(limit);
-            self.control(limit);
-        }
-    }
-
-    /// Handles everything that is due before `limit`, unless the run ends. `until_look` counts down to the next look at
-    /// the watch; returns what is left of it.
-    fn handle_all(&mut self, limit: Time, mut until_look: u32) -> Result<u32, RunError> {
-        while self.workload.ended.is_none() {
-            // Almost all events are packets that go on from one switch to the next. They end no run.
-            while until_look > 0
-                && let Some((now, port, event)) = self.scheduler.pop_port(limit)
-            {
-                until_look -= 1;
-                if self.handle_port(port, event, now) {
-                    break;
-                }
-            }
-            if until_look == 0 {
-                until_look = BETWEEN_LOOKS;
-                self.report_progress();
+            if control <= agenda {
                 self.stop_if_cancelled()?;
-                continue;
-            }
-            if self.workload.ended.is_some() {
-                break;
-            }
-            if self.scheduler.turn(limit) && self.look_ahead.is_worth_it() {
-                self.look_ahead
-                    .fetch(&self.scheduler, &self.network, &self.endpoints);
-            }
-            let Some((now, event)) = self.scheduler.pop_before(limit) else {
-                break;
-            };
-            until_look -= 1;
-            match event {
-                Event::Link(port, event) => {
-                    self.handle_port(port, event, now);
-                }
-                Event::Timer(alarm) => {
-                    self.on_alarm(alarm, now);
-                    self.on_notices(now);
+                self.regions.advance(control);
+                self.control(control);
+                control = self.next_control();
+            } else {
+                self.regions.advance(agenda);
+                // Entries that follow from others at the same time come in their turn.
+                while self.workload.ended.is_none()
+                    && self.agenda.limit() <= self.limit
+                    && let Some(entry) = self.agenda.take_due(agenda)
+                {
+                    self.follow(entry);
+                    until_look -= 1;
+                    if until_look == 0 {
+                        until_look = BETWEEN_LOOKS;
+                        self.stop_if_cancelled()?;
+                    }
                 }
             }
-        }
-        Ok(until_look)
-    }
-
-    /// Handles a port's event. Returns whether more came of it than a packet that goes on.
-    #[inline(always)]
-    fn handle_port(&mut self, port: PortId, event: LinkEvent, now: Time) -> bool {
-        if event == LinkEvent::Departure {
-            self.network.depart(port, now, &mut self.scheduler);
-            return false;
-        }
-        self.packet_hops += 1;
-        match self.network.arrive(port, now, &mut self.scheduler) {
-            Arrival::Forwarded | Arrival::Consumed => false,
-            Arrival::Dropped(header) => {
-                self.on_dropped(header, now);
-                true
+            if let Some(error) = self.refused.take() {
+                return Err(error);
             }
-            Arrival::AtHost(header, label) => {
-                self.on_packet(port, header, label.feedback(), now);
-                true
+            if let Some(verdict) = self.workload.ended {
+                self.report_progress();
+                return Ok(verdict);
             }
         }
     }
 
-    #[inline(always)]
-    fn outlet(&mut self, now: Time) -> (&mut Endpoints, Outlet<'_, P>) {
-        let out = Outlet {
-            now,
-            network: &mut self.network,
-            scheduler: &mut self.scheduler,
-            routes: &self.routes,
-            sprays: &mut self.sprays,
-            notices: &mut self.notices,
-        };
-        (&mut self.endpoints, out)
-    }
-
-    /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
-    #[inline(never)]
-    fn on_packet(&mut self, port: PortId, header: Header, feedback: Feedback, now: Time) {
-        let segment = self.network.take(header);
-        let arrived = Arrived {
-            size: header.size(),
-            congestion_experienced: header.congestion_experienced(),
-            feedback,
-        };
-        if self.watches_packets {
-            let link = self.network.places().link_of(port);
-            self.watch(link, &segment, &header, now);
+    /// Handles what happens to packets, up to the limit or a part of the way.
+    fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
+        let lookahead = self.regions.lookahead();
+        if lookahead == Time::MAX {
+            return self
+                .regions
+                .run_alone(self.handled_before, self.limit, until_look);
         }
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_packet(&segment, arrived, now, &mut out);
-        self.on_notices(now);
+        let from = self.regions.skip(self.handled_before, self.limit);
+        let end = self.limit.min(from.saturating_add(lookahead));
+        // What is reported from within the window must not be due within it.
+        let end = end.min(
+            self.earliest_finish(from, end)
+                .saturating_add(self.reactions.to_flows),
+        );
+        self.regions.run_window(end, until_look, lead)
     }
 
-    #[cold]
-    fn on_dropped(&mut self, header: Header, now: Time) {
-        let lost = self.network.take(header);
-        self.on_lost(&lost, now);
-        self.on_notices(now);
+    /// No flow finishes before this time, or before `horizon`, whichever is earlier. Everything before `from` has
+    /// happened.
+    fn earliest_finish(&mut self, from: Time, horizon: Time) -> Time {
+        let (regions, workload) = (&self.regions, &self.workload);
+        let earliest = self.finishes.earliest(horizon, |number| {
+            let flow = &workload.flows[number as usize];
+            let halves = flow.halves.filter(|_| flow.end.is_none())?;
+            if flow.stopped {
+                return Some(from);
+            }
+            let receiving = &regions[halves.destination].receiving;
+            let subflows = receiving.subflows(halves.receiving);
+            let arrived = subflows.map(|subflow| receiving.subflow(subflow).first_bytes);
+            let left = flow.size?.get().saturating_sub(arrived.sum());
+            let into_host = &self.into_hosts[flow.destination as usize];
+            Some(from.saturating_add(into_host.shortest(left)))
+        });
+        earliest.max(from)
     }
 
-    fn on_lost(&mut self, segment: &Segment, now: Time) {
-        let (endpoints, mut out) = self.outlet(now);
-        endpoints.on_lost(segment, &mut out);
-    }
-
-    fn on_alarm(&mut self, alarm: Alarm, now: Time) {
-        if let Some(timer) = alarm.of_transport() {
-            let (endpoints, mut out) = self.outlet(now);
-            endpoints.on_timer(timer, now, &mut out);
+    /// Hears what regions report.
+    fn hear_reports(&mut self) {
+        if self.regions.iter().all(|region| region.reports.is_empty()) {
             return;
         }
-        match alarm {
-            Alarm::StartFlow(flow) => self.start_flow(flow, now),
-            Alarm::StopFlow(flow) => {
-                if self.workload.stop(flow)
-                    && let Some(connection) = self.workload.flows[flow as usize].connection
-                {
-                    let (endpoints, mut out) = self.outlet(now);
-                    endpoints.stop(connection, &mut out);
+        let mut reports = std::mem::take(&mut self.reports);
+        for region in self.regions.iter_mut() {
+            reports.append(&mut region.reports);
+        }
+        for report in reports.drain(..) {
+            self.hear(report);
+        }
+        self.reports = reports;
+    }
+
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::Lost(packet) => self.regions[packet.region].on_lost(&packet.segment),
+            Report::Straddled(packet) => self.divide(packet),
+            Report::Finished {
+                flow,
+                delivered,
+                ended,
+                heard,
+            } => {
+                if self.rate_beat.interval() < Time::MAX {
+                    self.keep_remainders(flow);
                 }
+                let group = Whose::Group(self.workload.flows[flow as usize].group);
+                self.workload.end(flow, delivered, ended);
+                self.expect(heard, group, Act::Finished(flow));
             }
-            Alarm::BeginTraffic(group) => {
-                self.workload.begin(group as usize, &mut self.scheduler);
-                self.end_if_nothing_can_happen();
-            }
-            Alarm::StopTraffic(group) => self.stop_group(group, now),
-            Alarm::WakeTraffic(group) => {
-                self.workload.wake(group as usize, &mut self.scheduler);
-            }
-            Alarm::Feedback(switch) => self.send_feedback(switch, now),
-            _ => unreachable!("all other alarms are the transport's"),
+            Report::Failed { heard } => self.expect(heard, Whose::Run, Act::Look),
+            Report::Closed { flow } => self.leaving.push_back(flow),
         }
     }
 
-    #[inline]
-    fn on_notices(&mut self, now: Time) {
-        if !self.notices.is_empty() {
-            self.heed_notices(now);
+    /// What regions have recorded becomes the run's.
+    fn collect_records(&mut self) {
+        for region in self.regions.iter_mut() {
+            self.series.windows.append(&mut region.recorder.window_rows);
+            self.series.rtts.append(&mut region.recorder.rtt_rows);
+            self.recoveries.hits.append(&mut region.recoveries.hits);
         }
-    }
-
-    #[cold]
-    fn heed_notices(&mut self, now: Time) {
-        let mut next = 0;
-        while next < self.notices.len() {
-            let notice = self.notices[next];
-            next += 1;
-            match notice {
-                Notice::Lost(segment) => self.on_lost(&segment, now),
-                Notice::Arrived(subflow) => self.record_changes(subflow, now),
-                Notice::Straddling(straddler) => self.divide(straddler, now),
-                Notice::Sent(segment, shape) => self.capture_sent(&segment, shape, now),
-                Notice::Finished(connection) => self.on_finished(connection),
-                Notice::Failed => self.end_if_nothing_can_happen(),
-                Notice::Gone(connection) => self.on_gone(connection),
-            }
-        }
-        self.notices.clear();
+        self.recoveries
+            .hits
+            .sort_by_key(|hit| (hit.failure, hit.flow));
     }
 }

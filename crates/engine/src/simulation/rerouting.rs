@@ -1,33 +1,32 @@
 //! Subflows get new routes when switches have noticed that links went down or came back.
 
 use super::Simulation;
-use crate::outlet::SubflowRoutes;
+use crate::flows::SubflowEnds;
 use crate::paths::SubflowPaths;
+use crate::region::{Region, SprayName, SubflowRoutes};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
-use pathweave_transport::SubflowIndex;
+use pathweave_transport::End;
 use pathweave_units::Time;
 
 impl<P: Ports> Simulation<'_, P> {
     /// Switches look for new paths. What is under way keeps to the old ones.
     pub(super) fn reroute(&mut self, now: Time) {
-        let network = &self.network;
-        if !self
-            .routing
-            .detect(self.plan, now, |link| network.is_up(link))
-        {
+        let regions = &self.regions;
+        let is_up = |link| regions.network_of(link).is_up(link);
+        if !self.routing.detect(self.plan, now, is_up) {
             return;
         }
-        for number in self.workload.active.iter().copied().collect::<Vec<u32>>() {
+        for number in self.workload.active.clone() {
             let flow = &self.workload.flows[number as usize];
-            let Some(connection) = flow.connection else {
+            let Some(halves) = flow.halves else {
                 continue;
             };
-            for (subflow, index) in (0..).zip(self.endpoints.subflows(connection)) {
+            for ends in self.ends(number, halves) {
                 let flow = &self.workload.flows[number as usize];
-                let paths = self.routing.paths(self.plan, number, flow, subflow);
-                if !self.takes(index, &paths) {
-                    self.change_routes(index, &paths);
+                let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
+                if !self.takes(ends, &paths) {
+                    self.change_routes(ends, &paths);
                 }
             }
         }
@@ -35,78 +34,100 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// Whether a subflow's routes are these paths.
-    fn takes(&self, SubflowIndex(place): SubflowIndex, paths: &SubflowPaths) -> bool {
-        let is = |route, path: &[LinkId]| {
-            let links = self.network.links_of(route).into_iter();
+    fn takes(&self, ends: SubflowEnds, paths: &SubflowPaths) -> bool {
+        let (source, destination) = (&self.regions[ends.source], &self.regions[ends.destination]);
+        let is = |region: &Region<P>, route, path: &[LinkId]| {
+            let links = region.network.links_of(route).into_iter();
             links.map(LinkId).eq(path.iter().copied())
         };
         match &paths.spread {
             Some(spread) => {
-                let own = self.sprays.of(SubflowIndex(place));
+                let own = source.laid.sprayed(ends.sending);
                 own.len() == spread.len()
                     && own
                         .iter()
                         .zip(spread)
-                        .all(|(own, path)| is(own.forward, path))
+                        .all(|(own, path)| is(source, own.forward, path))
             }
-            None => self.routes[place as usize].is_some_and(|own: SubflowRoutes| {
-                is(own.forward, &paths.forward) && is(own.back, &paths.back)
+            None => source.laid.own(ends.sending).is_some_and(|own| {
+                is(source, own.forward, &paths.forward) && is(destination, own.back, &paths.back)
             }),
         }
     }
 
     /// What a subflow sends from now on takes other paths. The old routes are given back with the
     /// connection, for packets may still be on them.
-    fn change_routes(&mut self, index: SubflowIndex, paths: &SubflowPaths) {
-        let SubflowIndex(place) = index;
-        let place = place as usize;
-        let Some(old) = self.routes[place].take() else {
-            return;
-        };
-        if self.retired.len() <= place {
-            self.retired.resize(place + 1, Vec::new());
-        }
-        self.retired[place].extend((!old.sprayed).then_some(old));
-        self.retired[place].extend(self.sprays.take(index));
-        let routes = self.add_subflow_routes(index, paths);
-        self.routes[place] = Some(SubflowRoutes {
-            captured: old.captured,
-            ..routes
-        });
-        self.path_of[place] = self.path_list.place(paths);
+    fn change_routes(&mut self, ends: SubflowEnds, paths: &SubflowPaths) {
+        let routes = self.add_subflow_routes(ends, paths);
+        let (sending, receiving) = (End::Sending(ends.sending), End::Receiving(ends.receiving));
+        self.regions[ends.source]
+            .departures
+            .change(sending, routes.forward, routes.sprayed);
+        self.regions[ends.destination]
+            .departures
+            .change(receiving, routes.back, routes.sprayed);
     }
 
-    /// Adds routes for a subflow's paths, and gives the one that stands for them.
+    /// Adds routes for a subflow's paths, which it takes from now on, and gives the one that stands for them.
     pub(super) fn add_subflow_routes(
         &mut self,
-        index: SubflowIndex,
+        ends: SubflowEnds,
         paths: &SubflowPaths,
     ) -> SubflowRoutes {
-        let Some(spread) = &paths.spread else {
-            return self.add_routes(&paths.forward, &paths.back, false);
-        };
-        let all: Vec<SubflowRoutes> = spread
+        let sprayed: Vec<SubflowRoutes> = paths
+            .spread
             .iter()
+            .flatten()
             .map(|path| {
                 let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
-                self.add_routes(path, &back, true)
+                self.add_routes(ends, path, &back, true)
             })
             .collect();
-        let first = all.first().copied();
-        self.sprays.set(index, all);
-        first.unwrap_or_else(|| self.add_routes(&paths.forward, &paths.back, false))
+        let own = match sprayed.first() {
+            Some(&first) => first,
+            None if paths.by_switches => self.add_fmp_routes(ends),
+            None => self.add_routes(ends, &paths.forward, &paths.back, false),
+        };
+        if !sprayed.is_empty() {
+            self.spray(ends, &sprayed);
+        }
+        let path = self.path_list.place(paths);
+        let laid = &mut self.regions[ends.source].laid;
+        laid.lay(ends.sending, own, sprayed, path);
+        own
     }
 
-    fn add_routes(&mut self, forward: &[LinkId], back: &[LinkId], sprayed: bool) -> SubflowRoutes {
-        let mut add = |path: &[LinkId]| {
+    /// The packets of a subflow draw from these routes from now on.
+    fn spray(&mut self, ends: SubflowEnds, routes: &[SubflowRoutes]) {
+        let name = SprayName {
+            flow: ends.flow,
+            subflow: ends.subflow,
+        };
+        let forward = routes.iter().map(|routes| routes.forward).collect();
+        self.regions[ends.source]
+            .sprays
+            .set(End::Sending(ends.sending), name, forward);
+        let back = routes.iter().map(|routes| routes.back).collect();
+        self.regions[ends.destination]
+            .sprays
+            .set(End::Receiving(ends.receiving), name, back);
+    }
+
+    fn add_routes(
+        &mut self,
+        ends: SubflowEnds,
+        forward: &[LinkId],
+        back: &[LinkId],
+        sprayed: bool,
+    ) -> SubflowRoutes {
+        let mut add = |region, path: &[LinkId]| {
             let links: Vec<u32> = path.iter().map(|link| link.0).collect();
-            self.network.add_route(&links)
+            self.regions[region].network.add_route(&links)
         };
         SubflowRoutes {
-            forward: add(forward),
-            back: add(back),
+            forward: add(ends.source, forward),
+            back: add(ends.destination, back),
             sprayed,
-            captured: false,
         }
     }
 }

@@ -1,29 +1,30 @@
 //! Time series.
 
 use super::Simulation;
-use crate::extent::{Course, Extent, QueueCourse};
-use crate::outlet::{Notice, Straddler};
-use crate::series::{QueueRow, RttRow, WindowRow};
+use crate::extent::{Course, QueueCourse};
+use crate::region::{Region, Straddler};
+use crate::series::{QueueRow, RttRow};
 use crate::windows::link_marks;
 use pathweave_fabric::LinkId;
-use pathweave_network::{Header, Ports};
-use pathweave_scenario::Sampling;
-use pathweave_transport::{ConnectionId, Kind, Segment, SubflowIndex};
+use pathweave_network::Ports;
 use pathweave_units::Time;
 
 impl<P: Ports> Simulation<'_, P> {
     pub(super) fn sample_rates(&mut self, now: Time) {
-        let since = self.straddling.add_boundary(now);
+        let since = self.add_boundary(now);
         self.series.rates.begin_rows(now, since);
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let received = self.endpoints.subflow(index).first_bytes as f64;
-                let before = &mut self.series.received_before[index.0 as usize];
-                let bytes = received - *before;
-                *before = received;
+            let Region {
+                receiving,
+                recorder,
+                ..
+            } = &mut self.regions[halves.destination];
+            for (subflow, index) in receiving.subflows(halves.receiving).enumerate() {
+                let received = receiving.subflow(index).first_bytes as f64;
+                let bytes = received - std::mem::replace(recorder.received(index), received);
                 self.series.rates.add(number, subflow as u32, bytes);
             }
         }
@@ -38,68 +39,61 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// A flow has ended: what it received since the last sample of rates is kept for the next.
-    pub(super) fn keep_remainders(&mut self, number: u32, connection: ConnectionId) {
-        for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-            let received = self.endpoints.subflow(index).first_bytes as f64;
-            let bytes = received - self.series.received_before[index.0 as usize];
+    pub(super) fn keep_remainders(&mut self, number: u32) {
+        let Some(halves) = self.workload.flows[number as usize].halves else {
+            return;
+        };
+        let Region {
+            receiving,
+            recorder,
+            ..
+        } = &mut self.regions[halves.destination];
+        for (subflow, index) in receiving.subflows(halves.receiving).enumerate() {
+            let received = receiving.subflow(index).first_bytes as f64;
+            let bytes = received - *recorder.received(index);
             self.series
                 .rates
                 .add_remainder(number, subflow as u32, bytes);
         }
     }
 
-    /// A row with the present window, which since the last row was as `extent` says.
-    fn window_row(
-        &self,
-        index: SubflowIndex,
-        (flow, subflow): (u32, u32),
-        extent: Extent,
-        now: Time,
-    ) -> WindowRow {
-        let path = self.endpoints.subflow(index).path;
-        WindowRow {
-            at: now,
-            flow,
-            subflow,
-            window: path.window,
-            extent,
-            ssthresh: path.ssthresh,
-            smoothed_rtt: path.smoothed_rtt,
-        }
-    }
-
     pub(super) fn sample_windows(&mut self, now: Time) {
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let path = self.endpoints.subflow(index).path;
+            let region = &mut self.regions[halves.source];
+            for index in region.sending.subflows(halves.sending) {
+                let path = region.sending.subflow(index).path;
                 if path.state.is_open() {
-                    let course = &mut self.series.window_courses[index.0 as usize];
+                    let course = &mut region.recorder.sending(index).course;
                     let course = course.get_or_insert_with(|| Course::begin(now, path.window));
                     let extent = course.end(now, path.window);
-                    let row = self.window_row(index, (number, subflow as u32), extent, now);
-                    self.series.windows.push(row);
+                    self.series
+                        .windows
+                        .push(region.window_row(index, extent, now));
                 }
             }
         }
     }
 
     pub(super) fn sample_rtts(&mut self, now: Time) {
-        for &number in &self.workload.active {
-            let Some(connection) = self.workload.flows[number as usize].connection else {
+        for number in self.workload.under_way() {
+            let Some(halves) = self.workload.flows[number as usize].halves else {
                 continue;
             };
-            for (subflow, index) in self.endpoints.subflows(connection).enumerate() {
-                let path = self.endpoints.subflow(index).path;
+            let Region {
+                sending, recorder, ..
+            } = &mut self.regions[halves.source];
+            for (subflow, index) in sending.subflows(halves.sending).enumerate() {
+                let path = sending.subflow(index).path;
                 if path.state.is_open() && path.has_rtt() {
                     self.series.rtts.push(RttRow {
                         at: now,
                         flow: number,
                         subflow: subflow as u32,
                         latest: path.latest_rtt,
-                        extent: self.series.rtt_samples[index.0 as usize].take(),
+                        extent: recorder.sending(index).samples.take(),
                         smoothed: path.smoothed_rtt,
                     });
                 }
@@ -107,126 +101,33 @@ impl<P: Ports> Simulation<'_, P> {
         }
     }
 
-    /// The flow of a subflow, and its number in the flow.
-    pub(super) fn owner(&self, index: SubflowIndex) -> (u32, u32) {
-        let connection = self.endpoints.connection(index);
-        let first = self.endpoints.subflows(connection).next();
-        let subflow = index.0 - first.map_or(index.0, |first| first.0);
-        (self.flow_of[connection.0 as usize], subflow)
-    }
-
-    /// A packet has arrived at its host over this link: captures it, and asks for a look at what it will change.
-    /// The packet comes by value, and the look by a notice, so that runs in which nothing is recorded
-    /// pay one branch and keep the packet in registers.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn watch(&mut self, link: u32, segment: &Segment, header: &Header, now: Time) {
-        let subflow = segment.subflow;
-        if segment.kind == Kind::Data && self.straddling.is_possible(now) {
-            self.notices.push(Notice::Straddling(Straddler {
-                link,
-                size: header.size(),
-                subflow,
-                first_bytes: self.endpoints.subflow(subflow).first_bytes,
-            }));
-        }
-        self.notices.push(Notice::Arrived(subflow));
-        if !self.captures.is_empty() {
-            self.capture_arrival(segment, header, now);
-        }
-    }
-
     /// Whether packets that arrive from now on are looked at.
     pub(super) fn decide_what_to_watch(&mut self, now: Time) {
-        self.watches_packets = self.records_packets
-            || self.recoveries.any_pending()
-            || self.straddling.is_possible(now);
+        for region in self.regions.iter_mut() {
+            region.decide_what_to_watch(now);
+        }
     }
 
     /// A data packet has arrived that may have begun to arrive before an interval ended.
-    pub(super) fn divide(&mut self, straddler: Straddler, now: Time) {
-        let index = straddler.subflow;
-        let payload = self.endpoints.subflow(index).first_bytes - straddler.first_bytes;
-        if payload == 0 {
-            return; // its data had come before
-        }
-        let (flow, subflow) = self.owner(index);
+    pub(super) fn divide(&mut self, packet: Straddler) {
+        let Straddler { flow, subflow, .. } = packet;
         let parts = self
             .straddling
-            .parts(straddler.link, straddler.size, payload, now);
+            .parts(packet.link, packet.size, packet.payload, packet.at);
         for &(boundary, bytes) in parts {
             for window in &mut self.windows {
                 window.move_back(boundary, flow, subflow, bytes);
             }
         }
         let moved = self.series.rates.move_back(flow, subflow, parts);
-        self.series.received_before[index.0 as usize] += moved;
-    }
-
-    /// A packet of this subflow has arrived at a host: records what it changed.
-    pub(super) fn record_changes(&mut self, index: SubflowIndex, now: Time) {
-        match self.plan.record.windows {
-            Some(Sampling::OnChange) => self.record_window_if_changed(index, now),
-            Some(Sampling::Every(_)) => self.follow_window(index, now),
-            None => {}
-        }
-        if self.plan.record.rtts.is_some() {
-            self.record_rtt_if_sampled(index, now);
-        }
-        if self.recoveries.any_pending() {
-            self.note_recovery(index, now);
-        }
-        self.decide_what_to_watch(now);
-    }
-
-    fn record_window_if_changed(&mut self, index: SubflowIndex, now: Time) {
-        let place = index.0 as usize;
-        let path = self.endpoints.subflow(index).path;
-        if path.state.is_open() && path.window != self.series.window_before[place] {
-            self.series.window_before[place] = path.window;
-            let extent = Extent::constant(path.window);
-            let row = self.window_row(index, self.owner(index), extent, now);
-            self.series.windows.push(row);
-        }
-    }
-
-    fn follow_window(&mut self, index: SubflowIndex, now: Time) {
-        let path = self.endpoints.subflow(index).path;
-        if path.state.is_open() {
-            let course = &mut self.series.window_courses[index.0 as usize];
-            match course {
-                Some(course) => course.note(now, path.window),
-                None => *course = Some(Course::begin(now, path.window)),
-            }
-        }
-    }
-
-    fn record_rtt_if_sampled(&mut self, index: SubflowIndex, now: Time) {
-        let place = index.0 as usize;
-        let view = self.endpoints.subflow(index);
-        let samples = Some(view.rtts.samples());
-        // The handshake's sample comes before all others and is not among the counted ones.
-        if view.path.has_rtt() && samples != self.series.rtts_before[place] {
-            self.series.rtts_before[place] = samples;
-            let rtt = view.path.latest_rtt.as_secs_f64();
-            if self.plan.record.rtts != Some(Sampling::OnChange) {
-                self.series.rtt_samples[place].add(rtt);
-                return;
-            }
-            let (flow, subflow) = self.owner(index);
-            self.series.rtts.push(RttRow {
-                at: now,
-                flow,
-                subflow,
-                latest: view.path.latest_rtt,
-                extent: Extent::constant(rtt),
-                smoothed: view.path.smoothed_rtt,
-            });
-        }
+        let destination = self.workload.flows[flow as usize].destination;
+        let region = self.regions.of_host(destination);
+        *self.regions[region].recorder.received(packet.receiving) += moved;
     }
 
     pub(super) fn sample_map(&mut self, now: Time) {
-        let marks = link_marks(&self.network, now);
+        let regions = &self.regions;
+        let marks = link_marks(regions.links(), |link| regions.network_of(link), now);
         self.map.add(now, marks, &self.capacities);
     }
 
@@ -243,9 +144,10 @@ impl<P: Ports> Simulation<'_, P> {
         let courses = &mut self.series.queue_courses;
         courses.resize_with(links.len(), QueueCourse::default);
         for (&LinkId(link), course) in links.iter().zip(courses) {
-            let waiting = self.network.waiting(link, now);
-            let waited = self.network.statistics(link, now).waited;
-            let extent = course.end(now, waiting, waited, &self.network.histogram(link));
+            let network = self.regions.network_of(link);
+            let waiting = network.waiting(link, now);
+            let waited = network.statistics(link, now).waited;
+            let extent = course.end(now, waiting, waited, &network.complete_histogram(link));
             self.series.queues.push(QueueRow {
                 at: now,
                 link,

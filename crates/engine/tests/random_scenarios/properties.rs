@@ -51,12 +51,15 @@ macro_rules! hold {
 /// Whether two runs gave the same.
 pub fn same(first: &Output, second: &Output, kind: &str) -> Result<(), Broken> {
     for (one, other) in first.tables.iter().zip(&second.tables) {
-        hold!(
-            format!("{one:?}") == format!("{other:?}"),
-            kind,
-            "table {} differs",
-            one.name
-        );
+        for ((name, values), (_, others)) in one.columns.iter().zip(&other.columns) {
+            let (values, others) = (format!("{values:?}"), format!("{others:?}"));
+            hold!(
+                values == others,
+                kind,
+                "table {} differs in {name}: {values} and {others}",
+                one.name
+            );
+        }
     }
     hold!(
         first.hash == second.hash,

@@ -3,7 +3,10 @@
 use super::folder;
 use super::properties::{self, Broken};
 use super::scenario;
-use pathweave_engine::{Output, Progress, RunError, run, run_with_departure_ports};
+use pathweave_engine::{
+    Cut, Output, Progress, RunError, run, run_in_regions, run_with_departure_ports,
+};
+use pathweave_random::Stream;
 use pathweave_scenario::{Plan, Variant};
 use serde_json::Value;
 use std::fmt;
@@ -120,6 +123,12 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
         &again,
         "the same scenario gives other results when run again",
     )?;
+    let (cut, threads) = random_cut(&plan);
+    let divided = simulate(&plan, |plan, progress| {
+        run_in_regions(plan, progress, &cut, threads)
+    })?;
+    let what = format!("the results depend on regions and threads: {cut:?} {threads}");
+    properties::same(&first, &divided, &what)?;
     // A port that acts at every departure is for plain queues alone.
     let has_agents = plan
         .groups
@@ -132,10 +141,24 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
     Ok(())
 }
 
-type Engine = fn(&Plan, &Progress) -> Result<Output, RunError>;
+/// Every node in a region drawn at random, or the regions that the engine would choose; and a number of threads.
+fn random_cut(plan: &Plan) -> (Cut, usize) {
+    let mut stream = Stream::new(plan.seed, "random cut", 0);
+    let regions = stream.between(2, 8) as u8;
+    let threads = [1, 2, 3, 8][stream.below(4) as usize];
+    if stream.below(3) == 0 {
+        return (Cut::Into(regions), threads);
+    }
+    let nodes = plan.fabric.nodes.iter();
+    let drawn = nodes.map(|_| stream.below(u64::from(regions)) as u8);
+    (Cut::At(drawn.collect()), threads)
+}
 
 /// Runs a plan unless it takes too long; a panic is a failure like others.
-fn simulate(plan: &Plan, engine: Engine) -> Result<Output, Broken> {
+fn simulate(
+    plan: &Plan,
+    engine: impl Fn(&Plan, &Progress) -> Result<Output, RunError>,
+) -> Result<Output, Broken> {
     let progress = Progress::default();
     let (done, waiting) = mpsc::channel::<()>();
     let result = std::thread::scope(|scope| {

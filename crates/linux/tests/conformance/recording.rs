@@ -5,8 +5,8 @@ use pathweave_control::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameters, Path, Paths, SubflowId,
 };
 use pathweave_transport::{
-    Arrived, Config, ConnectionId, Direction, Endpoints, Opening, Output, PacketKey, PacketShape,
-    Segment, SubflowIndex, Timer,
+    Arrived, Config, End, Endpoints, Opening, Output, PacketKey, PacketShape, ReceivingId,
+    ReceivingSubflow, Segment, SendingId, SendingSubflow, Timer,
 };
 use pathweave_units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -121,16 +121,13 @@ impl Network<'_> {
 }
 
 impl Output for Network<'_> {
-    fn send(
-        &mut self,
-        subflow: SubflowIndex,
-        direction: Direction,
-        shape: PacketShape,
-        segment: Segment,
-    ) {
-        let place = (subflow.0 % self.subflows) as usize % self.links.len();
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
+        // Either half of a subflow stands at the place of the other.
+        let (End::Sending(SendingSubflow(subflow)) | End::Receiving(ReceivingSubflow(subflow))) =
+            from;
+        let place = (subflow % self.subflows) as usize % self.links.len();
         let link = &self.links[place];
-        if direction == Direction::Back {
+        if matches!(from, End::Receiving(_)) {
             return self.at(
                 self.now.saturating_add(link.delay),
                 Pending::Arrives(shape, segment, false),
@@ -159,9 +156,9 @@ impl Output for Network<'_> {
         self.at(at, Pending::Wakes(timer));
     }
 
-    fn finished(&mut self, _: ConnectionId) {}
-    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
-    fn gone(&mut self, _: ConnectionId) {}
+    fn finished(&mut self, _: ReceivingId) {}
+    fn failed(&mut self, _: SendingId) {}
+    fn closed(&mut self, _: SendingId) {}
 }
 
 /// What happens to the controllers of two connections that share the links, with a subflow for each link and one more,
@@ -194,6 +191,7 @@ pub fn record(
     let recordings: Vec<Arc<Mutex<Recording>>> = (0..2).map(|_| Arc::default()).collect();
     for recording in &recordings {
         let id = endpoints.add(Opening {
+            flow: 0,
             config: Arc::clone(&config),
             controller: Box::new(Recorder {
                 controller: (entry.build)(parameters),
@@ -233,7 +231,7 @@ pub fn record(
             None => unreachable!("what is on the agenda is pending"),
         }
         for segment in std::mem::take(&mut network.dropped) {
-            endpoints.on_lost(&segment, &mut network);
+            endpoints.on_lost(&segment);
         }
     }
     let take = |recording: &Arc<Mutex<Recording>>| {

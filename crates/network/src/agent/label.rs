@@ -4,8 +4,8 @@ use pathweave_control::Feedback;
 
 /// What a kind of port carries with each packet.
 pub trait PacketLabel: Copy + Default + std::fmt::Debug {
-    /// The label of a packet that a host sends; `flow` is a number that no other flow has at the same
-    /// time, and an echo is an acknowledgement.
+    /// The label of a packet that a host sends; `flow` is a number that no other flow ever has, and an echo is an
+    /// acknowledgement.
     fn new(feedback: Feedback, flow: u32, is_echo: bool) -> Self;
 
     /// The congestion field of a packet that arrives.

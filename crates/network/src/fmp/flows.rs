@@ -139,6 +139,8 @@ impl Fmp {
         if !std::mem::take(&mut self.ports_may_differ) {
             return;
         }
+        self.known_to_lead = self.prices.leading();
+        self.known_up.clone_from(&self.up);
         for place in 0..self.with_ports.len() {
             let number = self.with_ports[place];
             let flow = &self.flows[number as usize];
@@ -161,10 +163,10 @@ impl Fmp {
         self.up[port as usize] && self.is_known_to_lead(self.switch_at(port), destination, host)
     }
 
-    /// Whether a switch leads to a host, as far as the switches know.
+    /// Whether a switch leads to a host, as far as has become known everywhere.
     fn is_known_to_lead(&self, switch: u32, destination: u32, host: u32) -> bool {
-        let is_usable = |entry: u32| self.prices.entry(entry).price.is_reachable();
-        let is_up = |link: u32| self.up[link as usize];
+        let is_usable = |entry: u32| self.known_to_lead[entry as usize];
+        let is_up = |link: u32| self.known_up[link as usize];
         self.leads_to_host(switch, destination, host, is_usable, is_up)
     }
 

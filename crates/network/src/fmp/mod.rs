@@ -25,7 +25,8 @@
 //! - Whatever arrives at a switch that has no port left for it is lost.
 //! - Hosts take no part, but one with several ports leaves those behind which nothing leads to the
 //!   destination, as unreachable destinations are told to hosts. What a neighbour tells is of edge switches;
-//!   whether the cable of a host with several is up is known as if its switches had told each other.
+//!   whether the cable of a host with several is up is known as if its switches had told each other. Both become
+//!   known at the end of a feedback period of the run, everywhere at once.
 //! - Packets that MMPTCP scatters go over all paths of the intact fabric.
 
 mod feedback;
@@ -118,6 +119,10 @@ pub struct Fmp {
     /// Flows whose host has several ports, and whether these have to be looked at again.
     with_ports: Vec<u32>,
     ports_may_differ: bool,
+    /// What is known everywhere since the last period of the run: the price entries that led on then, and the
+    /// links that were up.
+    known_to_lead: Vec<bool>,
+    known_up: Vec<bool>,
     /// The flow of each route, by the position of the route's packets.
     flow_at: Vec<u32>,
     connections: Connections,
@@ -164,6 +169,7 @@ impl Fmp {
             switch.statistics.prices = prices.entries_of(number);
         }
         let links = fabric.links.len();
+        let known_to_lead = prices.leading();
         let hearing = fabric.links.iter().map(|link| Hearing {
             at: link.delay,
             packets: 0,
@@ -188,6 +194,8 @@ impl Fmp {
             unused_flows: Vec::new(),
             with_ports: Vec::new(),
             ports_may_differ: false,
+            known_to_lead,
+            known_up: vec![true; links],
             flow_at: Vec::new(),
             connections: Connections::default(),
             best: Vec::new(),

@@ -147,6 +147,12 @@ impl Prices {
         &self.entries[entry as usize]
     }
 
+    /// Whether each entry leads on.
+    pub fn leading(&self) -> Vec<bool> {
+        let entries = self.entries.iter();
+        entries.map(|entry| entry.price.is_reachable()).collect()
+    }
+
     pub fn set(&mut self, entry: u32, price: Price) {
         self.entries[entry as usize].price = price;
     }

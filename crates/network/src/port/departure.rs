@@ -1,11 +1,8 @@
 //! The ports that act when a packet leaves: two events per packet and hop.
 
-use super::{
-    BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, longest_queue,
-    sent_in_service,
-};
+use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
-use crate::histogram::QueueHistogram;
+use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::Header;
@@ -42,6 +39,7 @@ struct OnWire<L> {
 #[derive(Debug)]
 pub struct DeparturePorts<A: Agent = NoAgent> {
     ports: Vec<DeparturePort<A>>,
+    arrivals: ArrivalCounts,
     /// Of each node.
     buffers: Vec<Option<SharedBuffer>>,
 }
@@ -62,7 +60,6 @@ struct DeparturePort<A: Agent> {
     delay: Time,
     admission: Admission,
     statistics: LinkStatistics,
-    histogram: QueueHistogram,
     /// What was sent of packets that failures lost, in the unit of [`Ports::sent`].
     lost_after_sending: u128,
 }
@@ -87,7 +84,6 @@ impl<A: Agent> DeparturePort<A> {
             admission: Admission::new(config, stream),
             statistics: LinkStatistics::default(),
             lost_after_sending: 0,
-            histogram: QueueHistogram::new(longest_queue(config)),
         }
     }
 
@@ -154,7 +150,6 @@ impl<A: Agent> DeparturePort<A> {
             packets: self.waiting.len() as u32,
             bytes: self.waiting_bytes,
         };
-        self.histogram.add(waiting.packets);
         let must_be_taken = header.is_protected() || header.is_feedback();
         if let Some(buffer) = &mut buffer
             && !must_be_taken
@@ -310,6 +305,7 @@ impl<A: Agent> Ports for DeparturePorts<A> {
     fn new(
         links: &[LinkSetup],
         places: &Places,
+        counted: QueuesCounted,
         stream: impl Fn(u32) -> Stream,
     ) -> DeparturePorts<A> {
         let ports = (0..).map(PortId).zip(places.links());
@@ -328,6 +324,7 @@ impl<A: Agent> Ports for DeparturePorts<A> {
                 })
                 .collect(),
             buffers,
+            arrivals: ArrivalCounts::new(counted, links, places),
         }
     }
 
@@ -339,6 +336,11 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         label: A::Label,
         events: &mut E,
     ) -> bool {
+        let found = self.at(port);
+        if found.up {
+            let packets = found.waiting.len() as u32;
+            self.arrivals.add(port, packets, now);
+        }
         let (port, buffer) = self.with_buffer(port);
         port.enqueue(now, header, label, buffer, events)
     }
@@ -355,6 +357,10 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         events: &mut E,
     ) -> Delivered<A::Label> {
         self.at_mut(port).deliver(events)
+    }
+
+    fn hand_over(&mut self, _now: Time, _each: impl FnMut(PortId, Time, Header, A::Label)) {
+        unreachable!("departure ports run in one region")
     }
 
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
@@ -422,11 +428,15 @@ impl<A: Agent> Ports for DeparturePorts<A> {
     }
 
     fn histogram(&self, port: PortId) -> QueueHistogram {
-        self.at(port).histogram.clone()
+        self.arrivals.told(port)
+    }
+
+    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+        self.arrivals.all(port)
     }
 
     fn clear_histogram(&mut self, port: PortId) {
-        self.at_mut(port).histogram.clear();
+        self.arrivals.clear(port);
     }
 
     fn agent_statistics(&mut self, port: PortId, _now: Time) -> AgentStatistics {

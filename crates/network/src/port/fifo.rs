@@ -1,12 +1,9 @@
 //! The ports that know, when a packet arrives, when it will leave.
 
 use super::rings::{Entry, Ring, Rings};
-use super::{
-    BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, longest_queue,
-    sent_in_service,
-};
+use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
-use crate::histogram::{QueueHistogram, QueueHistograms};
+use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::Header;
@@ -29,7 +26,9 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     hot: Box<[Hot]>,
     cold: Box<[Cold<A>]>,
     rings: Rings<A::Label>,
-    histograms: QueueHistograms,
+    arrivals: ArrivalCounts,
+    /// Ports of links to other regions that have packets which were not handed over.
+    leaving: Vec<PortId>,
     /// Of each node.
     memories: Vec<Option<NodeMemory>>,
 }
@@ -74,6 +73,10 @@ struct Cold<A> {
     released: u32,
     /// Bytes from there on.
     held_bytes: u64,
+    /// First entry that was not handed over to the region at the link's end, where that is another.
+    handed_over: u32,
+    /// Whether the port stands in [`FifoPorts::leaving`].
+    is_leaving: bool,
     /// The node whose memory is shared.
     memory: Option<u32>,
     /// The `head` up to which `statistics` counts.
@@ -201,7 +204,7 @@ impl<A: Agent> FifoPorts<A> {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
-        self.histograms.add(port, waiting.packets);
+        self.arrivals.add(port, waiting.packets, now);
         let memory = cold.memory.map(|node| &mut self.memories[node as usize]);
         let mut memory = memory.and_then(Option::as_mut);
         if let Some(memory) = &mut memory
@@ -248,10 +251,29 @@ impl<A: Agent> FifoPorts<A> {
             memory.buffer.take(size);
             cold.held_bytes += u64::from(size);
         }
-        if (hot.waited as i64) < 0 {
+        self.after_joining(port);
+        true
+    }
+
+    #[inline(always)]
+    fn after_joining(&mut self, port: PortId) {
+        let hot = &self.hot[port.0 as usize];
+        let (many_waited, leaves) = ((hot.waited as i64) < 0, hot.far == PortId::ELSEWHERE);
+        if many_waited {
             self.count(port);
         }
-        true
+        if leaves {
+            self.note_leaving(port);
+        }
+    }
+
+    #[inline(never)]
+    fn note_leaving(&mut self, port: PortId) {
+        let cold = &mut self.cold[port.0 as usize];
+        if !cold.is_leaving {
+            cold.is_leaving = true;
+            self.leaving.push(port);
+        }
     }
 
     /// Works off the beginnings of transmissions before a time.
@@ -397,7 +419,12 @@ fn rings_size<L: Copy + Default>(rings: &Rings<L>, ring: Ring, position: u32) ->
 impl<A: Agent> Ports for FifoPorts<A> {
     type Label = A::Label;
 
-    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> FifoPorts<A> {
+    fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> FifoPorts<A> {
         let memories = memories(links, places);
         let setups = places.links().iter();
         let cold: Box<[Cold<A>]> = setups
@@ -411,6 +438,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
                     waiting_bytes: 0,
                     released: 0,
                     held_bytes: 0,
+                    handed_over: 0,
+                    is_leaving: false,
                     memory: setup.buffer.map(|_| setup.from),
                     counted: 0,
                     rate: setup.rate,
@@ -438,12 +467,11 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 taken_below: Self::taken_below(&cold[port.0 as usize]),
             }
         });
-        let longest = places.links().iter();
-        let longest = longest.map(|&link| longest_queue(&links[link as usize].queue));
         FifoPorts {
             hot: hot.collect(),
             rings: Rings::new(places.count()),
-            histograms: QueueHistograms::new(longest.collect()),
+            arrivals: ArrivalCounts::new(counted, links, places),
+            leaving: Vec::new(),
             memories,
             cold,
         }
@@ -459,19 +487,21 @@ impl<A: Agent> Ports for FifoPorts<A> {
         events: &mut E,
     ) -> bool {
         let hot = &mut self.hot[port.0 as usize];
-        let served = hot.serve(&self.rings, now);
-        let waiting = hot.tail.wrapping_sub(served).saturating_sub(1);
-        if waiting >= u32::from(hot.taken_below[usize::from(header.ecn_capable())]) {
-            return self.enqueue_carefully(port, now, header, label, events);
+        let taken_below = u32::from(hot.taken_below[usize::from(header.ecn_capable())]);
+        // How many of them wait makes no difference where all that the port holds are few enough.
+        if hot.tail.wrapping_sub(hot.head) >= taken_below || self.arrivals.counts(now) {
+            let served = hot.serve(&self.rings, now);
+            let waiting = hot.tail.wrapping_sub(served).saturating_sub(1);
+            if waiting >= taken_below {
+                return self.enqueue_carefully(port, now, header, label, events);
+            }
+            self.arrivals.add(port, waiting, now);
+            #[cfg(feature = "checks")]
+            self.check_taken(port, waiting, &header);
         }
-        self.histograms.add(port, waiting);
+        let hot = &mut self.hot[port.0 as usize];
         hot.join(&mut self.rings, port, now, header, label, events);
-        let many_waited = (hot.waited as i64) < 0;
-        #[cfg(feature = "checks")]
-        self.check_taken(port, waiting, &header);
-        if many_waited {
-            self.count(port);
-        }
+        self.after_joining(port);
         true
     }
 
@@ -511,6 +541,34 @@ impl<A: Agent> Ports for FifoPorts<A> {
         Delivered { header, label, far }
     }
 
+    fn hand_over(&mut self, now: Time, mut each: impl FnMut(PortId, Time, Header, A::Label)) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.retain(|&port| {
+            if A::ACTS {
+                // What leaves has its label when its transmission begins.
+                self.follow_service(port, now);
+            }
+            let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+            while cold.handed_over != hot.tail {
+                let Entry { departure, header } = *self.rings.get(hot.ring, cold.handed_over);
+                if departure >= now {
+                    return true;
+                }
+                let arrival = departure + hot.delay;
+                let label = if size_of::<A::Label>() == 0 {
+                    A::Label::default()
+                } else {
+                    *self.rings.label_mut(hot.ring, cold.handed_over)
+                };
+                each(port, arrival, header, label);
+                cold.handed_over = cold.handed_over.wrapping_add(1);
+            }
+            cold.is_leaving = false;
+            false
+        });
+        self.leaving = leaving;
+    }
+
     fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
         /// So many that their values stay in the fastest cache.
         const AT_ONCE: usize = 64;
@@ -524,8 +582,10 @@ impl<A: Agent> Ports for FifoPorts<A> {
             let mut nexts = [PortId(0); AT_ONCE];
             for ((&port, next), (ring, head)) in ports.iter().zip(&mut nexts).zip(firsts) {
                 let header = self.rings.get(ring, head).header;
+                let far = self.hot[port.0 as usize].far;
                 *next = match header.path.step().0 {
-                    Step::Port(next) => PortId(self.hot[port.0 as usize].far.0 + next),
+                    _ if far == PortId::ELSEWHERE => port,
+                    Step::Port(next) => PortId(far.0 + next),
                     Step::End => {
                         at_hosts.push(header);
                         port
@@ -612,6 +672,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
         cold.begun = hot.tail;
         cold.waiting_bytes = 0;
         cold.released = hot.tail;
+        cold.handed_over = hot.tail;
         let held = cold.held_bytes;
         self.give_back(port, held);
         purged
@@ -686,11 +747,15 @@ impl<A: Agent> Ports for FifoPorts<A> {
     }
 
     fn histogram(&self, port: PortId) -> QueueHistogram {
-        self.histograms.of(port)
+        self.arrivals.told(port)
+    }
+
+    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+        self.arrivals.all(port)
     }
 
     fn clear_histogram(&mut self, port: PortId) {
-        self.histograms.clear(port);
+        self.arrivals.clear(port);
     }
 
     fn agent_statistics(&mut self, port: PortId, now: Time) -> AgentStatistics {

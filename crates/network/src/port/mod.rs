@@ -8,7 +8,7 @@ pub use departure::DeparturePorts;
 pub use fifo::FifoPorts;
 
 use crate::agent::{AgentStatistics, PacketLabel};
-use crate::histogram::QueueHistogram;
+use crate::histogram::{QueueHistogram, QueuesCounted};
 use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::places::{Places, PortId};
@@ -63,7 +63,12 @@ pub trait Ports {
     type Label: PacketLabel;
 
     /// The ports of these links, at these places. `stream` gives the randomness of each link, by its number.
-    fn new(links: &[LinkSetup], places: &Places, stream: impl Fn(u32) -> Stream) -> Self;
+    fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> Self;
 
     /// A packet arrives at a port. Returns whether it was taken; if not, it is lost. It may have been marked, and
     /// its present link may lose it silently.
@@ -86,6 +91,11 @@ pub trait Ports {
         now: Time,
         events: &mut E,
     ) -> Delivered<Self::Label>;
+
+    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out:
+    /// `each` gets them with their ports and times of arrival, for each port in their order. Everything before `now`
+    /// has happened, and nothing from then on.
+    fn hand_over(&mut self, now: Time, each: impl FnMut(PortId, Time, Header, Self::Label));
 
     /// Packets arrive soon at the ends of these links: what they need on their way is fetched from memory. Adds the
     /// headers of those that come to their hosts. Changes nothing.
@@ -131,8 +141,11 @@ pub trait Ports {
     /// a whole number, whatever the rates were. What it sent and a failure lost on the wire counts.
     fn sent(&self, port: PortId, now: Time) -> u128;
 
-    /// Queue lengths that arriving packets have found since [`Ports::clear_histogram`].
+    /// Queue lengths that arriving packets have found since [`Ports::clear_histogram`], all or a sample.
     fn histogram(&self, port: PortId) -> QueueHistogram;
+
+    /// Those of all arriving packets; `None` where only a sample was counted.
+    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram>;
 
     /// Queue lengths are counted from zero on.
     fn clear_histogram(&mut self, port: PortId);

@@ -146,7 +146,7 @@ impl Running for Jobs {
                 }
             }
             Event::Begin | Event::Wake => {}
-            Event::Finished { tag } => match self.active.remove(tag) {
+            Event::Finished { tag, at } => match self.active.remove(tag) {
                 Some(Part::Request {
                     slot,
                     job,
@@ -162,7 +162,7 @@ impl Running for Jobs {
                 Some(Part::Response { slot, job }) => {
                     self.missing[slot as usize] -= 1;
                     if self.missing[slot as usize] == 0 {
-                        launcher.end_job(job, now);
+                        launcher.end_job(job, at);
                         if !launcher.draining() {
                             self.begin_job(slot, now, launcher, starts);
                         }

@@ -90,8 +90,10 @@ impl Running for Slots {
                 }
             }
             Event::Wake => {}
-            Event::Finished { .. } => {
-                self.next(now.saturating_add(self.gap), launcher, starts);
+            Event::Finished { at, .. } => {
+                // The gap counts from the flow's end, not from the news of it.
+                let time = at.saturating_add(self.gap).max(now);
+                self.next(time, launcher, starts);
             }
         }
     }

@@ -128,7 +128,7 @@ impl Running for ClosedLoop {
                 }
             }
             Event::Wake => {}
-            Event::Finished { tag } => {
+            Event::Finished { tag, .. } => {
                 let Some((source, freed)) = self.active.remove(tag) else {
                     return;
                 };

@@ -68,7 +68,7 @@ pub fn run(
         } else {
             let Reverse((_, tag)) = ends.pop().unwrap();
             flows[tag as usize].1 = Some(now);
-            program.on(Event::Finished { tag }, now, &mut starts);
+            program.on(Event::Finished { tag, at: now }, now, &mut starts);
         }
     }
     flows

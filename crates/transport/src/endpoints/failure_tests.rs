@@ -2,9 +2,10 @@
 
 use super::tests::{Wishes, carry};
 use super::*;
+use crate::Config;
 use crate::Handshake;
-use crate::connection::Opening;
 use crate::packets::PacketKey;
+use crate::sending::Opening;
 use pathweave_control::{Ack, Change, Controller, Loss, PathState, Paths, SubflowId};
 use pathweave_units::Bytes;
 use std::sync::{Arc, Mutex};
@@ -40,7 +41,7 @@ impl Controller for Listener {
 /// A flow of ten packets, all of which are sent, and what its controller hears.
 struct Flow {
     endpoints: Endpoints,
-    subflow: SubflowIndex,
+    subflow: SendingSubflow,
     wishes: Wishes,
     now: Time,
     heard: Arc<Mutex<Vec<Heard>>>,
@@ -51,6 +52,7 @@ impl Flow {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let mut endpoints = Endpoints::default();
         let id = endpoints.add(Opening {
+            flow: 0,
             size: Some(Bytes::new(10 * u64::from(config.maximum_segment))),
             config: Arc::new(Config {
                 handshake: Handshake::None,
@@ -80,7 +82,7 @@ impl Flow {
     /// Loses all that is on its way, and lets the retransmission timer expire.
     fn time_out(&mut self) {
         for (_, segment) in std::mem::take(&mut self.wishes.packets) {
-            self.endpoints.on_lost(&segment, &mut self.wishes);
+            self.endpoints.on_lost(&segment);
         }
         let sent = self.endpoints.subflow(self.subflow).timeouts;
         while self.endpoints.subflow(self.subflow).timeouts == sent {

@@ -1,6 +1,9 @@
 //! Packets of different sizes, over a network that loses and reorders them.
 
 use super::*;
+use crate::Config;
+use crate::output::{PacketShape, ReceivingSubflow};
+use crate::segment::Kind;
 use crate::{Handshake, PacketKey, PacketMix, ReceiveWindow, Recovery};
 use pathweave_random::Stream;
 use pathweave_units::Bytes;
@@ -31,6 +34,7 @@ fn config() -> Config {
 fn opening(config: Config, subflows: u32, key: PacketKey, size: Option<u64>) -> Opening {
     let entry = pathweave_control::find("uncoupled").expect("a controller");
     Opening {
+        flow: 0,
         config: Arc::new(config),
         controller: (entry.build)(&entry.defaults()),
         ecn_echo: None,
@@ -62,12 +66,14 @@ struct Network {
 }
 
 impl Output for Network {
-    fn send(&mut self, subflow: SubflowIndex, _: Direction, shape: PacketShape, segment: Segment) {
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
         if segment.kind == Kind::Data {
             let sizes = self.sizes.entry(segment.data_number).or_default();
             sizes.push(shape.size);
         }
-        let dead = subflow.0 == 1 && self.now >= self.dead_from;
+        let (End::Sending(SendingSubflow(subflow)) | End::Receiving(ReceivingSubflow(subflow))) =
+            from;
+        let dead = subflow == 1 && self.now >= self.dead_from;
         if dead || self.random.uniform() < self.loss {
             self.lost.push(segment);
             return;
@@ -81,11 +87,11 @@ impl Output for Network {
         self.count += 1;
         self.timers.insert((at, self.count), timer);
     }
-    fn finished(&mut self, _: ConnectionId) {
+    fn finished(&mut self, _: ReceivingId) {
         self.finished = true;
     }
-    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
-    fn gone(&mut self, _: ConnectionId) {}
+    fn failed(&mut self, _: SendingId) {}
+    fn closed(&mut self, _: SendingId) {}
 }
 
 impl Network {
@@ -107,7 +113,7 @@ impl Network {
     /// Lets the next thing happen; false when there is none.
     fn step(&mut self, endpoints: &mut Endpoints) -> bool {
         for segment in std::mem::take(&mut self.lost) {
-            endpoints.on_lost(&segment, self);
+            endpoints.on_lost(&segment);
         }
         let packet = self.packets.first_key_value().map(|(key, _)| *key);
         let timer = self.timers.first_key_value().map(|(key, _)| *key);
@@ -132,13 +138,13 @@ impl Network {
 /// Payload that lies beyond what the sender knows to be delivered, on the connection and on each
 /// subflow.
 fn outstanding(endpoints: &Endpoints, id: ConnectionId) -> Vec<u64> {
-    let connection = &endpoints.connections[id.0 as usize];
+    let connection = &endpoints.sending.connections[id.0 as usize];
     let sum = |numbers: &mut dyn Iterator<Item = u32>| -> u64 {
         numbers.map(|n| u64::from(connection.payload(n))).sum()
     };
     let mut sums = vec![sum(&mut (connection.data_acked..connection.next_data))];
-    for SubflowIndex(place) in endpoints.subflows(id) {
-        let board = &endpoints.senders[place as usize].board;
+    for SendingSubflow(place) in endpoints.subflows(id) {
+        let board = &endpoints.sending.senders[place as usize].board;
         sums.push(sum(&mut board.outstanding_data()));
     }
     sums
@@ -177,7 +183,7 @@ proptest! {
         while !network.finished {
             prop_assert!(network.step(&mut endpoints), "it hangs");
             prop_assert!(endpoints.is_consistent(id));
-            let count = endpoints.connections[id.0 as usize].delivered as usize;
+            let count = endpoints.receiving.connections[id.0 as usize].delivered as usize;
             let now = endpoints.delivered(id);
             let in_order: u64 = sizes[..count].iter().map(|size| size - 52).sum();
             prop_assert_eq!(now.get(), in_order);
@@ -248,7 +254,7 @@ fn a_receive_window_is_filled_in_bytes() {
         let mut network = Network::new(1, 0.0, Time::MAX);
         endpoints.start(id, Time::ZERO, &mut network);
         for _ in 0..1000 {
-            let connection = &endpoints.connections[id.0 as usize];
+            let connection = &endpoints.sending.connections[id.0 as usize];
             let next = u64::from(connection.payload(connection.next_data));
             let sum = outstanding(&endpoints, id)[0];
             assert!(sum <= 20_000 && sum + next > 20_000, "{sum} + {next}");

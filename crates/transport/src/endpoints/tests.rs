@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::AckPolicy;
+use crate::Config;
 use crate::Handshake;
 use crate::PacketKey;
+use crate::output::PacketShape;
+use crate::segment::Kind;
 use pathweave_units::Bytes;
 use std::sync::Arc;
 
@@ -13,22 +16,22 @@ pub(super) struct Wishes {
     pub packets: Vec<(PacketShape, Segment)>,
     pub timers: Vec<(Timer, Time)>,
     pub finished: u32,
-    gone: u32,
+    pub closed: u32,
 }
 
 impl Output for Wishes {
-    fn send(&mut self, _: SubflowIndex, _: Direction, shape: PacketShape, segment: Segment) {
+    fn send(&mut self, _: End, shape: PacketShape, segment: Segment) {
         self.packets.push((shape, segment));
     }
     fn wake(&mut self, timer: Timer, at: Time) {
         self.timers.push((timer, at));
     }
-    fn finished(&mut self, _: ConnectionId) {
+    fn finished(&mut self, _: ReceivingId) {
         self.finished += 1;
     }
-    fn failed(&mut self, _: ConnectionId, _: SubflowIndex) {}
-    fn gone(&mut self, _: ConnectionId) {
-        self.gone += 1;
+    fn failed(&mut self, _: SendingId) {}
+    fn closed(&mut self, _: SendingId) {
+        self.closed += 1;
     }
 }
 
@@ -52,6 +55,7 @@ pub(super) fn started_established(
     let mut endpoints = Endpoints::default();
     let payload = u64::from(config.maximum_segment);
     let id = endpoints.add(Opening {
+        flow: 0,
         config: Arc::new(Config {
             handshake: Handshake::None,
             ..config
@@ -111,7 +115,7 @@ fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
     carry(&mut endpoints, Time::from_micros(200), &[], &mut wishes);
     let subflow = endpoints.subflows(id).next().expect("a subflow");
     assert_eq!(endpoints.subflow(subflow).marks, 1);
-    assert_eq!((wishes.finished, wishes.gone), (1, 1));
+    assert_eq!((wishes.finished, wishes.closed), (1, 1));
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn duplicate_acknowledgements_let_packets_go_but_not_the_window_grow() {
         assert_eq!(wishes.packets.len(), 10);
         // The first packet is lost; the two after it arrive.
         let first = wishes.packets.remove(0).1;
-        endpoints.on_lost(&first, &mut wishes);
+        endpoints.on_lost(&first);
         wishes.packets.truncate(2);
         carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
         assert_eq!(wishes.packets.len(), 2, "both are acknowledged at once");
@@ -147,13 +151,13 @@ fn window_after_a_timeout(recovery: crate::Recovery, slow_start_limit: Option<u3
     };
     let (mut endpoints, id, mut wishes) = started("reno", 100, config);
     let first = wishes.packets.remove(0).1;
-    endpoints.on_lost(&first, &mut wishes);
+    endpoints.on_lost(&first);
     carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
     for (_, acknowledgement) in std::mem::take(&mut wishes.packets) {
-        endpoints.on_lost(&acknowledgement, &mut wishes);
+        endpoints.on_lost(&acknowledgement);
     }
     let due = |(timer, at): &(Timer, Time)| {
-        matches!(timer, Timer::Retransmission(_)).then_some((*timer, *at))
+        (timer.kind == TimerKind::Retransmission).then_some((*timer, *at))
     };
     let (timer, at) = wishes.timers.iter().find_map(due).expect("a timer");
     endpoints.on_timer(timer, at, &mut wishes);
@@ -214,16 +218,18 @@ fn the_limit_of_slow_start_is_none_of_congestion_avoidances() {
 
 #[test]
 fn the_self_check_notices_wrong_counters() {
-    let break_one: [fn(&mut Connection); 3] = [
-        |connection| connection.delivered = connection.next_data + 1,
-        |connection| connection.data_acked = connection.delivered + 1,
-        |connection| connection.total = 3,
+    // Ten segments have been sent and delivered, and nothing is known to be acknowledged.
+    let break_one: [fn(&mut Endpoints); 4] = [
+        |ends| ends.receiving.connections[0].delivered = 11,
+        |ends| ends.sending.connections[0].data_acked = 11,
+        |ends| ends.sending.connections[0].total = 3,
+        |ends| ends.receiving.connections[0].total = 3,
     ];
     for break_it in break_one {
         let (mut endpoints, id, mut wishes) = started("reno", 100, Config::default());
         carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
         assert!(endpoints.is_consistent(id));
-        break_it(&mut endpoints.connections[id.0 as usize]);
+        break_it(&mut endpoints);
         assert!(!endpoints.is_consistent(id));
     }
 }

@@ -1,7 +1,10 @@
 //! The flows that a DECN port keeps apart: a bounded table in the order in which they were last seen.
 
 use super::measurement::Measurement;
+use pathweave_random::mix;
 use pathweave_units::Time;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -17,14 +20,32 @@ struct Slot {
     measurement: Measurement,
 }
 
+/// Hashes the numbers of flows, which are no secret and need no keyed hash.
+#[derive(Clone, Debug, Default)]
+struct FlowHasher(u64);
+
+impl Hasher for FlowHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = mix(self.0 ^ u64::from(byte));
+        }
+    }
+    fn write_u32(&mut self, flow: u32) {
+        self.0 = mix(u64::from(flow));
+    }
+}
+
 /// Flows seen within a time, at most so many.
 #[derive(Clone, Debug)]
 pub struct Flows {
     limit: usize,
     /// How long a flow is kept unseen.
     hold: Time,
-    /// By flow: flows are numbered densely.
-    places: Vec<u32>,
+    /// By flow. Only looked up, never walked through, so that its order cannot reach any result.
+    places: HashMap<u32, u32, BuildHasherDefault<FlowHasher>>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     oldest: u32,
@@ -37,7 +58,7 @@ impl Flows {
         Flows {
             limit,
             hold,
-            places: Vec::new(),
+            places: HashMap::default(),
             slots: Vec::new(),
             free: Vec::new(),
             oldest: NONE,
@@ -63,7 +84,7 @@ impl Flows {
 
     /// The flow, if it is kept.
     pub fn get(&mut self, flow: u32) -> Option<&mut Measurement> {
-        let place = *self.places.get(flow as usize)?;
+        let place = *self.places.get(&flow)?;
         let slot = self.slots.get_mut(place as usize)?;
         Some(&mut slot.measurement)
     }
@@ -71,11 +92,7 @@ impl Flows {
     /// The flow, of which a packet arrives; none if the table is full.
     pub fn see(&mut self, flow: u32, now: Time) -> Option<&mut Measurement> {
         self.forget(now);
-        let index = flow as usize;
-        if index >= self.places.len() {
-            self.places.resize(index + 1, NONE);
-        }
-        let known = self.places[index];
+        let known = self.places.get(&flow).copied().unwrap_or(NONE);
         let place = if known < TURNED_AWAY {
             self.unlink(known);
             known
@@ -92,11 +109,11 @@ impl Flows {
             (self.slots.len() - 1) as u32
         } else {
             self.turned_away += u64::from(known == NONE);
-            self.places[index] = TURNED_AWAY;
+            self.places.insert(flow, TURNED_AWAY);
             return None;
         };
         if place != known {
-            self.places[index] = place;
+            self.places.insert(flow, place);
             self.slots[place as usize].flow = flow;
             self.slots[place as usize].measurement = Measurement::default();
         }
@@ -112,7 +129,7 @@ impl Flows {
             }
             let (place, flow) = (self.oldest, slot.flow);
             self.unlink(place);
-            self.places[flow as usize] = NONE;
+            self.places.remove(&flow);
             self.free.push(place);
         }
     }

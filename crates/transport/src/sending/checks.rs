@@ -1,10 +1,29 @@
 //! What a connection must keep to after every acknowledgement: the feature `checks`.
 
-use super::Endpoints;
+use super::Sending;
+use super::scheduling::may_take;
+use super::subflow::Phase;
 use crate::Recovery;
-use crate::sender::Phase;
+use pathweave_units::Time;
 
-impl Endpoints {
+impl Sending {
+    /// No subflow of a connection may take new data or send lost data again.
+    ///
+    /// # Panics
+    /// When one may.
+    pub(super) fn check_blocked(&self, place: u32, now: Time) {
+        let connection = &self.connections[place as usize];
+        for (number, path) in (0u32..).zip(&connection.paths) {
+            let sender = &self.senders[connection.subflow(number) as usize];
+            let may_send_again =
+                sender.board.lost() > 0 && sender.has_room(path) && path.is_active();
+            assert!(
+                !may_send_again && !may_take(connection, path, sender, now),
+                "check: subflow {number} of connection {place} has room and was not looked at"
+            );
+        }
+    }
+
     /// Windows and what is in flight agree with the scoreboards of the connection that a subflow belongs to.
     ///
     /// # Panics

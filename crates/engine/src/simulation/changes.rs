@@ -1,8 +1,6 @@
-//! What is due at given times: changes of links, windows of measurement, samples, the end.
+//! What is due at given times: changes of links, windows of measurement, samples.
 
 use super::Simulation;
-use crate::outlet::Notice;
-use crate::results::Verdict;
 use crate::series::Beat;
 use crate::windows::Window;
 use pathweave_fabric::LinkId;
@@ -28,14 +26,13 @@ impl<P: Ports> Simulation<'_, P> {
             &self.window_beat,
             &self.rtt_beat,
             &self.queue_beat,
+            &self.feedback_beat,
         ]
         .map(Beat::next);
-        let stop = self.plan.stop.at.unwrap_or(Time::MAX);
         beats
             .into_iter()
-            .fold(change.min(window).min(stop), Time::min)
+            .fold(change.min(window), Time::min)
             .min(self.routing.next_detection())
-            .min(self.workload.next_closing())
             .min(self.map.next())
     }
 
@@ -49,11 +46,11 @@ impl<P: Ports> Simulation<'_, P> {
             self.changes_made += 1;
             self.change_link(event.link, &event.change, now);
         }
-        if !self.notices.is_empty() {
-            self.on_notices(now);
-        }
         if self.routing.next_detection() <= now {
             self.reroute(now);
+        }
+        if self.feedback_beat.is_due(now) {
+            self.end_feedback_period();
         }
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
@@ -71,39 +68,36 @@ impl<P: Ports> Simulation<'_, P> {
         if self.map.is_due(now) {
             self.sample_map(now);
         }
-        if self.workload.next_closing() <= now {
-            self.workload.close();
-            self.end_if_nothing_can_happen();
-        }
-        if self.plan.stop.at.is_some_and(|at| at <= now) {
-            self.workload.ended = Some(Verdict::Stopped);
-        }
     }
 
     pub(super) fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
         let LinkId(number) = link;
         match change {
             Change::Rate(rate) => {
-                self.network
-                    .set_rate(number, now, *rate, &mut self.scheduler);
-                if self.network.is_up(number) {
+                let region = self.regions.of_link_mut(number);
+                region
+                    .network
+                    .set_rate(number, now, *rate, &mut region.scheduler);
+                if region.network.is_up(number) {
                     self.capacities[number as usize].change(now, *rate);
                 }
             }
             Change::Loss(probability) => {
-                self.network.set_loss(number, *probability);
+                self.regions
+                    .of_link_mut(number)
+                    .network
+                    .set_loss(number, *probability);
                 self.end_if_nothing_can_happen();
             }
             Change::Down => {
                 self.capacities[number as usize].change(now, Rate::ZERO);
-                let notices = &mut self.notices;
-                let lost = |segment| notices.push(Notice::Lost(segment));
-                self.network.fail(number, now, &mut self.scheduler, lost);
+                self.regions.fail(number, now);
                 self.routing.on_change(link, now);
             }
             Change::Up => {
-                self.network.restore(number, now);
-                let rate = self.network.rate(number);
+                let network = &mut self.regions.of_link_mut(number).network;
+                network.restore(number, now);
+                let rate = network.rate(number);
                 self.capacities[number as usize].change(now, rate);
                 self.routing.on_change(link, now);
                 self.end_if_nothing_can_happen();

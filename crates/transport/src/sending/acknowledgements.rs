@@ -1,10 +1,11 @@
 //! Acknowledgements arrive: the controller hears of them, and a connection that has everything acknowledged closes.
 
-use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
+use super::Sending;
+use super::cut_round::{CutRound, Proportional};
+use super::subflow::{Phase, Progress, RecoveryState};
 use crate::Reduction;
-use crate::cut_round::{CutRound, Proportional};
+use crate::output::{Output, SendingId, TimerKind};
 use crate::segment::Segment;
-use crate::sender::{Phase, Progress, RecoveryState};
 use pathweave_control::{Ack, Change, Feedback, Loss, PathState, Paths};
 use pathweave_units::Time;
 
@@ -16,7 +17,7 @@ struct Before {
     delivered: u32,
 }
 
-impl Endpoints {
+impl Sending {
     /// Takes RTT samples: since the first packet that an acknowledgement covers was sent, for the smoothed
     /// RTT and the timeout (RFC 7323, section 4), and since the last one, which knows of no delayed
     /// acknowledgement.
@@ -78,7 +79,10 @@ impl Endpoints {
                 if sender.timer_at > sender.deadline {
                     // The timeout has shrunk: after a first sample, or when a backoff ends.
                     sender.timer_at = sender.deadline;
-                    out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+                    out.wake(
+                        sender.timer(TimerKind::Retransmission, index),
+                        sender.timer_at,
+                    );
                 }
             }
         }
@@ -114,6 +118,9 @@ impl Endpoints {
             };
             let paths = &mut Paths::new(&mut connection.paths);
             connection.controller.on_ack(paths, number, &ack);
+            if paths.changed_beyond(number) {
+                connection.blocked = false;
+            }
         }
         if connection.config.has_cut_rounds() {
             self.follow_cut(index, before, segment.ce_echo > 0, &progress);
@@ -126,7 +133,7 @@ impl Endpoints {
         if progress.send_first {
             self.send_lost(index, now, out);
         }
-        self.send_what_may_be_sent(place, now, out);
+        self.send_after_ack(index, place, now, out);
     }
 
     /// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate
@@ -185,20 +192,7 @@ impl Endpoints {
                 sender.phase = Phase::Closed;
             }
             sender.deadline = Time::MAX;
-            self.receivers[index as usize].ack_deadline = Time::MAX;
         }
-        self.leave_if_empty(first, out);
-    }
-
-    pub(super) fn leave_if_empty(&mut self, index: u32, out: &mut impl Output) {
-        let place = self.senders[index as usize].connection;
-        let connection = &self.connections[place as usize];
-        let block = connection.first as usize..(connection.first + connection.count()) as usize;
-        if self.senders[block]
-            .iter()
-            .all(|sender| sender.in_network == 0)
-        {
-            out.gone(ConnectionId(place));
-        }
+        out.closed(SendingId(place));
     }
 }

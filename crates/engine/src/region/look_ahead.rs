@@ -6,12 +6,13 @@
 //! all to their ports, then all to their queues, and so on: a processor fetches things from memory at the same time
 //! that do not depend on each other. Nothing is changed, so that results do not depend on it.
 
+use super::Carried;
 use crate::scheduler::Scheduler;
 use pathweave_network::{Header, Network, PortId, Ports};
-use pathweave_transport::{Endpoints, Segment};
+use pathweave_transport::{Receiving, Segment, Sending};
 
 /// Fabrics with more links do not fit into a cache of a few megabytes, at about 600 bytes a port.
-const MOST_LINKS_IN_CACHE: u32 = 4096;
+const MOST_LINKS_IN_CACHE: usize = 4096;
 
 /// Room for what will soon be needed, and whether anything has to be fetched.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ pub(crate) struct LookAhead {
 }
 
 impl LookAhead {
-    /// For a fabric with this many links.
-    pub fn new(links: u32) -> LookAhead {
+    /// For a fabric with this many links, in all regions together: they share a cache.
+    pub fn new(links: usize) -> LookAhead {
         LookAhead {
             is_worth_it: links > MOST_LINKS_IN_CACHE,
             ports: Vec::new(),
@@ -43,16 +44,21 @@ impl LookAhead {
     pub fn fetch<P: Ports>(
         &mut self,
         scheduler: &Scheduler,
-        network: &Network<Segment, P>,
-        endpoints: &Endpoints,
+        network: &Network<Carried, P>,
+        sending: &Sending,
+        receiving: &Receiving,
     ) {
         self.ports.clear();
         scheduler.list_ports(&mut self.ports);
         self.headers.clear();
-        network.look_ahead(&self.ports, &mut self.headers);
+        network.look_ahead(&mut self.ports, &mut self.headers);
         self.segments.clear();
-        self.segments
-            .extend(self.headers.iter().map(|&header| network.look_at(header)));
-        endpoints.look_ahead(&self.segments);
+        self.segments.extend(
+            self.headers
+                .iter()
+                .map(|&header| network.look_at(header).segment),
+        );
+        sending.look_ahead(&self.segments);
+        receiving.look_ahead(&self.segments);
     }
 }

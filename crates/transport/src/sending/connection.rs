@@ -1,8 +1,9 @@
 //! What the subflows of a connection share.
 
-use crate::reassembly::Reassembly;
-use crate::scoreboard::Scoreboard;
-use crate::segmentation::Segmentation;
+use super::scoreboard::Scoreboard;
+use super::segmentation::Segmentation;
+use crate::receiving::Reception;
+use crate::segment::UNLIMITED;
 use crate::{Config, PacketKey, ReceiveWindow, SsthreshFrom};
 use pathweave_control::{Change, Controller, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
@@ -11,6 +12,8 @@ use std::sync::Arc;
 
 /// How a connection is opened.
 pub struct Opening {
+    /// The flow's number.
+    pub flow: u32,
     /// Its transport's settings.
     pub config: Arc<Config>,
     /// Its controller.
@@ -35,6 +38,20 @@ pub struct Opening {
     pub scheme: Option<Scheme>,
 }
 
+impl Opening {
+    /// What the receiving half has to know.
+    pub fn reception(&self) -> Reception {
+        Reception {
+            flow: self.flow,
+            config: Arc::clone(&self.config),
+            ecn_echo: self.ecn_echo,
+            subflows: self.subflows,
+            packet_key: self.packet_key,
+            header_bytes: self.scheme.map_or(0, Scheme::header_bytes),
+        }
+    }
+}
+
 /// How a connection begins whose first subflow is scattered (MMPTCP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter {
@@ -44,15 +61,12 @@ pub struct Scatter {
     pub duplicate_threshold: u32,
 }
 
-/// A number of segments that no connection reaches.
-pub(crate) const UNLIMITED: u32 = u32::MAX;
-
-/// Both ends of a connection, but for what belongs to a single subflow.
+/// The sending end of a connection, but for what belongs to a single subflow.
 pub(crate) struct Connection {
     pub config: Arc<Config>,
     pub controller: Box<dyn Controller>,
+    pub flow: u32,
     pub ecn: bool,
-    pub echo_limit: u8,
     /// Whether the controller writes a congestion field into each data packet.
     pub explicit: bool,
     /// By how much that makes it longer.
@@ -64,8 +78,6 @@ pub(crate) struct Connection {
     pub established: bool,
     pub subflow_starts: Vec<Time>,
     pub join_delays: Vec<Time>,
-
-    // The sending end.
     /// Number of the next new data.
     pub next_data: u32,
     /// Number of data segments; `UNLIMITED` for no end, and while it is not known.
@@ -89,14 +101,10 @@ pub(crate) struct Connection {
     pub subflow_window: u32,
     /// Where packets differ in size.
     pub segmentation: Option<Box<Segmentation>>,
-
-    // The receiving end.
-    pub reassembly: Reassembly,
-    /// Everything below this has been delivered in order.
-    pub delivered: u32,
-    /// All data has been delivered.
-    pub finished: bool,
-    /// The sender knows it.
+    /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
+    /// was, and nothing but acknowledgements has come since.
+    pub blocked: bool,
+    /// Everything has been acknowledged.
     pub closed: bool,
 }
 
@@ -145,8 +153,8 @@ impl Connection {
         path.growth_by_marked_acks = config.growth_by_marked_acks;
         Connection {
             controller: opening.controller,
+            flow: opening.flow,
             ecn: opening.ecn_echo.is_some(),
-            echo_limit: opening.ecn_echo.unwrap_or(u8::MAX),
             explicit: opening.scheme.is_some(),
             header_bytes,
             first,
@@ -165,9 +173,7 @@ impl Connection {
             receive_window,
             subflow_window,
             segmentation,
-            reassembly: Reassembly::default(),
-            delivered: 0,
-            finished: false,
+            blocked: false,
             closed: false,
             config,
         }
@@ -177,6 +183,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn lose(&mut self, number: SubflowId, loss: Loss, flight: u32, now: Time) {
+        self.blocked = false;
         let path = &mut self.paths[number.0 as usize];
         if self.config.ssthresh_from == SsthreshFrom::Flight {
             path.loss_limit = f64::from(flight.max(1));
@@ -190,6 +197,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, number: SubflowId, change: Change) {
+        self.blocked = false;
         self.paths[number.0 as usize].state = change.state();
         let paths = &mut Paths::new(&mut self.paths);
         self.controller.on_subflow(paths, number, change);

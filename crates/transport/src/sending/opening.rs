@@ -1,13 +1,14 @@
 //! Handshakes, and the subflows that join.
 
-use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
+use super::Sending;
+use super::subflow::Phase;
+use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
-use crate::sender::Phase;
 use crate::{Handshake, Joins};
 use pathweave_control::{Change, Feedback};
 use pathweave_units::Time;
 
-impl Endpoints {
+impl Sending {
     pub(super) fn open_subflow_at(
         &mut self,
         index: u32,
@@ -16,8 +17,9 @@ impl Endpoints {
         out: &mut impl Output,
     ) {
         if at > now {
-            self.senders[index as usize].opened = at;
-            out.wake(Timer::Open(SubflowIndex(index)), at);
+            let sender = &mut self.senders[index as usize];
+            sender.opened = at;
+            out.wake(sender.timer(TimerKind::Open, index), at);
         } else {
             self.open_subflow(index, now, out);
         }
@@ -31,12 +33,12 @@ impl Endpoints {
             self.establish(index, now, out);
         } else {
             sender.phase = Phase::Opening;
-            self.send_syn(index, Kind::Syn, now, out);
+            self.send_syn(index, now, out);
             self.start_retransmission_timer(index, now, out);
         }
     }
 
-    pub(super) fn send_syn(&mut self, index: u32, kind: Kind, sent: Time, out: &mut impl Output) {
+    pub(super) fn send_syn(&mut self, index: u32, sent: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let config = &self.connections[sender.connection as usize].config;
         let shape = PacketShape {
@@ -46,8 +48,8 @@ impl Endpoints {
             feedback: Feedback::None,
         };
         let segment = Segment {
-            subflow: SubflowIndex(index),
-            kind,
+            to: sender.to,
+            kind: Kind::Syn,
             flag: false,
             ce_echo: 0,
             sack_count: 0,
@@ -57,17 +59,8 @@ impl Endpoints {
             first_sent: sent,
             sack: [SackBlock::default(); SACK_BLOCKS],
         };
-        sender.in_network += 1;
-        let direction = if kind == Kind::Syn {
-            Direction::Forward
-        } else {
-            Direction::Back
-        };
-        out.send(segment.subflow, direction, shape, segment);
-    }
-
-    pub(super) fn on_syn(&mut self, index: u32, segment: &Segment, out: &mut impl Output) {
-        self.send_syn(index, Kind::SynAck, segment.sent, out);
+        sender.in_network = sender.in_network.wrapping_add(1);
+        out.send(Sending::end(index), shape, segment);
     }
 
     pub(super) fn on_syn_ack(

@@ -1,13 +1,13 @@
 //! The retransmission timer, and subflows that are given up.
 
-use super::{ConnectionId, Endpoints, Output, SubflowIndex, Timer};
+use super::Sending;
+use super::subflow::{Phase, Sender};
 use crate::Config;
-use crate::segment::Kind;
-use crate::sender::{Phase, Sender};
+use crate::output::{Output, SendingId, TimerKind};
 use pathweave_control::Change;
 use pathweave_units::Time;
 
-impl Endpoints {
+impl Sending {
     pub(super) fn start_retransmission_timer(
         &mut self,
         index: u32,
@@ -19,14 +19,17 @@ impl Endpoints {
         sender.deadline = now + sender.timeout.current(config);
         if sender.timer_at > sender.deadline {
             sender.timer_at = sender.deadline;
-            out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+            out.wake(
+                sender.timer(TimerKind::Retransmission, index),
+                sender.timer_at,
+            );
         }
     }
 
     pub(super) fn on_retransmission_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         if sender.timer_at != now {
-            return; // set again for an earlier time, or of an earlier connection
+            return; // set again for an earlier time
         }
         sender.timer_at = Time::MAX;
         if sender.deadline == Time::MAX {
@@ -34,14 +37,17 @@ impl Endpoints {
         }
         if sender.deadline > now {
             sender.timer_at = sender.deadline;
-            out.wake(Timer::Retransmission(SubflowIndex(index)), sender.timer_at);
+            out.wake(
+                sender.timer(TimerKind::Retransmission, index),
+                sender.timer_at,
+            );
             return;
         }
         if sender.phase == Phase::Opening {
             sender.timeouts += 1;
             sender.timeouts_in_row += 1;
             sender.timeout.back_off();
-            self.send_syn(index, Kind::Syn, now, out);
+            self.send_syn(index, now, out);
             self.start_retransmission_timer(index, now, out);
             self.give_up_if_hopeless(index, now, out);
             return;
@@ -72,7 +78,7 @@ impl Endpoints {
                 connection.change(sender.number, Change::Failed);
             }
             // Said again at every further timeout: meanwhile its siblings may have run out of data.
-            out.failed(ConnectionId(place), SubflowIndex(index));
+            out.failed(SendingId(place));
         }
         if connection.config.reinject_after == Some(sender.timeouts_in_row)
             && connection.paths.len() > 1

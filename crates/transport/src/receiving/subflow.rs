@@ -49,6 +49,15 @@ pub(crate) struct Reaction {
 /// A subflow's receiver.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
+    /// The place of its connection's receiving half.
+    pub connection: u32,
+    /// The flow's number, and its own in the flow.
+    pub flow: u32,
+    pub number: u16,
+    /// The place of its sending half.
+    pub to: u32,
+    /// Packets that it has sent, less those that have come or were lost on their way here.
+    pub in_network: u32,
     /// Everything below this number has arrived.
     pub next: u32,
     /// Data packets not yet acknowledged.

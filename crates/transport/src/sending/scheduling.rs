@@ -1,15 +1,65 @@
 //! What may be sent, and on which subflow.
 
-use super::{Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer};
+use super::Sending;
+use super::connection::Connection;
+use super::cut_round::CutRound;
+use super::subflow::Sender;
 use crate::SegmentScheduler;
-use crate::connection::Connection;
-use crate::cut_round::CutRound;
+use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
-use crate::sender::Sender;
 use pathweave_control::{Feedback, Path, Paths};
 use pathweave_units::{Bytes, Time};
 
-impl Endpoints {
+impl Sending {
+    /// Sends what an acknowledgement of this subflow lets go: the same as [`Sending::send_what_may_be_sent`],
+    /// without a look at its siblings where none of them can have come to have room. They had none when sending
+    /// last ended; since then only this subflow's flight and window have changed.
+    #[inline]
+    pub(super) fn send_after_ack(
+        &mut self,
+        index: u32,
+        place: u32,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let connection = &self.connections[place as usize];
+        let alone = connection.paths.len() == 1 || connection.blocked;
+        if !alone
+            || connection.explicit
+            || connection.segmentation.is_some()
+            || connection.next_data >= connection.joins_from
+            || self.senders[index as usize].board.lost() > 0
+        {
+            self.send_what_may_be_sent(place, now, out);
+            return;
+        }
+        loop {
+            let connection = &mut self.connections[place as usize];
+            if !connection.has_data() {
+                self.send_what_may_be_sent(place, now, out);
+                return;
+            }
+            let sender = &self.senders[index as usize];
+            let number = sender.number.0;
+            let path = &connection.paths[number as usize];
+            if !may_take(connection, path, sender, now) {
+                connection.window_limited = true;
+                #[cfg(feature = "checks")]
+                self.check_blocked(place, now);
+                return;
+            }
+            let Some(data) = connection.take_data() else {
+                continue; // what was to be sent again has been delivered since
+            };
+            connection.turn = if number + 1 == connection.count() {
+                0
+            } else {
+                number + 1
+            };
+            self.send_new(index, data, now, out);
+        }
+    }
+
     /// Sends everything that windows and data allow: lost segments on their own subflows first,
     /// then new data as the scheduler says.
     #[inline]
@@ -42,6 +92,7 @@ impl Endpoints {
                     .zip(&connection.paths)
                     .any(|(sender, path)| path.is_active() && sender.board.lost() > 0);
                 self.connections[place as usize].window_limited = losses_wait;
+                self.connections[place as usize].blocked = false;
                 if losses_wait && self.connections[place as usize].is_paced() {
                     self.wait_for_pace(place, now, out);
                 }
@@ -49,6 +100,7 @@ impl Endpoints {
             }
             let Some(index) = self.choose(place, now) else {
                 self.connections[place as usize].window_limited = true;
+                self.connections[place as usize].blocked = true;
                 if self.connections[place as usize].is_paced() {
                     self.wait_for_pace(place, now, out);
                 }
@@ -78,7 +130,7 @@ impl Endpoints {
             let held = path.pacing_rate.is_some() && sender.pace_from > now;
             if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
                 sender.pace_timer_at = sender.pace_from;
-                out.wake(Timer::Pace(SubflowIndex(index)), sender.pace_from);
+                out.wake(sender.timer(TimerKind::Pace, index), sender.pace_from);
             }
         }
     }
@@ -86,7 +138,7 @@ impl Endpoints {
     pub(super) fn on_pace_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         if sender.pace_timer_at != now {
-            return; // of an earlier connection, or set again
+            return; // set again
         }
         sender.pace_timer_at = Time::MAX;
         let place = sender.connection;
@@ -169,7 +221,7 @@ impl Endpoints {
             reduction.sent += 1;
         }
         sender.sent_packets += 1;
-        sender.in_network += 1;
+        sender.in_network = sender.in_network.wrapping_add(1);
         let size =
             connection.payload(data) + connection.config.overhead() + connection.header_bytes;
         let mut feedback = Feedback::None;
@@ -190,7 +242,7 @@ impl Endpoints {
             feedback,
         };
         let segment = Segment {
-            subflow: SubflowIndex(index),
+            to: sender.to,
             kind: Kind::Data,
             flag: data + 1 == connection.total,
             ce_echo: 0,
@@ -204,7 +256,7 @@ impl Endpoints {
         if sender.deadline == Time::MAX {
             self.start_retransmission_timer(index, now, out);
         }
-        out.send(segment.subflow, Direction::Forward, shape, segment);
+        out.send(Sending::end(index), shape, segment);
     }
 }
 
@@ -216,7 +268,7 @@ fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 
 /// Whether a subflow may take new data.
 #[inline(always)]
-fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
+pub(super) fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
     sender.has_room(path)
         && path.is_active()
         && path.may_send

@@ -1,9 +1,10 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
-use crate::cut_round::CutRound;
-use crate::scoreboard::Scoreboard;
+use super::cut_round::CutRound;
+use super::scoreboard::Scoreboard;
+use super::timeout::RetransmissionTimeout;
+use crate::output::{Timer, TimerKind};
 use crate::segment::Segment;
-use crate::timeout::RetransmissionTimeout;
 use crate::{Config, Recovery, RttHistogram};
 use pathweave_control::{Loss, Path, SubflowId};
 use pathweave_units::Time;
@@ -57,6 +58,10 @@ pub(crate) struct Progress {
 pub(crate) struct Sender {
     pub connection: u32,
     pub number: SubflowId,
+    /// The flow's number.
+    pub flow: u32,
+    /// The place of its receiving half.
+    pub to: u32,
     pub phase: Phase,
     pub recovery: RecoveryState,
     pub board: Scoreboard,
@@ -79,7 +84,7 @@ pub(crate) struct Sender {
     pub pace_from: Time,
     /// When the timer for that will fire; `Time::MAX` when it is not set.
     pub pace_timer_at: Time,
-    /// Packets of this subflow in the network, both ways.
+    /// Packets that it has sent, less those that have come or were lost on their way here.
     pub in_network: u32,
     /// When its path opened.
     pub opened: Time,
@@ -92,10 +97,22 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
+    /// Its timer of a kind; `place` is its own.
+    pub fn timer(&self, kind: TimerKind, place: u32) -> Timer {
+        Timer {
+            flow: self.flow,
+            subflow: self.number.0 as u16,
+            kind,
+            place,
+        }
+    }
+
     pub fn new(connection: u32, number: SubflowId, config: &Config) -> Sender {
         Sender {
             connection,
             number,
+            flow: 0,
+            to: 0,
             phase: Phase::Unopened,
             recovery: RecoveryState::None,
             board: Scoreboard::new(),

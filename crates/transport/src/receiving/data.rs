@@ -1,13 +1,13 @@
 //! Data arrives: it is delivered in order, and acknowledged.
 
-use super::{
-    Arrived, ConnectionId, Direction, Endpoints, Output, PacketShape, SubflowIndex, Timer,
-};
-use crate::receiver::{Acknowledgement, Arrival};
-use crate::segment::{Kind, Segment};
+use super::{Acknowledgement, Arrival, Receiving};
+use crate::Handshake;
+use crate::output::{Arrived, Output, PacketShape, ReceivingId, Timer, TimerKind};
+use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use pathweave_control::Feedback;
 use pathweave_units::Time;
 
-impl Endpoints {
+impl Receiving {
     #[inline]
     pub(super) fn on_data(
         &mut self,
@@ -17,9 +17,9 @@ impl Endpoints {
         now: Time,
         out: &mut impl Output,
     ) {
-        let place = self.senders[index as usize].connection;
-        let connection = &mut self.connections[place as usize];
         let receiver = &mut self.receivers[index as usize];
+        let place = receiver.connection;
+        let connection = &mut self.connections[place as usize];
         let arrival = Arrival {
             number: segment.number,
             sent: segment.sent,
@@ -30,17 +30,22 @@ impl Endpoints {
         let reaction = receiver.on_data(arrival, connection.echo_limit, &connection.config);
         let delivered_before = connection.delivered;
         if reaction.new {
-            let payload =
-                u64::from(arrived.size - connection.config.overhead() - connection.header_bytes);
-            receiver.received_bytes += payload;
-            if connection.paths.len() == 1 {
+            let payload = arrived.size - connection.config.overhead() - connection.header_bytes;
+            receiver.received_bytes += u64::from(payload);
+            if segment.flag {
+                connection.total = segment.data_number + 1;
+                connection.last_payload = payload;
+            }
+            if connection.count == 1 {
                 // One subflow carries the data in its own order.
-                connection.delivered = receiver.next;
+                let next = receiver.next;
+                connection.deliver(next, now);
             } else {
                 if !connection.reassembly.insert(segment.data_number) {
-                    receiver.duplicate_bytes += payload;
+                    receiver.duplicate_bytes += u64::from(payload);
                 }
-                connection.delivered = connection.reassembly.next();
+                let next = connection.reassembly.next();
+                connection.deliver(next, now);
             }
         }
         if reaction.delayed {
@@ -50,7 +55,7 @@ impl Endpoints {
             }
             if receiver.timer_at == Time::MAX {
                 receiver.timer_at = receiver.ack_deadline;
-                out.wake(Timer::DelayedAck(segment.subflow), receiver.timer_at);
+                out.wake(receiver.timer(index), receiver.timer_at);
             }
         }
         if let Some(before) = reaction.before {
@@ -67,16 +72,16 @@ impl Endpoints {
     }
 
     #[inline]
-    pub(super) fn send_ack(
+    fn send_ack(
         &mut self,
         index: u32,
         ack: &Acknowledgement,
         delivered: u32,
         out: &mut impl Output,
     ) {
-        let sender = &mut self.senders[index as usize];
-        let connection = &self.connections[sender.connection as usize];
-        sender.in_network += 1;
+        let receiver = &mut self.receivers[index as usize];
+        let connection = &self.connections[receiver.connection as usize];
+        receiver.in_network = receiver.in_network.wrapping_add(1);
         let shape = PacketShape {
             size: connection.config.ack_packet,
             ecn_capable: connection.ecn && connection.config.ecn_on_all_packets,
@@ -84,7 +89,7 @@ impl Endpoints {
             feedback: ack.feedback,
         };
         let segment = Segment {
-            subflow: SubflowIndex(index),
+            to: receiver.to,
             kind: Kind::Ack,
             flag: ack.rtt_sample,
             ce_echo: ack.ce_echo,
@@ -95,13 +100,38 @@ impl Endpoints {
             first_sent: ack.first_sent,
             sack: ack.sack,
         };
-        out.send(segment.subflow, Direction::Back, shape, segment);
+        out.send(Receiving::end(index), shape, segment);
+    }
+
+    pub(super) fn on_syn(&mut self, index: u32, syn: &Segment, out: &mut impl Output) {
+        let receiver = &mut self.receivers[index as usize];
+        let config = &self.connections[receiver.connection as usize].config;
+        receiver.in_network = receiver.in_network.wrapping_add(1);
+        let shape = PacketShape {
+            size: config.ack_packet,
+            ecn_capable: false,
+            protected: config.handshake == Handshake::SynNeverLost,
+            feedback: Feedback::None,
+        };
+        let segment = Segment {
+            to: receiver.to,
+            kind: Kind::SynAck,
+            flag: false,
+            ce_echo: 0,
+            sack_count: 0,
+            number: 0,
+            data_number: 0,
+            sent: syn.sent,
+            first_sent: syn.sent,
+            sack: [SackBlock::default(); SACK_BLOCKS],
+        };
+        out.send(Receiving::end(index), shape, segment);
     }
 
     pub(super) fn on_ack_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let receiver = &mut self.receivers[index as usize];
         if receiver.timer_at != now {
-            return; // of an earlier connection
+            return; // set again for an earlier time
         }
         receiver.timer_at = Time::MAX;
         if receiver.ack_deadline == Time::MAX {
@@ -109,10 +139,10 @@ impl Endpoints {
         }
         if receiver.ack_deadline > now {
             receiver.timer_at = receiver.ack_deadline;
-            out.wake(Timer::DelayedAck(SubflowIndex(index)), receiver.timer_at);
+            out.wake(receiver.timer(index), receiver.timer_at);
             return;
         }
-        let connection = &self.connections[self.senders[index as usize].connection as usize];
+        let connection = &self.connections[receiver.connection as usize];
         let mut ack = receiver.acknowledge(connection.echo_limit, &connection.config);
         ack.rtt_sample = false;
         let delivered = connection.delivered;
@@ -123,7 +153,18 @@ impl Endpoints {
         let connection = &mut self.connections[place as usize];
         if !connection.finished && connection.delivered == connection.total {
             connection.finished = true;
-            out.finished(ConnectionId(place));
+            out.finished(ReceivingId(place));
+        }
+    }
+}
+
+impl super::Receiver {
+    fn timer(&self, place: u32) -> Timer {
+        Timer {
+            flow: self.flow,
+            subflow: self.number,
+            kind: TimerKind::DelayedAck,
+            place,
         }
     }
 }

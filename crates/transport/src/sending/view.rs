@@ -1,45 +1,56 @@
-//! What results and self-checks read of connections and subflows.
+//! What results and self-checks read of sending halves.
 
+use super::Sending;
 use super::retransmission::{awaits_reinjection, has_failed};
-use super::{ConnectionId, Endpoints, SubflowIndex};
+use super::subflow::Phase;
 use crate::RttHistogram;
-use crate::connection::UNLIMITED;
-use crate::sender::Phase;
+use crate::output::{ReceivingId, SendingId, SendingSubflow};
+use crate::receiving::Receiving;
+use crate::segment::UNLIMITED;
 use pathweave_control::Path;
 use pathweave_units::{Bytes, Time};
 
-impl Endpoints {
+impl Sending {
     /// The subflows of a connection.
-    pub fn subflows(&self, id: ConnectionId) -> impl Iterator<Item = SubflowIndex> + use<> {
+    pub fn subflows(&self, id: SendingId) -> impl Iterator<Item = SendingSubflow> + use<> {
         let connection = &self.connections[id.0 as usize];
-        (connection.first..connection.first + connection.count()).map(SubflowIndex)
+        (connection.first..connection.first + connection.count()).map(SendingSubflow)
     }
 
-    /// The connection of a subflow.
-    pub fn connection(&self, subflow: SubflowIndex) -> ConnectionId {
-        ConnectionId(self.senders[subflow.0 as usize].connection)
+    /// The flow's number.
+    pub fn flow(&self, id: SendingId) -> u32 {
+        self.connections[id.0 as usize].flow
     }
 
-    /// Payload delivered in order so far.
-    pub fn delivered(&self, id: ConnectionId) -> Bytes {
-        let connection = &self.connections[id.0 as usize];
-        connection.bytes(connection.delivered)
-    }
-
-    /// Whether everything has been delivered.
-    pub fn is_finished(&self, id: ConnectionId) -> bool {
-        self.connections[id.0 as usize].finished
+    /// The flow of a subflow, and the subflow's number in it.
+    pub fn owner(&self, subflow: SendingSubflow) -> (u32, u32) {
+        let sender = &self.senders[subflow.0 as usize];
+        (sender.flow, sender.number.0)
     }
 
     /// Payload of a connection that has been sent at least once.
-    pub fn sent(&self, id: ConnectionId) -> Bytes {
+    pub fn sent(&self, id: SendingId) -> Bytes {
         let connection = &self.connections[id.0 as usize];
         connection.bytes(connection.next_data)
     }
 
+    /// Whether everything has been acknowledged.
+    pub fn is_closed(&self, id: SendingId) -> bool {
+        self.connections[id.0 as usize].closed
+    }
+
+    /// Packets that this half has sent, less those that came to it and those that were lost on the way to
+    /// it, modulo 2^32. Together with [`Receiving::in_network`] it is what the network holds.
+    pub fn in_network(&self, id: SendingId) -> u32 {
+        self.subflows(id)
+            .fold(0, |sum: u32, SendingSubflow(subflow)| {
+                sum.wrapping_add(self.senders[subflow as usize].in_network)
+            })
+    }
+
     /// Whether a connection waits for what cannot come: none of its subflows has a live path and is
     /// still trying, or has both a live path and something to send.
-    pub fn is_stuck(&self, id: ConnectionId, has_live_path: impl Fn(SubflowIndex) -> bool) -> bool {
+    pub fn is_stuck(&self, id: SendingId, has_live_path: impl Fn(SendingSubflow) -> bool) -> bool {
         let connection = &self.connections[id.0 as usize];
         self.subflows(id).all(|subflow| {
             let sender = &self.senders[subflow.0 as usize];
@@ -55,16 +66,13 @@ impl Endpoints {
     }
 
     /// Counters and congestion state of a subflow.
-    pub fn subflow(&self, subflow: SubflowIndex) -> SubflowView<'_> {
+    pub fn subflow(&self, subflow: SendingSubflow) -> SendingView<'_> {
         let sender = &self.senders[subflow.0 as usize];
-        let receiver = &self.receivers[subflow.0 as usize];
         let connection = &self.connections[sender.connection as usize];
-        SubflowView {
+        SendingView {
             path: &connection.paths[sender.number.0 as usize],
             opened: sender.opened,
             is_open: sender.phase != Phase::Unopened,
-            received_bytes: receiver.received_bytes,
-            first_bytes: receiver.received_bytes - receiver.duplicate_bytes,
             sent_packets: sender.sent_packets,
             retransmits: sender.retransmits,
             reinjected: sender.reinjected,
@@ -74,30 +82,25 @@ impl Endpoints {
         }
     }
 
-    /// Whether a connection's data was delivered once and in order, as far as its counters tell.
-    pub fn is_consistent(&self, id: ConnectionId) -> bool {
+    /// Whether a connection's two halves agree: what the other one has delivered has been sent, and what
+    /// this one takes for delivered has been.
+    pub fn agrees_with(&self, id: SendingId, receiving: &Receiving, other: ReceivingId) -> bool {
         let connection = &self.connections[id.0 as usize];
-        let within = connection.total == UNLIMITED || connection.delivered <= connection.total;
-        within
-            && connection.delivered <= connection.next_data
-            && connection.data_acked <= connection.delivered
-            && connection.reassembly.is_consistent()
+        let delivered = receiving.delivered_segments(other);
+        let within = connection.total == UNLIMITED || delivered <= connection.total;
+        within && delivered <= connection.next_data && connection.data_acked <= delivered
     }
 }
 
-/// What can be seen of a subflow from outside.
+/// What can be seen of a subflow's sending half from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct SubflowView<'a> {
+pub struct SendingView<'a> {
     /// Window, ssthresh, RTTs.
     pub path: &'a Path,
     /// When it began to open.
     pub opened: Time,
     /// Whether it has.
     pub is_open: bool,
-    /// Payload bytes that arrived on it, each packet counted once.
-    pub received_bytes: u64,
-    /// Those of them whose data had not come on another subflow before.
-    pub first_bytes: u64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// Retransmissions.

@@ -1,0 +1,264 @@
+//! What is to happen to traffic, in an order that follows from the scenario alone.
+//!
+//! Traffic acts at a distance: a flow that ends here starts another there, without a packet between them.
+//! So that nothing depends on the order in which a run handles what happens at different nodes, all of it
+//! stands here: entries are carried out in the order of time, group, kind and flow. What concerns the whole run
+//! comes before all that happens to packets at the same time, and what concerns a group after it. What hosts do
+//! is heard of after a reaction time ([`Reactions`]), never at once.
+
+use crate::build;
+use pathweave_scenario::{Change, Plan};
+use pathweave_transport::Stopped;
+use pathweave_units::{Bytes, Rate, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Whose an entry is: what concerns the whole run comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Whose {
+    Run,
+    Group(u32),
+}
+
+impl Whose {
+    /// The group.
+    ///
+    /// # Panics
+    /// When it is not a group's.
+    pub fn group(self) -> u32 {
+        match self {
+            Whose::Group(group) => group,
+            Whose::Run => unreachable!("this is a group's"),
+        }
+    }
+}
+
+/// What is to happen; at one time, to one group, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Act {
+    /// The plan's last start has come.
+    Close,
+    /// The plan's end has come.
+    End,
+    /// The run may have come to its end: a subflow has failed.
+    Look,
+    /// The group begins.
+    Begin,
+    /// The group ends.
+    Stop,
+    /// A flow has ended.
+    Finished(u32),
+    /// A flow's destination hears that its source has stopped.
+    HearStop(u32, Stopped),
+    /// The group asked to be woken.
+    Wake,
+    /// A flow starts.
+    StartFlow(u32),
+    /// A flow stops sending.
+    StopFlow(u32),
+    /// A path of a flow opens.
+    OpenPath(u32),
+}
+
+/// Something that is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub at: Time,
+    pub whose: Whose,
+    pub act: Act,
+}
+
+/// All that is to happen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    entries: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Agenda {
+    /// Adds an entry.
+    pub fn add(&mut self, at: Time, whose: Whose, act: Act) {
+        self.entries.push(Reverse(Entry { at, whose, act }));
+    }
+
+    /// When the next entry is due; `Time::MAX` if there is none.
+    pub fn next(&self) -> Time {
+        let first = self.entries.peek();
+        first.map_or(Time::MAX, |Reverse(entry)| entry.at)
+    }
+
+    /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
+    /// carried out; `Time::MAX` if there is none.
+    pub fn limit(&self) -> Time {
+        let first = self.entries.peek();
+        first.map_or(Time::MAX, |Reverse(entry)| match entry.whose {
+            Whose::Run => entry.at,
+            Whose::Group(_) => entry.at.saturating_add(Time::from_picos(1)),
+        })
+    }
+
+    /// The next entry, if it is due by now.
+    pub fn take_due(&mut self, now: Time) -> Option<Entry> {
+        if self.next() > now {
+            return None;
+        }
+        self.entries.pop().map(|Reverse(entry)| entry)
+    }
+
+    /// Whether the next entry is due by now and concerns the whole run.
+    pub fn concerns_run(&self, now: Time) -> bool {
+        let first = self.entries.peek();
+        first.is_some_and(|Reverse(entry)| entry.at <= now && entry.whose == Whose::Run)
+    }
+
+    /// Whether nothing is to happen.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// How long the run takes to hear what hosts do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reactions {
+    /// Traffic, of a flow that has ended or stopped: as long as the shortest packet of the plan's transports takes on
+    /// its fastest link. News cannot come faster, whatever carried it.
+    pub to_flows: Time,
+    /// The run, of a subflow that has failed: as long as the longest link delays a packet, and no less than
+    /// traffic takes.
+    pub to_failures: Time,
+}
+
+impl Reactions {
+    /// Those of a plan.
+    pub fn new(plan: &Plan) -> Reactions {
+        let to_flows = shortest_transmission(plan);
+        let longest_delay = plan.fabric.links.iter().map(|link| link.delay).max();
+        Reactions {
+            to_flows,
+            to_failures: to_flows.max(longest_delay.unwrap_or(Time::ZERO)),
+        }
+    }
+}
+
+/// The time of the shortest packet on the fastest link.
+fn shortest_transmission(plan: &Plan) -> Time {
+    let header = build::explicit(plan).map_or(0, |(scheme, _)| scheme.header_bytes());
+    let sizes = plan.groups.iter().map(|group| {
+        let config = &group.transport;
+        // A packet carries a byte at least.
+        config.ack_packet.min(config.overhead() + header + 1)
+    });
+    let shortest = Bytes::new(u64::from(sizes.min().unwrap_or(1)));
+    let links = plan.fabric.links.iter().map(|link| link.rate);
+    let changed = plan.events.iter().filter_map(|event| match event.change {
+        Change::Rate(rate) => Some(rate),
+        Change::Up | Change::Down | Change::Loss(_) => None,
+    });
+    let fastest = links.chain(changed).max().unwrap_or(Rate::ZERO);
+    if fastest == Rate::ZERO {
+        return Time::from_picos(1);
+    }
+    fastest.time_for(shortest).max(Time::from_picos(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry() -> impl Strategy<Value = (u64, Whose, Act)> {
+        let whose = prop_oneof![Just(Whose::Run), (0u32..3).prop_map(Whose::Group)];
+        let act = prop_oneof![
+            Just(Act::Look),
+            Just(Act::Wake),
+            (0u32..5).prop_map(Act::Finished),
+            (0u32..5).prop_map(Act::StartFlow),
+            (0u32..5).prop_map(Act::StopFlow),
+        ];
+        (0u64..4, whose, act)
+    }
+
+    proptest! {
+        /// The order in which entries are added does not matter, and time comes before group, group before kind
+        /// and kind before flow.
+        #[test]
+        fn entries_come_in_the_order_of_the_rule(
+            (mut added, shuffled) in prop::collection::vec(entry(), 0..40)
+                .prop_flat_map(|added| (Just(added.clone()), Just(added).prop_shuffle())),
+        ) {
+            let mut agenda = Agenda::default();
+            for &(at, whose, act) in &shuffled {
+                agenda.add(Time::from_picos(at), whose, act);
+            }
+            let key = |&(at, whose, act): &(u64, Whose, Act)| {
+                let group = match whose {
+                    Whose::Run => 0,
+                    Whose::Group(group) => group + 1,
+                };
+                let (kind, flow) = match act {
+                    Act::Look => (0, 0),
+                    Act::Finished(flow) => (1, flow),
+                    Act::Wake => (2, 0),
+                    Act::StartFlow(flow) => (3, flow),
+                    _ => match act {
+                        Act::StopFlow(flow) => (4, flow),
+                        _ => unreachable!("no other is drawn"),
+                    },
+                };
+                (at, group, kind, flow)
+            };
+            added.sort_by_key(key);
+            for now in 0..4 {
+                while let Some(entry) = agenda.take_due(Time::from_picos(now)) {
+                    let expected = added.remove(0);
+                    prop_assert_eq!((entry.at, entry.whose, entry.act),
+                        (Time::from_picos(expected.0), expected.1, expected.2));
+                }
+                prop_assert!(added.iter().all(|entry| entry.0 > now));
+            }
+            prop_assert!(agenda.is_empty() && agenda.next() == Time::MAX);
+        }
+    }
+
+    fn plan(rest: &str) -> Plan {
+        let text = format!(
+            r#"
+            [fabric]
+            kind = "dumbbell"
+            left = 1
+            bottleneck_rate = "10 Gbps"
+            bottleneck_delay = "1 ms"
+            host_rate = "1 Gbps"
+            [[traffic]]
+            name = "flow"
+            pattern = "flows"
+            controller = "reno"
+            size = "1 MB"
+            flows = [{{ from = "S1", to = "D1" }}]
+            {rest}
+            "#
+        );
+        let scenario = pathweave_scenario::check(&text)
+            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+        scenario.variants()[0].plan(1)
+    }
+
+    #[test]
+    fn the_reaction_time_is_that_of_the_shortest_packet_on_the_fastest_link() {
+        let time = |rest: &str| {
+            let plan = plan(rest);
+            let shortest = plan.groups.iter().map(|group| group.transport.ack_packet);
+            (
+                Reactions::new(&plan).to_flows.as_picos(),
+                u64::from(shortest.min().expect("a group")),
+            )
+        };
+        let (picos, ack) = time("");
+        // 100 ps a bit.
+        assert_eq!(picos, ack * 8 * 100);
+        let (picos, _) = time("[transport]\nack_packet = \"40 B\"");
+        assert_eq!(picos, 40 * 8 * 100);
+        let faster = "[[events]]\nat = \"1 ms\"\nlink = \"A-B\"\nrate = \"40 Gbps\"";
+        let (picos, ack) = time(faster);
+        assert_eq!(picos, ack * 8 * 25);
+    }
+}

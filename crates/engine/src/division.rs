@@ -1,0 +1,167 @@
+//! How a fabric is divided into regions.
+
+use crate::agenda::Reactions;
+use crate::build;
+use crate::region::{Region, RegionId};
+use crate::regions::Regions;
+use pathweave_fabric::routing::{Router, RoutingKind};
+use pathweave_network::{LinkSetup, Places, Ports, RouteTable};
+use pathweave_scenario::Plan;
+use pathweave_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Into which regions a fabric is to be divided. No result depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Into this many of about the same size, or as many as there can be.
+    Into(u8),
+    /// The region of each node, by its number; cables without a delay are not cut.
+    At(Vec<u8>),
+}
+
+impl Cut {
+    /// Everything is one region.
+    pub const NOWHERE: Cut = Cut::Into(1);
+}
+
+/// The regions of a plan's fabric.
+pub(crate) fn regions<P: Ports>(
+    plan: &Plan,
+    router: &Router,
+    reactions: Reactions,
+    cut: &Cut,
+) -> Regions<P> {
+    let links = build::links(plan, router);
+    let of_node = divide(plan, &links, cut);
+    let table = RouteTable::default();
+    let places = Places::in_regions(&links, &of_node);
+    let count = places.len();
+    let region_of =
+        |node: u32| RegionId(of_node.get(node as usize).map_or(0, |&region| region as u8));
+    let all = (0..).zip(places).map(|(number, places)| {
+        let scheduler = build::scheduler(plan, &places);
+        let network = build::region_network(plan, &links, places, table.clone());
+        let id = RegionId(number);
+        Region::new(plan, (id, count), network, scheduler, reactions)
+    });
+    let all = all.collect();
+    let ends = |link: &LinkSetup| (region_of(link.from), region_of(link.to));
+    let of_link: Box<[(RegionId, RegionId)]> = links.iter().map(ends).collect();
+    let cut = of_link
+        .iter()
+        .zip(&links)
+        .filter(|((from, to), _)| from != to);
+    let lookahead = cut.map(|(_, link)| link.delay).min();
+    let hosts = plan.fabric.hosts.iter();
+    Regions::new(
+        all,
+        hosts.map(|host| region_of(host.0)).collect(),
+        of_link,
+        lookahead.unwrap_or(Time::MAX),
+    )
+}
+
+/// The region of each node; regions are counted from zero, without a gap.
+fn divide(plan: &Plan, links: &[LinkSetup], cut: &Cut) -> Vec<u32> {
+    let nodes = plan.fabric.nodes.len();
+    // What switches of FMP tell each other is all in one place.
+    if *cut == Cut::NOWHERE || matches!(plan.routing, RoutingKind::Fmp(_)) {
+        return vec![0; nodes];
+    }
+    let clusters = Clusters::new(nodes, links);
+    let wanted = match cut {
+        Cut::At(regions) => {
+            // A cluster is where its first node is to be.
+            let wanted = |node: u32| regions.get(node as usize).copied().unwrap_or(0);
+            (0..nodes as u32)
+                .map(|node| u32::from(wanted(clusters.of(node))))
+                .collect()
+        }
+        Cut::Into(count) => grow(&clusters, links, nodes, u32::from(*count)),
+    };
+    without_gaps(wanted)
+}
+
+fn without_gaps(regions: Vec<u32>) -> Vec<u32> {
+    let mut used: Vec<u32> = regions.clone();
+    used.sort_unstable();
+    used.dedup();
+    let place = |region: u32| used.binary_search(&region).map_or(0, |place| place as u32);
+    regions.into_iter().map(place).collect()
+}
+
+/// Nodes that cables without a delay join: they are in one region.
+struct Clusters(Vec<u32>);
+
+impl Clusters {
+    fn new(nodes: usize, links: &[LinkSetup]) -> Clusters {
+        let mut clusters = Clusters((0..nodes as u32).collect());
+        for link in links.iter().filter(|link| link.delay == Time::ZERO) {
+            let (a, b) = (clusters.of(link.from), clusters.of(link.to));
+            clusters.0[a.max(b) as usize] = a.min(b);
+        }
+        clusters
+    }
+
+    /// The first node of a node's cluster.
+    fn of(&self, mut node: u32) -> u32 {
+        while self.0[node as usize] != node {
+            node = self.0[node as usize];
+        }
+        node
+    }
+}
+
+/// Lets one region after another grow until it has its share of the ports: always by the cluster that has the largest
+/// share of its links there already, so that racks and pods stay together.
+fn grow(clusters: &Clusters, links: &[LinkSetup], nodes: usize, count: u32) -> Vec<u32> {
+    let cluster: Vec<u32> = (0..nodes as u32).map(|node| clusters.of(node)).collect();
+    let mut neighbours = vec![Vec::new(); nodes];
+    let mut ports = vec![0u64; nodes];
+    for link in links {
+        let (from, to) = (cluster[link.from as usize], cluster[link.to as usize]);
+        ports[from as usize] += 1;
+        if from != to {
+            neighbours[from as usize].push(to);
+        }
+    }
+    let total: u64 = ports.iter().sum();
+    let mut region = vec![u32::MAX; nodes];
+    let mut taken = 0;
+    let mut seeds = 0..nodes;
+    for number in 0..count {
+        let until = total * u64::from(number + 1) / u64::from(count);
+        // Links into the growing region, by cluster.
+        let mut joined = vec![0u64; nodes];
+        let mut edge = BinaryHeap::new();
+        while taken < until {
+            let next = edge.pop().map(|(_, Reverse(node))| node);
+            let is_free =
+                |&node: &u32| cluster[node as usize] == node && region[node as usize] == u32::MAX;
+            let next = match next {
+                Some(node) => Some(node).filter(is_free),
+                None => match seeds.find(|&node| is_free(&(node as u32))) {
+                    Some(node) => Some(node as u32),
+                    None => break,
+                },
+            };
+            let Some(next) = next else {
+                continue;
+            };
+            region[next as usize] = number;
+            taken += ports[next as usize];
+            for &other in &neighbours[next as usize] {
+                if region[other as usize] == u32::MAX {
+                    let links = &mut joined[other as usize];
+                    *links += 1;
+                    let share = *links * 1_000_000 / neighbours[other as usize].len() as u64;
+                    edge.push((share, Reverse(other)));
+                }
+            }
+        }
+    }
+    let last = count - 1;
+    let of = |&cluster: &u32| region[cluster as usize].min(last);
+    cluster.iter().map(of).collect()
+}

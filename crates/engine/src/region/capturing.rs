@@ -1,0 +1,33 @@
+//! Captures of flows whose sources are here.
+
+use super::Region;
+use pathweave_network::{Header, Ports};
+use pathweave_transport::{End, PacketShape, Segment, SendingSubflow};
+use pathweave_units::Time;
+
+impl<P: Ports> Region<P> {
+    /// The source of a captured flow has handed a packet to its port.
+    pub(super) fn capture_sent(
+        &mut self,
+        subflow: SendingSubflow,
+        segment: &Segment,
+        shape: PacketShape,
+        now: Time,
+    ) {
+        let (flow, subflow) = self.sending.owner(subflow);
+        if let Some(recording) = self.recorder.captures.get_mut(&flow) {
+            recording.sent(now, subflow, segment, shape);
+        }
+    }
+
+    /// A packet has arrived at its host, which is a flow's source if it acknowledges something.
+    pub(super) fn capture_arrival(&mut self, segment: &Segment, header: &Header, now: Time) {
+        let End::Sending(source) = segment.destination() else {
+            return;
+        };
+        let (flow, subflow) = self.sending.owner(source);
+        if let Some(recording) = self.recorder.captures.get_mut(&flow) {
+            recording.arrived(now, subflow, segment, header);
+        }
+    }
+}

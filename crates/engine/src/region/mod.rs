@@ -1,0 +1,351 @@
+//! A part of the fabric with its hosts: what happens to packets there.
+//!
+//! A region owns its ports, the packets in them, its hosts' ends of connections, their timers, and what is recorded
+//! when packets arrive. Other regions hear of it by packets on links ([`crate::regions`]), and what concerns the whole
+//! run is a [`Report`].
+
+mod capturing;
+mod laid;
+mod look_ahead;
+mod outlet;
+mod recorder;
+mod recording;
+mod report;
+mod spray;
+
+pub(crate) use laid::{Laid, SubflowRoutes};
+pub(crate) use outlet::{Carried, Departure, RegionId};
+use outlet::{Departures, Notice, Outlet};
+pub(crate) use recorder::Recorder;
+pub(crate) use report::{Report, Straddler};
+pub(crate) use spray::{SprayName, Sprays};
+
+use crate::agenda::Reactions;
+use crate::recovery::Recoveries;
+use crate::scheduler::{Alarm, Event, Scheduler};
+use look_ahead::LookAhead;
+use pathweave_control::Feedback;
+use pathweave_network::{
+    Arrival, Crossing, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
+};
+use pathweave_scenario::Plan;
+use pathweave_transport::{Arrived, End, Receiving, Segment, Sending, TimerKind};
+use pathweave_units::Time;
+
+/// Events of a window between two looks at their number.
+const MOST_AT_ONCE: u32 = 1 << 30;
+
+/// A packet on its way to another region.
+pub(crate) type Crosser<P> = Crossing<Carried, <P as Ports>::Label>;
+
+pub(crate) struct Region<P: Ports> {
+    pub id: RegionId,
+    pub network: Network<Carried, P>,
+    pub sending: Sending,
+    pub receiving: Receiving,
+    pub scheduler: Scheduler,
+    pub departures: Departures,
+    pub sprays: Sprays,
+    /// The routes of subflows, by the places of their sending halves.
+    pub laid: Laid,
+    pub recorder: Recorder,
+    pub recoveries: Recoveries,
+    /// What the run has to hear of.
+    pub reports: Vec<Report>,
+    notices: Vec<Notice>,
+    reactions: Reactions,
+    /// What happens to packets is carried out up to here; what is reported may be due earlier than was said.
+    limit: Time,
+    /// Switches whose next feedback is scheduled.
+    pub feedback_scheduled: usize,
+    /// Nothing but feedback is left to happen.
+    pub feedback_over: bool,
+    look_ahead: LookAhead,
+    pub packet_hops: u64,
+    /// Packets that leave for other regions, by region, and those that have come from there.
+    pub leaving: Vec<Vec<Crosser<P>>>,
+    pub coming: Vec<Vec<Crosser<P>>>,
+}
+
+impl<P: Ports> Region<P> {
+    /// Of this many, without any connection.
+    pub fn new(
+        plan: &Plan,
+        (id, count): (RegionId, usize),
+        network: Network<Carried, P>,
+        scheduler: Scheduler,
+        reactions: Reactions,
+    ) -> Region<P> {
+        let nothing = || std::iter::repeat_with(Vec::new).take(count).collect();
+        Region {
+            id,
+            look_ahead: LookAhead::new(plan.fabric.links.len()),
+            network,
+            sending: Sending::default(),
+            receiving: Receiving::default(),
+            scheduler,
+            departures: Departures::default(),
+            sprays: Sprays::new(plan.seed),
+            laid: Laid::default(),
+            recorder: Recorder::new(&plan.record),
+            recoveries: Recoveries::default(),
+            reports: Vec::new(),
+            notices: Vec::new(),
+            reactions,
+            limit: Time::ZERO,
+            feedback_scheduled: 0,
+            feedback_over: false,
+            packet_hops: 0,
+            leaving: nothing(),
+            coming: nothing(),
+        }
+    }
+
+    /// Handles what happens to packets before a time, until something is due earlier because of what is reported, but
+    /// no more events than this. Returns the events that were left, or `None` if all have been handled.
+    pub fn run(&mut self, limit: Time, most: u32) -> Option<u32> {
+        self.limit = limit;
+        let mut left = most;
+        loop {
+            // Almost all events are packets that go on from one switch to the next. They are not reported.
+            let limit = self.limit;
+            while left > 0
+                && let Some((now, port, event)) = self.scheduler.pop_port(limit)
+            {
+                left -= 1;
+                if self.handle_port(port, event, now) {
+                    break;
+                }
+            }
+            if left == 0 {
+                return None;
+            }
+            if self.scheduler.turn(self.limit) && self.look_ahead.is_worth_it() {
+                self.look_ahead.fetch(
+                    &self.scheduler,
+                    &self.network,
+                    &self.sending,
+                    &self.receiving,
+                );
+            }
+            let Some((now, event)) = self.scheduler.pop_before(self.limit) else {
+                return Some(left);
+            };
+            left -= 1;
+            match event {
+                Event::Link(port, event) => {
+                    self.handle_port(port, event, now);
+                }
+                Event::Timer(alarm) => {
+                    self.on_alarm(alarm, now);
+                    self.on_notices(now);
+                }
+            }
+        }
+    }
+
+    /// Up to when everything has been handled, once [`Region::run`] has returned something.
+    pub fn handled_before(&self) -> Time {
+        self.limit
+    }
+
+    /// Handles a port's event. Returns whether more came of it than a packet that goes on.
+    #[inline(always)]
+    fn handle_port(&mut self, port: PortId, event: LinkEvent, now: Time) -> bool {
+        if event == LinkEvent::Departure {
+            self.network.depart(port, now, &mut self.scheduler);
+            return false;
+        }
+        self.packet_hops += 1;
+        match self.network.arrive(port, now, &mut self.scheduler) {
+            Arrival::Forwarded | Arrival::Consumed => false,
+            Arrival::Left => {
+                // It is counted where it arrives.
+                self.packet_hops -= 1;
+                false
+            }
+            Arrival::Dropped(header) => {
+                self.on_dropped(header, now);
+                true
+            }
+            Arrival::AtHost(header, label) => {
+                self.on_packet(port, header, label.feedback(), now);
+                true
+            }
+        }
+    }
+
+    /// The hosts' ends, and where their packets and wishes go.
+    #[inline(always)]
+    pub fn halves(&mut self, now: Time) -> (&mut Sending, &mut Receiving, Outlet<'_, P>) {
+        let out = Outlet {
+            now,
+            network: &mut self.network,
+            scheduler: &mut self.scheduler,
+            departures: &self.departures,
+            sprays: &mut self.sprays,
+            notices: &mut self.notices,
+        };
+        (&mut self.sending, &mut self.receiving, out)
+    }
+
+    /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
+    #[inline(never)]
+    fn on_packet(&mut self, port: PortId, header: Header, feedback: Feedback, now: Time) {
+        let Carried { segment, .. } = self.network.take(header);
+        let arrived = Arrived {
+            size: header.size(),
+            congestion_experienced: header.congestion_experienced(),
+            feedback,
+        };
+        if self.recorder.watches_packets {
+            let link = self.network.places().link_of(port);
+            self.watch(link, &segment, &header, now);
+        }
+        let (sending, receiving, mut out) = self.halves(now);
+        match segment.destination() {
+            End::Sending(_) => sending.on_packet(&segment, arrived, now, &mut out),
+            End::Receiving(_) => receiving.on_packet(&segment, arrived, now, &mut out),
+        }
+        self.on_notices(now);
+    }
+
+    #[cold]
+    fn on_dropped(&mut self, header: Header, now: Time) {
+        let lost = self.network.take(header);
+        self.lose(lost);
+        self.on_notices(now);
+    }
+
+    /// The network has lost a packet: the half that it was sent to has to know.
+    pub fn lose(&mut self, lost: Carried) {
+        if lost.region == self.id {
+            self.on_lost(&lost.segment);
+        } else {
+            self.reports.push(Report::Lost(lost));
+        }
+    }
+
+    /// The network has lost a packet on its way to a half in this region.
+    pub fn on_lost(&mut self, segment: &Segment) {
+        match segment.destination() {
+            End::Sending(_) => self.sending.on_lost(segment),
+            End::Receiving(_) => self.receiving.on_lost(segment),
+        }
+    }
+
+    fn on_alarm(&mut self, alarm: Alarm, now: Time) {
+        match alarm {
+            Alarm::Transport(timer) => {
+                let (sending, receiving, mut out) = self.halves(now);
+                if timer.kind == TimerKind::DelayedAck {
+                    receiving.on_timer(timer, now, &mut out);
+                } else {
+                    sending.on_timer(timer, now, &mut out);
+                }
+            }
+            Alarm::Feedback(switch) => self.send_feedback(switch, now),
+        }
+    }
+
+    /// Deals with what the halves have said.
+    #[inline]
+    pub fn on_notices(&mut self, now: Time) {
+        if !self.notices.is_empty() {
+            self.heed_notices(now);
+        }
+    }
+
+    #[cold]
+    fn heed_notices(&mut self, now: Time) {
+        let mut next = 0;
+        while next < self.notices.len() {
+            let notice = self.notices[next];
+            next += 1;
+            match notice {
+                Notice::Lost(packet) => self.lose(packet),
+                Notice::Arrived(end) => self.record_changes(end, now),
+                Notice::Straddling(packet) => self.report_straddler(packet, now),
+                Notice::Sent(subflow, segment, shape) => {
+                    self.capture_sent(subflow, &segment, shape, now);
+                }
+                Notice::Finished(connection) => {
+                    let delivered_at = self.receiving.delivered_at(connection);
+                    self.reports.push(Report::Finished {
+                        flow: self.receiving.flow(connection),
+                        delivered: self.receiving.delivered(connection),
+                        // If the last data has not come just now, the news has that the source stopped a reaction
+                        // time ago.
+                        ended: delivered_at.max(now.saturating_sub(self.reactions.to_flows)),
+                        heard: now + self.reactions.to_flows,
+                    });
+                    // The agenda follows what happens to packets at that time.
+                    let after = now + self.reactions.to_flows + Time::from_picos(1);
+                    self.limit = self.limit.min(after);
+                }
+                Notice::Failed => {
+                    let heard = now + self.reactions.to_failures;
+                    self.reports.push(Report::Failed { heard });
+                    self.limit = self.limit.min(heard);
+                }
+                Notice::Closed(connection) => {
+                    let flow = self.sending.flow(connection);
+                    self.reports.push(Report::Closed { flow });
+                }
+            }
+        }
+        self.notices.clear();
+    }
+
+    /// A switch tells its neighbours, and will do so again if anything else is still to happen as far as the run
+    /// has found.
+    fn send_feedback(&mut self, switch: u32, now: Time) {
+        self.feedback_scheduled -= 1;
+        self.network.send_feedback(switch, now, &mut self.scheduler);
+        let Some(fmp) = self.network.fmp() else {
+            return;
+        };
+        if !self.feedback_over {
+            let next = now + fmp.period();
+            self.scheduler.wake(Alarm::Feedback(switch), next);
+            self.feedback_scheduled += 1;
+        }
+    }
+
+    /// What has been sent to other regions before `now` is made ready. Everything before has happened.
+    pub fn hand_over(&mut self, now: Time) {
+        let leaving = &mut self.leaving;
+        self.network.hand_over(now, |region, packet| {
+            leaving[region as usize].push(packet);
+        });
+    }
+
+    /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
+    /// regions, and makes ready what leaves for them. Returns the number of events.
+    pub fn run_window(&mut self, end: Time) -> u64 {
+        self.take_in();
+        let mut handled = 0;
+        loop {
+            let left = self.run(end, MOST_AT_ONCE);
+            handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
+            if left.is_some() {
+                break;
+            }
+        }
+        debug_assert_eq!(
+            self.limit, end,
+            "what is reported is not due within a window"
+        );
+        self.hand_over(end);
+        handled
+    }
+
+    /// Takes in what has come from other regions.
+    pub fn take_in(&mut self) {
+        for coming in &mut self.coming {
+            for packet in coming.drain(..) {
+                self.network.receive(packet, &mut self.scheduler);
+            }
+        }
+    }
+}

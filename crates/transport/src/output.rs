@@ -1,0 +1,96 @@
+//! What an endpoint asks of the network and the clock, and by which names.
+
+use crate::segment::Segment;
+use pathweave_control::Feedback;
+use pathweave_units::Time;
+
+/// The place of a connection's sending half among all; used again when it has been released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SendingId(pub u32);
+
+/// The place of a connection's receiving half among all; used again when it has been released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReceivingId(pub u32);
+
+/// The place of a subflow's sending half among all; used again when its connection has been released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SendingSubflow(pub u32);
+
+/// The place of a subflow's receiving half among all; used again when its connection has been released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReceivingSubflow(pub u32);
+
+/// One end of a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Data and SYNs leave here, acknowledgements and SYN-ACKs arrive.
+    Sending(SendingSubflow),
+    /// Data and SYNs arrive here, acknowledgements and SYN-ACKs leave.
+    Receiving(ReceivingSubflow),
+}
+
+/// What the network needs to know of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketShape {
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Whether it may be marked.
+    pub ecn_capable: bool,
+    /// Whether it must not be lost.
+    pub protected: bool,
+    /// The congestion field that switches may change.
+    pub feedback: Feedback,
+}
+
+/// What the network tells of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrived {
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Whether it was marked.
+    pub congestion_experienced: bool,
+    /// The congestion field as the switches left it.
+    pub feedback: Feedback,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimerKind {
+    /// The sender's retransmission timer.
+    Retransmission,
+    /// The receiver's timer for a delayed acknowledgement.
+    DelayedAck,
+    /// The subflow opens.
+    Open,
+    /// The next packet of a paced subflow may leave.
+    Pace,
+}
+
+/// A timer of a subflow. Flow, subflow and kind name it; the place says where it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timer {
+    /// The flow's number.
+    pub flow: u32,
+    /// The subflow's number in the flow.
+    pub subflow: u16,
+    /// What it is for.
+    pub kind: TimerKind,
+    /// The place of the subflow's half: the receiving one of a delayed acknowledgement, and else the
+    /// sending one.
+    pub(crate) place: u32,
+}
+
+/// What an endpoint wants done.
+pub trait Output {
+    /// Sends a packet from this end of a subflow now.
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment);
+    /// Wakes the half whose timer this is. Timers are not taken back: one that is no longer wanted
+    /// does nothing when it fires.
+    fn wake(&mut self, timer: Timer, at: Time);
+    /// A connection's last byte has been delivered in order.
+    fn finished(&mut self, connection: ReceivingId);
+    /// A subflow of a connection has failed, or has timed out again since.
+    fn failed(&mut self, connection: SendingId);
+    /// Everything that a connection had to send has been acknowledged: its sending half does nothing more.
+    fn closed(&mut self, connection: SendingId);
+}

@@ -1,0 +1,187 @@
+//! The sending halves of connections: acknowledgements and timers go in, data and timers come out.
+
+mod acknowledgements;
+#[cfg(feature = "checks")]
+mod checks;
+mod connection;
+mod cut_round;
+mod look_ahead;
+mod opening;
+mod retransmission;
+mod scheduling;
+mod scoreboard;
+mod segmentation;
+mod subflow;
+mod timeout;
+mod view;
+
+pub use connection::{Opening, Scatter};
+#[cfg(feature = "fuzzing")]
+pub(crate) use subflow::RecoveryState;
+pub use view::SendingView;
+
+use crate::Config;
+use crate::output::{
+    Arrived, End, Output, ReceivingSubflow, SendingId, SendingSubflow, Timer, TimerKind,
+};
+use crate::segment::{Kind, Segment};
+use connection::Connection;
+use pathweave_control::SubflowId;
+use pathweave_units::Time;
+use subflow::Phase;
+pub(crate) use subflow::Sender;
+
+/// What the sending half says of its end when it is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stopped {
+    /// Number of data segments in all.
+    pub(crate) total: u32,
+    /// Payload of the last of them.
+    pub(crate) last_payload: u16,
+}
+
+/// The sending halves of all connections.
+#[derive(Default)]
+pub struct Sending {
+    pub(super) connections: Vec<Connection>,
+    unused_connections: Vec<u32>,
+    pub(super) senders: Vec<Sender>,
+    /// First subflows of unused blocks, by the blocks' length.
+    unused_blocks: Vec<Vec<u32>>,
+}
+
+impl Sending {
+    /// Makes room for a connection whose receiving half's subflows begin at `to`; it begins with
+    /// [`Sending::start`].
+    ///
+    /// # Panics
+    /// When the connection is to carry more than [`Config::largest_flow`].
+    pub fn open(&mut self, opening: Opening, to: ReceivingSubflow) -> SendingId {
+        let place = self
+            .unused_connections
+            .pop()
+            .unwrap_or(self.connections.len() as u32);
+        let first = self.take_block(&opening, place, to);
+        if let Some(scatter) = opening.scatter {
+            self.senders[first as usize].duplicate_threshold = scatter.duplicate_threshold;
+        }
+        let connection = Connection::new(opening, first);
+        if place as usize == self.connections.len() {
+            self.connections.push(connection);
+        } else {
+            self.connections[place as usize] = connection;
+        }
+        SendingId(place)
+    }
+
+    /// Starts a connection: its first packet leaves now, or when its first subflow is to open.
+    pub fn start(&mut self, id: SendingId, now: Time, out: &mut impl Output) {
+        let connection = &self.connections[id.0 as usize];
+        let first = connection.first;
+        let at = connection.subflow_starts.first().copied().unwrap_or(now);
+        self.open_subflow_at(first, at, now, out);
+    }
+
+    fn take_block(&mut self, opening: &Opening, connection: u32, to: ReceivingSubflow) -> u32 {
+        let count = opening.subflows;
+        let config: &Config = &opening.config;
+        let unused = self
+            .unused_blocks
+            .get_mut(count as usize)
+            .and_then(Vec::pop);
+        let first = unused.unwrap_or(self.senders.len() as u32);
+        for number in 0..count {
+            let index = (first + number) as usize;
+            let id = SubflowId(number);
+            if index == self.senders.len() {
+                self.senders.push(Sender::new(connection, id, config));
+            } else {
+                self.senders[index].reset(connection, id, config);
+            }
+            self.senders[index].flow = opening.flow;
+            self.senders[index].to = to.0 + number;
+        }
+        first
+    }
+
+    /// Gives the places of a connection back. Nothing of it may be in the network.
+    pub fn release(&mut self, id: SendingId) {
+        let connection = &self.connections[id.0 as usize];
+        let count = connection.paths.len();
+        if self.unused_blocks.len() <= count {
+            self.unused_blocks.resize_with(count + 1, Vec::new);
+        }
+        self.unused_blocks[count].push(connection.first);
+        self.unused_connections.push(id.0);
+    }
+
+    /// Ends an unlimited flow, or cuts a finite one short: no new data is sent from now on. Returns what
+    /// its receiving half has to know, unless all data has been sent already.
+    pub fn stop(&mut self, id: SendingId, out: &mut impl Output) -> Option<Stopped> {
+        let connection = &mut self.connections[id.0 as usize];
+        if connection.closed || connection.next_data >= connection.total {
+            return None;
+        }
+        connection.total = connection.next_data;
+        connection.last_payload = connection.full_payload(connection.total.saturating_sub(1));
+        let stopped = Stopped {
+            total: connection.total,
+            last_payload: connection.last_payload,
+        };
+        self.close_if_acknowledged(id.0, out);
+        Some(stopped)
+    }
+
+    /// A packet arrived at the connection's source, with what the network made of its shape.
+    #[inline]
+    pub fn on_packet(
+        &mut self,
+        segment: &Segment,
+        arrived: Arrived,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let index = segment.to;
+        let sender = &mut self.senders[index as usize];
+        sender.in_network = sender.in_network.wrapping_sub(1);
+        if sender.phase == Phase::Closed {
+            return;
+        }
+        if segment.kind == Kind::Ack {
+            self.on_ack(index, segment, arrived.feedback, now, out);
+            #[cfg(feature = "checks")]
+            self.check_connection(index);
+        } else {
+            self.on_syn_ack(index, segment, now, out);
+        }
+    }
+
+    /// The network lost a packet on its way to this half.
+    pub fn on_lost(&mut self, segment: &Segment) {
+        let sender = &mut self.senders[segment.to as usize];
+        sender.in_network = sender.in_network.wrapping_sub(1);
+    }
+
+    /// A timer fired.
+    pub fn on_timer(&mut self, timer: Timer, now: Time, out: &mut impl Output) {
+        let index = timer.place;
+        let sender = &self.senders[index as usize];
+        if sender.flow != timer.flow {
+            return; // its flow is done
+        }
+        match timer.kind {
+            TimerKind::Retransmission => self.on_retransmission_timer(index, now, out),
+            TimerKind::Pace => self.on_pace_timer(index, now, out),
+            TimerKind::Open => {
+                if sender.phase == Phase::Unopened && sender.opened == now {
+                    self.open_subflow(index, now, out);
+                }
+            }
+            TimerKind::DelayedAck => unreachable!("this timer is the receiving half's"),
+        }
+    }
+
+    fn end(index: u32) -> End {
+        End::Sending(SendingSubflow(index))
+    }
+}
