@@ -1,12 +1,16 @@
 //! From a plan to what a run works on.
 
 use crate::base_rtt::longest_base_rtt;
+use crate::calendar::Calendar;
+use crate::link_schedule::LinkSchedule;
+use crate::ranks::Ranks;
 use crate::scheduler::Scheduler;
+use crate::wheel::Wheel;
 use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{
-    AgentSetup, Fmp, LinkSetup, Network, Places, Ports, QueuesCounted, RouteTable,
+    AgentSetup, Fmp, Inputs, LinkSetup, Network, Places, Ports, QueuesCounted, RouteTable,
 };
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
@@ -94,29 +98,34 @@ pub(crate) fn full_packet(plan: &Plan) -> Bytes {
         .map_or(Bytes::new(1500), |size| Bytes::new(u64::from(size)))
 }
 
-/// A schedule that suits a plan's links, whose ports are kept at these places.
-pub(crate) fn scheduler(plan: &Plan, places: &Places) -> Scheduler {
+/// A schedule that suits a plan's links, whose ports are kept at these places. Where nodes have their turns in windows,
+/// these are the inputs, and how long windows are.
+pub(crate) fn scheduler(
+    plan: &Plan,
+    places: &Places,
+    windows: Option<(Arc<Inputs>, Time)>,
+) -> Scheduler {
     let full_packet = full_packet(plan);
-    let longest = plan
-        .fabric
-        .links
-        .iter()
-        .map(|link| link.delay + link.rate.time_for(full_packet))
-        .max();
-    let shortest = plan
-        .fabric
-        .links
-        .iter()
-        .map(|link| link.rate.time_for(full_packet))
-        .min();
-    let links = places.count() + places.inlets().len() as u32;
-    let spacing = shortest.unwrap_or(Time::from_micros(1)) / u64::from(links.max(1));
-    Scheduler::new(
-        places,
-        longest.unwrap_or(Time::from_micros(1)),
-        spacing,
-        plan.seed,
-    )
+    let links = &plan.fabric.links;
+    let transmissions = || links.iter().map(|link| link.rate.time_for(full_packet));
+    let ahead = links.iter().zip(transmissions());
+    let longest = ahead.map(|(link, time)| link.delay + time).max();
+    let longest = longest.unwrap_or(Time::from_micros(1)) * 2;
+    let ports = places.count() as usize + places.inlets().len();
+    let numbers = places.links().iter().chain(places.inlets()).copied();
+    let ranks = Ranks::new(plan.seed, numbers.collect(), places.all_links());
+    let links = match windows {
+        Some((inputs, window)) => {
+            LinkSchedule::Calendar(Calendar::new(inputs, longest, window, ranks))
+        }
+        None => {
+            // The mean time between events when all links are busy.
+            let shortest = transmissions().min().unwrap_or(Time::from_micros(1));
+            let spacing = shortest / ports.max(1) as u64;
+            LinkSchedule::Wheel(Wheel::new(ports as u32, longest, spacing, ranks))
+        }
+    };
+    Scheduler::new(ports, links)
 }
 
 /// What traffic needs to know of a fabric.

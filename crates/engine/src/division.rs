@@ -2,14 +2,15 @@
 
 use crate::agenda::Reactions;
 use crate::build;
-use crate::region::{Region, RegionId};
+use crate::region::{ByNode, Region, RegionId, window};
 use crate::regions::Regions;
 use pathweave_fabric::routing::{Router, RoutingKind};
-use pathweave_network::{LinkSetup, Places, Ports, RouteTable};
+use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// Into which regions a fabric is to be divided. No result depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,25 +26,78 @@ impl Cut {
     pub const NOWHERE: Cut = Cut::Into(1);
 }
 
+/// In which order events are handled. No result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// As is faster for the fabric.
+    AsSuits,
+    /// Always the first event of all nodes.
+    ByTime,
+    /// In windows one node after another, where that is possible.
+    ByNode,
+}
+
+/// How a plan is carried out. No result depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// The regions.
+    pub cut: Cut,
+    /// The order of events in a region.
+    pub turns: Turns,
+    /// Threads that share the regions.
+    pub threads: usize,
+}
+
+impl Execution {
+    /// One thread with one region.
+    pub const PLAIN: Execution = Execution {
+        cut: Cut::NOWHERE,
+        turns: Turns::AsSuits,
+        threads: 1,
+    };
+}
+
+/// Events that a region should have in a window when all links are busy: fewer do not make up for the exchange at its
+/// end.
+const WORTHWHILE: f64 = 500.0;
+
+/// The number of threads that are worth it for a plan.
+pub fn most_threads(plan: &Plan) -> usize {
+    let links = &plan.fabric.links;
+    let delays = links.iter().map(|link| link.delay);
+    let window = delays.filter(|&delay| delay > Time::ZERO).min();
+    let packet = build::full_packet(plan);
+    let events = links.iter().map(|link| {
+        let window = window.unwrap_or(Time::ZERO).as_picos();
+        window as f64 / link.rate.time_for(packet).as_picos() as f64
+    });
+    let most = events.sum::<f64>() / WORTHWHILE;
+    (most as usize).clamp(1, 255)
+}
+
 /// The regions of a plan's fabric.
 pub(crate) fn regions<P: Ports>(
     plan: &Plan,
     router: &Router,
     reactions: Reactions,
-    cut: &Cut,
+    execution: &Execution,
 ) -> Regions<P> {
     let links = build::links(plan, router);
-    let of_node = divide(plan, &links, cut);
+    let of_node = divide(plan, &links, &execution.cut);
     let table = RouteTable::default();
     let places = Places::in_regions(&links, &of_node);
     let count = places.len();
     let region_of =
         |node: u32| RegionId(of_node.get(node as usize).map_or(0, |&region| region as u8));
+    let window = window::<P>(plan, execution.turns);
     let all = (0..).zip(places).map(|(number, places)| {
-        let scheduler = build::scheduler(plan, &places);
+        let inputs = Arc::new(Inputs::new(&links, &places));
+        let windows = window.map(|window| (inputs, window));
+        let scheduler = build::scheduler(plan, &places, windows.clone());
+        let by_node = windows.map(|(inputs, window)| ByNode::new(inputs, window));
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);
-        Region::new(plan, (id, count), network, scheduler, reactions)
+        Region::new(plan, (id, count), network, scheduler, by_node, reactions)
     });
     let all = all.collect();
     let ends = |link: &LinkSetup| (region_of(link.from), region_of(link.to));

@@ -1,7 +1,9 @@
 //! The schedule, a timing wheel and a heap, against a sorted map: the feature `fuzzing`.
 
+use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
 use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::wheel::Wheel;
 use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId, QueueConfig};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
@@ -37,7 +39,8 @@ pub fn schedule(input: &[u8]) {
     let spacing = Time::from_picos(1 << (spacing % 24));
     let places = places();
     let ranks = Ranks::new(SEED, places.links().into(), places.all_links());
-    let mut scheduler = Scheduler::new(&places, longest, spacing, SEED);
+    let wheel = Wheel::new(LINKS, longest * 2, spacing, ranks.clone());
+    let mut scheduler = Scheduler::new(LINKS as usize, LinkSchedule::Wheel(wheel));
     // By time, rank and the order in which they were set.
     let mut expected: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
     let mut serial = 0;

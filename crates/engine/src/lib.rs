@@ -7,6 +7,7 @@
 mod agenda;
 mod base_rtt;
 mod build;
+mod calendar;
 mod capacity;
 mod capture;
 mod division;
@@ -20,6 +21,7 @@ mod fluid;
 pub mod fuzzing;
 mod ideal;
 mod into_host;
+mod link_schedule;
 pub mod live;
 mod map;
 mod memory;
@@ -42,7 +44,7 @@ mod windows;
 mod workload;
 
 pub use capture::Capture;
-pub use division::Cut;
+pub use division::{Cut, Execution, Turns, most_threads};
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
     flow,
@@ -50,5 +52,5 @@ pub use fluid::{
 pub use memory::peak_rss_mb;
 pub use progress::Progress;
 pub use results::{Counters, Output, Verdict};
-pub use simulation::{RunError, run, run_in_regions, run_with_departure_ports};
+pub use simulation::{RunError, run, run_as, run_on_threads, run_with_departure_ports};
 pub use table::{Column, Table, results_hash};

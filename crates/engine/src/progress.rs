@@ -1,7 +1,15 @@
 //! How far a run is, readable from another thread, and the wish to end it early.
 
 use pathweave_units::Time;
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// CPU time of the present thread.
+pub(crate) fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
 
 /// Shared between a run and whoever watches it.
 #[derive(Debug, Default)]
@@ -12,6 +20,8 @@ pub struct Progress {
     finished: AtomicU64,
     /// Share of the run that is done, in millionths.
     done: AtomicU64,
+    /// CPU time of the run's other threads in nanoseconds.
+    others_cpu: AtomicU64,
     cancelled: AtomicBool,
 }
 
@@ -43,6 +53,14 @@ impl Progress {
     /// Estimated share of the run that is done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
         self.done.load(Relaxed) as f64 * 1e-6
+    }
+    /// CPU time of the threads that the run has started and that are over.
+    pub fn others_cpu(&self) -> Duration {
+        Duration::from_nanos(self.others_cpu.load(Relaxed))
+    }
+
+    pub(crate) fn add_other_cpu(&self, time: Duration) {
+        self.others_cpu.fetch_add(time.as_nanos() as u64, Relaxed);
     }
 
     pub(crate) fn set(&self, time: Time, hops: u64, started: u64, finished: u64, done: f64) {

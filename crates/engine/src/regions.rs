@@ -102,22 +102,24 @@ impl<P: Ports> Regions<P> {
     pub fn fail(&mut self, link: u32, now: Time) {
         let (begin, end) = self.of_link[link as usize];
         let mut lost = Vec::new();
-        let region = &mut self[begin];
-        region
-            .network
-            .fail(link, now, &mut region.scheduler, |packet| lost.push(packet));
+        if begin != end {
+            let Region {
+                network, scheduler, ..
+            } = &mut self[end];
+            network.lose_crossings(link, now, scheduler, |packet| lost.push(packet));
+        }
+        let Region {
+            network, scheduler, ..
+        } = &mut self[begin];
+        network.fail(link, now, scheduler, |packet| lost.push(packet));
         for packet in lost {
             self[packet.region].on_lost(&packet.segment);
         }
-        if begin != end {
-            let region = &mut self[end];
-            region.network.lose_crossings(link, &mut region.scheduler);
-        }
     }
 
-    /// When anything is due next; `Time::MAX` for nothing.
-    pub fn next_due(&self) -> Time {
-        let due = self.iter().map(|region| region.scheduler.next_due());
+    /// Nothing is due before this time; `Time::MAX` for nothing at all.
+    pub fn nothing_before(&self) -> Time {
+        let due = self.iter().map(Region::nothing_before);
         due.min().unwrap_or(Time::MAX)
     }
 
@@ -141,9 +143,31 @@ impl<P: Ports> Regions<P> {
         }
     }
 
-    /// No packet takes less from one region to another; `Time::MAX` where there is only one.
-    pub fn lookahead(&self) -> Time {
-        self.lookahead
+    /// Whether windows are handled in another order than that of all events.
+    pub fn has_windows(&self) -> bool {
+        !self.is_one() || self.first().scheduler.end_of_window(Time::ZERO).is_some()
+    }
+
+    /// Whether there is only one.
+    pub fn is_one(&self) -> bool {
+        self.lookahead == Time::MAX
+    }
+
+    /// When a window ends in which regions do not hear of each other, or in which nodes have their turns.
+    pub fn end_of_window(&self, from: Time) -> Time {
+        let by_node = self.first().scheduler.end_of_window(from);
+        let lookahead = from.saturating_add(self.lookahead);
+        by_node.map_or(lookahead, |end| lookahead.min(end))
+    }
+
+    /// Handles what happens to packets before a time in the only region, node by node: it is not beyond the window, and
+    /// no later than what is reported is due. `most` counts down to the next look at the watch.
+    pub fn run_by_node(&mut self, from: Time, end: Time, most: u32) -> Progressed {
+        let handled = self.first_mut().run_by_node(from, end);
+        Progressed {
+            handled_before: end,
+            left: u64::from(most).saturating_sub(handled) as u32,
+        }
     }
 
     /// Handles what happens to packets before a time in the only region, but no more events than this. What is
@@ -162,13 +186,17 @@ impl<P: Ports> Regions<P> {
     /// watch.
     pub fn run_window(
         &mut self,
+        from: Time,
         end: Time,
         most: u32,
         lead: &mut Option<Lead<'_, Errand<P>>>,
     ) -> Progressed {
         let handled = match lead {
-            Some(lead) if self.last_handled >= WORTH_SHARING => self.share(end, lead),
-            _ => self.iter_mut().map(|region| region.run_window(end)).sum(),
+            Some(lead) if self.last_handled >= WORTH_SHARING => self.share(from, end, lead),
+            _ => self
+                .iter_mut()
+                .map(|region| region.run_window(from, end))
+                .sum(),
         };
         self.exchange();
         self.last_handled = handled;
@@ -179,14 +207,14 @@ impl<P: Ports> Regions<P> {
     }
 
     /// Threads run the window side by side. Each has the same regions every time.
-    fn share(&mut self, end: Time, lead: &mut Lead<'_, Errand<P>>) -> u64 {
+    fn share(&mut self, from: Time, end: Time, lead: &mut Lead<'_, Errand<P>>) -> u64 {
         let threads = lead.followers() + 1;
         let mut errands = std::mem::take(&mut self.errands);
         errands.resize_with(threads, Errand::default);
         let count = self.all.len();
         let mut regions = self.all.drain(..);
         for (thread, errand) in errands.iter_mut().enumerate() {
-            errand.end = end;
+            (errand.from, errand.end) = (from, end);
             let share = count * (thread + 1) / threads - count * thread / threads;
             errand.regions.extend(regions.by_ref().take(share));
         }
@@ -210,14 +238,14 @@ impl<P: Ports> Regions<P> {
             return from; // there is probably more
         }
         self.take_in();
-        let due = self.next_due().min(limit);
+        let due = self.nothing_before().min(limit);
         if due <= from.saturating_add(self.lookahead) {
             return from;
         }
+        // Nothing leaves meanwhile, but what has left arrives.
         for region in self.iter_mut() {
             region.hand_over(due);
         }
-        self.exchange();
         due
     }
 
@@ -255,6 +283,7 @@ const WORTH_SHARING: u64 = 256;
 /// What a thread has to do in a window.
 pub(crate) struct Errand<P: Ports> {
     regions: Vec<Box<Region<P>>>,
+    from: Time,
     end: Time,
     handled: u64,
 }
@@ -263,6 +292,7 @@ impl<P: Ports> Default for Errand<P> {
     fn default() -> Errand<P> {
         Errand {
             regions: Vec::new(),
+            from: Time::ZERO,
             end: Time::ZERO,
             handled: 0,
         }
@@ -273,7 +303,9 @@ impl<P: Ports> Errand<P> {
     /// Runs the window in these regions.
     pub fn carry_out(&mut self) {
         let regions = self.regions.iter_mut();
-        self.handled = regions.map(|region| region.run_window(self.end)).sum();
+        self.handled = regions
+            .map(|region| region.run_window(self.from, self.end))
+            .sum();
     }
 }
 

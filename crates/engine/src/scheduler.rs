@@ -1,11 +1,10 @@
-//! What happens next: links in a timing wheel, timers and everything far away in a heap.
+//! What happens next: links in a wheel or a calendar, timers and everything far away in a heap.
 //!
 //! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
 //! kept.
 
-use crate::ranks::Ranks;
-use crate::wheel::{Due, Wheel};
-use pathweave_network::{LinkEvent, LinkEvents, Places, PortId};
+use crate::link_schedule::{DueLink, LinkSchedule};
+use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;
 use std::cmp::Reverse;
@@ -55,35 +54,34 @@ struct Later {
     event: Event,
 }
 
-/// The order of the events of a region's ports and inlets.
-fn ranks(places: &Places, seed: u64) -> Ranks {
-    let links = places.links().iter().chain(places.inlets());
-    Ranks::new(seed, links.copied().collect(), places.all_links())
+/// A timer that is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DueTimer {
+    pub at: Time,
+    pub rank: (u64, u32),
+    pub alarm: Alarm,
 }
 
 /// The schedule of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     now: Time,
-    wheel: Wheel,
+    links: LinkSchedule,
     heap: BinaryHeap<Reverse<Later>>,
     /// The time of the heap's first entry; `Time::MAX` when it is empty.
     heap_first: Time,
-    /// Times of ports, arrivals and then departures, that lie beyond the wheel; `Time::MAX` for none. An entry of
+    /// Times of ports, arrivals and then departures, that lie too far ahead for that; `Time::MAX` for none. An entry of
     /// the heap that does not agree was cancelled.
     far: [Box<[Time]>; 2],
 }
 
 impl Scheduler {
-    /// For these ports. `longest` is the longest that a link usually schedules ahead, and
-    /// `spacing` the mean time between events when all links are busy.
-    pub fn new(places: &Places, longest: Time, spacing: Time, seed: u64) -> Scheduler {
-        let ranks = ranks(places, seed);
-        let ports = places.count() + places.inlets().len() as u32;
-        let beyond = || vec![Time::MAX; ports as usize].into_boxed_slice();
+    /// For this many ports and inlets, whose events are in here.
+    pub fn new(ports: usize, links: LinkSchedule) -> Scheduler {
+        let beyond = || vec![Time::MAX; ports].into_boxed_slice();
         Scheduler {
             now: Time::ZERO,
-            wheel: Wheel::new(ports, longest * 2, spacing, ranks),
+            links,
             heap: BinaryHeap::new(),
             heap_first: Time::MAX,
             far: [beyond(), beyond()],
@@ -98,7 +96,13 @@ impl Scheduler {
 
     /// When anything is due next; `Time::MAX` for nothing.
     pub fn next_due(&self) -> Time {
-        let near = self.wheel.earliest().unwrap_or(Time::MAX);
+        let near = self.links.earliest().unwrap_or(Time::MAX);
+        near.min(self.heap_first)
+    }
+
+    /// Nothing is due before this time; `Time::MAX` for nothing at all.
+    pub fn nothing_before(&self) -> Time {
+        let near = self.links.nothing_before().unwrap_or(Time::MAX);
         near.min(self.heap_first)
     }
 
@@ -115,7 +119,7 @@ impl Scheduler {
 
     fn set_now(&mut self, now: Time) {
         self.now = now;
-        self.wheel.advance(now);
+        self.links.advance(now);
     }
 
     /// Sets a timer. Timers are not taken back.
@@ -126,7 +130,7 @@ impl Scheduler {
         let at = at.max(self.now);
         self.push(Later {
             at,
-            rank: self.wheel.ranks.of_timer(at, kind, flow, subflow),
+            rank: self.links.ranks().of_timer(at, kind, flow, subflow),
             event: Event::Timer(alarm),
         });
     }
@@ -152,35 +156,113 @@ impl Scheduler {
 
     /// Ports that are due before `limit` and before any timer have their turn next.
     #[inline(always)]
-    pub fn turn(&mut self, limit: Time) -> bool {
-        // A bucket that begins when the heap's first entry is due can hold what comes before it.
-        self.wheel
-            .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))))
+    fn turn(&mut self, limit: Time) {
+        // What begins when the heap's first entry is due can hold what comes before it.
+        self.links
+            .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
     }
 
-    /// Lists ports that are due soon, about in this order.
-    pub fn list_ports(&self, ports: &mut Vec<PortId>) {
-        self.wheel.list_ports(ports);
+    /// Takes out what may be due before a time, which is no later than the end of the window in which `from` lies, in no
+    /// order: a bit for each input at which something may arrive, and timers. What turns out to be due later is
+    /// scheduled again.
+    pub fn take_before(
+        &mut self,
+        from: Time,
+        limit: Time,
+        marks: &mut [u64],
+        mut timer: impl FnMut(&mut [u64], DueTimer),
+    ) {
+        let Some(calendar) = self.links.calendar_mut() else {
+            unreachable!("only a calendar has windows")
+        };
+        calendar.take_marks(from, marks);
+        while self.heap_first < limit {
+            let Some(later) = self.pop_heap() else {
+                return;
+            };
+            match later.event {
+                Event::Timer(alarm) => {
+                    let (at, rank) = (later.at, later.rank);
+                    timer(marks, DueTimer { at, rank, alarm });
+                }
+                Event::Link(port, event) => {
+                    let far = self.far(port, event);
+                    if *far == later.at {
+                        *far = Time::MAX;
+                        if let Some(calendar) = self.links.calendar() {
+                            let input = calendar.input_of(port);
+                            marks[input / 64] |= 1 << (input % 64);
+                        }
+                    }
+                }
+            }
+        }
     }
 
-    /// The next event, if it is due before `limit` and stands in the wheel where everybody can see that it is the
+    /// When the window ends in which a time lies; `None` if there are none.
+    pub fn end_of_window(&self, at: Time) -> Option<Time> {
+        let calendar = self.links.calendar();
+        calendar.map(|calendar| calendar.end_of_slot(at))
+    }
+
+    /// The next timer that was set, if it is due before a time.
+    #[inline(always)]
+    pub fn take_timer(&mut self, limit: Time) -> Option<DueTimer> {
+        if self.heap_first >= limit {
+            return None;
+        }
+        let later = self.pop_heap()?;
+        match later.event {
+            Event::Timer(alarm) => Some(DueTimer {
+                at: later.at,
+                rank: later.rank,
+                alarm,
+            }),
+            Event::Link(..) => unreachable!("arrivals lie further ahead"),
+        }
+    }
+
+    fn pop_heap(&mut self) -> Option<Later> {
+        let Reverse(later) = self.heap.pop()?;
+        let first = self.heap.peek();
+        self.heap_first = first.map_or(Time::MAX, |Reverse(first)| first.at);
+        Some(later)
+    }
+
+    /// From here on something happens at this time, which may be earlier than what happened elsewhere.
+    #[inline(always)]
+    pub fn turn_to(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// What decides about the order of arrivals at one time.
+    pub fn rank_of_arrival(&self, at: Time, port: PortId) -> (u64, u32) {
+        self.links.ranks().of(at, port, LinkEvent::Arrival)
+    }
+
+    /// All that is due before `limit` has happened, the last of it at `last`.
+    pub fn end_window(&mut self, last: Time, limit: Time) {
+        self.now = last;
+        self.links.advance(limit);
+    }
+
+    /// The next event, if it is due before `limit` and stands where everybody can see that it is the
     /// next. Otherwise [`Scheduler::pop_elsewhere`] has to look.
     #[inline(always)]
     pub fn pop_port(&mut self, limit: Time) -> Option<(Time, PortId, LinkEvent)> {
-        let due = self.wheel.pop_before(self.heap_first.min(limit))?;
+        let due = self.links.pop_before(self.heap_first.min(limit))?;
         Some(self.come_to(due))
     }
 
     #[inline(always)]
-    fn come_to(&mut self, due: Due) -> (Time, PortId, LinkEvent) {
+    fn come_to(&mut self, due: DueLink) -> (Time, PortId, LinkEvent) {
         #[cfg(feature = "checks")]
         self.check_not_past(due.at);
         self.now = due.at;
-        let (port, event) = self.wheel.event_of(due.slot);
-        (due.at, port, event)
+        (due.at, due.port, due.event)
     }
 
-    /// The next event, if it is due before `limit`, when the wheel has to turn or the heap's first entry may be the
+    /// The next event, if it is due before `limit`, when something else has to be put in order or the heap's first entry may be the
     /// next.
     #[inline(never)]
     pub fn pop_elsewhere(&mut self, limit: Time) -> Option<(Time, Event)> {
@@ -190,21 +272,17 @@ impl Scheduler {
                 .heap
                 .peek()
                 .map(|Reverse(later)| (later.at, later.rank));
-            if let Some(due) = self.wheel.first_due()
+            if let Some(due) = self.links.first_due()
                 && (due.at < self.heap_first || first.is_none_or(|first| self.key(due) < first))
             {
-                let due = self.wheel.pop_before(limit)?;
+                let due = self.links.pop_before(limit)?;
                 let (at, port, event) = self.come_to(due);
                 return Some((at, Event::Link(port, event)));
             }
             if first?.0 >= limit {
                 return None;
             }
-            let Reverse(later) = self.heap.pop()?;
-            self.heap_first = self
-                .heap
-                .peek()
-                .map_or(Time::MAX, |Reverse(first)| first.at);
+            let later = self.pop_heap()?;
             if let Event::Link(port, event) = later.event {
                 let far = self.far(port, event);
                 if *far != later.at {
@@ -219,10 +297,9 @@ impl Scheduler {
         }
     }
 
-    /// What decides between a slot of the wheel and the heap's first entry.
-    fn key(&self, due: Due) -> (Time, (u64, u32)) {
-        let (port, event) = self.wheel.event_of(due.slot);
-        (due.at, self.wheel.ranks.of(due.at, port, event))
+    /// What decides between a link and the heap's first entry.
+    fn key(&self, due: DueLink) -> (Time, (u64, u32)) {
+        (due.at, self.links.ranks().of(due.at, due.port, due.event))
     }
 
     /// No event is set for, or comes out at, a time before the last one's.
@@ -241,7 +318,7 @@ impl Scheduler {
         *self.far(port, event) = at;
         self.push(Later {
             at,
-            rank: self.wheel.ranks.of(at, port, event),
+            rank: self.links.ranks().of(at, port, event),
             event: Event::Link(port, event),
         });
     }
@@ -252,7 +329,7 @@ impl LinkEvents for Scheduler {
     fn schedule(&mut self, port: PortId, event: LinkEvent, at: Time) {
         #[cfg(feature = "checks")]
         self.check_not_past(at);
-        if !self.wheel.insert(self.wheel.slot(port, event), at) {
+        if !self.links.insert(port, event, at) {
             self.schedule_far(port, event, at);
         }
     }
@@ -260,7 +337,7 @@ impl LinkEvents for Scheduler {
     fn cancel(&mut self, port: PortId, event: LinkEvent, at: Time) {
         let far = self.far(port, event);
         if *far == Time::MAX {
-            self.wheel.remove(self.wheel.slot(port, event), at);
+            self.links.remove(port, event, at);
         } else {
             *far = Time::MAX;
         }
@@ -270,10 +347,14 @@ impl LinkEvents for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pathweave_network::{LinkSetup, QueueConfig};
+    use crate::calendar::Calendar;
+    use crate::ranks::Ranks;
+    use crate::wheel::Wheel;
+    use pathweave_network::{Inputs, LinkSetup, Places, QueueConfig};
     use pathweave_units::Rate;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+    use std::sync::Arc;
 
     #[derive(Clone, Debug)]
     enum Step {
@@ -284,7 +365,7 @@ mod tests {
     }
 
     /// Ports of a ring of links, which begin in another order than that of their numbers.
-    fn ports(count: u32) -> Places {
+    fn ports(count: u32) -> (Places, Arc<Inputs>) {
         let links: Vec<LinkSetup> = (0..count)
             .map(|link| LinkSetup {
                 from: (7 * link) % count,
@@ -296,11 +377,13 @@ mod tests {
                 buffer: None,
             })
             .collect();
-        Places::new(&links)
+        let places = Places::new(&links);
+        let inputs = Arc::new(Inputs::new(&links, &places));
+        (places, inputs)
     }
 
     fn delay() -> impl Strategy<Value = u64> {
-        // Equal times, near ones, and some far beyond the wheel's horizon.
+        // Equal times, near ones, and some far beyond the calendar's horizon.
         prop_oneof![Just(0), 0u64..20, 0u64..100_000, 0u64..100_000_000_000]
     }
 
@@ -318,16 +401,23 @@ mod tests {
         /// Against a map ordered by the rule itself.
         #[test]
         fn events_come_out_in_the_order_of_the_rule(
-            steps in prop::collection::vec(step(), 1..400), shift in 6u64..16,
+            steps in prop::collection::vec(step(), 1..400), shift in 6u64..16, is_wheel: bool,
         ) {
             let spacing = Time::from_picos(1 << shift);
-            let places = ports(20);
-            let mut scheduler = Scheduler::new(&places, Time::from_picos(1000), spacing, 7);
-            let ranks = ranks(&places, 7);
+            let (places, inputs) = ports(20);
+            let ranks = Ranks::new(7, places.links().into(), places.all_links());
+            let longest = Time::from_picos(2000);
+            let links = if is_wheel {
+                LinkSchedule::Wheel(Wheel::new(20, longest, spacing, ranks.clone()))
+            } else {
+                LinkSchedule::Calendar(Calendar::new(inputs, longest, spacing, ranks.clone()))
+            };
+            let mut scheduler = Scheduler::new(20, links);
             let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
             let mut serial = 0;
             for step in steps {
                 match step {
+                    Step::Link(_, true, _) | Step::Cancel(_, true) if !is_wheel => {}
                     Step::Link(link, departure, delay) => {
                         let event =
                             if departure { LinkEvent::Departure } else { LinkEvent::Arrival };

@@ -1,5 +1,6 @@
 //! A timing wheel over links: what makes one event a packet and hop cheap.
 
+use crate::link_schedule::DueLink;
 use crate::ranks::Ranks;
 use pathweave_network::{LinkEvent, PortId};
 use pathweave_units::Time;
@@ -137,9 +138,17 @@ impl Wheel {
         }
     }
 
+    /// Whose a slot is whose turn has come.
+    #[inline(always)]
+    pub fn due_link(&self, due: Due) -> DueLink {
+        let (port, event) = self.event_of(due.slot);
+        let at = due.at;
+        DueLink { at, port, event }
+    }
+
     /// Whose a slot is.
     #[inline(always)]
-    pub fn event_of(&self, slot: SlotId) -> (PortId, LinkEvent) {
+    fn event_of(&self, slot: SlotId) -> (PortId, LinkEvent) {
         event_of(slot, self.ports)
     }
 
@@ -362,35 +371,17 @@ impl Wheel {
     }
 
     /// If the present page is over and the next page in use begins before a time, its turn comes.
-    ///
-    /// Returns whether it has come.
     #[inline(never)]
-    pub fn turn(&mut self, before: Time) -> bool {
+    pub fn turn(&mut self, before: Time) {
         if !self.page_is_over() {
-            return false;
+            return;
         }
         let Some(page) = self.next_page() else {
-            return false;
+            return;
         };
         let begin = self.begin_of(page);
-        let turns = begin < before;
-        if turns {
+        if begin < before {
             self.come_to(begin);
-        }
-        turns
-    }
-
-    /// Lists ports of the present page, about in the order in which they are due.
-    pub fn list_ports(&self, ports: &mut Vec<PortId>) {
-        let mut buckets = self.buckets;
-        while buckets != 0 {
-            let bucket = self.first_bucket + buckets.trailing_zeros() as usize;
-            buckets &= buckets - 1;
-            let mut slot = self.heads[bucket];
-            while slot != NONE {
-                ports.push(self.event_of(SlotId(slot)).0);
-                slot = self.slots[slot as usize].next;
-            }
         }
     }
 

@@ -1,23 +1,20 @@
 //! Packets on links from one region to another.
 
 use crate::packet::Header;
+use crate::places::PortId;
 use pathweave_units::Time;
-use std::collections::VecDeque;
 
 /// A packet on its way from one region to another.
 ///
-/// The link's own region keeps the packet, and all that counts it, until the packet arrives; this is a copy for the
-/// region at the link's end, which has it in time.
+/// The link's own region counts it until it arrives; what it carries is in the region at the link's end, which has it
+/// in time.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing<S, L> {
-    /// The link.
-    pub link: u32,
-    /// When it arrives.
-    pub arrival: Time,
+    /// Where it arrives there.
+    pub(crate) inlet: PortId,
+    /// When the port had sent it.
+    pub(crate) departure: Time,
     pub(crate) header: Header,
     pub(crate) label: L,
     pub(crate) segment: S,
 }
-
-/// Where packets come in that arrive from another region over one link, in their order.
-pub(crate) type Inlet<S, L> = VecDeque<Crossing<S, L>>;

@@ -7,12 +7,14 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod arrivals;
 #[cfg(feature = "checks")]
 mod checks;
 mod crossing;
 mod fmp;
 mod forwarding;
 mod histogram;
+mod inputs;
 mod marking;
 mod network;
 mod packet;
@@ -26,10 +28,12 @@ mod statistics;
 pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
 };
+pub use arrivals::{Arrivals, Held};
 pub use crossing::Crossing;
 pub use fmp::{Fmp, FmpStatistics};
 pub use forwarding::{RouteId, RouteTable};
 pub use histogram::{QueueHistogram, QueuesCounted};
+pub use inputs::Inputs;
 pub use network::{Arrival, Conservation, LinkSetup, Network};
 pub use packet::Header;
 pub use places::{Places, PortId};

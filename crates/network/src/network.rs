@@ -1,14 +1,16 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
-use crate::crossing::{Crossing, Inlet};
+use crate::arrivals::{Arrivals, Held};
+use crate::crossing::Crossing;
 use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{RouteId, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::inputs::Inputs;
 use crate::packet::{Header, Segments};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
-use crate::port::{Delivered, LinkEvent, LinkEvents, Ports};
+use crate::port::{Delivered, LinkEvents, Ports};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::{SharedBuffer, SharedBufferConfig};
 use crate::statistics::LinkStatistics;
@@ -47,8 +49,6 @@ pub enum Arrival<L> {
     AtHost(Header, L),
     /// It was feedback for the switch there.
     Consumed,
-    /// It is in another region.
-    Left,
 }
 
 /// Counters that do not add up: a defect of the simulator.
@@ -81,7 +81,6 @@ pub struct Network<S, P: Ports> {
     places: Places,
     segments: Segments<S>,
     routes: Routes,
-    inlets: Vec<Inlet<S, P::Label>>,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
     /// Of each port.
@@ -112,7 +111,6 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
             ports: P::new(links, &places, counted, stream),
             segments: Segments::new(),
             routes: Routes::new(table),
-            inlets: vec![Inlet::new(); places.inlets().len()],
             fmp: None,
             #[cfg(feature = "checks")]
             checks: places
@@ -181,48 +179,88 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         now: Time,
         events: &mut E,
     ) -> Arrival<P::Label> {
-        if port.0 >= self.places.count() {
-            return self.enter(port, now, events);
-        }
-        let Delivered { header, label, far } = self.ports.deliver(port, now, events);
+        let delivered = self.ports.deliver(port, now, events);
+        // The region where the link begins watches it.
         #[cfg(feature = "checks")]
-        self.checks[port.0 as usize].deliver(now, header.id());
-        if far == PortId::ELSEWHERE {
-            self.segments.remove(header.id());
-            return Arrival::Left;
+        if let Some(check) = self.checks.get_mut(port.0 as usize) {
+            check.deliver(now, delivered.header.id());
         }
-        self.go_on(port, far, header, label, now, events)
+        self.follow_path(port, delivered, now, events)
     }
 
-    /// A packet comes in from another region.
-    #[inline(never)]
-    fn enter<E: LinkEvents>(
-        &mut self,
-        inlet: PortId,
-        now: Time,
-        events: &mut E,
-    ) -> Arrival<P::Label> {
-        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
-        let packet = waiting.pop_front().expect("a packet that arrives");
-        if let Some(next) = waiting.front() {
-            events.schedule(inlet, LinkEvent::Arrival, next.arrival);
-        }
-        let header = packet.header.with_id(self.segments.insert(packet.segment));
-        let far = self.places.far(inlet);
-        self.go_on(inlet, far, header, packet.label, now, events)
-    }
-
-    /// A packet is at the far end of its link, where `far` is the first port.
+    /// Packets that arrive before a time at the end of a port's link leave the link, and are added to those that arrive
+    /// there. Everything before the window has happened, and the time is no later than the link's delay after its
+    /// beginning.
     #[inline(always)]
-    fn go_on<E: LinkEvents>(
+    pub fn arrive_all<E: LinkEvents>(
         &mut self,
         port: PortId,
-        far: PortId,
-        header: Header,
-        label: P::Label,
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+        events: &mut E,
+    ) {
+        #[cfg(feature = "checks")]
+        let before = arrivals.clone();
+        self.ports.deliver_all(port, window, arrivals, events);
+        #[cfg(feature = "checks")]
+        if let Some(check) = self.checks.get_mut(port.0 as usize) {
+            for (at, held) in arrivals.since(&before) {
+                check.deliver(at, self.ports.held(held).0.id());
+            }
+        }
+    }
+
+    /// Packets that have come to a node go on, in their order, until one is neither forwarded nor consumed, or none is
+    /// left that arrives until `latest`: when that one arrives, where it is kept, and what came of it. `inputs` are
+    /// those of the node. From the first one on nothing may be enqueued at a port from which they came.
+    #[inline(never)]
+    pub fn go_on<E: LinkEvents>(
+        &mut self,
+        arrivals: &mut Arrivals,
+        latest: Time,
+        inputs: (&Inputs, usize),
+        events: &mut E,
+    ) -> Option<(Time, Held, Arrival<P::Label>)> {
+        let far = arrivals.far;
+        while let Some((now, held)) = arrivals.next(latest) {
+            let (header, label) = self.ports.held(held);
+            let (step, rest) = header.path.step();
+            let arrival = match step {
+                Step::Port(next) => {
+                    self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
+                }
+                Step::End => Arrival::AtHost(header, label),
+                Step::Special => {
+                    let port = self.port_of_held(held, inputs);
+                    self.arrive_specially(port, now, header, label, events)
+                }
+            };
+            match arrival {
+                Arrival::Forwarded | Arrival::Consumed => {}
+                _ => return Some((now, held, arrival)),
+            }
+        }
+        None
+    }
+
+    /// The port from which a packet came to the node whose inputs end there.
+    #[cold]
+    pub fn port_of_held(&self, held: Held, (inputs, end): (&Inputs, usize)) -> PortId {
+        let before = (0..end).rev().map(|input| inputs.port(input));
+        let mut ports = before.filter(|&port| self.ports.held_by(port, held));
+        ports.next().expect("a packet comes from a port")
+    }
+
+    /// A packet has come to the end of a port's link.
+    #[inline(always)]
+    fn follow_path<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        delivered: Delivered<P::Label>,
         now: Time,
         events: &mut E,
     ) -> Arrival<P::Label> {
+        let Delivered { header, label, far } = delivered;
         let (step, rest) = header.path.step();
         match step {
             Step::Port(next) => {
@@ -311,38 +349,56 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out:
     /// `to` gets each, with the region. Everything before `now` has happened, and nothing from then on.
     pub fn hand_over(&mut self, now: Time, mut to: impl FnMut(u32, Crossing<S, P::Label>)) {
-        let (places, segments) = (&self.places, &self.segments);
-        self.ports.hand_over(now, |port, arrival, header, label| {
-            let link = places.link_of(port);
-            let crossing = Crossing {
-                link,
-                arrival,
-                header,
-                label,
-                segment: segments.get(header.id()),
-            };
-            to(places.region_at_end(link), crossing);
-        });
+        let (places, segments) = (&self.places, &mut self.segments);
+        #[cfg(feature = "checks")]
+        let checks = &mut self.checks;
+        self.ports.hand_over(
+            now,
+            |port, departure, header, label| {
+                let (region, inlet) = places.end(port);
+                let crossing = Crossing {
+                    inlet,
+                    departure,
+                    header,
+                    label,
+                    segment: segments.remove(header.id()),
+                };
+                to(region, crossing);
+            },
+            |_port, _arrival, _header| {
+                #[cfg(feature = "checks")]
+                checks[_port.0 as usize].deliver(_arrival, _header.id());
+            },
+        );
+    }
+
+    /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`
+    /// if there is none.
+    pub fn next_to_leave(&self) -> Time {
+        self.ports.next_to_leave()
     }
 
     /// A packet will arrive from another region. Those of a link come in their order.
+    #[inline]
     pub fn receive<E: LinkEvents>(&mut self, packet: Crossing<S, P::Label>, events: &mut E) {
-        let inlet = self.places.inlet_of(packet.link);
-        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
-        if waiting.is_empty() {
-            events.schedule(inlet, LinkEvent::Arrival, packet.arrival);
-        }
-        waiting.push_back(packet);
+        let id = self.segments.insert(packet.segment);
+        let header = packet.header.with_id(id);
+        self.ports
+            .receive(packet.inlet, packet.departure, header, packet.label, events);
     }
 
-    /// A link from another region goes down: what was to arrive is lost.
-    pub fn lose_crossings<E: LinkEvents>(&mut self, link: u32, events: &mut E) {
+    /// A link from another region goes down: hands each packet that was to arrive to `lost`.
+    pub fn lose_crossings<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        events: &mut E,
+        mut lost: impl FnMut(S),
+    ) {
         let inlet = self.places.inlet_of(link);
-        let waiting = &mut self.inlets[(inlet.0 - self.places.count()) as usize];
-        if let Some(first) = waiting.front() {
-            events.cancel(inlet, LinkEvent::Arrival, first.arrival);
+        for header in self.ports.fail(inlet, now, events).lost {
+            lost(self.segments.remove(header.id()));
         }
-        waiting.clear();
     }
 
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
@@ -466,9 +522,8 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     }
 
     /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
-    /// Adds the headers of those that come to their hosts. Leaves inlets out, of the ports as well.
-    pub fn look_ahead(&self, ports: &mut Vec<PortId>, at_hosts: &mut Vec<Header>) {
-        ports.retain(|port| port.0 < self.places.count());
+    /// Adds the headers of those that come to their hosts.
+    pub fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
         self.ports.look_ahead(ports, at_hosts);
     }
 
@@ -495,7 +550,8 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.ports.set_loss(self.places.port_of(link), probability);
     }
 
-    /// Takes a link down; hands each lost packet's transport part to `lost`.
+    /// Takes a link down; hands each lost packet's transport part to `lost`, except those that other regions have
+    /// ([`Network::lose_crossings`]).
     pub fn fail<E: LinkEvents>(
         &mut self,
         link: u32,
@@ -509,8 +565,8 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         }
         let purged = self.ports.fail(port, now, events);
         #[cfg(feature = "checks")]
-        self.checks[port.0 as usize].fail(purged.0.iter().map(|header| header.id()));
-        for header in purged.0 {
+        self.checks[port.0 as usize].fail(purged.all().map(|header| header.id()));
+        for header in purged.lost {
             let segment = self.segments.remove(header.id());
             if !header.is_feedback() {
                 lost(segment);
@@ -625,6 +681,11 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
                 });
             }
             held += holds;
+        }
+        // Those that are in another region, and those that come from one.
+        held -= self.ports.handed_over();
+        for inlet in 0..self.places.inlets().len() as u32 {
+            held += u64::from(self.ports.holds(PortId(self.places.count() + inlet)));
         }
         let under_way = self.in_network() as u64;
         if held != under_way {

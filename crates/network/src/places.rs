@@ -23,10 +23,8 @@ struct AllPlaces {
     links: Box<[u32]>,
     /// By port: the first port of the node at the link's end.
     far: Box<[u32]>,
-    /// By port: the region of that node.
-    far_regions: Box<[u32]>,
-    /// By region: the first port, and one past the last region's ports.
-    begins: Box<[u32]>,
+    /// By port: the region of that node, and the inlet there if it is another region than the port's.
+    ends: Box<[(u32, PortId)]>,
 }
 
 /// The places of a region's ports, and what lies at their links' ends.
@@ -63,33 +61,38 @@ impl Places {
             ports[link as usize] = place;
         }
         let first = |key_of: (u32, u32)| by_node.partition_point(|&link| key(link) < key_of) as u32;
-        let ends = by_node.iter().map(|&link| links[link as usize].to);
         // Nodes without ports get the place of the next one's: nothing goes on from there.
-        let far = ends.clone().map(|node| first((region(node), node)));
-        let far_regions = ends.map(region);
+        let far = by_node.iter().map(|&link| {
+            let node = links[link as usize].to;
+            first((region(node), node))
+        });
+        let begins: Vec<u32> = (0..=count).map(|region| first((region, 0))).collect();
+        let own = |region: u32| begins[region as usize]..begins[region as usize + 1];
+        let mut inlets = vec![Vec::new(); count as usize];
+        let ends = (0..).zip(&by_node).map(|(port, &link)| {
+            let end = region(links[link as usize].to);
+            let own = own(end);
+            if own.contains(&port) {
+                return (end, PortId::ELSEWHERE);
+            }
+            let inlets = &mut inlets[end as usize];
+            inlets.push(link);
+            (end, PortId((own.len() + inlets.len() - 1) as u32))
+        });
+        let ends = ends.collect();
         let all = Arc::new(AllPlaces {
             ports: ports.into(),
             far: far.collect(),
-            far_regions: far_regions.collect(),
-            begins: (0..=count).map(|region| first((region, 0))).collect(),
+            ends,
             links: by_node.into(),
         });
-        (0..count)
-            .map(|region| Places::of_region(Arc::clone(&all), region))
-            .collect()
-    }
-
-    fn of_region(all: Arc<AllPlaces>, region: u32) -> Places {
-        let own = all.begins[region as usize]..all.begins[region as usize + 1];
-        let enters = |port: &u32| all.far_regions[*port as usize] == region && !own.contains(port);
-        let inlets = (0..all.links.len() as u32).filter(enters);
-        let inlets = inlets.map(|port| all.links[port as usize]).collect();
-        Places {
-            all,
+        let place = |(region, inlets): (u32, Vec<u32>)| Places {
+            all: Arc::clone(&all),
             region,
-            own,
-            inlets,
-        }
+            own: own(region),
+            inlets: inlets.into(),
+        };
+        (0..).zip(inlets).map(place).collect()
     }
 
     /// Number of ports.
@@ -136,28 +139,25 @@ impl Places {
 
     /// The inlet of a link that begins in another region.
     pub(crate) fn inlet_of(&self, link: u32) -> PortId {
-        let key = |link: u32| self.all.ports[link as usize];
-        let place = self
-            .inlets
-            .binary_search_by_key(&key(link), |&other| key(other));
-        PortId(self.count() + place.expect("an inlet's link") as u32)
+        let (_, inlet) = self.all.ends[self.all.ports[link as usize] as usize];
+        inlet
     }
 
     /// The first port of the node at the end of a port's link, or of an inlet's; [`PortId::ELSEWHERE`] if the node is
     /// in another region.
     pub(crate) fn far(&self, port: PortId) -> PortId {
         let port = self.all.ports[self.link_of(port) as usize];
-        if self.all.far_regions[port as usize] == self.region {
+        if self.all.ends[port as usize].0 == self.region {
             PortId(self.all.far[port as usize] - self.own.start)
         } else {
             PortId::ELSEWHERE
         }
     }
 
-    /// The region in which a link ends.
-    pub fn region_at_end(&self, link: u32) -> u32 {
-        let port = self.all.ports[link as usize];
-        self.all.far_regions[port as usize]
+    /// The region in which the link of a port ends, and the inlet there if it is another region.
+    #[inline]
+    pub(crate) fn end(&self, PortId(port): PortId) -> (u32, PortId) {
+        self.all.ends[(self.own.start + port) as usize]
     }
 
     /// Which port of the node at the end of one link is that of the next, counted from zero.
@@ -207,7 +207,8 @@ mod tests {
                 panic!("one region has a link's port");
             };
             assert_eq!(places.link_of(places.port_of(link)), link);
-            let end = &regions[places.region_at_end(link) as usize];
+            let (region, inlet) = places.end(places.port_of(link));
+            let end = &regions[region as usize];
             let is_cut = !std::ptr::eq(end, places);
             assert_eq!(
                 places.far(places.port_of(link)) == PortId::ELSEWHERE,
@@ -218,7 +219,7 @@ mod tests {
                 .filter(|places| places.inlets().contains(&link));
             assert_eq!(inlets.count(), usize::from(is_cut));
             if is_cut {
-                let inlet = end.inlet_of(link);
+                assert_eq!(end.inlet_of(link), inlet);
                 assert_eq!(end.link_of(inlet), link);
                 assert!(inlet.0 >= end.count() && end.far(inlet) != PortId::ELSEWHERE);
             }

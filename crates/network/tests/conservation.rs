@@ -1,9 +1,9 @@
 //! The self-check notices ports that lose count, and those that lose packets.
 
 use pathweave_network::{
-    AgentStatistics, Arrival, Conservation, Delivered, FifoPorts, Header, LinkEvent, LinkEvents,
-    LinkSetup, LinkStatistics, Network, Places, PortId, Ports, Purged, QueueConfig, QueueHistogram,
-    QueuesCounted, SharedBuffer,
+    AgentStatistics, Arrival, Arrivals, Conservation, Delivered, FifoPorts, Header, Held,
+    LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, PortId, Ports, Purged,
+    QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -47,6 +47,7 @@ struct Defective<D> {
 
 impl<D: Defect> Ports for Defective<D> {
     type Label = ();
+    const KNOW_ARRIVALS: bool = true;
 
     fn new(
         links: &[LinkSetup],
@@ -75,8 +76,44 @@ impl<D: Defect> Ports for Defective<D> {
     fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
         self.ports.deliver(port, now, events)
     }
-    fn hand_over(&mut self, now: Time, each: impl FnMut(PortId, Time, Header, ())) {
-        self.ports.hand_over(now, each);
+    fn deliver_all<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+        events: &mut E,
+    ) {
+        self.ports.deliver_all(port, window, arrivals, events);
+    }
+    fn held_by(&self, port: PortId, held: Held) -> bool {
+        self.ports.held_by(port, held)
+    }
+    fn held(&self, held: Held) -> (Header, ()) {
+        self.ports.held(held)
+    }
+    fn hand_over(
+        &mut self,
+        now: Time,
+        sent: impl FnMut(PortId, Time, Header, ()),
+        arrived: impl FnMut(PortId, Time, Header),
+    ) {
+        self.ports.hand_over(now, sent, arrived);
+    }
+    fn next_to_leave(&self) -> Time {
+        self.ports.next_to_leave()
+    }
+    fn handed_over(&self) -> u64 {
+        self.ports.handed_over()
+    }
+    fn receive<E: LinkEvents>(
+        &mut self,
+        inlet: PortId,
+        departure: Time,
+        header: Header,
+        label: (),
+        events: &mut E,
+    ) {
+        self.ports.receive(inlet, departure, header, label, events);
     }
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
         self.ports.set_rate(port, now, rate, events);

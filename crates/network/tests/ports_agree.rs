@@ -279,9 +279,7 @@ impl<P: Ports> Driver<P> {
                 self.seen.push((now, Seen::Label(format!("{label:?}"))));
                 (Some(header), false)
             }
-            Arrival::Consumed | Arrival::Left => {
-                unreachable!("no switch sends feedback, and all nodes are in one region")
-            }
+            Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
         let number = header.map(|header| self.network.take(header));
         let marked = header.is_some_and(|header| header.congestion_experienced());

@@ -80,6 +80,16 @@ pub struct Timer {
     pub(crate) place: u32,
 }
 
+impl Timer {
+    /// The end of the subflow that is woken.
+    pub fn end(&self) -> End {
+        match self.kind {
+            TimerKind::DelayedAck => End::Receiving(ReceivingSubflow(self.place)),
+            _ => End::Sending(SendingSubflow(self.place)),
+        }
+    }
+}
+
 /// What an endpoint wants done.
 pub trait Output {
     /// Sends a packet from this end of a subflow now.

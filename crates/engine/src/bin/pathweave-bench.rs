@@ -2,7 +2,7 @@
 //!
 //! `pathweave-bench FILE [--until TIME] [--threads N] [--regions N] [--json]`
 
-use pathweave_engine::{Cut, Progress, peak_rss_mb, run_in_regions};
+use pathweave_engine::{Cut, Execution, Progress, peak_rss_mb, run_as};
 use pathweave_scenario::Scenario;
 use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
@@ -88,9 +88,13 @@ fn simulate(arguments: &Arguments) -> Result<String, String> {
     let seed = scenario.seeds().first().copied().unwrap_or(1);
     let plan = variant.plan(seed);
     let threads = arguments.threads;
-    let cut = Cut::Into(arguments.regions.unwrap_or(threads));
+    let execution = Execution {
+        cut: Cut::Into(arguments.regions.unwrap_or(threads)),
+        threads: usize::from(threads),
+        ..Execution::PLAIN
+    };
     let (before, start) = (cpu_seconds(), Instant::now());
-    let output = run_in_regions(&plan, &Progress::default(), &cut, usize::from(threads));
+    let output = run_as(&plan, &Progress::default(), &execution);
     let output = output.map_err(|error| error.to_string())?;
     let wall = start.elapsed().as_secs_f64();
     let cpu = cpu_seconds() - before;

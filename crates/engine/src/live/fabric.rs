@@ -127,7 +127,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         let network = build::network(plan, routing.intact());
         let links = plan.fabric.links.iter();
         Ok(Fabric {
-            scheduler: build::scheduler(plan, network.places()),
+            scheduler: build::scheduler(plan, network.places(), None),
             network,
             routes: Vec::new(),
             changes_made: 0,
@@ -220,7 +220,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                     Event::Link(port, LinkEvent::Arrival) => {
                         self.packet_hops += 1;
                         match self.network.arrive(port, at, &mut self.scheduler) {
-                            Arrival::Forwarded | Arrival::Consumed | Arrival::Left => {}
+                            Arrival::Forwarded | Arrival::Consumed => {}
                             Arrival::Dropped(header) => lost(self.network.take(header)),
                             Arrival::AtHost(header, _) => {
                                 let packet = self.network.take(header);

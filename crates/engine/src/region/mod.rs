@@ -4,6 +4,7 @@
 //! when packets arrive. Other regions hear of it by packets on links ([`crate::regions`]), and what concerns the whole
 //! run is a [`Report`].
 
+mod by_node;
 mod capturing;
 mod laid;
 mod look_ahead;
@@ -13,6 +14,7 @@ mod recording;
 mod report;
 mod spray;
 
+pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
 pub(crate) use outlet::{Carried, Departure, RegionId};
 use outlet::{Departures, Notice, Outlet};
@@ -23,7 +25,6 @@ pub(crate) use spray::{SprayName, Sprays};
 use crate::agenda::Reactions;
 use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
-use look_ahead::LookAhead;
 use pathweave_control::Feedback;
 use pathweave_network::{
     Arrival, Crossing, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
@@ -60,7 +61,7 @@ pub(crate) struct Region<P: Ports> {
     pub feedback_scheduled: usize,
     /// Nothing but feedback is left to happen.
     pub feedback_over: bool,
-    look_ahead: LookAhead,
+    by_node: Option<Box<ByNode>>,
     pub packet_hops: u64,
     /// Packets that leave for other regions, by region, and those that have come from there.
     pub leaving: Vec<Vec<Crosser<P>>>,
@@ -74,12 +75,13 @@ impl<P: Ports> Region<P> {
         (id, count): (RegionId, usize),
         network: Network<Carried, P>,
         scheduler: Scheduler,
+        by_node: Option<Box<ByNode>>,
         reactions: Reactions,
     ) -> Region<P> {
         let nothing = || std::iter::repeat_with(Vec::new).take(count).collect();
         Region {
             id,
-            look_ahead: LookAhead::new(plan.fabric.links.len()),
+            by_node,
             network,
             sending: Sending::default(),
             receiving: Receiving::default(),
@@ -105,6 +107,7 @@ impl<P: Ports> Region<P> {
     /// no more events than this. Returns the events that were left, or `None` if all have been handled.
     pub fn run(&mut self, limit: Time, most: u32) -> Option<u32> {
         self.limit = limit;
+        self.stop_watching(self.scheduler.now());
         let mut left = most;
         loop {
             // Almost all events are packets that go on from one switch to the next. They are not reported.
@@ -119,14 +122,6 @@ impl<P: Ports> Region<P> {
             }
             if left == 0 {
                 return None;
-            }
-            if self.scheduler.turn(self.limit) && self.look_ahead.is_worth_it() {
-                self.look_ahead.fetch(
-                    &self.scheduler,
-                    &self.network,
-                    &self.sending,
-                    &self.receiving,
-                );
             }
             let Some((now, event)) = self.scheduler.pop_before(self.limit) else {
                 return Some(left);
@@ -157,19 +152,22 @@ impl<P: Ports> Region<P> {
             return false;
         }
         self.packet_hops += 1;
-        match self.network.arrive(port, now, &mut self.scheduler) {
+        let arrival = self.network.arrive(port, now, &mut self.scheduler);
+        self.follow(port, arrival, now)
+    }
+
+    /// Goes on with a packet that has come to the end of a port's link. Returns whether more came of it than a packet
+    /// that goes on.
+    #[inline(always)]
+    fn follow(&mut self, port: PortId, arrival: Arrival<P::Label>, now: Time) -> bool {
+        match arrival {
             Arrival::Forwarded | Arrival::Consumed => false,
-            Arrival::Left => {
-                // It is counted where it arrives.
-                self.packet_hops -= 1;
-                false
-            }
             Arrival::Dropped(header) => {
                 self.on_dropped(header, now);
                 true
             }
             Arrival::AtHost(header, label) => {
-                self.on_packet(port, header, label.feedback(), now);
+                self.on_packet(Some(port), header, label.feedback(), now);
                 true
             }
         }
@@ -191,14 +189,16 @@ impl<P: Ports> Region<P> {
 
     /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
     #[inline(never)]
-    fn on_packet(&mut self, port: PortId, header: Header, feedback: Feedback, now: Time) {
+    fn on_packet(&mut self, port: Option<PortId>, header: Header, feedback: Feedback, now: Time) {
         let Carried { segment, .. } = self.network.take(header);
         let arrived = Arrived {
             size: header.size(),
             congestion_experienced: header.congestion_experienced(),
             feedback,
         };
-        if self.recorder.watches_packets {
+        if self.recorder.watches_packets
+            && let Some(port) = port
+        {
             let link = self.network.places().link_of(port);
             self.watch(link, &segment, &header, now);
         }
@@ -312,6 +312,12 @@ impl<P: Ports> Region<P> {
         }
     }
 
+    /// Nothing is due here before this time, or leaves for another region; `Time::MAX` for nothing at all.
+    pub fn nothing_before(&self) -> Time {
+        let due = self.scheduler.nothing_before();
+        due.min(self.network.next_to_leave())
+    }
+
     /// What has been sent to other regions before `now` is made ready. Everything before has happened.
     pub fn hand_over(&mut self, now: Time) {
         let leaving = &mut self.leaving;
@@ -322,14 +328,18 @@ impl<P: Ports> Region<P> {
 
     /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
     /// regions, and makes ready what leaves for them. Returns the number of events.
-    pub fn run_window(&mut self, end: Time) -> u64 {
+    pub fn run_window(&mut self, from: Time, end: Time) -> u64 {
         self.take_in();
         let mut handled = 0;
-        loop {
-            let left = self.run(end, MOST_AT_ONCE);
-            handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
-            if left.is_some() {
-                break;
+        if self.is_by_node(from, end) {
+            handled = self.run_by_node(from, end);
+        } else {
+            loop {
+                let left = self.run(end, MOST_AT_ONCE);
+                handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
+                if left.is_some() {
+                    break;
+                }
             }
         }
         debug_assert_eq!(

@@ -26,6 +26,8 @@ pub(crate) struct Departure {
     pub route: RouteId,
     /// The region of the other end.
     pub to: RegionId,
+    /// The node of this end's host.
+    pub host: u32,
     /// A number that no other subflow of the run has.
     pub subflow: u32,
     /// Each packet draws its own route instead.
@@ -49,6 +51,11 @@ impl Departures {
             End::Receiving(ReceivingSubflow(place)) => self.receiving[place as usize],
         };
         departure.expect("a subflow has routes before it sends")
+    }
+
+    /// The node of the host that has an end.
+    pub fn host(&self, end: End) -> u32 {
+        self.of(end).host
     }
 
     /// From now on the packets of this end leave so.

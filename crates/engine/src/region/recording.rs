@@ -33,6 +33,14 @@ impl<P: Ports> Region<P> {
         }
     }
 
+    /// Everything before a time has happened: packets are looked at only as long as there is a reason.
+    #[inline]
+    pub(super) fn stop_watching(&mut self, now: Time) {
+        if self.recorder.watches_packets {
+            self.decide_what_to_watch(now);
+        }
+    }
+
     /// Whether packets that arrive from now on are looked at.
     pub fn decide_what_to_watch(&mut self, now: Time) {
         self.recorder
@@ -79,7 +87,6 @@ impl<P: Ports> Region<P> {
                 }
             }
         }
-        self.decide_what_to_watch(now);
     }
 
     /// A row with the present window, which since the last row was as `extent` says.

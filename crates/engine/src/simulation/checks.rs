@@ -55,7 +55,7 @@ impl<P: Ports> Simulation<'_, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cut, Progress, Verdict};
+    use crate::{Execution, Progress, Verdict};
     use pathweave_network::FifoPorts;
     use pathweave_scenario::Plan;
     use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ mod tests {
 
     /// A run that has come to its end and whose results have not been collected.
     fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPorts> {
-        let mut run = Simulation::new(plan, progress, &Cut::NOWHERE).expect("a run");
+        let mut run = Simulation::new(plan, progress, &Execution::PLAIN).expect("a run");
         run.workload.schedule(&mut run.agenda);
         assert_eq!(run.run_to_the_end(&mut None), Ok(Verdict::Stopped));
         let unfinished = run.workload.active.len();

@@ -83,7 +83,7 @@ impl<P: Ports> Simulation<'_, P> {
         let ways = self.lay_routes(number, halves);
         let flow = &mut self.workload.flows[number as usize];
         flow.halves = Some(halves);
-        if flow.size.is_some() && self.regions.lookahead() < Time::MAX {
+        if flow.size.is_some() && self.regions.has_windows() {
             self.finishes.watch(number);
         }
         flow.ideal = ideal(self.plan, number, flow, &ways);
@@ -136,6 +136,10 @@ impl<P: Ports> Simulation<'_, P> {
         let captures = &self.regions[halves.source].recorder.captures;
         let captured = captures.contains_key(&number);
         let mut ways = Ways::default();
+        let hosts = &self.plan.fabric.hosts;
+        let flow = &self.workload.flows[number as usize];
+        let [source, destination] =
+            [flow.source, flow.destination].map(|host| hosts[host as usize].0);
         for ends in self.ends(number, halves) {
             let flow = &self.workload.flows[number as usize];
             let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
@@ -143,6 +147,7 @@ impl<P: Ports> Simulation<'_, P> {
             let departure = Departure {
                 route: routes.forward,
                 to: ends.destination,
+                host: source,
                 subflow: self.subflows_started,
                 sprayed: routes.sprayed,
                 captured,
@@ -154,6 +159,7 @@ impl<P: Ports> Simulation<'_, P> {
             let departure = Departure {
                 route: routes.back,
                 to: ends.source,
+                host: destination,
                 captured: false,
                 ..departure
             };

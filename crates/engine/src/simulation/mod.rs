@@ -15,14 +15,14 @@ mod traffic;
 use crate::agenda::{Act, Agenda, Reactions, Whose};
 use crate::build;
 use crate::capacity::Capacity;
-use crate::division::{self, Cut};
+use crate::division::{self, Cut, Execution};
 use crate::ended::EndedFlows;
 use crate::finishes::Finishes;
 use crate::flows::SubflowRow;
 use crate::into_host::{IntoHost, into_hosts};
 use crate::map::LinkMap;
 use crate::paths::PathList;
-use crate::progress::Progress;
+use crate::progress::{Progress, thread_cpu};
 use crate::recovery::Recoveries;
 use crate::region::Report;
 use crate::regions::{Errand, Progressed, Regions};
@@ -66,30 +66,40 @@ impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    run_in_regions(plan, progress, &Cut::NOWHERE, 1)
+    run_as(plan, progress, &Execution::PLAIN)
 }
 
-/// The same with the fabric in regions, on up to this many threads. The results are the same.
-pub fn run_in_regions(
+/// The same on up to this many threads: no more than are worth it in this fabric. The results are the same.
+pub fn run_on_threads(
     plan: &Plan,
     progress: &Progress,
-    cut: &Cut,
     threads: usize,
 ) -> Result<Output, RunError> {
+    let threads = threads.min(division::most_threads(plan));
+    let execution = Execution {
+        cut: Cut::Into(threads as u8),
+        threads,
+        ..Execution::PLAIN
+    };
+    run_as(plan, progress, &execution)
+}
+
+/// The same, carried out in this way. The results are the same.
+pub fn run_as(plan: &Plan, progress: &Progress, execution: &Execution) -> Result<Output, RunError> {
     if build::explicit(plan).is_some() {
-        Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress, cut)?.run(threads)
+        Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress, execution)?.run(execution.threads)
     } else {
-        Simulation::<FifoPorts>::new(plan, progress, cut)?.run(threads)
+        Simulation::<FifoPorts>::new(plan, progress, execution)?.run(execution.threads)
     }
 }
 
 /// The same in one region with an event at every departure: slower, for comparison.
 pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    let cut = &Cut::NOWHERE;
+    let execution = &Execution::PLAIN;
     if build::explicit(plan).is_some() {
-        Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress, cut)?.run(1)
+        Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress, execution)?.run(1)
     } else {
-        Simulation::<DeparturePorts<NoAgent>>::new(plan, progress, cut)?.run(1)
+        Simulation::<DeparturePorts<NoAgent>>::new(plan, progress, execution)?.run(1)
     }
 }
 
@@ -151,7 +161,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
     fn new(
         plan: &'p Plan,
         progress: &'p Progress,
-        cut: &Cut,
+        execution: &Execution,
     ) -> Result<Simulation<'p, P>, RunError> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let router = routing.intact();
@@ -163,7 +173,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             Some(Sampling::OnChange) | None => None,
         };
         let reactions = Reactions::new(plan);
-        let regions = division::regions(plan, router, reactions, cut);
+        let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
             regions,
             handled_before: Time::ZERO,
@@ -234,8 +244,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let rounds = Rounds::new(threads - 1);
         pool.in_place_scope(|scope| {
             for follower in 0..threads - 1 {
-                let rounds = &rounds;
-                scope.spawn(move |_| rounds.follow(follower, Errand::carry_out));
+                let (rounds, progress) = (&rounds, self.progress);
+                scope.spawn(move |_| {
+                    rounds.follow(follower, Errand::carry_out);
+                    progress.add_other_cpu(thread_cpu());
+                });
             }
             self.run_to_the_end(&mut Some(rounds.lead()))
         })
@@ -283,7 +296,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             }
             self.regions.take_in();
             let agenda = self.agenda.next();
-            if control.min(agenda) == Time::MAX && self.regions.next_due() == Time::MAX {
+            if control.min(agenda) == Time::MAX && self.regions.nothing_before() == Time::MAX {
                 self.handled_before = self.regions.now() + Time::from_picos(1);
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.workload.active.is_empty() && self.workload.pending == 0;
@@ -331,27 +344,32 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Handles what happens to packets, up to the limit or a part of the way.
     fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
-        let lookahead = self.regions.lookahead();
-        if lookahead == Time::MAX {
-            return self
-                .regions
-                .run_alone(self.handled_before, self.limit, until_look);
-        }
-        let from = self.regions.skip(self.handled_before, self.limit);
-        let end = self.limit.min(from.saturating_add(lookahead));
+        let from = if self.regions.is_one() {
+            let due = self.regions.nothing_before();
+            due.max(self.handled_before).min(self.limit)
+        } else {
+            self.regions.skip(self.handled_before, self.limit)
+        };
+        let end = self.limit.min(self.regions.end_of_window(from));
         // What is reported from within the window must not be due within it.
-        let end = end.min(
+        let safe = end.min(
             self.earliest_finish(from, end)
                 .saturating_add(self.reactions.to_flows),
         );
-        self.regions.run_window(end, until_look, lead)
+        if !self.regions.is_one() {
+            self.regions.run_window(from, safe, until_look, lead)
+        } else if self.regions.first().is_by_node(from, safe) {
+            self.regions.run_by_node(from, safe, until_look)
+        } else {
+            self.regions.run_alone(from, end, until_look)
+        }
     }
 
     /// No flow finishes before this time, or before `horizon`, whichever is earlier. Everything before `from` has
     /// happened.
     fn earliest_finish(&mut self, from: Time, horizon: Time) -> Time {
         let (regions, workload) = (&self.regions, &self.workload);
-        let earliest = self.finishes.earliest(horizon, |number| {
+        let earliest = self.finishes.earliest(from, horizon, |number| {
             let flow = &workload.flows[number as usize];
             let halves = flow.halves.filter(|_| flow.end.is_none())?;
             if flow.stopped {

@@ -4,7 +4,7 @@ use super::folder;
 use super::properties::{self, Broken};
 use super::scenario;
 use pathweave_engine::{
-    Cut, Output, Progress, RunError, run, run_in_regions, run_with_departure_ports,
+    Cut, Execution, Output, Progress, RunError, Turns, run, run_as, run_with_departure_ports,
 };
 use pathweave_random::Stream;
 use pathweave_scenario::{Plan, Variant};
@@ -123,11 +123,9 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
         &again,
         "the same scenario gives other results when run again",
     )?;
-    let (cut, threads) = random_cut(&plan);
-    let divided = simulate(&plan, |plan, progress| {
-        run_in_regions(plan, progress, &cut, threads)
-    })?;
-    let what = format!("the results depend on regions and threads: {cut:?} {threads}");
+    let execution = random_execution(&plan);
+    let divided = simulate(&plan, |plan, progress| run_as(plan, progress, &execution))?;
+    let what = format!("the results depend on how the plan is carried out: {execution:?}");
     properties::same(&first, &divided, &what)?;
     // A port that acts at every departure is for plain queues alone.
     let has_agents = plan
@@ -141,17 +139,25 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Every node in a region drawn at random, or the regions that the engine would choose; and a number of threads.
-fn random_cut(plan: &Plan) -> (Cut, usize) {
+/// Every node in a region drawn at random, or the regions that the engine would choose; nodes that have their turns in
+/// windows, mostly; and a number of threads.
+fn random_execution(plan: &Plan) -> Execution {
     let mut stream = Stream::new(plan.seed, "random cut", 0);
-    let regions = stream.between(2, 8) as u8;
+    let regions = stream.between(1, 8) as u8;
     let threads = [1, 2, 3, 8][stream.below(4) as usize];
-    if stream.below(3) == 0 {
-        return (Cut::Into(regions), threads);
+    let turns = [Turns::ByNode, Turns::ByNode, Turns::ByTime][stream.below(3) as usize];
+    let cut = if stream.below(3) == 0 {
+        Cut::Into(regions)
+    } else {
+        let nodes = plan.fabric.nodes.iter();
+        let drawn = nodes.map(|_| stream.below(u64::from(regions)) as u8);
+        Cut::At(drawn.collect())
+    };
+    Execution {
+        cut,
+        turns,
+        threads,
     }
-    let nodes = plan.fabric.nodes.iter();
-    let drawn = nodes.map(|_| stream.below(u64::from(regions)) as u8);
-    (Cut::At(drawn.collect()), threads)
 }
 
 /// Runs a plan unless it takes too long; a panic is a failure like others.

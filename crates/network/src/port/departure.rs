@@ -2,6 +2,7 @@
 
 use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
+use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
@@ -272,7 +273,10 @@ impl<A: Agent> DeparturePort<A> {
         let on_wire = self.wire.drain(..).map(|on_wire| on_wire.header);
         let in_service = self.in_service.take().map(|served| served.header);
         let waiting = self.waiting.drain(..).map(|waiting| waiting.header);
-        let purged = Purged(on_wire.chain(in_service).chain(waiting).collect());
+        let purged = Purged {
+            elsewhere: Vec::new(),
+            lost: on_wire.chain(in_service).chain(waiting).collect(),
+        };
         self.waiting_bytes = 0;
         self.up = false;
         purged
@@ -301,6 +305,7 @@ impl<A: Agent> DeparturePorts<A> {
 
 impl<A: Agent> Ports for DeparturePorts<A> {
     type Label = A::Label;
+    const KNOW_ARRIVALS: bool = false;
 
     fn new(
         links: &[LinkSetup],
@@ -359,7 +364,49 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         self.at_mut(port).deliver(events)
     }
 
-    fn hand_over(&mut self, _now: Time, _each: impl FnMut(PortId, Time, Header, A::Label)) {
+    fn deliver_all<E: LinkEvents>(
+        &mut self,
+        _port: PortId,
+        _window: (Time, Time),
+        _arrivals: &mut Arrivals,
+        _events: &mut E,
+    ) {
+        unreachable!("departure ports run event by event")
+    }
+
+    fn held_by(&self, _port: PortId, _held: Held) -> bool {
+        unreachable!("departure ports run event by event")
+    }
+
+    fn held(&self, _held: Held) -> (Header, A::Label) {
+        unreachable!("departure ports run event by event")
+    }
+
+    fn hand_over(
+        &mut self,
+        _now: Time,
+        _sent: impl FnMut(PortId, Time, Header, A::Label),
+        _arrived: impl FnMut(PortId, Time, Header),
+    ) {
+        unreachable!("departure ports run in one region")
+    }
+
+    fn next_to_leave(&self) -> Time {
+        Time::MAX
+    }
+
+    fn handed_over(&self) -> u64 {
+        0
+    }
+
+    fn receive<E: LinkEvents>(
+        &mut self,
+        _inlet: PortId,
+        _departure: Time,
+        _header: Header,
+        _label: A::Label,
+        _events: &mut E,
+    ) {
         unreachable!("departure ports run in one region")
     }
 

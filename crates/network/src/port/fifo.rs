@@ -3,6 +3,7 @@
 use super::rings::{Entry, Ring, Rings};
 use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
+use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
@@ -27,13 +28,21 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     cold: Box<[Cold<A>]>,
     rings: Rings<A::Label>,
     arrivals: ArrivalCounts,
-    /// Ports of links to other regions that have packets which were not handed over.
-    leaving: Vec<PortId>,
+    /// Ports of links to other regions that hold packets.
+    leaving: Vec<Leaving>,
     /// Of each node.
     memories: Vec<Option<NodeMemory>>,
 }
 
-/// What every packet touches of a port: one cache line.
+/// A port of a link to another region that holds packets.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    port: PortId,
+    /// The first entry of its ring that was not handed over to the region at the link's end.
+    handed_over: u32,
+}
+
+/// What every packet touches of a port: one cache line. Of an inlet there is only the wire.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Hot {
@@ -51,6 +60,7 @@ struct Hot {
     /// Times that packets waited, in picoseconds, that [`Cold`] does not count yet.
     waited: u64,
     ring: Ring,
+    /// The first port of the node at the link's end, or [`PortId::ELSEWHERE`].
     far: PortId,
     /// [`Admission::taken_below`]; zero where every packet needs more than a place in the queue.
     taken_below: [u16; 2],
@@ -73,10 +83,6 @@ struct Cold<A> {
     released: u32,
     /// Bytes from there on.
     held_bytes: u64,
-    /// First entry that was not handed over to the region at the link's end, where that is another.
-    handed_over: u32,
-    /// Whether the port stands in [`FifoPorts::leaving`].
-    is_leaving: bool,
     /// The node whose memory is shared.
     memory: Option<u32>,
     /// The `head` up to which `statistics` counts.
@@ -149,32 +155,45 @@ impl Hot {
         bytes
     }
 
-    /// A packet takes its place in the queue.
+    /// A packet takes its place in the queue. Returns whether [`Hot::waited`] has to be counted.
     #[inline(always)]
     fn join<L: Copy + Default, E: LinkEvents>(
         &mut self,
         rings: &mut Rings<L>,
+        leaving: &mut Vec<Leaving>,
         port: PortId,
         now: Time,
-        header: Header,
-        label: L,
+        (header, label): (Header, L),
         events: &mut E,
-    ) {
+    ) -> bool {
         let start = self.free_at.max(now);
         let departure = start + self.serialisation.time(header.size());
         self.free_at = departure;
         self.waited += (start - now).as_picos();
+        if self.push(rings, Entry { departure, header }, label) {
+            if self.far == PortId::ELSEWHERE {
+                let handed_over = self.head;
+                leaving.push(Leaving { port, handed_over });
+            } else {
+                events.schedule(port, LinkEvent::Arrival, departure + self.delay);
+            }
+        }
+        (self.waited as i64) < 0
+    }
+
+    /// Puts a packet into the ring. Returns whether it is the first one.
+    #[inline(always)]
+    fn push<L: Copy + Default>(&mut self, rings: &mut Rings<L>, entry: Entry, label: L) -> bool {
         let (head, tail) = (self.head, self.tail);
         self.tail = tail.wrapping_add(1);
-        if head == tail {
-            events.schedule(port, LinkEvent::Arrival, departure + self.delay);
-        } else if tail.wrapping_sub(head) == self.ring.room() {
+        if tail.wrapping_sub(head) == self.ring.room() {
             self.ring = rings.grow(self.ring, head, tail);
         }
-        *rings.get_mut(self.ring, tail) = Entry { departure, header };
+        *rings.get_mut(self.ring, tail) = entry;
         if size_of::<L>() != 0 {
             *rings.label_mut(self.ring, tail) = label;
         }
+        head == tail
     }
 }
 
@@ -231,7 +250,6 @@ impl<A: Agent> FifoPorts<A> {
             }
         }
         let size = header.size();
-        let tail = hot.tail;
         if cold.follows_service {
             let backlog = Backlog {
                 packets: waiting.packets,
@@ -241,39 +259,28 @@ impl<A: Agent> FifoPorts<A> {
             if in_port == 0 {
                 let backlog = Backlog::default();
                 cold.agent.on_service(now, size, &mut label, backlog);
-                cold.begun = tail.wrapping_add(1);
+                cold.begun = hot.tail.wrapping_add(1);
             } else {
                 cold.waiting_bytes += u32::from(size);
             }
         }
-        hot.join(&mut self.rings, port, now, header, label, events);
         if let Some(memory) = memory {
             memory.buffer.take(size);
             cold.held_bytes += u64::from(size);
         }
-        self.after_joining(port);
-        true
-    }
-
-    #[inline(always)]
-    fn after_joining(&mut self, port: PortId) {
-        let hot = &self.hot[port.0 as usize];
-        let (many_waited, leaves) = ((hot.waited as i64) < 0, hot.far == PortId::ELSEWHERE);
-        if many_waited {
+        let hot = &mut self.hot[place];
+        let counts = hot.join(
+            &mut self.rings,
+            &mut self.leaving,
+            port,
+            now,
+            (header, label),
+            events,
+        );
+        if counts {
             self.count(port);
         }
-        if leaves {
-            self.note_leaving(port);
-        }
-    }
-
-    #[inline(never)]
-    fn note_leaving(&mut self, port: PortId) {
-        let cold = &mut self.cold[port.0 as usize];
-        if !cold.is_leaving {
-            cold.is_leaving = true;
-            self.leaving.push(port);
-        }
+        true
     }
 
     /// Works off the beginnings of transmissions before a time.
@@ -392,10 +399,9 @@ impl<A: Agent> FifoPorts<A> {
     }
 
     #[cfg(feature = "checks")]
-    fn check_taken(&self, port: PortId, packets: u32, header: &Header) {
+    fn check_taken(cold: &Cold<A>, port: PortId, packets: u32, header: &Header) {
         // Where it is simply taken no rule asks for bytes.
         let waiting = Waiting { packets, bytes: 0 };
-        let cold = &self.cold[port.0 as usize];
         assert!(
             cold.up && !cold.follows_service,
             "check: port {port:?} takes a packet without looking"
@@ -418,6 +424,7 @@ fn rings_size<L: Copy + Default>(rings: &Rings<L>, ring: Ring, position: u32) ->
 
 impl<A: Agent> Ports for FifoPorts<A> {
     type Label = A::Label;
+    const KNOW_ARRIVALS: bool = true;
 
     fn new(
         links: &[LinkSetup],
@@ -426,21 +433,25 @@ impl<A: Agent> Ports for FifoPorts<A> {
         stream: impl Fn(u32) -> Stream,
     ) -> FifoPorts<A> {
         let memories = memories(links, places);
-        let setups = places.links().iter();
-        let cold: Box<[Cold<A>]> = setups
-            .map(|&link| {
+        let here = |port: PortId| port.0 < places.count();
+        let setups = || {
+            let all = places.links().iter().chain(places.inlets());
+            (0..).map(PortId).zip(all.copied())
+        };
+        let cold: Box<[Cold<A>]> = setups()
+            .map(|(port, link)| {
                 let setup = &links[link as usize];
                 let admission = Admission::new(&setup.queue, stream(link));
+                let buffer = setup.buffer.filter(|_| here(port));
+                let acts = A::ACTS || buffer.is_some() || admission.counts_bytes();
                 Cold {
                     up: true,
-                    follows_service: A::ACTS || setup.buffer.is_some() || admission.counts_bytes(),
+                    follows_service: here(port) && acts,
                     begun: 0,
                     waiting_bytes: 0,
                     released: 0,
                     held_bytes: 0,
-                    handed_over: 0,
-                    is_leaving: false,
-                    memory: setup.buffer.map(|_| setup.from),
+                    memory: buffer.map(|_| setup.from),
                     counted: 0,
                     rate: setup.rate,
                     admission,
@@ -450,8 +461,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 }
             })
             .collect();
-        let setups = (0..).map(PortId).zip(places.links());
-        let hot = setups.map(|(port, &link)| {
+        let hot = setups().map(|(port, link)| {
             let setup = &links[link as usize];
             Hot {
                 head: 0,
@@ -469,7 +479,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
         });
         FifoPorts {
             hot: hot.collect(),
-            rings: Rings::new(places.count()),
+            rings: Rings::new(places.count() + places.inlets().len() as u32),
             arrivals: ArrivalCounts::new(counted, links, places),
             leaving: Vec::new(),
             memories,
@@ -497,11 +507,19 @@ impl<A: Agent> Ports for FifoPorts<A> {
             }
             self.arrivals.add(port, waiting, now);
             #[cfg(feature = "checks")]
-            self.check_taken(port, waiting, &header);
+            Self::check_taken(&self.cold[port.0 as usize], port, waiting, &header);
         }
-        let hot = &mut self.hot[port.0 as usize];
-        hot.join(&mut self.rings, port, now, header, label, events);
-        self.after_joining(port);
+        let counts = hot.join(
+            &mut self.rings,
+            &mut self.leaving,
+            port,
+            now,
+            (header, label),
+            events,
+        );
+        if counts {
+            self.count(port);
+        }
         true
     }
 
@@ -522,11 +540,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
         let hot = &mut self.hot[port.0 as usize];
         let head = hot.head;
         let header = self.rings.get(hot.ring, head).header;
-        let label = if size_of::<A::Label>() == 0 {
-            A::Label::default()
-        } else {
-            *self.rings.label_mut(hot.ring, head)
-        };
+        let label = self.rings.label(hot.ring, head);
         let next = head.wrapping_add(1);
         hot.head = next;
         if next != hot.tail {
@@ -541,32 +555,122 @@ impl<A: Agent> Ports for FifoPorts<A> {
         Delivered { header, label, far }
     }
 
-    fn hand_over(&mut self, now: Time, mut each: impl FnMut(PortId, Time, Header, A::Label)) {
+    #[inline(always)]
+    fn deliver_all<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        (from, before): (Time, Time),
+        arrivals: &mut Arrivals,
+        events: &mut E,
+    ) {
+        if A::ACTS {
+            // All that arrive have left before the window: their labels are those of their transmissions.
+            self.follow_service(port, from);
+        }
+        let hot = &mut self.hot[port.0 as usize];
+        arrivals.far = hot.far;
+        let mut head = hot.head;
+        let mut bytes = 0;
+        while head != hot.tail {
+            let held = self.rings.held(hot.ring, head);
+            let entry = self.rings.at(held);
+            let arrival = entry.departure + hot.delay;
+            if arrival >= before {
+                events.schedule(port, LinkEvent::Arrival, arrival);
+                break;
+            }
+            arrivals.add(arrival, held);
+            bytes += u32::from(entry.header.size());
+            head = head.wrapping_add(1);
+        }
+        hot.head = head;
+        hot.delivered_bytes += bytes;
+        if (hot.delivered_bytes as i32) < 0 {
+            self.count(port);
+        }
+    }
+
+    fn held_by(&self, port: PortId, held: Held) -> bool {
+        self.hot[port.0 as usize].ring.holds(held)
+    }
+
+    #[inline(always)]
+    fn held(&self, held: Held) -> (Header, A::Label) {
+        (self.rings.at(held).header, self.rings.label_at(held))
+    }
+
+    fn hand_over(
+        &mut self,
+        now: Time,
+        mut sent: impl FnMut(PortId, Time, Header, A::Label),
+        mut arrived: impl FnMut(PortId, Time, Header),
+    ) {
         let mut leaving = std::mem::take(&mut self.leaving);
-        leaving.retain(|&port| {
+        leaving.retain_mut(|Leaving { port, handed_over }| {
+            let port = *port;
             if A::ACTS {
                 // What leaves has its label when its transmission begins.
                 self.follow_service(port, now);
             }
-            let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
-            while cold.handed_over != hot.tail {
-                let Entry { departure, header } = *self.rings.get(hot.ring, cold.handed_over);
+            let hot = &mut self.hot[port.0 as usize];
+            while *handed_over != hot.tail {
+                let Entry { departure, header } = *self.rings.get(hot.ring, *handed_over);
                 if departure >= now {
-                    return true;
+                    break;
                 }
-                let arrival = departure + hot.delay;
-                let label = if size_of::<A::Label>() == 0 {
-                    A::Label::default()
-                } else {
-                    *self.rings.label_mut(hot.ring, cold.handed_over)
-                };
-                each(port, arrival, header, label);
-                cold.handed_over = cold.handed_over.wrapping_add(1);
+                let label = self.rings.label(hot.ring, *handed_over);
+                sent(port, departure, header, label);
+                *handed_over = handed_over.wrapping_add(1);
             }
-            cold.is_leaving = false;
-            false
+            while hot.head != *handed_over {
+                let Entry { departure, header } = *self.rings.get(hot.ring, hot.head);
+                let arrival = departure + hot.delay;
+                if arrival >= now {
+                    break;
+                }
+                arrived(port, arrival, header);
+                hot.head = hot.head.wrapping_add(1);
+                hot.delivered_bytes += u32::from(header.size());
+            }
+            let holds_packets = hot.head != hot.tail;
+            if (hot.delivered_bytes as i32) < 0 {
+                self.count(port);
+            }
+            holds_packets
         });
         self.leaving = leaving;
+    }
+
+    fn next_to_leave(&self) -> Time {
+        let next = self.leaving.iter().filter_map(|leaving| {
+            let hot = &self.hot[leaving.port.0 as usize];
+            let entry = self.rings.get(hot.ring, leaving.handed_over);
+            (leaving.handed_over != hot.tail).then_some(entry.departure)
+        });
+        next.min().unwrap_or(Time::MAX)
+    }
+
+    fn handed_over(&self) -> u64 {
+        let each = self.leaving.iter().map(|leaving| {
+            let hot = &self.hot[leaving.port.0 as usize];
+            u64::from(leaving.handed_over.wrapping_sub(hot.head))
+        });
+        each.sum()
+    }
+
+    #[inline(always)]
+    fn receive<E: LinkEvents>(
+        &mut self,
+        inlet: PortId,
+        departure: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) {
+        let hot = &mut self.hot[inlet.0 as usize];
+        if hot.push(&mut self.rings, Entry { departure, header }, label) {
+            events.schedule(inlet, LinkEvent::Arrival, departure + hot.delay);
+        }
     }
 
     fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
@@ -582,9 +686,9 @@ impl<A: Agent> Ports for FifoPorts<A> {
             let mut nexts = [PortId(0); AT_ONCE];
             for ((&port, next), (ring, head)) in ports.iter().zip(&mut nexts).zip(firsts) {
                 let header = self.rings.get(ring, head).header;
-                let far = self.hot[port.0 as usize].far;
+                let Hot { far, tail, .. } = self.hot[port.0 as usize];
                 *next = match header.path.step().0 {
-                    _ if far == PortId::ELSEWHERE => port,
+                    _ if head == tail => port,
                     Step::Port(next) => PortId(far.0 + next),
                     Step::End => {
                         at_hosts.push(header);
@@ -623,7 +727,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             }
             hot.free_at = departure;
             cold.statistics.waited += hot.still_to_wait(&self.rings, now);
-            if hot.head == hot.served {
+            if hot.head == hot.served && hot.far != PortId::ELSEWHERE {
                 events.cancel(port, LinkEvent::Arrival, first + hot.delay);
                 let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
                 events.schedule(port, LinkEvent::Arrival, at);
@@ -655,15 +759,26 @@ impl<A: Agent> Ports for FifoPorts<A> {
         cold.statistics.lost_in_flight += u64::from(hot.served.wrapping_sub(hot.head));
         cold.statistics.lost_in_service += unserved.min(1);
         cold.statistics.lost_waiting += unserved.saturating_sub(1);
-        if hot.head != hot.tail {
-            let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
-            events.cancel(port, LinkEvent::Arrival, at);
+        let mut handed_over = hot.head;
+        if hot.far != PortId::ELSEWHERE {
+            if hot.head != hot.tail {
+                let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
+                events.cancel(port, LinkEvent::Arrival, at);
+            }
+        } else if let Some(place) = self.leaving.iter().position(|other| other.port == port) {
+            handed_over = self.leaving.swap_remove(place).handed_over;
         }
-        let mut purged = Purged::default();
-        while hot.head != hot.tail {
-            purged.0.push(self.rings.get(hot.ring, hot.head).header);
-            hot.head = hot.head.wrapping_add(1);
-        }
+        let (ring, rings) = (hot.ring, &self.rings);
+        let headers = |from: u32, to: u32| {
+            let entries = 0..to.wrapping_sub(from);
+            let entries = entries.map(|place| rings.get(ring, from.wrapping_add(place)));
+            entries.map(|entry| entry.header).collect()
+        };
+        let purged = Purged {
+            elsewhere: headers(hot.head, handed_over),
+            lost: headers(handed_over, hot.tail),
+        };
+        hot.head = hot.tail;
         hot.served = hot.tail;
         hot.free_at = now;
         hot.taken_below = [0; 2];
@@ -672,7 +787,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
         cold.begun = hot.tail;
         cold.waiting_bytes = 0;
         cold.released = hot.tail;
-        cold.handed_over = hot.tail;
         let held = cold.held_bytes;
         self.give_back(port, held);
         purged

@@ -8,6 +8,7 @@ pub use departure::DeparturePorts;
 pub use fifo::FifoPorts;
 
 use crate::agent::{AgentStatistics, PacketLabel};
+use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{QueueHistogram, QueuesCounted};
 use crate::network::LinkSetup;
 use crate::packet::Header;
@@ -37,9 +38,22 @@ pub trait LinkEvents {
     fn cancel(&mut self, port: PortId, event: LinkEvent, at: Time);
 }
 
-/// Packets that a failing link lost.
+/// Packets that a failing link lost, the first sent first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Purged(pub Vec<Header>);
+pub struct Purged {
+    /// Those that other regions have, which were sent before the rest.
+    pub elsewhere: Vec<Header>,
+    /// The rest.
+    pub lost: Vec<Header>,
+}
+
+impl Purged {
+    /// All of them.
+    #[cfg(feature = "checks")]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Header> {
+        self.elsewhere.iter().chain(&self.lost)
+    }
+}
 
 /// A packet at the far end of its link.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +76,11 @@ pub trait Ports {
     /// What they read and write of packets besides their headers.
     type Label: PacketLabel;
 
-    /// The ports of these links, at these places. `stream` gives the randomness of each link, by its number.
+    /// Whether they can say of all packets of a window when they arrive, before any of it has happened.
+    const KNOW_ARRIVALS: bool;
+
+    /// The ports of these links, and the inlets, at these places. `stream` gives the randomness of each link, by its
+    /// number.
     fn new(
         links: &[LinkSetup],
         places: &Places,
@@ -92,13 +110,52 @@ pub trait Ports {
         events: &mut E,
     ) -> Delivered<Self::Label>;
 
-    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out:
-    /// `each` gets them with their ports and times of arrival, for each port in their order. Everything before `now`
-    /// has happened, and nothing from then on.
-    fn hand_over(&mut self, now: Time, each: impl FnMut(PortId, Time, Header, Self::Label));
+    /// Adds all packets that arrive before a time at the end of a port's link to those that arrive there, and schedules
+    /// the arrival of the next one. Everything before the window has happened, and the time is no later than the link's
+    /// delay after its beginning.
+    fn deliver_all<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+        events: &mut E,
+    );
 
-    /// Packets arrive soon at the ends of these links: what they need on their way is fetched from memory. Adds the
-    /// headers of those that come to their hosts. Changes nothing.
+    /// A packet of [`Ports::deliver_all`], before anything is enqueued at a port from which it came.
+    fn held(&self, held: Held) -> (Header, Self::Label);
+
+    /// Whether a packet of [`Ports::deliver_all`] has come from this port.
+    fn held_by(&self, port: PortId, held: Held) -> bool;
+
+    /// Ports of links to other regions schedule no arrivals. Instead everything before `now` has happened, and nothing
+    /// from then on: `sent` gets the packets that have been sent since this was last asked, with their ports and times
+    /// of departure, and `arrived` those that have arrived, with their times of arrival; for each port in their order.
+    fn hand_over(
+        &mut self,
+        now: Time,
+        sent: impl FnMut(PortId, Time, Header, Self::Label),
+        arrived: impl FnMut(PortId, Time, Header),
+    );
+
+    /// When `sent` will have the next packet of [`Ports::hand_over`]; `Time::MAX` if ports of links to other regions
+    /// hold nothing.
+    fn next_to_leave(&self) -> Time;
+
+    /// Packets of which `sent` was told in [`Ports::hand_over`], and `arrived` was not.
+    fn handed_over(&self) -> u64;
+
+    /// A packet that another region has sent will arrive at an inlet.
+    fn receive<E: LinkEvents>(
+        &mut self,
+        inlet: PortId,
+        departure: Time,
+        header: Header,
+        label: Self::Label,
+        events: &mut E,
+    );
+
+    /// The packets that arrive next at the ends of these links, if there are any: what they need on their way is fetched
+    /// from memory. Adds the headers of those that come to their hosts. Changes nothing.
     fn look_ahead(&self, _ports: &[PortId], _at_hosts: &mut Vec<Header>) {}
 
     /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
@@ -110,7 +167,7 @@ pub trait Ports {
     /// Whether a link loses every packet.
     fn loses_all(&self, port: PortId) -> bool;
 
-    /// A link goes down: everything waiting, in service and on the wire is lost.
+    /// A link goes down: everything waiting, in service and on the wire is lost. At an inlet what is to arrive is lost.
     fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged;
 
     /// A link comes back, empty.

@@ -1,5 +1,6 @@
 //! The queues of all ports in one piece of memory.
 
+use crate::arrivals::Held;
 use crate::packet::Header;
 use pathweave_units::Time;
 
@@ -24,6 +25,10 @@ impl Ring {
     #[inline(always)]
     pub fn room(self) -> u32 {
         self.mask + 1
+    }
+    /// Whether an entry is one of this ring's.
+    pub fn holds(self, Held(place): Held) -> bool {
+        place.wrapping_sub(self.place) <= self.mask
     }
     #[inline(always)]
     fn place(self, position: u32) -> usize {
@@ -62,6 +67,25 @@ impl<L: Copy + Default> Rings<L> {
         }
     }
 
+    /// Where an entry is.
+    #[inline(always)]
+    pub fn held(&self, ring: Ring, position: u32) -> Held {
+        Held(ring.place(position) as u32)
+    }
+
+    #[inline(always)]
+    pub fn at(&self, Held(place): Held) -> &Entry {
+        &self.entries[place as usize]
+    }
+
+    #[inline(always)]
+    pub fn label_at(&self, Held(place): Held) -> L {
+        if size_of::<L>() == 0 {
+            return L::default();
+        }
+        self.labels[place as usize]
+    }
+
     #[inline(always)]
     pub fn get(&self, ring: Ring, position: u32) -> &Entry {
         &self.entries[ring.place(position)]
@@ -70,6 +94,14 @@ impl<L: Copy + Default> Rings<L> {
     #[inline(always)]
     pub fn get_mut(&mut self, ring: Ring, position: u32) -> &mut Entry {
         &mut self.entries[ring.place(position)]
+    }
+
+    #[inline(always)]
+    pub fn label(&self, ring: Ring, position: u32) -> L {
+        if size_of::<L>() == 0 {
+            return L::default();
+        }
+        self.labels[ring.place(position)]
     }
 
     #[inline(always)]

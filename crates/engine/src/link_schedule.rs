@@ -1,0 +1,123 @@
+//! When links are due: in a wheel, or in a calendar.
+
+use crate::calendar::Calendar;
+use crate::ranks::Ranks;
+use crate::wheel::Wheel;
+use pathweave_network::{LinkEvent, PortId};
+use pathweave_units::Time;
+
+/// A port whose turn has come, why, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DueLink {
+    pub at: Time,
+    pub port: PortId,
+    pub event: LinkEvent,
+}
+
+/// At most one time for each port and event, within a limited horizon.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkSchedule {
+    /// Puts all events in order, each at the same low price.
+    Wheel(Wheel),
+    /// Hands out the arrivals of a window node by node. To put them in order costs more than in a wheel. There are no
+    /// departures in it.
+    Calendar(Calendar),
+}
+
+use LinkSchedule::{Calendar as InCalendar, Wheel as InWheel};
+
+impl LinkSchedule {
+    /// The order of events at one time.
+    pub fn ranks(&self) -> &Ranks {
+        match self {
+            InWheel(wheel) => &wheel.ranks,
+            InCalendar(calendar) => &calendar.ranks,
+        }
+    }
+
+    /// Sets a time that is not set. Returns false if it is too far ahead, or too early.
+    #[inline(always)]
+    pub fn insert(&mut self, port: PortId, event: LinkEvent, at: Time) -> bool {
+        match self {
+            InWheel(wheel) => wheel.insert(wheel.slot(port, event), at),
+            InCalendar(calendar) => {
+                debug_assert_eq!(event, LinkEvent::Arrival);
+                calendar.insert(calendar.input_of(port), at)
+            }
+        }
+    }
+
+    /// Takes back a time that is set.
+    pub fn remove(&mut self, port: PortId, event: LinkEvent, at: Time) {
+        match self {
+            InWheel(wheel) => wheel.remove(wheel.slot(port, event), at),
+            InCalendar(calendar) => calendar.remove(calendar.input_of(port), at),
+        }
+    }
+
+    /// If nothing is left of what has been put in order, what comes next is, unless it begins at or after a time.
+    #[inline(always)]
+    pub fn turn(&mut self, before: Time) {
+        match self {
+            InWheel(wheel) => wheel.turn(before),
+            InCalendar(calendar) => calendar.turn(before),
+        }
+    }
+
+    /// Takes out the first of what has been put in order, if it is due before a time.
+    #[inline(always)]
+    pub fn pop_before(&mut self, limit: Time) -> Option<DueLink> {
+        match self {
+            InWheel(wheel) => wheel.pop_before(limit).map(|due| wheel.due_link(due)),
+            InCalendar(calendar) => calendar.pop_before(limit).map(|due| calendar.due_link(due)),
+        }
+    }
+
+    /// The first of what has been put in order.
+    pub fn first_due(&mut self) -> Option<DueLink> {
+        match self {
+            InWheel(wheel) => wheel.first_due().map(|due| wheel.due_link(due)),
+            InCalendar(calendar) => calendar.first_due().map(|due| calendar.due_link(due)),
+        }
+    }
+
+    /// The earliest time of all.
+    pub fn earliest(&self) -> Option<Time> {
+        match self {
+            InWheel(wheel) => wheel.earliest(),
+            InCalendar(calendar) => calendar.earliest(),
+        }
+    }
+
+    /// Nothing is due before this time; `None` if nothing is due at all.
+    pub fn nothing_before(&self) -> Option<Time> {
+        match self {
+            InWheel(wheel) => wheel.earliest(),
+            InCalendar(calendar) => calendar.nothing_before(),
+        }
+    }
+
+    /// Time has passed, and nothing is due before.
+    pub fn advance(&mut self, now: Time) {
+        match self {
+            InWheel(wheel) => wheel.advance(now),
+            InCalendar(calendar) => calendar.advance(now),
+        }
+    }
+
+    /// The calendar, where there is one.
+    pub fn calendar(&self) -> Option<&Calendar> {
+        match self {
+            InWheel(_) => None,
+            InCalendar(calendar) => Some(calendar),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn calendar_mut(&mut self) -> Option<&mut Calendar> {
+        match self {
+            InWheel(_) => None,
+            InCalendar(calendar) => Some(calendar),
+        }
+    }
+}

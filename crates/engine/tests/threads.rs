@@ -1,0 +1,189 @@
+//! Results are the same on any number of threads and in whatever order nodes have their turns.
+
+mod plans;
+
+use pathweave_engine::{
+    Cut, Execution, Output, Progress, Turns, most_threads, run_as, run_on_threads,
+};
+use pathweave_scenario::Plan;
+
+/// Enough events between two exchanges of regions that threads share them.
+fn plan(fabric: &str, rest: &str) -> Plan {
+    let text = format!(
+        r#"
+        [fabric]
+        kind = "fat-tree"
+        k = 4
+        rate = "10 Gbps"
+        delay = "10 us"
+        queue = {{ limit = 60, mark = {{ kind = "step", k = 20 }} }}
+        {fabric}
+        [transport]
+        minimum_rto = "200 us"
+        [stop]
+        at = "1 ms"
+        {rest}
+        "#
+    );
+    let scenario = pathweave_scenario::check(&text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    scenario.variants()[0].plan(1)
+}
+
+/// All that a run gives.
+fn everything(output: &Output) -> String {
+    let captures = output.captures.iter();
+    let captured: Vec<(&str, &[u8])> = captures
+        .map(|capture| (&*capture.name, &*capture.pcapng))
+        .collect();
+    format!(
+        "{} {:?} {:?} {:?} {captured:?}",
+        output.hash, output.counters, output.verdict, output.notes
+    )
+}
+
+/// Runs a plan on one thread, and holds the results on others against it.
+fn check(fabric: &str, rest: &str) -> Output {
+    let plan = plan(fabric, rest);
+    let alone = plans::run(&plan);
+    let expected = everything(&alone);
+    // Neighbours are in different regions as often as can be.
+    let nodes = 0..plan.fabric.nodes.len() as u32;
+    let scattered = Cut::At(nodes.map(|node| (node % 5) as u8).collect());
+    let cuts = [
+        (1, Cut::NOWHERE),
+        (2, Cut::Into(2)),
+        (3, Cut::Into(3)),
+        (8, Cut::Into(8)),
+        (2, Cut::Into(5)),
+        (3, scattered),
+    ];
+    for (threads, cut) in cuts {
+        for turns in [Turns::ByTime, Turns::ByNode] {
+            let cut = cut.clone();
+            let execution = Execution {
+                cut,
+                turns,
+                threads,
+            };
+            let output = run_as(&plan, &Progress::default(), &execution);
+            let output = output.expect("a run without defects");
+            assert!(everything(&output) == expected, "{execution:?} differs");
+        }
+    }
+    alone
+}
+
+const LARGE: &str = r#"
+    [[traffic]]
+    name = "large"
+    pattern = "permutation"
+    rounds = 1
+    size = "unlimited"
+    controller = "xmp"
+    subflows = 4
+"#;
+
+#[test]
+fn with_failures_and_recording() {
+    let output = check(
+        "",
+        &format!(
+            r#"{LARGE}
+        [record]
+        windows = "on-change"
+        rtts = "50 us"
+        rates = "70 us"
+        queues = "30 us"
+        map = "100 us"
+        packets = ["large/3", "large/9"]
+        [[events]]
+        at = "300 us"
+        link = "agg0.0-core0.0"
+        down = true
+        [[events]]
+        at = "350 us"
+        link = "agg1.0-core0.1"
+        rate = "3 Gbps"
+        [[events]]
+        at = "500 us"
+        node = "core1.0"
+        down = true
+        [[events]]
+        at = "550 us"
+        link = "edge2.0-agg2.1"
+        loss = 0.02
+        [[events]]
+        at = "700 us"
+        link = "agg0.0-core0.0"
+        up = true
+        "#
+        ),
+    );
+    assert!(output.counters.lost_to_failures > 0 && output.counters.marked > 0);
+    assert!(output.captures.iter().all(|capture| capture.packets > 20));
+}
+
+#[test]
+fn with_closed_loops_and_jobs() {
+    let output = check(
+        "",
+        r#"
+        [[traffic]]
+        name = "random"
+        pattern = "random"
+        size = "10 KB"
+        controller = "lia"
+        subflows = 2
+        [[traffic]]
+        name = "jobs"
+        pattern = "incast"
+        jobs = 4
+        servers = 5
+        controller = "dctcp"
+        "#,
+    );
+    assert!(output.counters.flows_finished > 20);
+}
+
+#[test]
+fn with_sprayed_packets() {
+    let large = LARGE.replace("subflows = 4", "").replace("xmp", "cubic");
+    check("", &format!("{large}\n[routing]\nkind = \"spray\""));
+}
+
+#[test]
+fn with_shared_buffers() {
+    let output = check("shared_buffer = { size = \"100 KB\", alpha = 1 }", LARGE);
+    let refused = plans::table(&output, "buffers").integers("refused");
+    assert!(refused.iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn with_switches_that_take_part() {
+    for controller in ["decn", "xcp"] {
+        let large = LARGE.replace("xmp", controller);
+        check("", &large.replace("subflows = 4", ""));
+    }
+}
+
+#[test]
+fn with_switches_that_choose_routes() {
+    let output = check("", &format!("{LARGE}\n[routing]\nkind = \"fmp\""));
+    let messages = plans::table(&output, "fmp").integers("feedback_packets");
+    assert!(messages.iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn a_fabric_gets_no_more_threads_than_are_worth_it() {
+    let large = plan("", LARGE);
+    let most = most_threads(&large);
+    assert!((1..255).contains(&most));
+    let mut slow = plan("", LARGE);
+    for link in &mut slow.fabric.links {
+        link.rate = pathweave_units::Rate::from_mbps(100);
+    }
+    assert_eq!(most_threads(&slow), 1);
+    let output = run_on_threads(&large, &Progress::default(), 64).expect("a run without defects");
+    assert_eq!(everything(&output), everything(&plans::run(&large)));
+}

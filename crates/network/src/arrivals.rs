@@ -1,0 +1,181 @@
+//! What arrives at one node within a window.
+
+use crate::places::PortId;
+use pathweave_units::Time;
+
+/// Where a packet is kept that has come to the far end of its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held(pub(crate) u32);
+
+/// A packet that arrives: the time since the window began in the upper half, so that keys sort by time, and where it is
+/// kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u64);
+
+impl Key {
+    #[inline(always)]
+    fn new(offset: Time, Held(place): Held) -> Key {
+        Key(offset.as_picos() << 32 | u64::from(place))
+    }
+    #[inline(always)]
+    fn offset(self) -> Time {
+        Time::from_picos(self.0 >> 32)
+    }
+    #[inline(always)]
+    fn held(self) -> Held {
+        Held(self.0 as u32)
+    }
+}
+
+/// Packets that arrive at one node within a window, in their order once they are sorted.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    /// When the window begins.
+    from: Time,
+    /// The first port of the node.
+    pub(crate) far: PortId,
+    keys: Vec<Key>,
+    /// Those before have gone on.
+    next: usize,
+}
+
+impl Arrivals {
+    /// A window is no longer.
+    pub const LONGEST: Time = Time::from_picos(u32::MAX as u64);
+
+    /// None yet.
+    pub fn new() -> Arrivals {
+        Arrivals {
+            from: Time::ZERO,
+            far: PortId(0),
+            keys: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// A window begins.
+    pub fn begin(&mut self, from: Time) {
+        self.from = from;
+        self.clear();
+    }
+
+    /// The node's turn is over.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.next = 0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn add(&mut self, at: Time, held: Held) {
+        self.keys.push(Key::new(at - self.from, held));
+    }
+
+    /// Those that were not there before.
+    #[cfg(feature = "checks")]
+    pub(crate) fn since(&self, before: &Arrivals) -> impl Iterator<Item = (Time, Held)> {
+        let new = self.keys[before.keys.len()..].iter();
+        new.map(|key| (self.from + key.offset(), key.held()))
+    }
+
+    /// Number of packets.
+    pub fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// When the last one arrives, once they are sorted.
+    pub fn last(&self) -> Option<Time> {
+        self.keys.last().map(|key| self.from + key.offset())
+    }
+
+    /// The next one, if it arrives no later than this.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, latest: Time) -> Option<(Time, Held)> {
+        let &key = self.keys.get(self.next)?;
+        let at = self.from + key.offset();
+        if at > latest {
+            return None;
+        }
+        self.next += 1;
+        Some((at, key.held()))
+    }
+
+    /// Puts them into their order: by time, and by a rank where times are equal.
+    #[inline(always)]
+    pub fn sort(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
+        /// More are sorted by the library.
+        const FEW: usize = 40;
+        let keys = &mut *self.keys;
+        if keys.len() > FEW {
+            keys.sort_unstable();
+        } else {
+            // By insertion: those of one link are in order already.
+            for end in 1..keys.len() {
+                let key = keys[end];
+                let mut place = end;
+                while place > 0 && keys[place - 1] > key {
+                    keys[place] = keys[place - 1];
+                    place -= 1;
+                }
+                keys[place] = key;
+            }
+        }
+        let mut pairs = keys.windows(2);
+        if pairs.any(|pair| pair[0].offset() == pair[1].offset()) {
+            self.sort_equals(rank);
+        }
+    }
+
+    #[inline(never)]
+    fn sort_equals(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
+        let same = |one: &Key, other: &Key| one.offset() == other.offset();
+        for equals in self.keys.chunk_by_mut(same) {
+            if equals.len() > 1 {
+                equals.sort_by_cached_key(|key| rank(self.from + key.offset(), key.held()));
+            }
+        }
+    }
+}
+
+impl Default for Arrivals {
+    fn default() -> Arrivals {
+        Arrivals::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_come_by_time_and_then_by_rank() {
+        for count in [0u32, 1, 7, 40, 41, 300] {
+            let mut arrivals = Arrivals::new();
+            arrivals.begin(Time::from_picos(1000));
+            for place in 0..count {
+                let at = Time::from_picos(1000 + u64::from(place * 37 % 50));
+                arrivals.add(at, Held(place));
+            }
+            arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
+            let mut seen = Vec::new();
+            while let Some((at, Held(place))) = arrivals.next(Time::MAX) {
+                assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
+                seen.push((at, u32::MAX - place));
+            }
+            assert_eq!(seen.len(), count as usize);
+            assert!(seen.is_sorted(), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn later_ones_wait() {
+        let mut arrivals = Arrivals::new();
+        let at = Time::from_micros;
+        arrivals.begin(at(10));
+        arrivals.add(at(11), Held(1));
+        arrivals.add(at(12), Held(2));
+        assert_eq!(arrivals.next(at(11)), Some((at(11), Held(1))));
+        assert_eq!(arrivals.next(at(11)), None);
+        assert_eq!(arrivals.next(at(12)), Some((at(12), Held(2))));
+    }
+}
