@@ -46,6 +46,8 @@ class Output:
 
 
 class Run:
+    most_threads = 1
+
     def __init__(self, variant: Variant, seed: int) -> None:
         self._variant = variant
         self._seed = seed
@@ -117,7 +119,7 @@ class Variant:
     def flow(self, seed: int, solve: object) -> Output:
         raise RuntimeError("a made-up scenario has no traffic")
 
-    def prepare(self, seed: int) -> Run:
+    def prepare(self, seed: int, threads: int = 1) -> Run:
         return Run(self, seed)
 
 

@@ -19,6 +19,7 @@ import pytest
 
 import pathweave
 from conftest import environment
+from pathweave.core import core
 
 SCENARIO = """
 title = "A small fabric"
@@ -270,3 +271,44 @@ def test_command_is_installed() -> None:
     command = Path(sys.executable).with_name("pathweave")
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"pathweave \d+\.\d+\.\d+\S*\n", done.stdout)
+
+
+LARGE = """
+title = "A fabric that is worth several threads"
+
+[fabric]
+kind = "fat-tree"
+k = 8
+rate = "10 Gbps"
+delay = "10 us"
+queue = { limit = 100, mark = { kind = "step", k = 20 } }
+
+[[traffic]]
+name = "large"
+pattern = "permutation"
+rounds = 1
+size = "unlimited"
+controller = "xmp"
+subflows = 4
+
+[stop]
+at = "1 ms"
+"""
+
+
+def test_threads_change_nothing_but_the_time(tmp_path: Path) -> None:
+    scenario = tmp_path / "large.toml"
+    scenario.write_text(LARGE)
+    hashes: set[str] = set()
+    for threads in (1, 2, 3):
+        out = tmp_path / f"on-{threads}"
+        words = ["run", "large.toml", "--threads", str(threads), "--out", str(out)]
+        done = pathweave_command(tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+        (manifest,) = out.rglob("manifest.json")
+        hashes.add(json.loads(manifest.read_text())["results_hash"])
+        (timing,) = out.rglob("timing.json")
+        assert json.loads(timing.read_text())["cpu_s"] > 0
+    assert len(hashes) == 1
+    variant = core().load(str(scenario), None, [], [], None).variants[0]
+    assert variant.prepare(1).most_threads >= 3

@@ -19,6 +19,7 @@ from pathweave.estimating.beginning import begin
 from pathweave.estimating.estimate import Estimate, available_bytes, estimate_of, wall_s
 from pathweave.estimating.flowing import flowing
 from pathweave.results.read import find_runs
+from pathweave.running.cores import share
 from pathweave.running.session import Request, open_session
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -118,15 +119,15 @@ def test_a_long_run_is_announced_and_a_short_one_is_not(
     path = tmp_path / "long.toml"
     path.write_text(LONG)
     session = open_session(Request(path, seeds=2, root=tmp_path))
-    say_if_long(session, 2, until=False)
+    say_if_long(session, share(jobs=2), until=False)
     said = capsys.readouterr().err
     assert re.fullmatch(
         r"2 runs: about [0-9:]+ of wall time, 2 at a time, each [0-9.]+ MB\n", said
     ), said
-    say_if_long(session, 2, until=True)
+    say_if_long(session, share(jobs=2), until=True)
     assert capsys.readouterr().err.startswith("at most 2 runs: about ")
     short = open_session(Request(path, seeds=1, sets=("stop.at=1 ms",), root=tmp_path))
-    say_if_long(short, 2, until=False)
+    say_if_long(short, share(jobs=2), until=False)
     assert capsys.readouterr().err == ""
 
 
@@ -161,6 +162,10 @@ def test_map_leaves_an_interval_that_was_given(tmp_path: Path) -> None:
 
 def test_wall_time_is_shared_by_jobs_but_not_below_one_run() -> None:
     found = [Estimate("a", 3, 10.0, 1e6, 5e7), Estimate("b", 1, 30.0, 1e6, 5e7)]
-    assert wall_s(found, 1) == 60.0
-    assert wall_s(found, 64) >= 30.0
+    assert wall_s(found, share(jobs=1)) == 60.0
+    assert wall_s(found, share(jobs=64)) >= 30.0
+    large = [Estimate("a", 1, 10.0, 1e6, 5e7, most_threads=4)]
+    assert wall_s(large, share(jobs=1)) == 10.0
+    assert 2.5 < wall_s(large, share(threads=4)) < 5.0
+    assert wall_s(large, share(threads=8)) == wall_s(large, share(threads=4))
     assert available_bytes() > 1e6

@@ -14,8 +14,9 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
 from pathweave.results.read import find_runs
+from pathweave.running.cores import share
 from pathweave.running.quiet import Quiet
-from pathweave.running.session import Request, default_jobs, execute, open_session
+from pathweave.running.session import Request, execute, open_session
 from pathweave.running.texts import STDIN, open_text, to_toml
 from pathweave.running.until import MOST, parse_target, run_until
 
@@ -107,6 +108,7 @@ def run(
     only: Mapping[str, str] | None = None,
     out: str | os.PathLike[str] = layout.DEFAULT_ROOT,
     jobs: int | None = None,
+    threads: int | None = None,
     fresh: bool = False,
     progress: bool = True,
 ) -> Results:
@@ -126,6 +128,8 @@ def run(
         only: restrictions, as in `{"scheme": "XMP-4"}`.
         out: folder for results.
         jobs: how many runs at a time; all cores when None.
+        threads: threads for each run, as far as its fabric is large enough; when None, a run has
+            one with `jobs`, and runs share all cores without.
         fresh: run everything again.
         progress: show how far runs have come.
 
@@ -148,6 +152,8 @@ def run(
         ),
     )
 
+    cores = share(jobs, threads)
+
     def simulate(session: Session) -> Outcome:
         if progress and session.plan.missing:
             from pathweave.cli.console import messages
@@ -155,8 +161,8 @@ def run(
 
             shown = watch(messages(), len(session.plan.missing))
             with shown:
-                return execute(session, jobs or default_jobs(), shown)
-        return execute(session, jobs or default_jobs(), Quiet())
+                return execute(session, cores, shown)
+        return execute(session, cores, Quiet())
 
     if until:
         target = parse_target(until, session.plan.scenario.groups)

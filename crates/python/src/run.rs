@@ -1,7 +1,7 @@
 //! A run on a thread of its own, and what it gives back.
 
 use numpy::PyArray1;
-use pathweave_engine::{Column, Progress, RunError, Table, peak_rss_mb};
+use pathweave_engine::{Column, Progress, RunError, Table, most_threads, peak_rss_mb};
 use pathweave_scenario::Plan;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 enum State {
-    Prepared(Box<Plan>),
+    Prepared(Box<Plan>, usize),
     Running,
     Over(Result<Output, RunError>),
     Taken,
@@ -29,6 +29,9 @@ pub struct Run {
     state: Arc<Mutex<State>>,
     progress: Arc<Progress>,
     until_s: Option<f64>,
+    /// Threads that are worth it.
+    #[pyo3(get)]
+    most_threads: usize,
 }
 
 fn thread_cpu_seconds() -> f64 {
@@ -36,24 +39,27 @@ fn thread_cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Runs a plan; a panic becomes a failed run that says so.
-fn simulate(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    let run = || pathweave_engine::run(plan, progress);
-    Output::measured(|| {
+/// Runs a plan on this many threads; a panic becomes a failed run that says so.
+fn simulate(plan: &Plan, progress: &Progress, threads: usize) -> Result<Output, RunError> {
+    let run = || pathweave_engine::run_on_threads(plan, progress, threads);
+    let mut output = Output::measured(|| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
             Err(RunError::Check(
                 "the simulator panicked; its message is above".to_owned(),
             ))
         })
-    })
+    })?;
+    output.0.cpu_s += progress.others_cpu().as_secs_f64();
+    Ok(output)
 }
 
 impl Run {
-    /// A run of this plan that has not started.
-    pub fn new(plan: Plan) -> Run {
+    /// A run of this plan that has not started, on up to this many threads.
+    pub fn new(plan: Plan, threads: usize) -> Run {
         Run {
+            most_threads: most_threads(&plan),
             until_s: plan.stop.at.map(|at| at.as_secs_f64()),
-            state: Arc::new(Mutex::new(State::Prepared(Box::new(plan)))),
+            state: Arc::new(Mutex::new(State::Prepared(Box::new(plan), threads))),
             progress: Arc::new(Progress::default()),
         }
     }
@@ -64,7 +70,7 @@ impl Run {
     /// Starts it on a thread of its own and returns at once.
     fn start(&self) -> PyResult<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State::Prepared(plan) = std::mem::replace(&mut *state, State::Running) else {
+        let State::Prepared(plan, threads) = std::mem::replace(&mut *state, State::Running) else {
             return Err(PyRuntimeError::new_err("a run starts once"));
         };
         drop(state);
@@ -72,7 +78,7 @@ impl Run {
         std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(move || {
-                let result = simulate(&plan, &progress);
+                let result = simulate(&plan, &progress, threads);
                 *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Over(result);
             })?;
         Ok(())
@@ -82,7 +88,7 @@ impl Run {
     fn poll<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let word = match &*state {
-            State::Prepared(_) | State::Running => "running",
+            State::Prepared(..) | State::Running => "running",
             State::Over(Ok(_)) | State::Taken => "done",
             State::Over(Err(RunError::Cancelled)) => "cancelled",
             State::Over(Err(_)) => "failed",

@@ -302,7 +302,9 @@ impl Variant {
             .map(|paths| paths.into_iter().map(path).collect())
             .collect())
     }
-    fn prepare(&self, py: Python<'_>, seed: u64) -> Run {
-        py.detach(|| Run::new(self.inner().plan(seed)))
+    /// A run that has not started. It takes up to this many threads, as far as they are worth it.
+    #[pyo3(signature = (seed, threads = 1))]
+    fn prepare(&self, py: Python<'_>, seed: u64, threads: usize) -> Run {
+        py.detach(|| Run::new(self.inner().plan(seed), threads))
     }
 }

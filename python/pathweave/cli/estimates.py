@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pathweave.estimating.estimate import Estimate
+    from pathweave.running.cores import Cores
     from pathweave.running.session import Session
 
 LONG_S = 60.0
@@ -20,25 +21,25 @@ LONG_S = 60.0
 _TRIAL_S = 0.15
 
 
-def say_if_long(session: Session, jobs: int, *, until: bool) -> None:
+def say_if_long(session: Session, cores: Cores, *, until: bool) -> None:
     """Say how long the missing runs take, if that is long, and whether memory is short.
 
     `until` says that these are the most seeds that may be needed.
     """
-    say_if_long_together([session], jobs, until=until)
+    say_if_long_together([session], cores, until=until)
 
 
 def say_if_long_together(
-    sessions: Sequence[Session], jobs: int, *, until: bool = False, always: bool = False
+    sessions: Sequence[Session], cores: Cores, *, until: bool = False, always: bool = False
 ) -> None:
     """The same of all missing runs of several sessions; `always` says it of short ones, too."""
     found = [each for session in sessions if (each := foresee(session, _TRIAL_S)) is not None]
     if not found:
         return
-    wall = wall_s(found, jobs)
+    wall = wall_s(found, cores)
     runs = sum(each.runs for each in found)
     memory = max(each.memory_bytes for each in found)
-    at_once = min(jobs, runs)
+    at_once = min(cores.jobs, runs)
     if (always or wall >= LONG_S) and wall < math.inf:
         each = f", each {size_text(memory)}" if at_once > 1 else ""
         most = "at most " if until else ""
@@ -49,7 +50,7 @@ def say_if_long_together(
     _warn_of_memory(memory * at_once, at_once)
 
 
-def show(session: Session, jobs: int, *, until: bool) -> None:
+def show(session: Session, cores: Cores, *, until: bool) -> None:
     """Print what the missing runs of each variant take, and all of them together.
 
     `until` says that these are the most seeds that may be needed.
@@ -77,7 +78,7 @@ def show(session: Session, jobs: int, *, until: bool) -> None:
     output().print(table)
     runs = sum(each.runs for each in found)
     largest = max(each.memory_bytes for each in found)
-    at_once = min(jobs, runs)
+    at_once = min(cores.jobs, runs)
     say(
         output(),
         "Packet-hops, CPU time and memory are of one run, judged by its traffic and its first"
@@ -85,7 +86,7 @@ def show(session: Session, jobs: int, *, until: bool) -> None:
     )
     say(
         output(),
-        f"{_runs(runs)}: {_about(wall_s(found, jobs))} of wall time, {at_once} at a time,"
+        f"{_runs(runs)}: {_about(wall_s(found, cores))} of wall time, {at_once} at a time,"
         f" with {size_text(at_once * largest)} of memory. Nothing was written.",
     )
     if until:
@@ -95,7 +96,7 @@ def show(session: Session, jobs: int, *, until: bool) -> None:
     _warn_of_memory(at_once * largest, at_once)
 
 
-def document(session: Session, jobs: int) -> dict[str, Any]:
+def document(session: Session, cores: Cores) -> dict[str, Any]:
     """The same for programs: seconds, bytes; what is not known is null."""
     found = _tried(session)
     return {
@@ -103,8 +104,9 @@ def document(session: Session, jobs: int) -> dict[str, Any]:
         "folder": str(session.plan.folder),
         "present": len(session.plan.present),
         "missing": len(session.plan.missing),
-        "jobs": jobs,
-        "wall_s": wall_s(found, jobs),
+        "jobs": cores.jobs,
+        "threads": cores.threads_of(max(1, sum(each.runs for each in found))),
+        "wall_s": wall_s(found, cores),
         "estimates": [
             {
                 "variant": each.label,

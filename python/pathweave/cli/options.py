@@ -51,6 +51,20 @@ Only = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for results.", metavar="DIR")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads for each run, as far as its fabric is large enough. If not given, a run has"
+        " one with --jobs, and runs share all cores without.",
+        metavar="N",
+        min=1,
+        max=255,
+    ),
+]
 Baseline = Annotated[
     str | None,
     typer.Option(

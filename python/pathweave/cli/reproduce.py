@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pathweave.cli.exits import FAILED
-from pathweave.cli.options import Json  # noqa: TC001
+from pathweave.cli.options import Jobs, Json  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
@@ -68,10 +68,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder for results and reports.", metavar="DIR")
     ] = layout.DEFAULT_ROOT / "papers",
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
-    ] = None,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Run published experiments again, and judge whether what comes out agrees with them.

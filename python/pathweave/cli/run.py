@@ -10,6 +10,7 @@ import typer
 
 from pathweave.cli.options import (  # noqa: TC001
     Baseline,
+    Jobs,
     Json,
     Name,
     Only,
@@ -18,6 +19,7 @@ from pathweave.cli.options import (  # noqa: TC001
     Seeds,
     Sets,
     Size,
+    Threads,
 )
 from pathweave.errors import InputError, ScenarioError
 from pathweave.results import layout
@@ -37,10 +39,8 @@ def run(
     sets: Sets = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
-    ] = None,
+    jobs: Jobs = None,
+    threads: Threads = None,
     baseline: Baseline = None,
     until: Annotated[
         str | None,
@@ -100,7 +100,8 @@ def run(
     from pathweave.cli.console import messages, print_json
     from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.progress import watch
-    from pathweave.running.session import Request, check_baseline, default_jobs, execute
+    from pathweave.running.cores import share
+    from pathweave.running.session import Request, check_baseline, execute
     from pathweave.running.until import MOST, parse_target, run_until
 
     request = Request(
@@ -123,15 +124,15 @@ def run(
         from pathweave.cli.optimum import check
 
         check(session, request.beside)
-    jobs = jobs or default_jobs()
+    cores = share(jobs, threads)
     target = parse_target(until, session.plan.scenario.groups) if until else None
     if dry_run:
         if json:
-            print_json(estimates.document(session, jobs))
+            print_json(estimates.document(session, cores))
         else:
-            estimates.show(session, jobs, until=target is not None)
+            estimates.show(session, cores, until=target is not None)
         return
-    estimates.say_if_long(session, jobs, until=target is not None)
+    estimates.say_if_long(session, cores, until=target is not None)
     console = messages()
 
     def simulate(session: Session) -> Outcome:
@@ -139,7 +140,7 @@ def run(
         if plan.present and not until:
             console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
         with watch(console, len(plan.missing)) as progress:
-            return execute(session, jobs, progress, progress.restore_terminal)
+            return execute(session, cores, progress, progress.restore_terminal)
 
     said = ""
     if target is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathweave.cli.exits import FAILED
+from pathweave.cli.options import Jobs  # noqa: TC001
 from pathweave.results import layout
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ def survey(
     out: Annotated[
         Path, typer.Option(help="Folder for results.", metavar="DIR")
     ] = layout.DEFAULT_ROOT / "survey",
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Compare every controller and switch scheme on the same workloads and seeds.
 

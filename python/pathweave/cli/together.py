@@ -29,9 +29,10 @@ def simulate_all(
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import explain
     from pathweave.cli.progress import watch
-    from pathweave.running.session import default_jobs, execute_all
+    from pathweave.running.cores import share
+    from pathweave.running.session import execute_all
 
-    at_once = jobs or default_jobs()
+    cores = share(jobs)
     taken: set[Path] = set()
     named = [_named(name, each, taken) for name, several in sessions.items() for each in several]
     tasks = {task.folder for session in named for task in session.plan.tasks}
@@ -41,9 +42,9 @@ def simulate_all(
     console = messages()
     if len(missing) < len(tasks):
         console.print(f"{what}: {len(tasks) - len(missing)} of {len(tasks)} runs are there already")
-    estimates.say_if_long_together(named, at_once, always=say_time)
+    estimates.say_if_long_together(named, cores, always=say_time)
     with watch(console, len(missing)) as progress:
-        outcome: Outcome = execute_all(named, at_once, progress, progress.restore_terminal)
+        outcome: Outcome = execute_all(named, cores, progress, progress.restore_terminal)
     if outcome.cancelled or outcome.failed:
         explain(len(tasks) - len(missing) + len(outcome.finished), len(tasks), outcome)
         raise typer.Exit(FAILED)

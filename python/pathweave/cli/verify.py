@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pathweave.cli.exits import FAILED
+from pathweave.cli.options import Jobs  # noqa: TC001
 
 
 def verify(
@@ -15,10 +16,7 @@ def verify(
     hashes: Annotated[
         bool, typer.Option("--hashes", help="Only check the files; run nothing again.")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Runs at a time; all cores if not given.", metavar="N", min=1),
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Check results: every simulation is run again from its manifest.
 
@@ -29,8 +27,8 @@ def verify(
     """
     from pathweave.cli.console import messages, output
     from pathweave.results.read import search
+    from pathweave.running.cores import share
     from pathweave.running.interrupt import Interrupt
-    from pathweave.running.session import default_jobs
     from pathweave.running.verify import verify as check
 
     found = search(folders)
@@ -42,7 +40,7 @@ def verify(
     console, progress = output(), messages()
     same = as_written = bad = 0
     with Interrupt() as interrupt:
-        for verdict in check(runs, jobs or default_jobs(), lambda: interrupt.raised, hashes=hashes):
+        for verdict in check(runs, share(jobs), lambda: interrupt.raised, hashes=hashes):
             done = same + as_written + bad + 1
             word = "differs" if verdict.differences else "same"
             note = f" ({verdict.note})" if verdict.note else ""

@@ -40,6 +40,8 @@ class Beginning:
     """Memory that it took."""
     bytes_per_hop: float
     """Memory that each packet-hop added in the second half of the trial."""
+    most_threads: int
+    """Threads that are worth it."""
 
 
 def begin(variant: Variant, seed: int, cpu_s: float, setup_s: float = LONGEST_SETUP_S) -> Beginning:
@@ -82,6 +84,7 @@ def begin(variant: Variant, seed: int, cpu_s: float, setup_s: float = LONGEST_SE
         packet_hops=hops,
         memory_bytes=max(0, after - before),
         bytes_per_hop=max(0.0, per_hop),
+        most_threads=run.most_threads,
     )
 
 

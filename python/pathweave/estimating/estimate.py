@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from pathweave.estimating.beginning import begin
 from pathweave.estimating.flowing import flowing
+from pathweave.running.cores import available
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pathweave._core import Variant
     from pathweave.estimating.beginning import Beginning
+    from pathweave.running.cores import Cores
     from pathweave.running.session import Session
 
 TRIAL_S = 0.4
@@ -23,6 +25,8 @@ TRIAL_S = 0.4
 """
 _SHORT_SETUP_S = 1.0
 """Wall time for which the setup of a run is watched before the run itself."""
+THREAD_GAIN = 0.6
+"""What each further thread adds to the speed of a run; docs/performance.md has measured it."""
 WORKER_BYTES = 45e6
 """Memory of a process that runs one run, without the run."""
 
@@ -39,6 +43,8 @@ class Estimate:
     """Packet-hops of one run."""
     memory_bytes: float
     """Memory of the process of one run."""
+    most_threads: int = 1
+    """Threads that are worth it."""
 
 
 def estimates(
@@ -84,6 +90,7 @@ def estimate_of(label: str, runs: int, variant: Variant, seed: int, trial: Begin
         cpu_s=trial.setup_s + trial.moving_s + left_s,
         packet_hops=hops,
         memory_bytes=WORKER_BYTES + trial.memory_bytes + _known(rest * trial.bytes_per_hop),
+        most_threads=trial.most_threads,
     )
 
 
@@ -99,11 +106,17 @@ def _known(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-def wall_s(found: list[Estimate], jobs: int) -> float:
-    """Wall time (s) of all runs with this number of jobs at a time, on cores that are free."""
-    total = sum(each.runs * each.cpu_s for each in found)
-    longest = max((each.cpu_s for each in found), default=0.0)
-    return max(total / min(jobs, len(os.sched_getaffinity(0))), longest)
+def wall_s(found: list[Estimate], cores: Cores) -> float:
+    """Wall time (s) of all runs, on cores that are free."""
+    threads = cores.threads_of(max(1, sum(each.runs for each in found)))
+    alone = [each.cpu_s / _gain(min(threads, each.most_threads)) for each in found]
+    total = sum(each.runs * one for each, one in zip(found, alone, strict=True))
+    return max(total / min(cores.jobs, max(1, available() // threads)), *alone, 0.0)
+
+
+def _gain(threads: int) -> float:
+    """How much sooner a run is over on this many threads."""
+    return 1 + THREAD_GAIN * (threads - 1)
 
 
 def available_bytes() -> int:

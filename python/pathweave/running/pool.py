@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pathweave._core import Progress
     from pathweave.results.output import Output
+    from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
 
 POLL_S = 0.02
@@ -97,24 +98,24 @@ class Outcome:
     """Runs that what came of others made needless."""
 
 
-def simulation(task: Task) -> Run:
-    """The run of `task` in the core."""
-    return task.identity.variant.prepare(task.identity.seed)
+def simulation(task: Task, threads: int) -> Run:
+    """The run of `task` in the core, on this many threads if they are worth it."""
+    return task.identity.variant.prepare(task.identity.seed, threads)
 
 
 def run_all(
     tasks: Sequence[Task],
-    jobs: int,
+    cores: Cores,
     watcher: Watcher,
     interrupted: Callable[[], bool],
     *,
-    prepare: Callable[[Task], Run] = simulation,
+    prepare: Callable[[Task, int], Run] = simulation,
     needless: Callable[[Task, Outcome], bool] = lambda _task, _outcome: False,
 ) -> Outcome:
-    """Run `tasks` in order, at most `jobs` at a time, and write each as soon as it is done.
+    """Run `tasks` in order on these cores, and write each as soon as it is done.
 
-    `prepare` makes a task's run; `needless` says whether a task may be left out after what has come
-    of those before it.
+    `prepare` makes a task's run on a number of threads; `needless` says whether a task may be left
+    out after what has come of those before it.
 
     When `interrupted()` turns true nothing new begins, the runs under way are cancelled, and
     finished ones are kept. An `OSError` from writing (a full disk) ends everything: the other runs
@@ -126,13 +127,13 @@ def run_all(
     told = False
     try:
         while active or (waiting and not interrupted()):
-            while waiting and len(active) < jobs and not interrupted():
+            while waiting and len(active) < cores.jobs and not interrupted():
                 task = waiting.pop()
                 if needless(task, outcome):
                     outcome.left_out.append(task)
                     watcher.left_out(task)
                     continue
-                run = prepare(task)
+                run = prepare(task, cores.threads_of(len(active) + len(waiting) + 1))
                 run.start()
                 active.append((task, run))
                 watcher.started(task)

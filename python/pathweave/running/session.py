@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import shlex
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
     from pathweave.running.playing import Playing
 
@@ -149,17 +149,9 @@ def check_baseline(session: Session, baseline: str | None) -> None:
     compared_axis(session.axes, wanted)
 
 
-def default_jobs() -> int:
-    """Number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every platform can say
-        return os.cpu_count() or 1
-
-
 def execute(
     session: Session,
-    jobs: int,
+    cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
 ) -> Outcome:
@@ -167,12 +159,12 @@ def execute(
 
     Raises `PathweaveError` when the results cannot be written.
     """
-    return execute_all([session], jobs, watcher, before_kill)
+    return execute_all([session], cores, watcher, before_kill)
 
 
 def execute_all(
     sessions: Sequence[Session],
-    jobs: int,
+    cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
 ) -> Outcome:
@@ -183,7 +175,7 @@ def execute_all(
             folders.enter_context(writing(session))
             for task in session.plan.missing:
                 missing.setdefault(task.folder, task)
-        return run_all(list(missing.values()), jobs, watcher, lambda: interrupt.raised)
+        return run_all(list(missing.values()), cores, watcher, lambda: interrupt.raised)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pathweave.linux import binary
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
 from pathweave.results.testbed import PlayedOutput
+from pathweave.running.cores import Cores
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.pool import Outcome, RefusedError, Watcher, run_all
 from pathweave.running.session import writing
@@ -184,7 +185,7 @@ def play(
     wanted = session.request.valid
     begun: list[PlayedRun] = []
 
-    def prepare(task: Task) -> PlayedRun:
+    def prepare(task: Task, _threads: int) -> PlayedRun:
         words = command(session.request, program, task)
         begun.append(PlayedRun(words, layout.partial_folder(task.folder)))
         return begun[-1]
@@ -205,7 +206,7 @@ def play(
     with writing(session), Interrupt(kill) as interrupt:
         return run_all(
             session.plan.missing,
-            1,
+            Cores(1, 1),
             watcher,
             lambda: interrupt.raised,
             prepare=prepare,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pathweave._core import Output
     from pathweave.results.read import StoredRun
+    from pathweave.running.cores import Cores
 
 _POLL_S = 0.02
 
@@ -37,7 +38,7 @@ class Verdict:
 
 def verify(
     runs: Sequence[tuple[str, StoredRun]],
-    jobs: int,
+    cores: Cores,
     interrupted: Callable[[], bool],
     *,
     hashes: bool = False,
@@ -45,7 +46,7 @@ def verify(
     """Check runs, given with their names, one verdict for each as it is known.
 
     Their files have been checked against the digests in the manifests when they were read. Without
-    `hashes` simulations are run again from the manifests, `jobs` at a time; runs of other backends
+    `hashes` simulations are run again from the manifests, on these cores; runs of other backends
     cannot be. Ends early, with the runs under way cancelled, once `interrupted()` is true.
     """
     version = core().version()
@@ -53,7 +54,7 @@ def verify(
     active: list[tuple[str, StoredRun, Any]] = []
     try:
         while (waiting or active) and not interrupted():
-            while waiting and len(active) < jobs:
+            while waiting and len(active) < cores.jobs:
                 name, stored = waiting.pop()
                 if hashes or stored.backend != "simulate":
                     note = "" if hashes else f"{stored.backend}: files checked only"
@@ -61,7 +62,7 @@ def verify(
                     yield Verdict(name, (found,) if found else (), note, repeated=False)
                     continue
                 try:
-                    run = _again(stored)
+                    run = _again(stored, cores.threads_of(len(active) + len(waiting) + 1))
                 except InputError as error:
                     yield Verdict(name, (f"its manifest cannot be run: {error}",))
                     continue
@@ -90,13 +91,13 @@ def damaged_optimum(stored: StoredRun) -> str | None:
     return f"{what}; `pathweave run --optimum` solves it again"
 
 
-def _again(stored: StoredRun) -> Any:
+def _again(stored: StoredRun, threads: int) -> Any:
     _core = core()
     try:
         scenario = _core.from_resolved(json.dumps(stored.manifest["resolved"]))
     except _core.ScenarioError as error:
         raise InputError(str(error).splitlines()[0]) from error
-    return scenario.variants[0].prepare(stored.seed)
+    return scenario.variants[0].prepare(stored.seed, threads)
 
 
 def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:
