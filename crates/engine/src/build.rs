@@ -1,7 +1,7 @@
 //! From a plan to what a run works on.
 
+use crate::arrival_times::ArrivalTimes;
 use crate::base_rtt::longest_base_rtt;
-use crate::calendar::Calendar;
 use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
 use crate::scheduler::Scheduler;
@@ -116,7 +116,7 @@ pub(crate) fn scheduler(
     let ranks = Ranks::new(plan.seed, numbers.collect(), places.all_links());
     let links = match windows {
         Some((inputs, window)) => {
-            LinkSchedule::Calendar(Calendar::new(inputs, longest, window, ranks))
+            LinkSchedule::ByInput(ArrivalTimes::new(inputs, window, ranks))
         }
         None => {
             // The mean time between events when all links are busy.

@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod arrival_times;
 mod base_rtt;
 mod build;
-mod calendar;
 mod capacity;
 mod capture;
 mod division;

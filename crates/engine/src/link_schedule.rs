@@ -1,9 +1,9 @@
-//! When links are due: in a wheel, or in a calendar.
+//! When links are due: in a wheel, or by input.
 
-use crate::calendar::Calendar;
+use crate::arrival_times::ArrivalTimes;
 use crate::ranks::Ranks;
 use crate::wheel::Wheel;
-use pathweave_network::{LinkEvent, PortId};
+use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_units::Time;
 
 /// A port whose turn has come, why, and when.
@@ -14,24 +14,24 @@ pub(crate) struct DueLink {
     pub event: LinkEvent,
 }
 
-/// At most one time for each port and event, within a limited horizon.
+/// At most one time for each port and event.
 #[derive(Clone, Debug)]
 pub(crate) enum LinkSchedule {
-    /// Puts all events in order, each at the same low price.
+    /// Puts all events in order, each at the same price, within a limited horizon.
     Wheel(Wheel),
     /// Hands out the arrivals of a window node by node. To put them in order costs more than in a wheel. There are no
     /// departures in it.
-    Calendar(Calendar),
+    ByInput(ArrivalTimes),
 }
 
-use LinkSchedule::{Calendar as InCalendar, Wheel as InWheel};
+use LinkSchedule::{ByInput, Wheel as InWheel};
 
 impl LinkSchedule {
     /// The order of events at one time.
     pub fn ranks(&self) -> &Ranks {
         match self {
             InWheel(wheel) => &wheel.ranks,
-            InCalendar(calendar) => &calendar.ranks,
+            ByInput(times) => &times.ranks,
         }
     }
 
@@ -40,9 +40,9 @@ impl LinkSchedule {
     pub fn insert(&mut self, port: PortId, event: LinkEvent, at: Time) -> bool {
         match self {
             InWheel(wheel) => wheel.insert(wheel.slot(port, event), at),
-            InCalendar(calendar) => {
-                debug_assert_eq!(event, LinkEvent::Arrival);
-                calendar.insert(calendar.input_of(port), at)
+            ByInput(times) => {
+                times.schedule(port, event, at);
+                true
             }
         }
     }
@@ -51,7 +51,7 @@ impl LinkSchedule {
     pub fn remove(&mut self, port: PortId, event: LinkEvent, at: Time) {
         match self {
             InWheel(wheel) => wheel.remove(wheel.slot(port, event), at),
-            InCalendar(calendar) => calendar.remove(calendar.input_of(port), at),
+            ByInput(times) => times.clear(port),
         }
     }
 
@@ -60,7 +60,7 @@ impl LinkSchedule {
     pub fn turn(&mut self, before: Time) {
         match self {
             InWheel(wheel) => wheel.turn(before),
-            InCalendar(calendar) => calendar.turn(before),
+            ByInput(times) => times.turn(before),
         }
     }
 
@@ -69,7 +69,7 @@ impl LinkSchedule {
     pub fn pop_before(&mut self, limit: Time) -> Option<DueLink> {
         match self {
             InWheel(wheel) => wheel.pop_before(limit).map(|due| wheel.due_link(due)),
-            InCalendar(calendar) => calendar.pop_before(limit).map(|due| calendar.due_link(due)),
+            ByInput(times) => times.pop_before(limit).map(|due| times.due_link(due)),
         }
     }
 
@@ -77,7 +77,7 @@ impl LinkSchedule {
     pub fn first_due(&mut self) -> Option<DueLink> {
         match self {
             InWheel(wheel) => wheel.first_due().map(|due| wheel.due_link(due)),
-            InCalendar(calendar) => calendar.first_due().map(|due| calendar.due_link(due)),
+            ByInput(times) => times.first_due().map(|due| times.due_link(due)),
         }
     }
 
@@ -85,7 +85,7 @@ impl LinkSchedule {
     pub fn earliest(&self) -> Option<Time> {
         match self {
             InWheel(wheel) => wheel.earliest(),
-            InCalendar(calendar) => calendar.earliest(),
+            ByInput(times) => times.earliest(),
         }
     }
 
@@ -93,7 +93,7 @@ impl LinkSchedule {
     pub fn nothing_before(&self) -> Option<Time> {
         match self {
             InWheel(wheel) => wheel.earliest(),
-            InCalendar(calendar) => calendar.nothing_before(),
+            ByInput(times) => times.nothing_before(),
         }
     }
 
@@ -101,23 +101,24 @@ impl LinkSchedule {
     pub fn advance(&mut self, now: Time) {
         match self {
             InWheel(wheel) => wheel.advance(now),
-            InCalendar(calendar) => calendar.advance(now),
+            ByInput(_) => {}
         }
     }
 
-    /// The calendar, where there is one.
-    pub fn calendar(&self) -> Option<&Calendar> {
+    /// The times of arrivals by input, where they are kept so.
+    pub fn by_input(&self) -> Option<&ArrivalTimes> {
         match self {
             InWheel(_) => None,
-            InCalendar(calendar) => Some(calendar),
+            ByInput(times) => Some(times),
         }
     }
 
     /// The same, to be changed.
-    pub fn calendar_mut(&mut self) -> Option<&mut Calendar> {
+    #[inline(always)]
+    pub fn by_input_mut(&mut self) -> Option<&mut ArrivalTimes> {
         match self {
             InWheel(_) => None,
-            InCalendar(calendar) => Some(calendar),
+            ByInput(times) => Some(times),
         }
     }
 }

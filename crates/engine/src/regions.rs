@@ -145,7 +145,7 @@ impl<P: Ports> Regions<P> {
 
     /// Whether windows are handled in another order than that of all events.
     pub fn has_windows(&self) -> bool {
-        !self.is_one() || self.first().scheduler.end_of_window(Time::ZERO).is_some()
+        !self.is_one() || self.first().scheduler.window().is_some()
     }
 
     /// Whether there is only one.
@@ -155,9 +155,8 @@ impl<P: Ports> Regions<P> {
 
     /// When a window ends in which regions do not hear of each other, or in which nodes have their turns.
     pub fn end_of_window(&self, from: Time) -> Time {
-        let by_node = self.first().scheduler.end_of_window(from);
-        let lookahead = from.saturating_add(self.lookahead);
-        by_node.map_or(lookahead, |end| lookahead.min(end))
+        let by_node = self.first().scheduler.window().unwrap_or(Time::MAX);
+        from.saturating_add(by_node.min(self.lookahead))
     }
 
     /// Handles what happens to packets before a time in the only region, node by node: it is not beyond the window, and

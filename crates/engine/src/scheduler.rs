@@ -1,8 +1,9 @@
-//! What happens next: links in a wheel or a calendar, timers and everything far away in a heap.
+//! What happens next: links in a wheel or by input, timers and what lies beyond the wheel in a heap.
 //!
 //! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
 //! kept.
 
+use crate::arrival_times::ArrivalTimes;
 use crate::link_schedule::{DueLink, LinkSchedule};
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_transport::{Timer, TimerKind};
@@ -162,47 +163,16 @@ impl Scheduler {
             .turn(limit.min(self.heap_first.saturating_add(Time::from_picos(1))));
     }
 
-    /// Takes out what may be due before a time, which is no later than the end of the window in which `from` lies, in no
-    /// order: a bit for each input at which something may arrive, and timers. What turns out to be due later is
-    /// scheduled again.
-    pub fn take_before(
-        &mut self,
-        from: Time,
-        limit: Time,
-        marks: &mut [u64],
-        mut timer: impl FnMut(&mut [u64], DueTimer),
-    ) {
-        let Some(calendar) = self.links.calendar_mut() else {
-            unreachable!("only a calendar has windows")
-        };
-        calendar.take_marks(from, marks);
-        while self.heap_first < limit {
-            let Some(later) = self.pop_heap() else {
-                return;
-            };
-            match later.event {
-                Event::Timer(alarm) => {
-                    let (at, rank) = (later.at, later.rank);
-                    timer(marks, DueTimer { at, rank, alarm });
-                }
-                Event::Link(port, event) => {
-                    let far = self.far(port, event);
-                    if *far == later.at {
-                        *far = Time::MAX;
-                        if let Some(calendar) = self.links.calendar() {
-                            let input = calendar.input_of(port);
-                            marks[input / 64] |= 1 << (input % 64);
-                        }
-                    }
-                }
-            }
-        }
+    /// The times of arrivals by input, while nodes have their turns.
+    #[inline(always)]
+    pub fn arrivals(&mut self) -> &mut ArrivalTimes {
+        let times = self.links.by_input_mut();
+        times.expect("nodes have turns only where times are kept by input")
     }
 
-    /// When the window ends in which a time lies; `None` if there are none.
-    pub fn end_of_window(&self, at: Time) -> Option<Time> {
-        let calendar = self.links.calendar();
-        calendar.map(|calendar| calendar.end_of_slot(at))
+    /// How long windows may be in which nodes have their turns; `None` if they have none.
+    pub fn window(&self) -> Option<Time> {
+        self.links.by_input().map(ArrivalTimes::window)
     }
 
     /// The next timer that was set, if it is due before a time.
@@ -347,7 +317,6 @@ impl LinkEvents for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::Calendar;
     use crate::ranks::Ranks;
     use crate::wheel::Wheel;
     use pathweave_network::{Inputs, LinkSetup, Places, QueueConfig};
@@ -383,7 +352,7 @@ mod tests {
     }
 
     fn delay() -> impl Strategy<Value = u64> {
-        // Equal times, near ones, and some far beyond the calendar's horizon.
+        // Equal times, near ones, and some far beyond the wheel's horizon.
         prop_oneof![Just(0), 0u64..20, 0u64..100_000, 0u64..100_000_000_000]
     }
 
@@ -410,7 +379,7 @@ mod tests {
             let links = if is_wheel {
                 LinkSchedule::Wheel(Wheel::new(20, longest, spacing, ranks.clone()))
             } else {
-                LinkSchedule::Calendar(Calendar::new(inputs, longest, spacing, ranks.clone()))
+                LinkSchedule::ByInput(ArrivalTimes::new(inputs, spacing, ranks.clone()))
             };
             let mut scheduler = Scheduler::new(20, links);
             let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();

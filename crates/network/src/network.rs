@@ -188,26 +188,21 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.follow_path(port, delivered, now, events)
     }
 
-    /// Packets that arrive before a time at the end of a port's link leave the link, and are added to those that arrive
-    /// there. Everything before the window has happened, and the time is no later than the link's delay after its
-    /// beginning.
+    /// Packets that arrive before a time at the end of a port's link, or at an inlet, leave the link, and are added to
+    /// those that arrive there. Returns when the next one arrives; `Time::MAX` if there is none. Everything before the
+    /// window has happened, and the time is no later than the link's delay after its beginning.
     #[inline(always)]
-    pub fn arrive_all<E: LinkEvents>(
-        &mut self,
-        port: PortId,
-        window: (Time, Time),
-        arrivals: &mut Arrivals,
-        events: &mut E,
-    ) {
+    pub fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time {
         #[cfg(feature = "checks")]
         let before = arrivals.clone();
-        self.ports.deliver_all(port, window, arrivals, events);
+        let next = self.ports.gather(port, window, arrivals);
         #[cfg(feature = "checks")]
         if let Some(check) = self.checks.get_mut(port.0 as usize) {
             for (at, held) in arrivals.since(&before) {
                 check.deliver(at, self.ports.held(held).0.id());
             }
         }
+        next
     }
 
     /// Packets that have come to a node go on, in their order, until one is neither forwarded nor consumed, or none is

@@ -76,14 +76,8 @@ impl<D: Defect> Ports for Defective<D> {
     fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
         self.ports.deliver(port, now, events)
     }
-    fn deliver_all<E: LinkEvents>(
-        &mut self,
-        port: PortId,
-        window: (Time, Time),
-        arrivals: &mut Arrivals,
-        events: &mut E,
-    ) {
-        self.ports.deliver_all(port, window, arrivals, events);
+    fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time {
+        self.ports.gather(port, window, arrivals)
     }
     fn held_by(&self, port: PortId, held: Held) -> bool {
         self.ports.held_by(port, held)

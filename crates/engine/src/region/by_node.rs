@@ -7,6 +7,7 @@
 
 use super::Region;
 use super::look_ahead::LookAhead;
+use crate::arrival_times::PAGE;
 use crate::build;
 use crate::division::Turns;
 use crate::scheduler::{Alarm, DueTimer};
@@ -16,11 +17,12 @@ use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use std::sync::Arc;
 
-/// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link. It is faster to put all its events
-/// in order.
+/// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
 const FEWEST_LINKS: usize = 4096;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
+/// A part of a window that is shorter than this is handled in the order of all nodes.
+const SMALLEST_PART: u64 = 8;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
@@ -30,8 +32,10 @@ pub(crate) struct ByNode {
     inputs: Arc<Inputs>,
     /// How long windows may be.
     window: Time,
-    /// A bit for each input of a node at which something happens.
-    due: Box<[u64]>,
+    /// Inputs at which something happens.
+    due: [u32; PAGE],
+    /// Whether what packets need is fetched from memory before.
+    looks_ahead: bool,
     /// What arrives at the node that has its turn.
     arrivals: Arrivals,
     /// Timers that were due when the window began, with inputs of their hosts; the first comes last.
@@ -46,7 +50,8 @@ impl ByNode {
     pub fn new(inputs: Arc<Inputs>, window: Time) -> Box<ByNode> {
         Box::new(ByNode {
             window,
-            due: vec![0; inputs.count().div_ceil(64)].into(),
+            due: [0; PAGE],
+            looks_ahead: inputs.count() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
             timers: Vec::new(),
@@ -75,89 +80,111 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
     let suits = match turns {
         Turns::ByTime => false,
         Turns::ByNode => window > Time::from_picos(1),
-        Turns::AsSuits => {
-            links.len() > FEWEST_LINKS && events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64
-        }
+        Turns::AsSuits => events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64,
     };
     suits.then_some(window)
 }
 
 impl<P: Ports> Region<P> {
     /// Whether what happens between two times in one window is handled node by node. If little of a window is asked
-    /// for, and not the last of it, it would be looked through for it too often.
+    /// for, all inputs would be looked through for it too often.
     pub fn is_by_node(&self, from: Time, end: Time) -> bool {
-        let Some(by_node) = &self.by_node else {
-            return false;
-        };
-        end - from >= by_node.window / 2 || self.scheduler.end_of_window(from) == Some(end)
+        let by_node = self.by_node.as_ref();
+        by_node.is_some_and(|by_node| end - from >= by_node.window / SMALLEST_PART)
     }
 
     /// Handles what happens to packets before a time, node by node. Everything before `from` has happened, nothing
-    /// comes from elsewhere meanwhile, and the time is not beyond the window. Returns the number of events.
+    /// comes from elsewhere meanwhile, and the time is no later than a window after `from`. Returns the number of
+    /// events.
     pub fn run_by_node(&mut self, from: Time, before: Time) -> u64 {
         let Some(mut work) = self.by_node.take() else {
             unreachable!("whoever calls has asked for the window")
         };
         self.limit = before;
         self.stop_watching(from);
-        self.list_due(&mut work, from, before);
+        self.scheduler.arrivals().forget_order();
+        #[cfg(feature = "checks")]
+        {
+            self.scheduler.arrivals().not_before = before;
+        }
+        self.list_timers(&mut work, before);
         work.arrivals.begin(from);
         let mut handled = 0;
         let mut last = self.scheduler.now();
         let mut node_end = 0;
-        for word in 0..work.due.len() {
-            let mut bits = std::mem::take(&mut work.due[word]);
-            self.fetch(&mut work, word, bits);
-            while bits != 0 {
-                let input = 64 * word + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+        for page in 0..self.scheduler.arrivals().pages() {
+            let count = self.list_due(&mut work, page, before);
+            if work.looks_ahead {
+                self.fetch(&mut work, count);
+            }
+            for place in 0..count {
+                let input = work.due[place] as usize;
                 if input >= node_end {
                     handled += self.take_turn(&mut work, node_end, before, &mut last);
                     node_end = work.inputs.end_of_node(input);
                 }
-                let port = work.inputs.port(input);
-                let (arrivals, events) = (&mut work.arrivals, &mut self.scheduler);
-                self.network
-                    .arrive_all(port, (from, before), arrivals, events);
+                let times = self.scheduler.arrivals();
+                if times.at(input) < before {
+                    let port = work.inputs.port(input);
+                    let next = self
+                        .network
+                        .gather(port, (from, before), &mut work.arrivals);
+                    times.set_again(input, next);
+                }
             }
         }
         handled += self.take_turn(&mut work, node_end, before, &mut last);
         self.scheduler.end_window(last, before);
+        #[cfg(feature = "checks")]
+        {
+            self.scheduler.arrivals().not_before = Time::ZERO;
+        }
         self.by_node = Some(work);
         handled
     }
 
-    /// What the packets need that arrive at the inputs of a word is fetched from memory.
-    fn fetch(&self, work: &mut ByNode, word: usize, bits: u64) {
+    /// Lists the inputs of a page at which something happens before a time. Returns their number.
+    #[inline(always)]
+    fn list_due(&mut self, work: &mut ByNode, page: usize, before: Time) -> usize {
+        let times = self.scheduler.arrivals();
+        let mut count = times.list_due(page, before, &mut work.due);
+        // The first timer comes last.
+        let mut timers = work.timers.as_slice();
+        while let Some((&(input, _), rest)) = timers.split_last()
+            && input < (page + 1) * PAGE
+        {
+            timers = rest;
+            let list = &work.due[..count];
+            if let Err(place) = list.binary_search(&(input as u32)) {
+                work.due.copy_within(place..count, place + 1);
+                work.due[place] = input as u32;
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// What the packets need that arrive at the inputs in the list is fetched from memory.
+    fn fetch(&self, work: &mut ByNode, count: usize) {
         let inputs = &work.inputs;
-        let mut left = bits;
-        let ports = std::iter::from_fn(|| {
-            let input = (left != 0).then(|| 64 * word + left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some(inputs.port(input))
-        });
+        let due = work.due[..count].iter();
+        let ports = due.map(|&input| inputs.port(input as usize));
         work.look_ahead
             .fetch(ports, &self.network, &self.sending, &self.receiving);
     }
 
-    /// Finds out where something may happen before a time.
+    /// Lists the timers that are due before a time.
     #[inline(never)]
-    fn list_due(&mut self, work: &mut ByNode, from: Time, before: Time) {
-        let ByNode {
-            inputs,
-            due,
-            timers,
-            ..
-        } = work;
-        let departures = &self.departures;
-        self.scheduler.take_before(from, before, due, |due, timer| {
+    fn list_timers(&mut self, work: &mut ByNode, before: Time) {
+        let ByNode { inputs, timers, .. } = work;
+        debug_assert!(timers.is_empty(), "every timer has had its turn");
+        while let Some(timer) = self.scheduler.take_timer(before) {
             let Alarm::Transport(of) = timer.alarm else {
                 unreachable!("feedback of switches is not handled node by node")
             };
-            let input = inputs.of_node(departures.host(of.end())).start;
-            due[input / 64] |= 1 << (input % 64);
-            timers.push((input, timer));
-        });
+            let host = self.departures.host(of.end());
+            timers.push((inputs.of_node(host).start, timer));
+        }
         timers.sort_unstable_by_key(|&(input, timer)| {
             std::cmp::Reverse((input, timer.at, timer.rank))
         });
@@ -198,9 +225,10 @@ impl<P: Ports> Region<P> {
         loop {
             // Of what happens at one time, timers come last.
             let latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
-            let next =
-                self.network
-                    .go_on(arrivals, latest, (inputs, node_end), &mut self.scheduler);
+            let events = self.scheduler.arrivals();
+            let next = self
+                .network
+                .go_on(arrivals, latest, (inputs, node_end), events);
             if let Some((now, held, arrival)) = next {
                 self.scheduler.turn_to(now);
                 match arrival {

@@ -364,13 +364,12 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         self.at_mut(port).deliver(events)
     }
 
-    fn deliver_all<E: LinkEvents>(
+    fn gather(
         &mut self,
         _port: PortId,
         _window: (Time, Time),
         _arrivals: &mut Arrivals,
-        _events: &mut E,
-    ) {
+    ) -> Time {
         unreachable!("departure ports run event by event")
     }
 

@@ -556,27 +556,28 @@ impl<A: Agent> Ports for FifoPorts<A> {
     }
 
     #[inline(always)]
-    fn deliver_all<E: LinkEvents>(
+    fn gather(
         &mut self,
         port: PortId,
         (from, before): (Time, Time),
         arrivals: &mut Arrivals,
-        events: &mut E,
-    ) {
+    ) -> Time {
         if A::ACTS {
             // All that arrive have left before the window: their labels are those of their transmissions.
             self.follow_service(port, from);
         }
         let hot = &mut self.hot[port.0 as usize];
         arrivals.far = hot.far;
+        let (tail, ring, delay) = (hot.tail, hot.ring, hot.delay);
         let mut head = hot.head;
         let mut bytes = 0;
-        while head != hot.tail {
-            let held = self.rings.held(hot.ring, head);
+        let mut next = Time::MAX;
+        while head != tail {
+            let held = self.rings.held(ring, head);
             let entry = self.rings.at(held);
-            let arrival = entry.departure + hot.delay;
+            let arrival = entry.departure + delay;
             if arrival >= before {
-                events.schedule(port, LinkEvent::Arrival, arrival);
+                next = arrival;
                 break;
             }
             arrivals.add(arrival, held);
@@ -588,6 +589,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
         if (hot.delivered_bytes as i32) < 0 {
             self.count(port);
         }
+        next
     }
 
     fn held_by(&self, port: PortId, held: Held) -> bool {

@@ -110,21 +110,15 @@ pub trait Ports {
         events: &mut E,
     ) -> Delivered<Self::Label>;
 
-    /// Adds all packets that arrive before a time at the end of a port's link to those that arrive there, and schedules
-    /// the arrival of the next one. Everything before the window has happened, and the time is no later than the link's
-    /// delay after its beginning.
-    fn deliver_all<E: LinkEvents>(
-        &mut self,
-        port: PortId,
-        window: (Time, Time),
-        arrivals: &mut Arrivals,
-        events: &mut E,
-    );
+    /// Adds the packets that arrive before a time at the end of a port's link to those that arrive there, and returns when
+    /// the next one arrives; `Time::MAX` if there is none. Everything before the window has happened, and the time is no
+    /// later than the link's delay after its beginning.
+    fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time;
 
-    /// A packet of [`Ports::deliver_all`], before anything is enqueued at a port from which it came.
+    /// A packet of [`Ports::gather`], before anything is enqueued at a port from which it came.
     fn held(&self, held: Held) -> (Header, Self::Label);
 
-    /// Whether a packet of [`Ports::deliver_all`] has come from this port.
+    /// Whether a packet of [`Ports::gather`] has come from this port.
     fn held_by(&self, port: PortId, held: Held) -> bool;
 
     /// Ports of links to other regions schedule no arrivals. Instead everything before `now` has happened, and nothing
