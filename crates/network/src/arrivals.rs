@@ -34,9 +34,9 @@ pub struct Arrivals {
     from: Time,
     /// The first port of the node.
     pub(crate) far: PortId,
-    keys: Vec<Key>,
-    /// Those before have gone on.
-    next: usize,
+    /// The first `count` are in use.
+    keys: Box<[Key]>,
+    count: usize,
 }
 
 impl Arrivals {
@@ -48,8 +48,8 @@ impl Arrivals {
         Arrivals {
             from: Time::ZERO,
             far: PortId(0),
-            keys: Vec::new(),
-            next: 0,
+            keys: vec![Key(0); 64].into(),
+            count: 0,
         }
     }
 
@@ -62,42 +62,58 @@ impl Arrivals {
     /// The node's turn is over.
     #[inline(always)]
     pub fn clear(&mut self) {
-        self.keys.clear();
-        self.next = 0;
+        self.count = 0;
     }
 
     #[inline(always)]
     pub(crate) fn add(&mut self, at: Time, held: Held) {
-        self.keys.push(Key::new(at - self.from, held));
+        let key = Key::new(at - self.from, held);
+        match self.keys.get_mut(self.count) {
+            Some(place) => *place = key,
+            None => self.add_beyond(key),
+        }
+        self.count += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_beyond(&mut self, key: Key) {
+        let mut keys = std::mem::take(&mut self.keys).into_vec();
+        keys.push(key);
+        keys.resize(2 * keys.len(), Key(0));
+        self.keys = keys.into();
     }
 
     /// Those that were not there before.
     #[cfg(feature = "checks")]
     pub(crate) fn since(&self, before: &Arrivals) -> impl Iterator<Item = (Time, Held)> {
-        let new = self.keys[before.keys.len()..].iter();
+        let new = self.keys[before.count..self.count].iter();
         new.map(|key| (self.from + key.offset(), key.held()))
     }
 
+    /// The first port of the node.
+    pub fn first_port(&self) -> PortId {
+        self.far
+    }
+
     /// Number of packets.
+    #[inline(always)]
     pub fn count(&self) -> usize {
-        self.keys.len()
+        self.count
     }
 
     /// When the last one arrives, once they are sorted.
+    #[inline(always)]
     pub fn last(&self) -> Option<Time> {
-        self.keys.last().map(|key| self.from + key.offset())
+        let last = self.keys.get(self.count.wrapping_sub(1));
+        last.map(|key| self.from + key.offset())
     }
 
-    /// The next one, if it arrives no later than this.
+    /// When one of them arrives, once they are sorted, and where it is kept; they are counted from zero.
     #[inline(always)]
-    pub(crate) fn next(&mut self, latest: Time) -> Option<(Time, Held)> {
-        let &key = self.keys.get(self.next)?;
-        let at = self.from + key.offset();
-        if at > latest {
-            return None;
-        }
-        self.next += 1;
-        Some((at, key.held()))
+    pub fn get(&self, place: usize) -> (Time, Held) {
+        let key = self.keys[place];
+        (self.from + key.offset(), key.held())
     }
 
     /// Puts them into their order: by time, and by a rank where times are equal.
@@ -105,7 +121,7 @@ impl Arrivals {
     pub fn sort(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
         /// More are sorted by the library.
         const FEW: usize = 40;
-        let keys = &mut *self.keys;
+        let keys = &mut self.keys[..self.count];
         if keys.len() > FEW {
             keys.sort_unstable();
         } else {
@@ -129,7 +145,7 @@ impl Arrivals {
     #[inline(never)]
     fn sort_equals(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
         let same = |one: &Key, other: &Key| one.offset() == other.offset();
-        for equals in self.keys.chunk_by_mut(same) {
+        for equals in self.keys[..self.count].chunk_by_mut(same) {
             if equals.len() > 1 {
                 equals.sort_by_cached_key(|key| rank(self.from + key.offset(), key.held()));
             }
@@ -157,25 +173,15 @@ mod tests {
                 arrivals.add(at, Held(place));
             }
             arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
+            assert_eq!(arrivals.count(), count as usize);
             let mut seen = Vec::new();
-            while let Some((at, Held(place))) = arrivals.next(Time::MAX) {
+            for place in 0..arrivals.count() {
+                let (at, Held(place)) = arrivals.get(place);
                 assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
-                seen.push((at, u32::MAX - place));
+                seen.push((at.as_picos(), at.as_picos() % 3, u32::MAX - place));
             }
-            assert_eq!(seen.len(), count as usize);
+            assert_eq!(arrivals.last(), seen.last().map(|last| Time::from_picos(last.0)));
             assert!(seen.is_sorted(), "{seen:?}");
         }
-    }
-
-    #[test]
-    fn later_ones_wait() {
-        let mut arrivals = Arrivals::new();
-        let at = Time::from_micros;
-        arrivals.begin(at(10));
-        arrivals.add(at(11), Held(1));
-        arrivals.add(at(12), Held(2));
-        assert_eq!(arrivals.next(at(11)), Some((at(11), Held(1))));
-        assert_eq!(arrivals.next(at(11)), None);
-        assert_eq!(arrivals.next(at(12)), Some((at(12), Held(2))));
     }
 }

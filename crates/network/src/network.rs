@@ -205,37 +205,28 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         next
     }
 
-    /// Packets that have come to a node go on, in their order, until one is neither forwarded nor consumed, or none is
-    /// left that arrives until `latest`: when that one arrives, where it is kept, and what came of it. `inputs` are
-    /// those of the node. From the first one on nothing may be enqueued at a port from which they came.
-    #[inline(never)]
-    pub fn go_on<E: LinkEvents>(
+    /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the
+    /// first one on nothing may be enqueued at a port from which they came.
+    #[inline(always)]
+    pub fn arrive_held<E: LinkEvents>(
         &mut self,
-        arrivals: &mut Arrivals,
-        latest: Time,
+        (now, held): (Time, Held),
+        far: PortId,
         inputs: (&Inputs, usize),
         events: &mut E,
-    ) -> Option<(Time, Held, Arrival<P::Label>)> {
-        let far = arrivals.far;
-        while let Some((now, held)) = arrivals.next(latest) {
-            let (header, label) = self.ports.held(held);
-            let (step, rest) = header.path.step();
-            let arrival = match step {
-                Step::Port(next) => {
-                    self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
-                }
-                Step::End => Arrival::AtHost(header, label),
-                Step::Special => {
-                    let port = self.port_of_held(held, inputs);
-                    self.arrive_specially(port, now, header, label, events)
-                }
-            };
-            match arrival {
-                Arrival::Forwarded | Arrival::Consumed => {}
-                _ => return Some((now, held, arrival)),
+    ) -> Arrival<P::Label> {
+        let (header, label) = self.ports.held(held);
+        let (step, rest) = header.path.step();
+        match step {
+            Step::Port(next) => {
+                self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
+            }
+            Step::End => Arrival::AtHost(header, label),
+            Step::Special => {
+                let port = self.port_of_held(held, inputs);
+                self.arrive_specially(port, now, header, label, events)
             }
         }
-        None
     }
 
     /// The port from which a packet came to the node whose inputs end there.

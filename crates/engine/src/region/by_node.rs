@@ -217,41 +217,47 @@ impl<P: Ports> Region<P> {
             timers.pop();
             own_timers.insert(0, timer);
         }
-        let mut handled = arrivals.count() as u64;
+        let count = arrivals.count();
+        let mut handled = count as u64;
         self.packet_hops += handled;
         if let Some(at) = arrivals.last() {
             *last = at.max(*last);
         }
+        let far = arrivals.first_port();
+        // Of what happens at one time, timers come last.
+        let mut latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
+        let mut place = 0;
         loop {
-            // Of what happens at one time, timers come last.
-            let latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
-            let events = self.scheduler.arrivals();
-            let next = self
-                .network
-                .go_on(arrivals, latest, (inputs, node_end), events);
-            if let Some((now, held, arrival)) = next {
-                self.scheduler.turn_to(now);
-                match arrival {
+            if place < count
+                && let (now, held) = arrivals.get(place)
+                && now <= latest
+            {
+                place += 1;
+                let (events, inputs) = (self.scheduler.arrivals(), (&**inputs, node_end));
+                match self.network.arrive_held((now, held), far, inputs, events) {
+                    Arrival::Forwarded | Arrival::Consumed => continue,
                     Arrival::AtHost(header, label) => {
+                        self.scheduler.turn_to(now);
                         let watched = self.recorder.watches_packets;
-                        let port =
-                            watched.then(|| self.network.port_of_held(held, (inputs, node_end)));
+                        let port = watched.then(|| self.network.port_of_held(held, inputs));
                         self.on_packet(port, header, label.feedback(), now);
                     }
-                    Arrival::Dropped(header) => self.on_dropped(header, now),
-                    Arrival::Forwarded | Arrival::Consumed => {}
+                    Arrival::Dropped(header) => {
+                        self.scheduler.turn_to(now);
+                        self.on_dropped(header, now);
+                    }
                 }
-                self.take_new_timers(own_timers, before);
             } else if let Some(DueTimer { at, alarm, .. }) = own_timers.pop() {
                 self.scheduler.turn_to(at);
                 self.on_alarm(alarm, at);
                 self.on_notices(at);
-                self.take_new_timers(own_timers, before);
                 *last = at.max(*last);
                 handled += 1;
             } else {
                 break;
             }
+            self.take_new_timers(own_timers, before);
+            latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
         }
         arrivals.clear();
         handled

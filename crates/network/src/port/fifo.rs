@@ -52,8 +52,8 @@ struct Hot {
     tail: u32,
     /// First entry that had not departed when last looked, or one before `head`.
     served: u32,
-    /// Bytes delivered that [`Cold`] does not count yet.
-    delivered_bytes: u32,
+    /// Bytes that have joined and that [`Cold`] does not count yet.
+    joined_bytes: u32,
     free_at: Time,
     serialisation: Serialisation,
     delay: Time,
@@ -87,6 +87,8 @@ struct Cold<A> {
     memory: Option<u32>,
     /// The `head` up to which `statistics` counts.
     counted: u32,
+    /// Bytes of all packets that joined and that no failure lost.
+    joined_bytes: u64,
     rate: Rate,
     admission: Admission,
     agent: A,
@@ -155,7 +157,7 @@ impl Hot {
         bytes
     }
 
-    /// A packet takes its place in the queue. Returns whether [`Hot::waited`] has to be counted.
+    /// A packet takes its place in the queue. Returns whether what [`Hot`] counts has to be taken over.
     #[inline(always)]
     fn join<L: Copy + Default, E: LinkEvents>(
         &mut self,
@@ -170,6 +172,7 @@ impl Hot {
         let departure = start + self.serialisation.time(header.size());
         self.free_at = departure;
         self.waited += (start - now).as_picos();
+        self.joined_bytes += u32::from(header.size());
         if self.push(rings, Entry { departure, header }, label) {
             if self.far == PortId::ELSEWHERE {
                 let handed_over = self.head;
@@ -178,7 +181,13 @@ impl Hot {
                 events.schedule(port, LinkEvent::Arrival, departure + self.delay);
             }
         }
-        (self.waited as i64) < 0
+        self.has_counted_much()
+    }
+
+    /// Whether counters will soon be full.
+    #[inline(always)]
+    fn has_counted_much(&self) -> bool {
+        (self.waited as i64) < 0 || (self.joined_bytes as i32) < 0
     }
 
     /// Puts a packet into the ring. Returns whether it is the first one.
@@ -368,7 +377,7 @@ impl<A: Agent> FifoPorts<A> {
             &mut self.cold[port.0 as usize],
         );
         cold.statistics.waited += u128::from(std::mem::take(&mut hot.waited));
-        cold.statistics.delivered_bytes += u64::from(std::mem::take(&mut hot.delivered_bytes));
+        cold.joined_bytes += u64::from(std::mem::take(&mut hot.joined_bytes));
         cold.statistics.delivered += u64::from(hot.head.wrapping_sub(cold.counted));
         cold.counted = hot.head;
     }
@@ -382,6 +391,13 @@ impl<A: Agent> FifoPorts<A> {
         self.count(port);
         let hot = &mut self.hot[port.0 as usize];
         hot.served = hot.first_unserved_before(&self.rings, now);
+    }
+
+    /// Bytes of all packets that have reached the end of a port's link.
+    fn delivered_bytes(&self, port: PortId) -> u64 {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        let joined = cold.joined_bytes + u64::from(hot.joined_bytes);
+        joined - hot.bytes(&self.rings, hot.head, hot.tail)
     }
 
     /// What has been sent of the packets that a port holds, in the unit of [`Ports::sent`].
@@ -453,6 +469,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                     held_bytes: 0,
                     memory: buffer.map(|_| setup.from),
                     counted: 0,
+                    joined_bytes: 0,
                     rate: setup.rate,
                     admission,
                     agent: A::new(setup),
@@ -467,7 +484,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 head: 0,
                 tail: 0,
                 served: 0,
-                delivered_bytes: 0,
+                joined_bytes: 0,
                 free_at: Time::ZERO,
                 serialisation: Serialisation::new(setup.rate),
                 delay: setup.delay,
@@ -548,10 +565,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
             events.schedule(port, LinkEvent::Arrival, at);
         }
         let far = hot.far;
-        hot.delivered_bytes += u32::from(header.size());
-        if (hot.delivered_bytes as i32) < 0 {
-            self.count(port);
-        }
         Delivered { header, label, far }
     }
 
@@ -568,28 +581,20 @@ impl<A: Agent> Ports for FifoPorts<A> {
         }
         let hot = &mut self.hot[port.0 as usize];
         arrivals.far = hot.far;
-        let (tail, ring, delay) = (hot.tail, hot.ring, hot.delay);
+        let ring = hot.ring;
         let mut head = hot.head;
-        let mut bytes = 0;
-        let mut next = Time::MAX;
-        while head != tail {
+        while head != hot.tail {
             let held = self.rings.held(ring, head);
-            let entry = self.rings.at(held);
-            let arrival = entry.departure + delay;
+            let arrival = self.rings.at(held).departure + hot.delay;
             if arrival >= before {
-                next = arrival;
-                break;
+                hot.head = head;
+                return arrival;
             }
             arrivals.add(arrival, held);
-            bytes += u32::from(entry.header.size());
             head = head.wrapping_add(1);
         }
         hot.head = head;
-        hot.delivered_bytes += bytes;
-        if (hot.delivered_bytes as i32) < 0 {
-            self.count(port);
-        }
-        next
+        Time::MAX
     }
 
     fn held_by(&self, port: PortId, held: Held) -> bool {
@@ -632,13 +637,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 }
                 arrived(port, arrival, header);
                 hot.head = hot.head.wrapping_add(1);
-                hot.delivered_bytes += u32::from(header.size());
             }
-            let holds_packets = hot.head != hot.tail;
-            if (hot.delivered_bytes as i32) < 0 {
-                self.count(port);
-            }
-            holds_packets
+            hot.head != hot.tail
         });
         self.leaving = leaving;
     }
@@ -670,8 +670,12 @@ impl<A: Agent> Ports for FifoPorts<A> {
         events: &mut E,
     ) {
         let hot = &mut self.hot[inlet.0 as usize];
+        hot.joined_bytes += u32::from(header.size());
         if hot.push(&mut self.rings, Entry { departure, header }, label) {
             events.schedule(inlet, LinkEvent::Arrival, departure + hot.delay);
+        }
+        if hot.has_counted_much() {
+            self.count(inlet);
         }
     }
 
@@ -780,6 +784,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             elsewhere: headers(hot.head, handed_over),
             lost: headers(handed_over, hot.tail),
         };
+        cold.joined_bytes -= hot.bytes(&self.rings, hot.head, hot.tail);
         hot.head = hot.tail;
         hot.served = hot.tail;
         hot.free_at = now;
@@ -850,16 +855,16 @@ impl<A: Agent> Ports for FifoPorts<A> {
         LinkStatistics {
             offered: delivered + counted.lost() + u64::from(self.holds(port)),
             delivered,
-            delivered_bytes: counted.delivered_bytes + u64::from(hot.delivered_bytes),
+            delivered_bytes: self.delivered_bytes(port),
             waited: waited - hot.still_to_wait(&self.rings, now),
             ..*counted
         }
     }
 
     fn sent(&self, port: PortId, now: Time) -> u128 {
-        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
-        let arrived = cold.statistics.delivered_bytes + u64::from(hot.delivered_bytes);
-        u128::from(arrived) * 8 * BIT + cold.lost_after_sending + self.sent_of_held(port, now)
+        let lost_after_sending = self.cold[port.0 as usize].lost_after_sending;
+        let arrived = self.delivered_bytes(port);
+        u128::from(arrived) * 8 * BIT + lost_after_sending + self.sent_of_held(port, now)
     }
 
     fn histogram(&self, port: PortId) -> QueueHistogram {
