@@ -109,11 +109,12 @@ impl Arrivals {
         last.map(|key| self.from + key.offset())
     }
 
-    /// When one of them arrives, once they are sorted, and where it is kept; they are counted from zero.
+    /// When each arrives, once they are sorted, and where it is kept, without the first ones.
     #[inline(always)]
-    pub fn get(&self, place: usize) -> (Time, Held) {
-        let key = self.keys[place];
-        (self.from + key.offset(), key.held())
+    pub fn from_on(&self, first: usize) -> impl Iterator<Item = (Time, Held)> {
+        let (from, keys) = (self.from, &self.keys[first..self.count]);
+        keys.iter()
+            .map(move |key| (from + key.offset(), key.held()))
     }
 
     /// Puts them into their order: by time, and by a rank where times are equal.
@@ -175,8 +176,7 @@ mod tests {
             arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
             assert_eq!(arrivals.count(), count as usize);
             let mut seen = Vec::new();
-            for place in 0..arrivals.count() {
-                let (at, Held(place)) = arrivals.get(place);
+            for (at, Held(place)) in arrivals.from_on(0) {
                 assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
                 seen.push((at.as_picos(), at.as_picos() % 3, u32::MAX - place));
             }

@@ -6,6 +6,7 @@ use crate::crossing::Crossing;
 use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{RouteId, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::input_times::InputTimes;
 use crate::inputs::Inputs;
 use crate::packet::{Header, Segments};
 use crate::path::{Special, Step};
@@ -188,21 +189,41 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.follow_path(port, delivered, now, events)
     }
 
-    /// Packets that arrive before a time at the end of a port's link, or at an inlet, leave the link, and are added to
-    /// those that arrive there. Returns when the next one arrives; `Time::MAX` if there is none. Everything before the
-    /// window has happened, and the time is no later than the link's delay after its beginning.
-    #[inline(always)]
-    pub fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time {
-        #[cfg(feature = "checks")]
-        let before = arrivals.clone();
-        let next = self.ports.gather(port, window, arrivals);
-        #[cfg(feature = "checks")]
-        if let Some(check) = self.checks.get_mut(port.0 as usize) {
-            for (at, held) in arrivals.since(&before) {
-                check.deliver(at, self.ports.held(held).0.id());
+    /// The packets that arrive within a window at the inputs of a node leave their links, and are added to those that
+    /// arrive there. `due` begins with inputs of the node whose inputs end there, and `times` gets the times of their
+    /// next packets. Returns how many of `due` are the node's. Everything before the window has happened, and it is no
+    /// longer than the shortest delay of a link.
+    #[inline(never)]
+    pub fn gather(
+        &mut self,
+        due: &[u32],
+        (inputs, node_end): (&Inputs, usize),
+        (from, end): (Time, Time),
+        times: &mut InputTimes,
+        arrivals: &mut Arrivals,
+    ) -> usize {
+        for (place, &input) in due.iter().enumerate() {
+            let input = input as usize;
+            if input >= node_end {
+                return place;
+            }
+            // Some are listed because of timers.
+            let first = times.at(input);
+            if first < end {
+                let port = inputs.port(input);
+                #[cfg(feature = "checks")]
+                let before = arrivals.clone();
+                let next = self.ports.gather(port, first, (from, end), arrivals);
+                times.set_listed(input, next);
+                #[cfg(feature = "checks")]
+                if let Some(check) = self.checks.get_mut(port.0 as usize) {
+                    for (at, held) in arrivals.since(&before) {
+                        check.deliver(at, self.ports.held(held).0.id());
+                    }
+                }
             }
         }
-        next
+        due.len()
     }
 
     /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the

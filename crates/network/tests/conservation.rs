@@ -76,8 +76,14 @@ impl<D: Defect> Ports for Defective<D> {
     fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
         self.ports.deliver(port, now, events)
     }
-    fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time {
-        self.ports.gather(port, window, arrivals)
+    fn gather(
+        &mut self,
+        port: PortId,
+        first: Time,
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+    ) -> Time {
+        self.ports.gather(port, first, window, arrivals)
     }
     fn held_by(&self, port: PortId, held: Held) -> bool {
         self.ports.held_by(port, held)

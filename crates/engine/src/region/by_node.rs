@@ -7,12 +7,11 @@
 
 use super::Region;
 use super::look_ahead::LookAhead;
-use crate::arrival_times::PAGE;
 use crate::build;
 use crate::division::Turns;
 use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::{Arrival, Arrivals, Inputs, PacketLabel, Ports};
+use pathweave_network::{Arrival, Arrivals, DueInputs, InputTimes, Inputs, PacketLabel, Ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ pub(crate) struct ByNode {
     /// How long windows may be.
     window: Time,
     /// Inputs at which something happens.
-    due: [u32; PAGE],
+    due: DueInputs,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -50,7 +49,7 @@ impl ByNode {
     pub fn new(inputs: Arc<Inputs>, window: Time) -> Box<ByNode> {
         Box::new(ByNode {
             window,
-            due: [0; PAGE],
+            due: DueInputs::new(),
             looks_ahead: inputs.count() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
@@ -112,25 +111,24 @@ impl<P: Ports> Region<P> {
         let mut handled = 0;
         let mut last = self.scheduler.now();
         let mut node_end = 0;
-        for page in 0..self.scheduler.arrivals().pages() {
-            let count = self.list_due(&mut work, page, before);
+        for page in 0..self.scheduler.arrivals().times.pages() {
+            self.list_due(&mut work, page, before);
             if work.looks_ahead {
-                self.fetch(&mut work, count);
+                self.fetch(&mut work);
             }
-            for place in 0..count {
-                let input = work.due[place] as usize;
-                if input >= node_end {
+            let mut done = 0;
+            while let Some(&input) = work.due.all().get(done) {
+                if input as usize >= node_end {
                     handled += self.take_turn(&mut work, node_end, before, &mut last);
-                    node_end = work.inputs.end_of_node(input);
+                    node_end = work.inputs.end_of_node(input as usize);
                 }
-                let times = self.scheduler.arrivals();
-                if times.at(input) < before {
-                    let port = work.inputs.port(input);
-                    let next = self
-                        .network
-                        .gather(port, (from, before), &mut work.arrivals);
-                    times.set_again(input, next);
-                }
+                done += self.network.gather(
+                    &work.due.all()[done..],
+                    (&work.inputs, node_end),
+                    (from, before),
+                    &mut self.scheduler.arrivals().times,
+                    &mut work.arrivals,
+                );
             }
         }
         handled += self.take_turn(&mut work, node_end, before, &mut last);
@@ -143,31 +141,23 @@ impl<P: Ports> Region<P> {
         handled
     }
 
-    /// Lists the inputs of a page at which something happens before a time. Returns their number.
+    /// Lists the inputs of a page at which something happens before a time.
     #[inline(always)]
-    fn list_due(&mut self, work: &mut ByNode, page: usize, before: Time) -> usize {
-        let times = self.scheduler.arrivals();
-        let mut count = times.list_due(page, before, &mut work.due);
+    fn list_due(&mut self, work: &mut ByNode, page: usize, before: Time) {
+        let times = &mut self.scheduler.arrivals().times;
+        times.list_due(page, before, &mut work.due);
         // The first timer comes last.
-        let mut timers = work.timers.as_slice();
-        while let Some((&(input, _), rest)) = timers.split_last()
-            && input < (page + 1) * PAGE
-        {
-            timers = rest;
-            let list = &work.due[..count];
-            if let Err(place) = list.binary_search(&(input as u32)) {
-                work.due.copy_within(place..count, place + 1);
-                work.due[place] = input as u32;
-                count += 1;
-            }
+        let page_end = (page + 1) * InputTimes::PAGE;
+        let timers = work.timers.iter().rev().map(|&(input, _)| input);
+        for input in timers.take_while(|&input| input < page_end) {
+            work.due.add(input as u32);
         }
-        count
     }
 
-    /// What the packets need that arrive at the inputs in the list is fetched from memory.
-    fn fetch(&self, work: &mut ByNode, count: usize) {
+    /// What the packets need that arrive at the listed inputs is fetched from memory.
+    fn fetch(&self, work: &mut ByNode) {
         let inputs = &work.inputs;
-        let due = work.due[..count].iter();
+        let due = work.due.all().iter();
         let ports = due.map(|&input| inputs.port(input as usize));
         work.look_ahead
             .fetch(ports, &self.network, &self.sending, &self.receiving);
@@ -224,28 +214,33 @@ impl<P: Ports> Region<P> {
             *last = at.max(*last);
         }
         let far = arrivals.first_port();
+        let inputs = (&**inputs, node_end);
         // Of what happens at one time, timers come last.
         let mut latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
         let mut place = 0;
         loop {
-            if place < count
-                && let (now, held) = arrivals.get(place)
-                && now <= latest
-            {
-                place += 1;
-                let (events, inputs) = (self.scheduler.arrivals(), (&**inputs, node_end));
-                match self.network.arrive_held((now, held), far, inputs, events) {
-                    Arrival::Forwarded | Arrival::Consumed => continue,
-                    Arrival::AtHost(header, label) => {
-                        self.scheduler.turn_to(now);
-                        let watched = self.recorder.watches_packets;
-                        let port = watched.then(|| self.network.port_of_held(held, inputs));
-                        self.on_packet(port, header, label.feedback(), now);
+            let arrived = {
+                let (network, events) = (&mut self.network, self.scheduler.arrivals());
+                let mut left = arrivals.from_on(place);
+                left.find_map(|(now, held)| {
+                    if now > latest {
+                        return Some(None);
                     }
-                    Arrival::Dropped(header) => {
-                        self.scheduler.turn_to(now);
-                        self.on_dropped(header, now);
+                    place += 1;
+                    match network.arrive_held((now, held), far, inputs, events) {
+                        Arrival::Forwarded | Arrival::Consumed => None,
+                        arrival => Some(Some((now, held, arrival))),
                     }
+                })
+            };
+            if let Some(Some((now, held, arrival))) = arrived {
+                self.scheduler.turn_to(now);
+                if let Arrival::AtHost(header, label) = arrival {
+                    let watched = self.recorder.watches_packets;
+                    let port = watched.then(|| self.network.port_of_held(held, inputs));
+                    self.on_packet(port, header, label.feedback(), now);
+                } else if let Arrival::Dropped(header) = arrival {
+                    self.on_dropped(header, now);
                 }
             } else if let Some(DueTimer { at, alarm, .. }) = own_timers.pop() {
                 self.scheduler.turn_to(at);

@@ -367,6 +367,7 @@ impl<A: Agent> Ports for DeparturePorts<A> {
     fn gather(
         &mut self,
         _port: PortId,
+        _first: Time,
         _window: (Time, Time),
         _arrivals: &mut Arrivals,
     ) -> Time {

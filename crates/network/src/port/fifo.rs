@@ -572,7 +572,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
     fn gather(
         &mut self,
         port: PortId,
-        (from, before): (Time, Time),
+        first: Time,
+        (from, end): (Time, Time),
         arrivals: &mut Arrivals,
     ) -> Time {
         if A::ACTS {
@@ -581,20 +582,21 @@ impl<A: Agent> Ports for FifoPorts<A> {
         }
         let hot = &mut self.hot[port.0 as usize];
         arrivals.far = hot.far;
-        let ring = hot.ring;
         let mut head = hot.head;
-        while head != hot.tail {
-            let held = self.rings.held(ring, head);
-            let arrival = self.rings.at(held).departure + hot.delay;
-            if arrival >= before {
+        let mut arrival = first;
+        loop {
+            arrivals.add(arrival, self.rings.held(hot.ring, head));
+            head = head.wrapping_add(1);
+            if head == hot.tail {
+                hot.head = head;
+                return Time::MAX;
+            }
+            arrival = self.rings.get(hot.ring, head).departure + hot.delay;
+            if arrival >= end {
                 hot.head = head;
                 return arrival;
             }
-            arrivals.add(arrival, held);
-            head = head.wrapping_add(1);
         }
-        hot.head = head;
-        Time::MAX
     }
 
     fn held_by(&self, port: PortId, held: Held) -> bool {

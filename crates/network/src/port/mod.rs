@@ -110,10 +110,16 @@ pub trait Ports {
         events: &mut E,
     ) -> Delivered<Self::Label>;
 
-    /// Adds the packets that arrive before a time at the end of a port's link to those that arrive there, and returns when
-    /// the next one arrives; `Time::MAX` if there is none. Everything before the window has happened, and the time is no
-    /// later than the link's delay after its beginning.
-    fn gather(&mut self, port: PortId, window: (Time, Time), arrivals: &mut Arrivals) -> Time;
+    /// Adds the packets that arrive within a window at the end of a port's link to those that arrive there, the first of
+    /// them at `first`, and returns when the next one arrives; `Time::MAX` if there is none. Everything before the window
+    /// has happened, and it is no longer than the link's delay.
+    fn gather(
+        &mut self,
+        port: PortId,
+        first: Time,
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+    ) -> Time;
 
     /// A packet of [`Ports::gather`], before anything is enqueued at a port from which it came.
     fn held(&self, held: Held) -> (Header, Self::Label);

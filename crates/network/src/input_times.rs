@@ -1,0 +1,257 @@
+//! When packets arrive at the ends of links.
+
+use pathweave_units::Time;
+use std::ops::Range;
+
+/// Inputs of a group, which share one look at whether anything is due.
+const GROUP: usize = 16;
+/// Groups that are looked through at a time.
+const GROUPS_OF_PAGE: usize = 4;
+
+/// The time of the first arrival at each input of [`Inputs`](crate::Inputs), as far ahead as it may be.
+///
+/// Setting a time is one store. What is due in a window is found by looking at all inputs, which costs less than keeping
+/// them in order as long as many links are busy; groups of inputs at which nothing is due are passed over.
+#[derive(Clone, Debug)]
+pub struct InputTimes {
+    /// By input; `Time::MAX` where nothing is to arrive.
+    times: Box<[[Time; GROUP]]>,
+    /// No input of a group is due before.
+    bounds: Box<[Time]>,
+}
+
+/// Inputs of a page that are due, in their order.
+#[derive(Clone, Debug)]
+pub struct DueInputs {
+    /// The first `count` are in use.
+    inputs: [u32; InputTimes::PAGE],
+    count: usize,
+}
+
+impl DueInputs {
+    /// None.
+    pub fn new() -> DueInputs {
+        DueInputs {
+            inputs: [0; InputTimes::PAGE],
+            count: 0,
+        }
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub fn all(&self) -> &[u32] {
+        &self.inputs[..self.count]
+    }
+
+    /// Adds an input of the same page if it is not among them.
+    pub fn add(&mut self, input: u32) {
+        if let Err(place) = self.all().binary_search(&input) {
+            self.inputs.copy_within(place..self.count, place + 1);
+            self.inputs[place] = input;
+            self.count += 1;
+        }
+    }
+}
+
+impl Default for DueInputs {
+    fn default() -> DueInputs {
+        DueInputs::new()
+    }
+}
+
+impl InputTimes {
+    /// Inputs of a page.
+    pub const PAGE: usize = GROUP * GROUPS_OF_PAGE;
+
+    /// For this many inputs, at which nothing is to arrive.
+    pub fn new(inputs: usize) -> InputTimes {
+        let groups = inputs.div_ceil(InputTimes::PAGE) * GROUPS_OF_PAGE;
+        InputTimes {
+            times: vec![[Time::MAX; GROUP]; groups].into(),
+            bounds: vec![Time::MAX; groups].into(),
+        }
+    }
+
+    /// Pages of inputs.
+    pub fn pages(&self) -> usize {
+        self.bounds.len() / GROUPS_OF_PAGE
+    }
+
+    /// When something arrives at an input; `Time::MAX` if nothing does.
+    #[inline(always)]
+    pub fn at(&self, input: usize) -> Time {
+        self.times[input / GROUP][input % GROUP]
+    }
+
+    /// Sets the time of an input; `Time::MAX` if nothing is to arrive.
+    #[inline(always)]
+    pub fn set(&mut self, input: usize, at: Time) {
+        self.times[input / GROUP][input % GROUP] = at;
+        let bound = &mut self.bounds[input / GROUP];
+        *bound = at.min(*bound);
+    }
+
+    /// Sets the time of an input that is not earlier than the end of the window in which [`InputTimes::list_due`] has
+    /// listed it.
+    #[inline(always)]
+    pub(crate) fn set_listed(&mut self, input: usize, at: Time) {
+        self.times[input / GROUP][input % GROUP] = at;
+    }
+
+    /// Nothing is to arrive at an input any more.
+    pub fn clear(&mut self, input: usize) {
+        self.times[input / GROUP][input % GROUP] = Time::MAX;
+        self.bounds[input / GROUP] = self.earliest_of(input / GROUP);
+    }
+
+    /// Nothing is due before this time; `Time::MAX` if nothing is due at all.
+    pub fn bound(&self) -> Time {
+        self.bounds.iter().copied().fold(Time::MAX, Time::min)
+    }
+
+    /// The earliest time of all; `Time::MAX` if nothing is due.
+    pub fn earliest(&self) -> Time {
+        let mut earliest = Time::MAX;
+        for (group, &bound) in self.bounds.iter().enumerate() {
+            if bound < earliest {
+                earliest = earliest.min(self.earliest_of(group));
+            }
+        }
+        earliest
+    }
+
+    fn earliest_of(&self, group: usize) -> Time {
+        self.times[group].iter().copied().fold(Time::MAX, Time::min)
+    }
+
+    /// All inputs that are due before a time, in their order, with their times.
+    pub fn due_before(&mut self, end: Time) -> impl Iterator<Item = (u32, Time)> {
+        for group in 0..self.bounds.len() {
+            if self.bounds[group] < end {
+                self.bounds[group] = self.earliest_of(group);
+            }
+        }
+        let groups = (0..).zip(&self.times).zip(&self.bounds);
+        let due = groups.filter(move |&(_, &bound)| bound < end);
+        let inputs = due.flat_map(|((group, times), _)| {
+            let first = group * GROUP as u32;
+            (first..).zip(times.iter().copied())
+        });
+        inputs.filter(move |&(_, at)| at < end)
+    }
+
+    /// Lists the inputs of a page that are due before the end of a window. The packets that arrive there are to be
+    /// gathered before the next window.
+    #[inline(always)]
+    pub fn list_due(&mut self, page: usize, end: Time, due: &mut DueInputs) {
+        due.count = 0;
+        let groups: Range<usize> = page * GROUPS_OF_PAGE..(page + 1) * GROUPS_OF_PAGE;
+        for group in groups {
+            if self.bounds[group] < end {
+                self.list_group(group, end, due);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn list_group(&mut self, group: usize, end: Time, due: &mut DueInputs) {
+        let already = due.count;
+        let mut count = already;
+        let first = (group * GROUP) as u32;
+        for (input, at) in (first..).zip(&self.times[group]) {
+            // Without a jump, which the processor could not foresee.
+            due.inputs[count % InputTimes::PAGE] = input;
+            count += usize::from(*at < end);
+        }
+        due.count = count;
+        self.bounds[group] = if count > already {
+            end
+        } else {
+            self.earliest_of(group)
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Set(usize, u64),
+        Clear(usize),
+        Window(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => (0usize..150, 0u64..200).prop_map(|(input, ahead)| Step::Set(input, ahead)),
+            1 => (0usize..150).prop_map(Step::Clear),
+            2 => (1u64..100).prop_map(Step::Window),
+        ]
+    }
+
+    proptest! {
+        /// Against a map: what is due in a window is listed page by page, and nothing else.
+        #[test]
+        fn what_is_due_is_listed(steps in prop::collection::vec(step(), 1..200)) {
+            let picos = Time::from_picos;
+            let mut times = InputTimes::new(150);
+            let mut expected = BTreeMap::new();
+            let mut due = DueInputs::new();
+            let mut now = 0;
+            for step in steps {
+                match step {
+                    Step::Set(input, ahead) => {
+                        times.set(input, picos(now + ahead));
+                        expected.insert(input as u32, picos(now + ahead));
+                    }
+                    Step::Clear(input) => {
+                        times.clear(input);
+                        expected.remove(&(input as u32));
+                    }
+                    Step::Window(length) => {
+                        let end = picos(now + length);
+                        let before = |(_, at): &(&u32, &Time)| **at < end;
+                        let wanted: Vec<_> = expected.iter().filter(before).map(|(&i, &at)| (i, at)).collect();
+                        prop_assert!(times.bound() <= times.earliest());
+                        let earliest = expected.values().copied().min().unwrap_or(Time::MAX);
+                        prop_assert_eq!(times.earliest(), earliest);
+                        prop_assert_eq!(times.due_before(end).collect::<Vec<_>>(), wanted.clone());
+                        let mut listed = Vec::new();
+                        for page in 0..times.pages() {
+                            times.list_due(page, end, &mut due);
+                            listed.extend_from_slice(due.all());
+                            for &input in due.all() {
+                                // Every third has another packet in the next window.
+                                let next = if input % 3 == 0 { end } else { Time::MAX };
+                                times.set_listed(input as usize, next);
+                            }
+                        }
+                        let inputs: Vec<u32> = wanted.iter().map(|&(input, _)| input).collect();
+                        prop_assert_eq!(&listed, &inputs);
+                        expected.retain(|_, at| *at >= end);
+                        expected.extend(inputs.iter().filter(|&input| input % 3 == 0).map(|&input| (input, end)));
+                        now += length;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_input_is_added_in_its_place_once() {
+        let mut times = InputTimes::new(64);
+        for input in [3, 9, 60] {
+            times.set(input, Time::from_micros(1));
+        }
+        let mut due = DueInputs::new();
+        times.list_due(0, Time::from_micros(2), &mut due);
+        for input in [9, 0, 63, 10, 0] {
+            due.add(input);
+        }
+        assert_eq!(due.all(), [0, 3, 9, 10, 60, 63]);
+    }
+}
