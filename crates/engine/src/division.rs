@@ -94,7 +94,7 @@ pub(crate) fn regions<P: Ports>(
         let inputs = Arc::new(Inputs::new(&links, &places));
         let windows = window.map(|window| (inputs, window));
         let scheduler = build::scheduler(plan, &places, windows.clone());
-        let by_node = windows.map(|(inputs, window)| ByNode::new(inputs, window));
+        let by_node = windows.map(|(inputs, window)| ByNode::new(plan, inputs, window));
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);
         Region::new(plan, (id, count), network, scheduler, by_node, reactions)

@@ -94,7 +94,7 @@ impl InputTimes {
     /// Sets the time of an input that is not earlier than the end of the window in which [`InputTimes::list_due`] has
     /// listed it.
     #[inline(always)]
-    pub(crate) fn set_listed(&mut self, input: usize, at: Time) {
+    pub fn set_listed(&mut self, input: usize, at: Time) {
         self.times[input / GROUP][input % GROUP] = at;
     }
 

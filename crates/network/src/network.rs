@@ -226,6 +226,44 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         due.len()
     }
 
+    /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end within a window that
+    /// began at `from`: what came of it, and when the next one arrives; `Time::MAX` if there is none.
+    #[inline(always)]
+    pub fn arrive_in_window<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        from: Time,
+        events: &mut E,
+    ) -> (Arrival<P::Label>, Time) {
+        let (delivered, next) = self.ports.take_first(port, from);
+        #[cfg(feature = "checks")]
+        if let Some(check) = self.checks.get_mut(port.0 as usize) {
+            check.deliver(now, delivered.header.id());
+        }
+        (self.follow_path(port, delivered, now, events), next)
+    }
+
+    /// Packets that have come to a switch go on, in their order; those that are lost are handed out, with the times.
+    /// `inputs` are the region's, and end there for the switch.
+    #[inline(never)]
+    pub fn pass_on<E: LinkEvents>(
+        &mut self,
+        arrivals: &Arrivals,
+        inputs: (&Inputs, usize),
+        events: &mut E,
+        lost: &mut Vec<(Time, Header)>,
+    ) {
+        let far = arrivals.first_port();
+        for (now, held) in arrivals.from_on(0) {
+            match self.arrive_held((now, held), far, inputs, events) {
+                Arrival::Forwarded | Arrival::Consumed => {}
+                Arrival::Dropped(header) => lost.push((now, header)),
+                Arrival::AtHost(..) => unreachable!("a switch is no packet's host"),
+            }
+        }
+    }
+
     /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the
     /// first one on nothing may be enqueued at a port from which they came.
     #[inline(always)]

@@ -76,6 +76,9 @@ impl<D: Defect> Ports for Defective<D> {
     fn deliver<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Delivered<()> {
         self.ports.deliver(port, now, events)
     }
+    fn take_first(&mut self, port: PortId, noticed: Time) -> (Delivered<()>, Time) {
+        self.ports.take_first(port, noticed)
+    }
     fn gather(
         &mut self,
         port: PortId,

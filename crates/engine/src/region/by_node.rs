@@ -11,7 +11,7 @@ use crate::build;
 use crate::division::Turns;
 use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::{Arrival, Arrivals, DueInputs, InputTimes, Inputs, PacketLabel, Ports};
+use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use std::sync::Arc;
@@ -25,10 +25,23 @@ const SMALLEST_PART: u64 = 8;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
+/// What happens at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Packets go on, and it has no timers.
+    Switch,
+    /// A host with one link: packets come in their order.
+    Host,
+    /// A host with several links.
+    HostOfLinks,
+}
+
 /// What windows need, and room for what happens in them.
 #[derive(Debug)]
 pub(crate) struct ByNode {
     inputs: Arc<Inputs>,
+    /// By input: that of its node.
+    kinds: Box<[Kind]>,
     /// How long windows may be.
     window: Time,
     /// Inputs at which something happens.
@@ -41,13 +54,35 @@ pub(crate) struct ByNode {
     timers: Vec<(usize, DueTimer)>,
     /// Those of the host that has its turn; the first comes last.
     own_timers: Vec<DueTimer>,
+    /// Packets that the switch has lost that has its turn.
+    lost: Vec<(Time, Header)>,
     look_ahead: LookAhead,
+}
+
+/// A window while it is under way.
+#[derive(Debug)]
+struct Window {
+    from: Time,
+    before: Time,
+    /// When the last event was of those that have been handled.
+    last: Time,
+    /// Packets that have arrived.
+    packets: u64,
+    /// Timers that have expired.
+    timers: u64,
 }
 
 impl ByNode {
     /// For a region with these inputs, and windows of this length.
-    pub fn new(inputs: Arc<Inputs>, window: Time) -> Box<ByNode> {
+    pub fn new(plan: &Plan, inputs: Arc<Inputs>, window: Time) -> Box<ByNode> {
+        let mut kinds = vec![Kind::Switch; inputs.count()];
+        for host in &plan.fabric.hosts {
+            let own = inputs.of_node(host.0);
+            let kind = if own.len() == 1 { Kind::Host } else { Kind::HostOfLinks };
+            kinds[own].fill(kind);
+        }
         Box::new(ByNode {
+            kinds: kinds.into(),
             window,
             due: DueInputs::new(),
             looks_ahead: inputs.count() > FEWEST_LINKS,
@@ -55,8 +90,20 @@ impl ByNode {
             arrivals: Arrivals::new(),
             timers: Vec::new(),
             own_timers: Vec::new(),
+            lost: Vec::new(),
             look_ahead: LookAhead::default(),
         })
+    }
+
+    /// The timers of the host whose inputs end there have their turn.
+    #[cold]
+    fn take_own_timers(&mut self, node_end: usize) {
+        while let Some(&(input, timer)) = self.timers.last()
+            && input < node_end
+        {
+            self.timers.pop();
+            self.own_timers.insert(0, timer);
+        }
     }
 }
 
@@ -108,9 +155,15 @@ impl<P: Ports> Region<P> {
         }
         self.list_timers(&mut work, before);
         work.arrivals.begin(from);
-        let mut handled = 0;
-        let mut last = self.scheduler.now();
-        let mut node_end = 0;
+        let mut window = Window {
+            from,
+            before,
+            last: self.scheduler.now(),
+            packets: 0,
+            timers: 0,
+        };
+        // The end of the inputs of a node of which some have been gathered; zero if there is none.
+        let mut open = 0;
         for page in 0..self.scheduler.arrivals().times.pages() {
             self.list_due(&mut work, page, before);
             if work.looks_ahead {
@@ -118,10 +171,17 @@ impl<P: Ports> Region<P> {
             }
             let mut done = 0;
             while let Some(&input) = work.due.all().get(done) {
-                if input as usize >= node_end {
-                    handled += self.take_turn(&mut work, node_end, before, &mut last);
-                    node_end = work.inputs.end_of_node(input as usize);
+                let input = input as usize;
+                if open != 0 && input >= open {
+                    self.take_turn(&mut work, open, &mut window);
+                    open = 0;
                 }
+                if work.kinds[input] == Kind::Host {
+                    self.take_turn_of_host(&mut work, input, &mut window);
+                    done += 1;
+                    continue;
+                }
+                let node_end = work.inputs.end_of_node(input);
                 done += self.network.gather(
                     &work.due.all()[done..],
                     (&work.inputs, node_end),
@@ -129,16 +189,24 @@ impl<P: Ports> Region<P> {
                     &mut self.scheduler.arrivals().times,
                     &mut work.arrivals,
                 );
+                if node_end <= (page + 1) * InputTimes::PAGE {
+                    self.take_turn(&mut work, node_end, &mut window);
+                } else {
+                    open = node_end;
+                }
             }
         }
-        handled += self.take_turn(&mut work, node_end, before, &mut last);
-        self.scheduler.end_window(last, before);
+        if open != 0 {
+            self.take_turn(&mut work, open, &mut window);
+        }
+        self.packet_hops += window.packets;
+        self.scheduler.end_window(window.last, before);
         #[cfg(feature = "checks")]
         {
             self.scheduler.arrivals().not_before = Time::ZERO;
         }
         self.by_node = Some(work);
-        handled
+        window.packets + window.timers
     }
 
     /// Lists the inputs of a page at which something happens before a time.
@@ -180,82 +248,101 @@ impl<P: Ports> Region<P> {
         });
     }
 
-    /// The node whose inputs end there handles what has been gathered for it. Returns the number of events.
+    /// The node whose inputs end there handles what has been gathered for it.
     #[inline(never)]
-    fn take_turn(
-        &mut self,
-        work: &mut ByNode,
-        node_end: usize,
-        before: Time,
-        last: &mut Time,
-    ) -> u64 {
+    fn take_turn(&mut self, work: &mut ByNode, node_end: usize, window: &mut Window) {
         let ByNode {
-            inputs,
-            arrivals,
-            timers,
-            own_timers,
-            ..
+            inputs, arrivals, ..
         } = work;
         let (network, scheduler) = (&self.network, &self.scheduler);
         arrivals.sort(|at, held| {
             let port = network.port_of_held(held, (inputs, node_end));
             scheduler.rank_of_arrival(at, port)
         });
-        while let Some(&(input, timer)) = timers.last()
-            && input < node_end
+        window.packets += arrivals.count() as u64;
+        if let Some(at) = arrivals.last() {
+            window.last = at.max(window.last);
+        }
+        if work.kinds[node_end - 1] == Kind::HostOfLinks {
+            self.handle_at_host(work, node_end, window);
+        } else {
+            let (events, lost) = (self.scheduler.arrivals(), &mut work.lost);
+            self.network
+                .pass_on(arrivals, (inputs, node_end), events, lost);
+            for (now, header) in work.lost.drain(..) {
+                self.scheduler.turn_to(now);
+                self.on_dropped(header, now);
+            }
+        }
+        work.arrivals.clear();
+    }
+
+    /// A host of several links handles what has been gathered for it, and its timers.
+    #[cold]
+    #[inline(never)]
+    fn handle_at_host(&mut self, work: &mut ByNode, node_end: usize, window: &mut Window) {
+        work.take_own_timers(node_end);
+        let first_port = work.arrivals.first_port();
+        for (now, held) in work.arrivals.from_on(0) {
+            // Of what happens at one time, timers come last.
+            self.handle_timers(&mut work.own_timers, now, window);
+            let (events, inputs) = (self.scheduler.arrivals(), (&*work.inputs, node_end));
+            let port = self.network.port_of_held(held, inputs);
+            let arrival = self
+                .network
+                .arrive_held((now, held), first_port, inputs, events);
+            self.scheduler.turn_to(now);
+            self.follow(port, arrival, now);
+            self.take_new_timers(&mut work.own_timers, window.before);
+        }
+        self.handle_timers(&mut work.own_timers, Time::MAX, window);
+    }
+
+    /// A host with one link handles what arrives there, and its timers.
+    #[inline(never)]
+    fn take_turn_of_host(&mut self, work: &mut ByNode, input: usize, window: &mut Window) {
+        if work.timers.last().is_some_and(|&(own, _)| own == input) {
+            work.take_own_timers(input + 1);
+        }
+        let port = work.inputs.port(input);
+        let mut next = self.scheduler.arrivals().times.at(input);
+        while next < window.before {
+            let now = next;
+            if !work.own_timers.is_empty() {
+                self.handle_timers(&mut work.own_timers, now, window);
+            }
+            let events = self.scheduler.arrivals();
+            let (arrival, after) = self
+                .network
+                .arrive_in_window(port, now, window.from, events);
+            next = after;
+            window.packets += 1;
+            window.last = now.max(window.last);
+            self.scheduler.turn_to(now);
+            self.follow(port, arrival, now);
+            self.take_new_timers(&mut work.own_timers, window.before);
+        }
+        let times = &mut self.scheduler.arrivals().times;
+        times.set_listed(input, next);
+        if !work.own_timers.is_empty() {
+            self.handle_timers(&mut work.own_timers, Time::MAX, window);
+        }
+    }
+
+    /// A host's timers expire that are due before a time.
+    #[inline(never)]
+    fn handle_timers(&mut self, timers: &mut Vec<DueTimer>, limit: Time, window: &mut Window) {
+        while let Some(&DueTimer { at, alarm, .. }) = timers.last()
+            && at < limit
         {
             timers.pop();
-            own_timers.insert(0, timer);
+            self.scheduler.turn_to(at);
+            self.on_alarm(alarm, at);
+            self.on_notices(at);
+            window.last = at.max(window.last);
+            window.timers += 1;
+            self.take_new_timers(timers, window.before);
         }
-        let count = arrivals.count();
-        let mut handled = count as u64;
-        self.packet_hops += handled;
-        if let Some(at) = arrivals.last() {
-            *last = at.max(*last);
-        }
-        let far = arrivals.first_port();
-        let inputs = (&**inputs, node_end);
-        // Of what happens at one time, timers come last.
-        let mut latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
-        let mut place = 0;
-        loop {
-            let arrived = {
-                let (network, events) = (&mut self.network, self.scheduler.arrivals());
-                let mut left = arrivals.from_on(place);
-                left.find_map(|(now, held)| {
-                    if now > latest {
-                        return Some(None);
-                    }
-                    place += 1;
-                    match network.arrive_held((now, held), far, inputs, events) {
-                        Arrival::Forwarded | Arrival::Consumed => None,
-                        arrival => Some(Some((now, held, arrival))),
-                    }
-                })
-            };
-            if let Some(Some((now, held, arrival))) = arrived {
-                self.scheduler.turn_to(now);
-                if let Arrival::AtHost(header, label) = arrival {
-                    let watched = self.recorder.watches_packets;
-                    let port = watched.then(|| self.network.port_of_held(held, inputs));
-                    self.on_packet(port, header, label.feedback(), now);
-                } else if let Arrival::Dropped(header) = arrival {
-                    self.on_dropped(header, now);
-                }
-            } else if let Some(DueTimer { at, alarm, .. }) = own_timers.pop() {
-                self.scheduler.turn_to(at);
-                self.on_alarm(alarm, at);
-                self.on_notices(at);
-                *last = at.max(*last);
-                handled += 1;
-            } else {
-                break;
-            }
-            self.take_new_timers(own_timers, before);
-            latest = own_timers.last().map_or(Time::MAX, |timer| timer.at);
-        }
-        arrivals.clear();
-        handled
     }
 
     /// Timers that a host has set and that are due within the window.

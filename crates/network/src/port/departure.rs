@@ -364,6 +364,10 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         self.at_mut(port).deliver(events)
     }
 
+    fn take_first(&mut self, _port: PortId, _noticed: Time) -> (Delivered<A::Label>, Time) {
+        unreachable!("departure ports run event by event")
+    }
+
     fn gather(
         &mut self,
         _port: PortId,

@@ -551,8 +551,17 @@ impl<A: Agent> Ports for FifoPorts<A> {
         now: Time,
         events: &mut E,
     ) -> Delivered<A::Label> {
+        let (delivered, next) = self.take_first(port, after(now));
+        if next < Time::MAX {
+            events.schedule(port, LinkEvent::Arrival, next);
+        }
+        delivered
+    }
+
+    #[inline(always)]
+    fn take_first(&mut self, port: PortId, noticed: Time) -> (Delivered<A::Label>, Time) {
         if A::ACTS {
-            self.follow_service(port, after(now));
+            self.follow_service(port, noticed);
         }
         let hot = &mut self.hot[port.0 as usize];
         let head = hot.head;
@@ -560,12 +569,13 @@ impl<A: Agent> Ports for FifoPorts<A> {
         let label = self.rings.label(hot.ring, head);
         let next = head.wrapping_add(1);
         hot.head = next;
-        if next != hot.tail {
-            let at = self.rings.get(hot.ring, next).departure + hot.delay;
-            events.schedule(port, LinkEvent::Arrival, at);
-        }
+        let at = if next == hot.tail {
+            Time::MAX
+        } else {
+            self.rings.get(hot.ring, next).departure + hot.delay
+        };
         let far = hot.far;
-        Delivered { header, label, far }
+        (Delivered { header, label, far }, at)
     }
 
     #[inline(always)]

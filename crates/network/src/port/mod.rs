@@ -121,6 +121,10 @@ pub trait Ports {
         arrivals: &mut Arrivals,
     ) -> Time;
 
+    /// The first packet on a port's wire reaches the far end: that, and when the next one will; `Time::MAX` if there is
+    /// none. What happened at the port before a time has been noticed; it is no earlier than the packet's departure.
+    fn take_first(&mut self, port: PortId, noticed: Time) -> (Delivered<Self::Label>, Time);
+
     /// A packet of [`Ports::gather`], before anything is enqueued at a port from which it came.
     fn held(&self, held: Held) -> (Header, Self::Label);
 
