@@ -2,7 +2,7 @@
 
 use crate::link_schedule::DueLink;
 use crate::ranks::Ranks;
-use pathweave_network::{InputTimes, Inputs, LinkEvent, LinkEvents, PortId};
+use pathweave_network::{InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -146,6 +146,17 @@ impl ArrivalTimes {
     pub fn earliest(&self) -> Option<Time> {
         let first = self.first_due().map(|due| due.at);
         first.or(Some(self.times.earliest()).filter(|&earliest| earliest < Time::MAX))
+    }
+}
+
+impl TurnEvents for ArrivalTimes {
+    #[inline(always)]
+    fn times(&mut self) -> &mut InputTimes {
+        &mut self.times
+    }
+
+    fn rank_of_arrival(&self, at: Time, port: PortId) -> (u64, u32) {
+        self.ranks.of(at, port, LinkEvent::Arrival)
     }
 }
 

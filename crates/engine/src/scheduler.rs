@@ -205,11 +205,6 @@ impl Scheduler {
         self.now = now;
     }
 
-    /// What decides about the order of arrivals at one time.
-    pub fn rank_of_arrival(&self, at: Time, port: PortId) -> (u64, u32) {
-        self.links.ranks().of(at, port, LinkEvent::Arrival)
-    }
-
     /// All that is due before `limit` has happened, the last of it at `last`.
     pub fn end_window(&mut self, last: Time, limit: Time) {
         self.now = last;

@@ -109,10 +109,10 @@ impl Arrivals {
         last.map(|key| self.from + key.offset())
     }
 
-    /// When each arrives, once they are sorted, and where it is kept, without the first ones.
+    /// When each arrives, once they are sorted, and where it is kept.
     #[inline(always)]
-    pub fn from_on(&self, first: usize) -> impl Iterator<Item = (Time, Held)> {
-        let (from, keys) = (self.from, &self.keys[first..self.count]);
+    pub fn all(&self) -> impl Iterator<Item = (Time, Held)> {
+        let (from, keys) = (self.from, &self.keys[..self.count]);
         keys.iter()
             .map(move |key| (from + key.offset(), key.held()))
     }
@@ -176,7 +176,7 @@ mod tests {
             arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
             assert_eq!(arrivals.count(), count as usize);
             let mut seen = Vec::new();
-            for (at, Held(place)) in arrivals.from_on(0) {
+            for (at, Held(place)) in arrivals.all() {
                 assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
                 seen.push((at.as_picos(), at.as_picos() % 3, u32::MAX - place));
             }

@@ -15,7 +15,7 @@ const GROUPS_OF_PAGE: usize = 4;
 #[derive(Clone, Debug)]
 pub struct InputTimes {
     /// By input; `Time::MAX` where nothing is to arrive.
-    times: Box<[[Time; GROUP]]>,
+    times: Box<[Time]>,
     /// No input of a group is due before.
     bounds: Box<[Time]>,
 }
@@ -67,7 +67,7 @@ impl InputTimes {
     pub fn new(inputs: usize) -> InputTimes {
         let groups = inputs.div_ceil(InputTimes::PAGE) * GROUPS_OF_PAGE;
         InputTimes {
-            times: vec![[Time::MAX; GROUP]; groups].into(),
+            times: vec![Time::MAX; groups * GROUP].into(),
             bounds: vec![Time::MAX; groups].into(),
         }
     }
@@ -80,13 +80,13 @@ impl InputTimes {
     /// When something arrives at an input; `Time::MAX` if nothing does.
     #[inline(always)]
     pub fn at(&self, input: usize) -> Time {
-        self.times[input / GROUP][input % GROUP]
+        self.times[input]
     }
 
     /// Sets the time of an input; `Time::MAX` if nothing is to arrive.
     #[inline(always)]
     pub fn set(&mut self, input: usize, at: Time) {
-        self.times[input / GROUP][input % GROUP] = at;
+        self.times[input] = at;
         let bound = &mut self.bounds[input / GROUP];
         *bound = at.min(*bound);
     }
@@ -95,12 +95,12 @@ impl InputTimes {
     /// listed it.
     #[inline(always)]
     pub fn set_listed(&mut self, input: usize, at: Time) {
-        self.times[input / GROUP][input % GROUP] = at;
+        self.times[input] = at;
     }
 
     /// Nothing is to arrive at an input any more.
     pub fn clear(&mut self, input: usize) {
-        self.times[input / GROUP][input % GROUP] = Time::MAX;
+        self.times[input] = Time::MAX;
         self.bounds[input / GROUP] = self.earliest_of(input / GROUP);
     }
 
@@ -120,8 +120,13 @@ impl InputTimes {
         earliest
     }
 
+    #[inline(always)]
+    fn of_group(&self, group: usize) -> &[Time] {
+        &self.times[group * GROUP..(group + 1) * GROUP]
+    }
+
     fn earliest_of(&self, group: usize) -> Time {
-        self.times[group].iter().copied().fold(Time::MAX, Time::min)
+        self.of_group(group).iter().copied().fold(Time::MAX, Time::min)
     }
 
     /// All inputs that are due before a time, in their order, with their times.
@@ -131,7 +136,7 @@ impl InputTimes {
                 self.bounds[group] = self.earliest_of(group);
             }
         }
-        let groups = (0..).zip(&self.times).zip(&self.bounds);
+        let groups = (0..).zip(self.times.chunks(GROUP)).zip(&self.bounds);
         let due = groups.filter(move |&(_, &bound)| bound < end);
         let inputs = due.flat_map(|((group, times), _)| {
             let first = group * GROUP as u32;
@@ -158,7 +163,7 @@ impl InputTimes {
         let already = due.count;
         let mut count = already;
         let first = (group * GROUP) as u32;
-        for (input, at) in (first..).zip(&self.times[group]) {
+        for (input, at) in (first..).zip(self.of_group(group)) {
             // Without a jump, which the processor could not foresee.
             due.inputs[count % InputTimes::PAGE] = input;
             count += usize::from(*at < end);

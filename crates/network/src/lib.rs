@@ -25,6 +25,7 @@ mod port;
 mod queue;
 mod shared_buffer;
 mod statistics;
+mod turn;
 
 pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
@@ -43,3 +44,4 @@ pub use port::{Delivered, DeparturePorts, FifoPorts, LinkEvent, LinkEvents, Port
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
 pub use statistics::LinkStatistics;
+pub use turn::TurnEvents;

@@ -1,13 +1,10 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
-use crate::arrivals::{Arrivals, Held};
 use crate::crossing::Crossing;
 use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{RouteId, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
-use crate::input_times::InputTimes;
-use crate::inputs::Inputs;
 use crate::packet::{Header, Segments};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
@@ -78,7 +75,7 @@ pub enum Conservation {
 /// Links are numbered by whoever sets the network up. Only events name ports. A region may be the whole fabric; if it
 /// is not, whoever runs it takes [`Network::hand_over`] to other regions' [`Network::receive`].
 pub struct Network<S, P: Ports> {
-    ports: P,
+    pub(crate) ports: P,
     places: Places,
     segments: Segments<S>,
     routes: Routes,
@@ -86,7 +83,7 @@ pub struct Network<S, P: Ports> {
     fmp: Option<Box<Fmp>>,
     /// Of each port.
     #[cfg(feature = "checks")]
-    checks: Vec<crate::checks::LinkCheck>,
+    pub(crate) checks: Vec<crate::checks::LinkCheck>,
 }
 
 impl<S: Copy + Default, P: Ports> Network<S, P> {
@@ -189,43 +186,6 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.follow_path(port, delivered, now, events)
     }
 
-    /// The packets that arrive within a window at the inputs of a node leave their links, and are added to those that
-    /// arrive there. `due` begins with inputs of the node whose inputs end there, and `times` gets the times of their
-    /// next packets. Returns how many of `due` are the node's. Everything before the window has happened, and it is no
-    /// longer than the shortest delay of a link.
-    #[inline(never)]
-    pub fn gather(
-        &mut self,
-        due: &[u32],
-        (inputs, node_end): (&Inputs, usize),
-        (from, end): (Time, Time),
-        times: &mut InputTimes,
-        arrivals: &mut Arrivals,
-    ) -> usize {
-        for (place, &input) in due.iter().enumerate() {
-            let input = input as usize;
-            if input >= node_end {
-                return place;
-            }
-            // Some are listed because of timers.
-            let first = times.at(input);
-            if first < end {
-                let port = inputs.port(input);
-                #[cfg(feature = "checks")]
-                let before = arrivals.clone();
-                let next = self.ports.gather(port, first, (from, end), arrivals);
-                times.set_listed(input, next);
-                #[cfg(feature = "checks")]
-                if let Some(check) = self.checks.get_mut(port.0 as usize) {
-                    for (at, held) in arrivals.since(&before) {
-                        check.deliver(at, self.ports.held(held).0.id());
-                    }
-                }
-            }
-        }
-        due.len()
-    }
-
     /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end within a window that
     /// began at `from`: what came of it, and when the next one arrives; `Time::MAX` if there is none.
     #[inline(always)]
@@ -242,58 +202,6 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
             check.deliver(now, delivered.header.id());
         }
         (self.follow_path(port, delivered, now, events), next)
-    }
-
-    /// Packets that have come to a switch go on, in their order; those that are lost are handed out, with the times.
-    /// `inputs` are the region's, and end there for the switch.
-    #[inline(never)]
-    pub fn pass_on<E: LinkEvents>(
-        &mut self,
-        arrivals: &Arrivals,
-        inputs: (&Inputs, usize),
-        events: &mut E,
-        lost: &mut Vec<(Time, Header)>,
-    ) {
-        let far = arrivals.first_port();
-        for (now, held) in arrivals.from_on(0) {
-            match self.arrive_held((now, held), far, inputs, events) {
-                Arrival::Forwarded | Arrival::Consumed => {}
-                Arrival::Dropped(header) => lost.push((now, header)),
-                Arrival::AtHost(..) => unreachable!("a switch is no packet's host"),
-            }
-        }
-    }
-
-    /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the
-    /// first one on nothing may be enqueued at a port from which they came.
-    #[inline(always)]
-    pub fn arrive_held<E: LinkEvents>(
-        &mut self,
-        (now, held): (Time, Held),
-        far: PortId,
-        inputs: (&Inputs, usize),
-        events: &mut E,
-    ) -> Arrival<P::Label> {
-        let (header, label) = self.ports.held(held);
-        let (step, rest) = header.path.step();
-        match step {
-            Step::Port(next) => {
-                self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
-            }
-            Step::End => Arrival::AtHost(header, label),
-            Step::Special => {
-                let port = self.port_of_held(held, inputs);
-                self.arrive_specially(port, now, header, label, events)
-            }
-        }
-    }
-
-    /// The port from which a packet came to the node whose inputs end there.
-    #[cold]
-    pub fn port_of_held(&self, held: Held, (inputs, end): (&Inputs, usize)) -> PortId {
-        let before = (0..end).rev().map(|input| inputs.port(input));
-        let mut ports = before.filter(|&port| self.ports.held_by(port, held));
-        ports.next().expect("a packet comes from a port")
     }
 
     /// A packet has come to the end of a port's link.
@@ -317,7 +225,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     }
 
     #[inline(always)]
-    fn forward<E: LinkEvents>(
+    pub(crate) fn forward<E: LinkEvents>(
         &mut self,
         port: PortId,
         now: Time,
@@ -336,7 +244,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// looked up, or a switch decides.
     #[cold]
     #[inline(never)]
-    fn arrive_specially<E: LinkEvents>(
+    pub(crate) fn arrive_specially<E: LinkEvents>(
         &mut self,
         port: PortId,
         now: Time,

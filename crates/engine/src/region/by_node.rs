@@ -14,6 +14,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
@@ -173,7 +174,7 @@ impl<P: Ports> Region<P> {
             while let Some(&input) = work.due.all().get(done) {
                 let input = input as usize;
                 if open != 0 && input >= open {
-                    self.take_turn(&mut work, open, &mut window);
+                    self.take_turn(&mut work, 0..0, open, &mut window);
                     open = 0;
                 }
                 if work.kinds[input] == Kind::Host {
@@ -182,22 +183,17 @@ impl<P: Ports> Region<P> {
                     continue;
                 }
                 let node_end = work.inputs.end_of_node(input);
-                done += self.network.gather(
-                    &work.due.all()[done..],
-                    (&work.inputs, node_end),
-                    (from, before),
-                    &mut self.scheduler.arrivals().times,
-                    &mut work.arrivals,
-                );
+                let left = done..work.due.all().len();
                 if node_end <= (page + 1) * InputTimes::PAGE {
-                    self.take_turn(&mut work, node_end, &mut window);
+                    done += self.take_turn(&mut work, left, node_end, &mut window);
                 } else {
+                    done += self.gather(&mut work, left, node_end, &window);
                     open = node_end;
                 }
             }
         }
         if open != 0 {
-            self.take_turn(&mut work, open, &mut window);
+            self.take_turn(&mut work, 0..0, open, &mut window);
         }
         self.packet_hops += window.packets;
         self.scheduler.end_window(window.last, before);
@@ -248,42 +244,89 @@ impl<P: Ports> Region<P> {
         });
     }
 
-    /// The node whose inputs end there handles what has been gathered for it.
+    /// Gathers what arrives at the node whose inputs end there, of those in a range of the list. Returns how many of them
+    /// are the node's.
+    #[cold]
     #[inline(never)]
-    fn take_turn(&mut self, work: &mut ByNode, node_end: usize, window: &mut Window) {
-        let ByNode {
-            inputs, arrivals, ..
-        } = work;
-        let (network, scheduler) = (&self.network, &self.scheduler);
-        arrivals.sort(|at, held| {
-            let port = network.port_of_held(held, (inputs, node_end));
-            scheduler.rank_of_arrival(at, port)
-        });
+    fn gather(
+        &mut self,
+        work: &mut ByNode,
+        range: Range<usize>,
+        node_end: usize,
+        window: &Window,
+    ) -> usize {
+        self.network.gather(
+            &work.due.all()[range],
+            (&work.inputs, node_end),
+            (window.from, window.before),
+            &mut self.scheduler.arrivals().times,
+            &mut work.arrivals,
+        )
+    }
+
+    /// The node whose inputs end there handles what arrives, at inputs in a range of the list and what has been gathered
+    /// before. Returns how many of them are the node's.
+    #[inline(always)]
+    fn take_turn(
+        &mut self,
+        work: &mut ByNode,
+        range: Range<usize>,
+        node_end: usize,
+        window: &mut Window,
+    ) -> usize {
+        if work.kinds[node_end - 1] == Kind::HostOfLinks {
+            return self.take_turn_of_links(work, range, node_end, window);
+        }
+        let arrivals = &mut work.arrivals;
+        let count = self.network.take_turn(
+            &work.due.all()[range],
+            (&work.inputs, node_end),
+            (window.from, window.before),
+            arrivals,
+            self.scheduler.arrivals(),
+            &mut work.lost,
+        );
         window.packets += arrivals.count() as u64;
         if let Some(at) = arrivals.last() {
             window.last = at.max(window.last);
         }
-        if work.kinds[node_end - 1] == Kind::HostOfLinks {
-            self.handle_at_host(work, node_end, window);
-        } else {
-            let (events, lost) = (self.scheduler.arrivals(), &mut work.lost);
-            self.network
-                .pass_on(arrivals, (inputs, node_end), events, lost);
-            for (now, header) in work.lost.drain(..) {
-                self.scheduler.turn_to(now);
-                self.on_dropped(header, now);
-            }
+        arrivals.clear();
+        if !work.lost.is_empty() {
+            self.on_lost_at_switch(work);
         }
-        work.arrivals.clear();
+        count
     }
 
-    /// A host of several links handles what has been gathered for it, and its timers.
     #[cold]
     #[inline(never)]
-    fn handle_at_host(&mut self, work: &mut ByNode, node_end: usize, window: &mut Window) {
+    fn on_lost_at_switch(&mut self, work: &mut ByNode) {
+        for (now, header) in work.lost.drain(..) {
+            self.scheduler.turn_to(now);
+            self.on_dropped(header, now);
+        }
+    }
+
+    /// A host of several links handles what arrives, and its timers.
+    #[cold]
+    #[inline(never)]
+    fn take_turn_of_links(
+        &mut self,
+        work: &mut ByNode,
+        range: Range<usize>,
+        node_end: usize,
+        window: &mut Window,
+    ) -> usize {
+        let count = self.gather(work, range, node_end, window);
+        let arrivals = self.scheduler.arrivals();
+        self.network
+            .sort((&work.inputs, node_end), &mut work.arrivals, arrivals);
+        window.packets += work.arrivals.count() as u64;
+        if let Some(at) = work.arrivals.last() {
+            window.last = at.max(window.last);
+        }
         work.take_own_timers(node_end);
         let first_port = work.arrivals.first_port();
-        for (now, held) in work.arrivals.from_on(0) {
+        for (now, held) in work.arrivals.all() {
             // Of what happens at one time, timers come last.
             self.handle_timers(&mut work.own_timers, now, window);
             let (events, inputs) = (self.scheduler.arrivals(), (&*work.inputs, node_end));
@@ -296,6 +339,8 @@ impl<P: Ports> Region<P> {
             self.take_new_timers(&mut work.own_timers, window.before);
         }
         self.handle_timers(&mut work.own_timers, Time::MAX, window);
+        work.arrivals.clear();
+        count
     }
 
     /// A host with one link handles what arrives there, and its timers.

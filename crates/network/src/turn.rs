@@ -1,0 +1,128 @@
+//! What a node does in its turn: all packets that arrive there within a window, in their order.
+
+use crate::arrivals::{Arrivals, Held};
+use crate::input_times::InputTimes;
+use crate::inputs::Inputs;
+use crate::network::{Arrival, Network};
+use crate::packet::Header;
+use crate::path::Step;
+use crate::places::PortId;
+use crate::port::{LinkEvents, Ports};
+use pathweave_units::Time;
+
+/// The schedule of a region whose nodes have their turns.
+pub trait TurnEvents: LinkEvents {
+    /// When packets arrive.
+    fn times(&mut self) -> &mut InputTimes;
+    /// What decides about the order of arrivals at one time.
+    fn rank_of_arrival(&self, at: Time, port: PortId) -> (u64, u32);
+}
+
+impl<S: Copy + Default, P: Ports> Network<S, P> {
+    /// A switch has its turn: the packets that arrive there within a window leave their links and go on, in their order.
+    /// `due` begins with inputs of the switch whose inputs end there; some of its packets may have been gathered before.
+    /// Those that are lost are handed out, with the times. Returns how many of `due` are the switch's, and how many
+    /// packets have arrived.
+    #[inline(never)]
+    pub fn take_turn<E: TurnEvents>(
+        &mut self,
+        due: &[u32],
+        inputs: (&Inputs, usize),
+        window: (Time, Time),
+        arrivals: &mut Arrivals,
+        events: &mut E,
+        lost: &mut Vec<(Time, Header)>,
+    ) -> usize {
+        let count = self.gather(due, inputs, window, events.times(), arrivals);
+        self.sort(inputs, arrivals, events);
+        let far = arrivals.first_port();
+        for (now, held) in arrivals.all() {
+            match self.arrive_held((now, held), far, inputs, events) {
+                Arrival::Forwarded | Arrival::Consumed => {}
+                Arrival::Dropped(header) => lost.push((now, header)),
+                Arrival::AtHost(..) => unreachable!("a switch is no packet's host"),
+            }
+        }
+        count
+    }
+
+    /// Puts the packets that arrive at a node in order.
+    #[inline(always)]
+    pub fn sort<E: TurnEvents>(
+        &self,
+        inputs: (&Inputs, usize),
+        arrivals: &mut Arrivals,
+        events: &E,
+    ) {
+        arrivals.sort(|at, held| events.rank_of_arrival(at, self.port_of_held(held, inputs)));
+    }
+
+    /// The packets that arrive within a window at the inputs of a node leave their links, and are added to those that
+    /// arrive there. `due` begins with inputs of the node whose inputs end there, and `times` gets the times of their
+    /// next packets. Returns how many of `due` are the node's. Everything before the window has happened, and it is no
+    /// longer than the shortest delay of a link.
+    #[inline(always)]
+    pub fn gather(
+        &mut self,
+        due: &[u32],
+        (inputs, node_end): (&Inputs, usize),
+        (from, end): (Time, Time),
+        times: &mut InputTimes,
+        arrivals: &mut Arrivals,
+    ) -> usize {
+        for (place, &input) in due.iter().enumerate() {
+            let input = input as usize;
+            if input >= node_end {
+                return place;
+            }
+            // Some are listed because of timers.
+            let first = times.at(input);
+            if first < end {
+                let port = inputs.port(input);
+                #[cfg(feature = "checks")]
+                let before = arrivals.clone();
+                let next = self.ports.gather(port, first, (from, end), arrivals);
+                times.set_listed(input, next);
+                #[cfg(feature = "checks")]
+                if let Some(check) = self.checks.get_mut(port.0 as usize) {
+                    for (at, held) in arrivals.since(&before) {
+                        check.deliver(at, self.ports.held(held).0.id());
+                    }
+                }
+            }
+        }
+        due.len()
+    }
+
+    /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the
+    /// first one on nothing may be enqueued at a port from which they came.
+    #[inline(always)]
+    pub fn arrive_held<E: LinkEvents>(
+        &mut self,
+        (now, held): (Time, Held),
+        far: PortId,
+        inputs: (&Inputs, usize),
+        events: &mut E,
+    ) -> Arrival<P::Label> {
+        let (header, label) = self.ports.held(held);
+        let (step, rest) = header.path.step();
+        match step {
+            Step::Port(next) => {
+                self.forward(PortId(far.0 + next), now, header.on(rest), label, events)
+            }
+            Step::End => Arrival::AtHost(header, label),
+            Step::Special => {
+                let port = self.port_of_held(held, inputs);
+                self.arrive_specially(port, now, header, label, events)
+            }
+        }
+    }
+
+    /// The port from which a packet came to the node whose inputs end there.
+    #[cold]
+    pub fn port_of_held(&self, held: Held, (inputs, end): (&Inputs, usize)) -> PortId {
+        let before = (0..end).rev().map(|input| inputs.port(input));
+        let mut ports = before.filter(|&port| self.ports.held_by(port, held));
+        ports.next().expect("a packet comes from a port")
+    }
+}
