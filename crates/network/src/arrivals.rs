@@ -65,23 +65,27 @@ impl Arrivals {
         self.count = 0;
     }
 
+    /// At most this many packets will be added of one input; the first port of its node is `far`.
     #[inline(always)]
-    pub(crate) fn add(&mut self, at: Time, held: Held) {
-        let key = Key::new(at - self.from, held);
-        match self.keys.get_mut(self.count) {
-            Some(place) => *place = key,
-            None => self.add_beyond(key),
+    pub(crate) fn begin_input(&mut self, far: PortId, most: u32) {
+        self.far = far;
+        if self.count + most as usize > self.keys.len() {
+            self.make_room(most as usize);
         }
-        self.count += 1;
     }
 
     #[cold]
     #[inline(never)]
-    fn add_beyond(&mut self, key: Key) {
+    fn make_room(&mut self, more: usize) {
         let mut keys = std::mem::take(&mut self.keys).into_vec();
-        keys.push(key);
-        keys.resize(2 * keys.len(), Key(0));
+        keys.resize((self.count + more).next_power_of_two(), Key(0));
         self.keys = keys.into();
+    }
+
+    #[inline(always)]
+    pub(crate) fn add(&mut self, at: Time, held: Held) {
+        self.keys[self.count] = Key::new(at - self.from, held);
+        self.count += 1;
     }
 
     /// Those that were not there before.
@@ -127,6 +131,7 @@ impl Arrivals {
             keys.sort_unstable();
         } else {
             // By insertion: those of one link are in order already.
+            let mut equals = false;
             for end in 1..keys.len() {
                 let key = keys[end];
                 let mut place = end;
@@ -134,13 +139,17 @@ impl Arrivals {
                     keys[place] = keys[place - 1];
                     place -= 1;
                 }
-                keys[place] = key;
+                if place < end {
+                    keys[place] = key;
+                    equals |= keys[place + 1].offset() == key.offset();
+                }
+                equals |= place > 0 && keys[place - 1].offset() == key.offset();
+            }
+            if !equals {
+                return;
             }
         }
-        let mut pairs = keys.windows(2);
-        if pairs.any(|pair| pair[0].offset() == pair[1].offset()) {
-            self.sort_equals(rank);
-        }
+        self.sort_equals(rank);
     }
 
     #[inline(never)]
@@ -169,6 +178,7 @@ mod tests {
         for count in [0u32, 1, 7, 40, 41, 300] {
             let mut arrivals = Arrivals::new();
             arrivals.begin(Time::from_picos(1000));
+            arrivals.begin_input(PortId(0), count);
             for place in 0..count {
                 let at = Time::from_picos(1000 + u64::from(place * 37 % 50));
                 arrivals.add(at, Held(place));

@@ -1,7 +1,6 @@
 //! When packets arrive at the ends of links.
 
 use pathweave_units::Time;
-use std::ops::Range;
 
 /// Inputs of a group, which share one look at whether anything is due.
 const GROUP: usize = 16;
@@ -20,42 +19,56 @@ pub struct InputTimes {
     bounds: Box<[Time]>,
 }
 
-/// Inputs of a page that are due, in their order.
-#[derive(Clone, Debug)]
+/// Inputs of a page that are due: a bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DueInputs {
-    /// The first `count` are in use.
-    inputs: [u32; InputTimes::PAGE],
-    count: usize,
+    bits: u64,
 }
 
 impl DueInputs {
-    /// None.
-    pub fn new() -> DueInputs {
-        DueInputs {
-            inputs: [0; InputTimes::PAGE],
-            count: 0,
-        }
-    }
-
-    /// All of them.
+    /// Whether there is none.
     #[inline(always)]
-    pub fn all(&self) -> &[u32] {
-        &self.inputs[..self.count]
+    pub fn is_empty(self) -> bool {
+        self.bits == 0
     }
 
-    /// Adds an input of the same page if it is not among them.
-    pub fn add(&mut self, input: u32) {
-        if let Err(place) = self.all().binary_search(&input) {
-            self.inputs.copy_within(place..self.count, place + 1);
-            self.inputs[place] = input;
-            self.count += 1;
+    /// The place of the first one in the page, if there is any.
+    #[inline(always)]
+    pub fn first(self) -> Option<usize> {
+        (self.bits != 0).then(|| self.bits.trailing_zeros() as usize)
+    }
+
+    /// Those after the first one.
+    #[inline(always)]
+    pub fn rest(self) -> DueInputs {
+        DueInputs {
+            bits: self.bits & self.bits.wrapping_sub(1),
         }
     }
-}
 
-impl Default for DueInputs {
-    fn default() -> DueInputs {
-        DueInputs::new()
+    /// Those before a place of the page, and those from there on.
+    #[inline(always)]
+    pub fn split(self, place: usize) -> (DueInputs, DueInputs) {
+        let before = match 1u64.checked_shl(place as u32) {
+            Some(bit) => bit - 1,
+            None => u64::MAX,
+        };
+        let of = |bits| DueInputs { bits };
+        (of(self.bits & before), of(self.bits & !before))
+    }
+
+    /// Adds the input at a place of the page.
+    pub fn add(&mut self, place: usize) {
+        self.bits |= 1 << place;
+    }
+
+    /// Their places in the page, in their order.
+    pub fn places(mut self) -> impl Iterator<Item = usize> {
+        std::iter::from_fn(move || {
+            let first = self.first();
+            self = self.rest();
+            first
+        })
     }
 }
 
@@ -145,35 +158,31 @@ impl InputTimes {
         inputs.filter(move |&(_, at)| at < end)
     }
 
-    /// Lists the inputs of a page that are due before the end of a window. The packets that arrive there are to be
-    /// gathered before the next window.
+    /// The inputs of a page that are due before the end of a window. The packets that arrive there are to be gathered
+    /// before the next window.
     #[inline(always)]
-    pub fn list_due(&mut self, page: usize, end: Time, due: &mut DueInputs) {
-        due.count = 0;
-        let groups: Range<usize> = page * GROUPS_OF_PAGE..(page + 1) * GROUPS_OF_PAGE;
-        for group in groups {
+    pub fn list_due(&mut self, page: usize, end: Time) -> DueInputs {
+        let mut bits = 0;
+        for place in 0..GROUPS_OF_PAGE {
+            let group = page * GROUPS_OF_PAGE + place;
             if self.bounds[group] < end {
-                self.list_group(group, end, due);
+                bits |= self.list_group(group, end) << (place * GROUP);
             }
         }
+        DueInputs { bits }
     }
 
     #[inline(always)]
-    fn list_group(&mut self, group: usize, end: Time, due: &mut DueInputs) {
-        let already = due.count;
-        let mut count = already;
-        let first = (group * GROUP) as u32;
-        for (input, at) in (first..).zip(self.of_group(group)) {
-            // Without a jump, which the processor could not foresee.
-            due.inputs[count % InputTimes::PAGE] = input;
-            count += usize::from(*at < end);
-        }
-        due.count = count;
-        self.bounds[group] = if count > already {
+    fn list_group(&mut self, group: usize, end: Time) -> u64 {
+        // Without jumps, which the processor could not foresee.
+        let times = self.of_group(group).iter().rev();
+        let bits = times.fold(0, |bits, at| bits + bits + u64::from(*at < end));
+        self.bounds[group] = if bits != 0 {
             end
         } else {
             self.earliest_of(group)
         };
+        bits
     }
 }
 
@@ -205,7 +214,6 @@ mod tests {
             let picos = Time::from_picos;
             let mut times = InputTimes::new(150);
             let mut expected = BTreeMap::new();
-            let mut due = DueInputs::new();
             let mut now = 0;
             for step in steps {
                 match step {
@@ -227,12 +235,12 @@ mod tests {
                         prop_assert_eq!(times.due_before(end).collect::<Vec<_>>(), wanted.clone());
                         let mut listed = Vec::new();
                         for page in 0..times.pages() {
-                            times.list_due(page, end, &mut due);
-                            listed.extend_from_slice(due.all());
-                            for &input in due.all() {
+                            for place in times.list_due(page, end).places() {
+                                let input = page * InputTimes::PAGE + place;
+                                listed.push(input as u32);
                                 // Every third has another packet in the next window.
                                 let next = if input % 3 == 0 { end } else { Time::MAX };
-                                times.set_listed(input as usize, next);
+                                times.set_listed(input, next);
                             }
                         }
                         let inputs: Vec<u32> = wanted.iter().map(|&(input, _)| input).collect();
@@ -247,16 +255,21 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_added_in_its_place_once() {
+    fn inputs_are_added_and_divided() {
         let mut times = InputTimes::new(64);
         for input in [3, 9, 60] {
             times.set(input, Time::from_micros(1));
         }
-        let mut due = DueInputs::new();
-        times.list_due(0, Time::from_micros(2), &mut due);
-        for input in [9, 0, 63, 10, 0] {
-            due.add(input);
+        let mut due = times.list_due(0, Time::from_micros(2));
+        for place in [9, 0, 63, 10, 0] {
+            due.add(place);
         }
-        assert_eq!(due.all(), [0, 3, 9, 10, 60, 63]);
+        let places = |due: DueInputs| due.places().collect::<Vec<_>>();
+        assert_eq!(places(due), [0, 3, 9, 10, 60, 63]);
+        for (place, count) in [(0, 0), (10, 3), (63, 5), (64, 6)] {
+            let (before, from) = due.split(place);
+            assert_eq!(places(before), places(due)[..count]);
+            assert_eq!(places(from), places(due)[count..]);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a node does in its turn: all packets that arrive there within a window, in their order.
 
 use crate::arrivals::{Arrivals, Held};
-use crate::input_times::InputTimes;
+use crate::input_times::{DueInputs, InputTimes};
 use crate::inputs::Inputs;
 use crate::network::{Arrival, Network};
 use crate::packet::Header;
@@ -20,20 +20,19 @@ pub trait TurnEvents: LinkEvents {
 
 impl<S: Copy + Default, P: Ports> Network<S, P> {
     /// A switch has its turn: the packets that arrive there within a window leave their links and go on, in their order.
-    /// `due` begins with inputs of the switch whose inputs end there; some of its packets may have been gathered before.
-    /// Those that are lost are handed out, with the times. Returns how many of `due` are the switch's, and how many
-    /// packets have arrived.
+    /// `due` are inputs of the page that begins at an input; some of the switch's packets may have been gathered before.
+    /// Its inputs end at `inputs.1`. Packets that are lost are handed out, with the times.
     #[inline(never)]
     pub fn take_turn<E: TurnEvents>(
         &mut self,
-        due: &[u32],
+        due: (DueInputs, usize),
         inputs: (&Inputs, usize),
         window: (Time, Time),
         arrivals: &mut Arrivals,
         events: &mut E,
         lost: &mut Vec<(Time, Header)>,
-    ) -> usize {
-        let count = self.gather(due, inputs, window, events.times(), arrivals);
+    ) {
+        self.gather(due, inputs.0, window, events.times(), arrivals);
         self.sort(inputs, arrivals, events);
         let far = arrivals.first_port();
         for (now, held) in arrivals.all() {
@@ -43,7 +42,6 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
                 Arrival::AtHost(..) => unreachable!("a switch is no packet's host"),
             }
         }
-        count
     }
 
     /// Puts the packets that arrive at a node in order.
@@ -57,31 +55,28 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         arrivals.sort(|at, held| events.rank_of_arrival(at, self.port_of_held(held, inputs)));
     }
 
-    /// The packets that arrive within a window at the inputs of a node leave their links, and are added to those that
-    /// arrive there. `due` begins with inputs of the node whose inputs end there, and `times` gets the times of their
-    /// next packets. Returns how many of `due` are the node's. Everything before the window has happened, and it is no
-    /// longer than the shortest delay of a link.
+    /// The packets that arrive within a window at inputs of a node leave their links, and are added to those that
+    /// arrive there. `due` are inputs of the page that begins at an input, and `times` gets the times of their next
+    /// packets. Everything before the window has happened, and it is no longer than the shortest delay of a link.
     #[inline(always)]
     pub fn gather(
         &mut self,
-        due: &[u32],
-        (inputs, node_end): (&Inputs, usize),
+        (mut due, first): (DueInputs, usize),
+        inputs: &Inputs,
         (from, end): (Time, Time),
         times: &mut InputTimes,
         arrivals: &mut Arrivals,
-    ) -> usize {
-        for (place, &input) in due.iter().enumerate() {
-            let input = input as usize;
-            if input >= node_end {
-                return place;
-            }
+    ) {
+        while let Some(place) = due.first() {
+            due = due.rest();
+            let input = first + place;
             // Some are listed because of timers.
-            let first = times.at(input);
-            if first < end {
+            let at = times.at(input);
+            if at < end {
                 let port = inputs.port(input);
                 #[cfg(feature = "checks")]
                 let before = arrivals.clone();
-                let next = self.ports.gather(port, first, (from, end), arrivals);
+                let next = self.ports.gather(port, at, (from, end), arrivals);
                 times.set_listed(input, next);
                 #[cfg(feature = "checks")]
                 if let Some(check) = self.checks.get_mut(port.0 as usize) {
@@ -91,7 +86,6 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
                 }
             }
         }
-        due.len()
     }
 
     /// A packet that was gathered arrives at the node whose first port is `far` and whose inputs end there. From the

@@ -14,7 +14,6 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
@@ -45,8 +44,6 @@ pub(crate) struct ByNode {
     kinds: Box<[Kind]>,
     /// How long windows may be.
     window: Time,
-    /// Inputs at which something happens.
-    due: DueInputs,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -85,7 +82,6 @@ impl ByNode {
         Box::new(ByNode {
             kinds: kinds.into(),
             window,
-            due: DueInputs::new(),
             looks_ahead: inputs.count() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
@@ -166,34 +162,35 @@ impl<P: Ports> Region<P> {
         // The end of the inputs of a node of which some have been gathered; zero if there is none.
         let mut open = 0;
         for page in 0..self.scheduler.arrivals().times.pages() {
-            self.list_due(&mut work, page, before);
+            let mut due = self.list_due(&work, page, before);
             if work.looks_ahead {
-                self.fetch(&mut work);
+                self.fetch(&mut work, page, due);
             }
-            let mut done = 0;
-            while let Some(&input) = work.due.all().get(done) {
-                let input = input as usize;
+            let begin = page * InputTimes::PAGE;
+            while let Some(place) = due.first() {
+                let input = begin + place;
                 if open != 0 && input >= open {
-                    self.take_turn(&mut work, 0..0, open, &mut window);
+                    self.take_turn(&mut work, (DueInputs::default(), 0), open, &mut window);
                     open = 0;
                 }
                 if work.kinds[input] == Kind::Host {
                     self.take_turn_of_host(&mut work, input, &mut window);
-                    done += 1;
+                    due = due.rest();
                     continue;
                 }
                 let node_end = work.inputs.end_of_node(input);
-                let left = done..work.due.all().len();
-                if node_end <= (page + 1) * InputTimes::PAGE {
-                    done += self.take_turn(&mut work, left, node_end, &mut window);
+                let (own, rest) = due.split(node_end - begin);
+                due = rest;
+                if node_end <= begin + InputTimes::PAGE {
+                    self.take_turn(&mut work, (own, begin), node_end, &mut window);
                 } else {
-                    done += self.gather(&mut work, left, node_end, &window);
+                    self.gather(&mut work, (own, begin), &window);
                     open = node_end;
                 }
             }
         }
         if open != 0 {
-            self.take_turn(&mut work, 0..0, open, &mut window);
+            self.take_turn(&mut work, (DueInputs::default(), 0), open, &mut window);
         }
         self.packet_hops += window.packets;
         self.scheduler.end_window(window.last, before);
@@ -205,24 +202,25 @@ impl<P: Ports> Region<P> {
         window.packets + window.timers
     }
 
-    /// Lists the inputs of a page at which something happens before a time.
+    /// The inputs of a page at which something happens before a time.
     #[inline(always)]
-    fn list_due(&mut self, work: &mut ByNode, page: usize, before: Time) {
-        let times = &mut self.scheduler.arrivals().times;
-        times.list_due(page, before, &mut work.due);
+    fn list_due(&mut self, work: &ByNode, page: usize, before: Time) -> DueInputs {
+        let mut due = self.scheduler.arrivals().times.list_due(page, before);
         // The first timer comes last.
-        let page_end = (page + 1) * InputTimes::PAGE;
+        let begin = page * InputTimes::PAGE;
         let timers = work.timers.iter().rev().map(|&(input, _)| input);
-        for input in timers.take_while(|&input| input < page_end) {
-            work.due.add(input as u32);
+        for input in timers.take_while(|&input| input < begin + InputTimes::PAGE) {
+            due.add(input - begin);
         }
+        due
     }
 
-    /// What the packets need that arrive at the listed inputs is fetched from memory.
-    fn fetch(&self, work: &mut ByNode) {
+    /// What the packets need that arrive at these inputs of a page is fetched from memory.
+    fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs) {
         let inputs = &work.inputs;
-        let due = work.due.all().iter();
-        let ports = due.map(|&input| inputs.port(input as usize));
+        let ports = due
+            .places()
+            .map(|place| inputs.port(page * InputTimes::PAGE + place));
         work.look_ahead
             .fetch(ports, &self.network, &self.sending, &self.receiving);
     }
@@ -244,42 +242,35 @@ impl<P: Ports> Region<P> {
         });
     }
 
-    /// Gathers what arrives at the node whose inputs end there, of those in a range of the list. Returns how many of them
-    /// are the node's.
+    /// Gathers what arrives at inputs of a node, which are some of those of the page that begins at an input.
     #[cold]
     #[inline(never)]
-    fn gather(
-        &mut self,
-        work: &mut ByNode,
-        range: Range<usize>,
-        node_end: usize,
-        window: &Window,
-    ) -> usize {
+    fn gather(&mut self, work: &mut ByNode, due: (DueInputs, usize), window: &Window) {
         self.network.gather(
-            &work.due.all()[range],
-            (&work.inputs, node_end),
+            due,
+            &work.inputs,
             (window.from, window.before),
             &mut self.scheduler.arrivals().times,
             &mut work.arrivals,
-        )
+        );
     }
 
-    /// The node whose inputs end there handles what arrives, at inputs in a range of the list and what has been gathered
-    /// before. Returns how many of them are the node's.
+    /// The node whose inputs end there handles what arrives, at these inputs and what has been gathered before.
     #[inline(always)]
     fn take_turn(
         &mut self,
         work: &mut ByNode,
-        range: Range<usize>,
+        due: (DueInputs, usize),
         node_end: usize,
         window: &mut Window,
-    ) -> usize {
+    ) {
         if work.kinds[node_end - 1] == Kind::HostOfLinks {
-            return self.take_turn_of_links(work, range, node_end, window);
+            self.take_turn_of_links(work, due, node_end, window);
+            return;
         }
         let arrivals = &mut work.arrivals;
-        let count = self.network.take_turn(
-            &work.due.all()[range],
+        self.network.take_turn(
+            due,
             (&work.inputs, node_end),
             (window.from, window.before),
             arrivals,
@@ -294,7 +285,6 @@ impl<P: Ports> Region<P> {
         if !work.lost.is_empty() {
             self.on_lost_at_switch(work);
         }
-        count
     }
 
     #[cold]
@@ -312,11 +302,11 @@ impl<P: Ports> Region<P> {
     fn take_turn_of_links(
         &mut self,
         work: &mut ByNode,
-        range: Range<usize>,
+        due: (DueInputs, usize),
         node_end: usize,
         window: &mut Window,
-    ) -> usize {
-        let count = self.gather(work, range, node_end, window);
+    ) {
+        self.gather(work, due, window);
         let arrivals = self.scheduler.arrivals();
         self.network
             .sort((&work.inputs, node_end), &mut work.arrivals, arrivals);
@@ -340,7 +330,6 @@ impl<P: Ports> Region<P> {
         }
         self.handle_timers(&mut work.own_timers, Time::MAX, window);
         work.arrivals.clear();
-        count
     }
 
     /// A host with one link handles what arrives there, and its timers.

@@ -591,7 +591,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             self.follow_service(port, from);
         }
         let hot = &mut self.hot[port.0 as usize];
-        arrivals.far = hot.far;
+        arrivals.begin_input(hot.far, hot.tail.wrapping_sub(hot.head));
         let mut head = hot.head;
         let mut arrival = first;
         loop {
