@@ -125,6 +125,21 @@ impl Admission {
         self.taken_below
     }
 
+    /// A packet that can be marked, finds fewer packets than this waiting, and is not simply taken, is taken and marked.
+    /// Zero where more has to be decided.
+    pub fn marked_below(&self) -> u32 {
+        match (self.limit, self.marking) {
+            (
+                Limit::Packets(packets),
+                Marking::Step {
+                    threshold: Threshold::Packets(_),
+                    ..
+                },
+            ) if self.loss == 0.0 => packets,
+            _ => 0,
+        }
+    }
+
     /// Decides for one packet. The bytes that wait need to be known where [`Admission::counts_bytes`].
     #[inline]
     pub fn decide(&mut self, waiting: Waiting, header: &Header) -> Verdict {
@@ -248,6 +263,26 @@ mod tests {
         Marking::Step {
             threshold: Threshold::Packets(k),
             rule,
+        }
+    }
+
+    #[test]
+    fn what_is_marked_without_a_look_at_the_rules_is_what_they_mark() {
+        let steps = [0.0, 0.5, 3.0, 10.1, 40.0].map(Threshold::Packets);
+        let bytes = [Threshold::Bytes(Bytes::new(9000))];
+        for threshold in steps.into_iter().chain(bytes) {
+            for rule in [MarkingRule::Above, MarkingRule::AtOrAbove] {
+                let marking = Marking::Step { threshold, rule };
+                let mut admission = admission(Limit::Packets(20), marking, false);
+                let [_, taken_below] = admission.taken_below();
+                for packets in u32::from(taken_below)..admission.marked_below() {
+                    assert_eq!(decide(&mut admission, packets, 0, true), Verdict::TakeAndMark);
+                }
+                let knows = matches!(threshold, Threshold::Packets(_));
+                assert_eq!(admission.marked_below() == 20, knows);
+                admission.set_loss(0.1);
+                assert_eq!(admission.marked_below(), 0);
+            }
         }
     }
 

@@ -480,6 +480,11 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.ports.look_ahead(ports, at_hosts);
     }
 
+    /// A packet may soon be sent on this route: it is fetched from memory.
+    pub fn look_ahead_on(&self, route: RouteId) {
+        std::hint::black_box(self.routes.start(route));
+    }
+
     /// What a packet in the network carries.
     pub fn look_at(&self, header: Header) -> S {
         self.segments.get(header.id())

@@ -74,6 +74,11 @@ impl Header {
     pub fn congestion_experienced(&self) -> bool {
         self.word & CONGESTION_EXPERIENCED != 0
     }
+    /// Whether a queue that is long enough marks it, whatever else it is.
+    #[inline]
+    pub(crate) fn is_simply_marked(&self) -> bool {
+        self.word & (ECN_CAPABLE | PROTECTED | FEEDBACK) == ECN_CAPABLE
+    }
     #[inline]
     pub(crate) fn set_congestion_experienced(&mut self) {
         self.word |= CONGESTION_EXPERIENCED;

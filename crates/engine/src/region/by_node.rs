@@ -221,8 +221,12 @@ impl<P: Ports> Region<P> {
         let ports = due
             .places()
             .map(|place| inputs.port(page * InputTimes::PAGE + place));
-        work.look_ahead
-            .fetch(ports, &self.network, &self.sending, &self.receiving);
+        work.look_ahead.fetch(
+            ports,
+            &self.network,
+            (&self.sending, &self.receiving),
+            &self.departures,
+        );
     }
 
     /// Lists the timers that are due before a time.

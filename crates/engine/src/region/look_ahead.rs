@@ -7,7 +7,8 @@
 //! that do not depend on each other. Nothing is changed, so that results do not depend on it.
 
 use super::Carried;
-use pathweave_network::{Header, Network, PortId, Ports};
+use super::outlet::Departures;
+use pathweave_network::{Header, Network, PortId, Ports, RouteId};
 use pathweave_transport::{Receiving, Segment, Sending};
 
 /// Room for what will soon be needed.
@@ -16,6 +17,7 @@ pub(super) struct LookAhead {
     ports: Vec<PortId>,
     headers: Vec<Header>,
     segments: Vec<Segment>,
+    routes: Vec<RouteId>,
 }
 
 impl LookAhead {
@@ -25,8 +27,8 @@ impl LookAhead {
         &mut self,
         ports: impl Iterator<Item = PortId>,
         network: &Network<Carried, P>,
-        sending: &Sending,
-        receiving: &Receiving,
+        (sending, receiving): (&Sending, &Receiving),
+        departures: &Departures,
     ) {
         self.ports.clear();
         self.ports.extend(ports);
@@ -38,6 +40,16 @@ impl LookAhead {
                 .iter()
                 .map(|&header| network.look_at(header).segment),
         );
+        // How what they send in answer leaves.
+        let departures = self.segments.iter().filter_map(|segment| {
+            let departure = departures.find(segment.destination())?;
+            Some(departure.route)
+        });
+        self.routes.clear();
+        self.routes.extend(departures);
+        for &route in &self.routes {
+            network.look_ahead_on(route);
+        }
         sending.look_ahead(&self.segments);
         receiving.look_ahead(&self.segments);
     }

@@ -53,6 +53,15 @@ impl Departures {
         departure.expect("a subflow has routes before it sends")
     }
 
+    /// How packets leave an end, if it is known.
+    pub fn find(&self, end: End) -> Option<Departure> {
+        let departure = match end {
+            End::Sending(SendingSubflow(place)) => self.sending.get(place as usize),
+            End::Receiving(ReceivingSubflow(place)) => self.receiving.get(place as usize),
+        };
+        *departure?
+    }
+
     /// The node of the host that has an end.
     pub fn host(&self, end: End) -> u32 {
         self.of(end).host

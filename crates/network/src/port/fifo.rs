@@ -14,6 +14,7 @@ use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
+use std::hint::black_box;
 
 /// FIFO ports with one event per packet and hop.
 ///
@@ -68,9 +69,14 @@ struct Hot {
 
 const _: () = assert!(size_of::<Hot>() == 64);
 
-/// What the careful cases need besides.
+/// What the careful cases need besides. The first cache line is what packets need that are marked.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Cold<A> {
+    /// Packets marked that `statistics` does not count.
+    marked: u64,
+    /// [`Admission::marked_below`]; zero where every packet needs more than a place in the queue.
+    marked_below: u32,
     up: bool,
     /// Whether [`Cold::begun`] and what follows from it is kept: the rules count bytes, an agent acts, or the memory
     /// is shared.
@@ -415,22 +421,31 @@ impl<A: Agent> FifoPorts<A> {
     }
 
     #[cfg(feature = "checks")]
-    fn check_taken(cold: &Cold<A>, port: PortId, packets: u32, header: &Header) {
+    fn check_taken(
+        cold: &Cold<A>,
+        port: PortId,
+        packets: u32,
+        header: &Header,
+        verdict: Verdict,
+    ) {
         // Where it is simply taken no rule asks for bytes.
         let waiting = Waiting { packets, bytes: 0 };
         assert!(
             cold.up && !cold.follows_service,
             "check: port {port:?} takes a packet without looking"
         );
-        cold.admission.check(Verdict::Take, waiting, header);
+        cold.admission.check(verdict, waiting, header);
     }
 
-    fn taken_below(cold: &Cold<A>) -> [u16; 2] {
-        if cold.up && !cold.follows_service {
-            cold.admission.taken_below()
+    /// What can be decided about a packet without a look at the rules follows from these and the port's state.
+    fn follow_rules(&mut self, port: PortId) {
+        let (hot, cold) = (&mut self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+        let is_simple = cold.up && !cold.follows_service;
+        (hot.taken_below, cold.marked_below) = if is_simple {
+            (cold.admission.taken_below(), cold.admission.marked_below())
         } else {
-            [0; 2]
-        }
+            ([0; 2], 0)
+        };
     }
 }
 
@@ -461,6 +476,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 let buffer = setup.buffer.filter(|_| here(port));
                 let acts = A::ACTS || buffer.is_some() || admission.counts_bytes();
                 Cold {
+                    marked: 0,
+                    marked_below: 0,
                     up: true,
                     follows_service: here(port) && acts,
                     begun: 0,
@@ -491,17 +508,21 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 waited: 0,
                 ring: Rings::<A::Label>::first(port.0),
                 far: places.far(port),
-                taken_below: Self::taken_below(&cold[port.0 as usize]),
+                taken_below: [0; 2],
             }
         });
-        FifoPorts {
+        let mut ports = FifoPorts {
             hot: hot.collect(),
             rings: Rings::new(places.count() + places.inlets().len() as u32),
             arrivals: ArrivalCounts::new(counted, links, places),
             leaving: Vec::new(),
             memories,
             cold,
+        };
+        for port in 0..ports.hot.len() as u32 {
+            ports.follow_rules(PortId(port));
         }
+        ports
     }
 
     #[inline(always)]
@@ -509,7 +530,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
         &mut self,
         port: PortId,
         now: Time,
-        header: Header,
+        mut header: Header,
         label: A::Label,
         events: &mut E,
     ) -> bool {
@@ -519,12 +540,21 @@ impl<A: Agent> Ports for FifoPorts<A> {
         if hot.tail.wrapping_sub(hot.head) >= taken_below || self.arrivals.counts(now) {
             let served = hot.serve(&self.rings, now);
             let waiting = hot.tail.wrapping_sub(served).saturating_sub(1);
+            let mut verdict = Verdict::Take;
             if waiting >= taken_below {
-                return self.enqueue_carefully(port, now, header, label, events);
+                let cold = &mut self.cold[port.0 as usize];
+                if waiting >= cold.marked_below || !header.is_simply_marked() {
+                    return self.enqueue_carefully(port, now, header, label, events);
+                }
+                verdict = Verdict::TakeAndMark;
+                cold.marked += 1;
             }
             self.arrivals.add(port, waiting, now);
             #[cfg(feature = "checks")]
-            Self::check_taken(&self.cold[port.0 as usize], port, waiting, &header);
+            Self::check_taken(&self.cold[port.0 as usize], port, waiting, &header, verdict);
+            if verdict == Verdict::TakeAndMark {
+                header.set_congestion_experienced();
+            }
         }
         let counts = hot.join(
             &mut self.rings,
@@ -704,24 +734,34 @@ impl<A: Agent> Ports for FifoPorts<A> {
             let mut nexts = [PortId(0); AT_ONCE];
             for ((&port, next), (ring, head)) in ports.iter().zip(&mut nexts).zip(firsts) {
                 let header = self.rings.get(ring, head).header;
+                black_box(self.rings.get(ring, head.wrapping_add(1)).departure);
                 let Hot { far, tail, .. } = self.hot[port.0 as usize];
                 *next = match header.path.step().0 {
                     _ if head == tail => port,
                     Step::Port(next) => PortId(far.0 + next),
+                    // What the host sends in answer leaves by its first port.
                     Step::End => {
                         at_hosts.push(header);
-                        port
+                        far
                     }
                     Step::Special => port,
                 };
             }
-            let mut lasts = firsts;
+            let mut lasts = [(Rings::<A::Label>::first(0), 0, false); AT_ONCE];
             for (next, last) in nexts[..ports.len()].iter().zip(&mut lasts) {
-                let hot = &self.hot[next.0 as usize];
-                *last = (hot.ring, hot.tail);
+                if let Some(hot) = self.hot.get(next.0 as usize) {
+                    let held = hot.tail.wrapping_sub(hot.head);
+                    let is_long = held >= u32::from(hot.taken_below[1]);
+                    *last = (hot.ring, hot.tail, is_long);
+                }
             }
-            for &(ring, tail) in &lasts[..ports.len()] {
-                std::hint::black_box(self.rings.get(ring, tail).departure);
+            for (&next, &(ring, tail, is_long)) in nexts[..ports.len()].iter().zip(&lasts) {
+                // It may lie in two cache lines.
+                let entry = self.rings.get(ring, tail);
+                black_box((entry.header.path, entry.departure));
+                if is_long {
+                    black_box(self.cold[next.0 as usize].marked);
+                }
             }
         }
     }
@@ -757,9 +797,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
     }
 
     fn set_loss(&mut self, port: PortId, probability: f64) {
-        let cold = &mut self.cold[port.0 as usize];
-        cold.admission.set_loss(probability);
-        self.hot[port.0 as usize].taken_below = Self::taken_below(cold);
+        self.cold[port.0 as usize].admission.set_loss(probability);
+        self.follow_rules(port);
     }
 
     fn loses_all(&self, port: PortId) -> bool {
@@ -800,7 +839,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
         hot.head = hot.tail;
         hot.served = hot.tail;
         hot.free_at = now;
-        hot.taken_below = [0; 2];
         cold.up = false;
         cold.counted = hot.tail;
         cold.begun = hot.tail;
@@ -808,17 +846,14 @@ impl<A: Agent> Ports for FifoPorts<A> {
         cold.released = hot.tail;
         let held = cold.held_bytes;
         self.give_back(port, held);
+        self.follow_rules(port);
         purged
     }
 
     fn restore(&mut self, port: PortId, now: Time) {
-        let (hot, cold) = (
-            &mut self.hot[port.0 as usize],
-            &mut self.cold[port.0 as usize],
-        );
-        cold.up = true;
-        hot.taken_below = Self::taken_below(cold);
-        hot.free_at = now;
+        self.cold[port.0 as usize].up = true;
+        self.hot[port.0 as usize].free_at = now;
+        self.follow_rules(port);
     }
 
     fn is_up(&self, port: PortId) -> bool {
@@ -868,6 +903,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             offered: delivered + counted.lost() + u64::from(self.holds(port)),
             delivered,
             delivered_bytes: self.delivered_bytes(port),
+            marked: counted.marked + cold.marked,
             waited: waited - hot.still_to_wait(&self.rings, now),
             ..*counted
         }
