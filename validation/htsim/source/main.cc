@@ -109,7 +109,9 @@ main(int argumentCount, char** arguments)
     uint64_t delivered = 0;
     for (const Subflow& subflow : subflows)
     {
-        delivered += subflow.sink->_cumulative_ack;
+        // What waits behind a gap has come, too.
+        delivered += subflow.sink->_cumulative_ack +
+                     subflow.sink->_received.size() * settings.packetBytes;
     }
     // htsim writes to standard output itself; this is the last line.
     std::cout << "\n{\"simulator\": \"htsim\", \"flows\": " << paths.size() / settings.subflows
