@@ -115,21 +115,26 @@ class Watch:
 
     def begins(self, step: Step) -> None:
         """A run begins."""
-        say(self._console, f"{self._number()}: {_doing(step)}{self._time_left(0.0)}")
+        left = self._time_left(0.0)
+        rest = f", about {left} of wall time left" if left else ""
+        say(self._console, f"{self._number()}: {_doing(step)}{rest}")
 
     def ended(self, step: Step, seconds: float) -> None:
         """It has ended."""
         self._durations.add(step, seconds)
         self._left.remove(step)
 
+    def restore_terminal(self) -> None:
+        """Give the terminal back as it was, before the process is killed."""
+        self._console.show_cursor(True)
+
     def _number(self) -> str:
         return f"run {self._total - len(self._left) + 1} of {self._total}"
 
     def _time_left(self, elapsed_s: float) -> str:
+        """Of all runs that have not ended; nothing as long as it cannot be told."""
         left_s = self._durations.left_s(self._left)
-        if left_s is None:
-            return ""
-        return f", about {duration(max(0.0, left_s - elapsed_s))} of wall time left"
+        return "" if left_s is None else duration(max(0.0, left_s - elapsed_s))
 
 
 class LiveWatch(Watch):
@@ -137,11 +142,11 @@ class LiveWatch(Watch):
 
     def __init__(self, console: Console, left: Sequence[Step]) -> None:
         super().__init__(console, left)
+        self._doing = ""
+        self._begun = time.monotonic()
         self._live = Live(
             console=console, get_renderable=self._shown, refresh_per_second=4, transient=True
         )
-        self._doing = ""
-        self._begun = time.monotonic()
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -162,11 +167,13 @@ class LiveWatch(Watch):
 
     def _shown(self) -> Table:
         done = self._total - len(self._left)
+        left = self._time_left(time.monotonic() - self._begun)
+        rest = f", about {left} left" if left else ""
         table = Table.grid(padding=(0, 1))
         table.add_row(
             Text(self._doing),
-            ProgressBar(total=max(1, self._total), completed=done, width=16),
-            Text(f"{done} of {self._total} runs{self._time_left(time.monotonic() - self._begun)}"),
+            ProgressBar(total=max(1, self._total), completed=done, width=12),
+            Text(f"{done} of {self._total} runs{rest}"),
         )
         return table
 
@@ -177,7 +184,7 @@ def watch(console: Console, left: Sequence[Step]) -> Watch:
 
 
 def _doing(step: Step) -> str:
-    what = "counting packet-hops" if step.turn == 0 else f"turn {step.turn}"
+    what = "counting hops" if step.turn == 0 else f"turn {step.turn}"
     return f"{step.case.name}, {step.simulator}, {what}"
 
 

@@ -39,6 +39,10 @@ class Watching(Protocol):
         """It has ended after so many seconds of wall time."""
         ...
 
+    def restore_terminal(self) -> None:
+        """The process is about to be killed."""
+        ...
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -96,7 +100,8 @@ def compare(asked: Asked, watching: Watching) -> Iterator[Compared]:
     too nothing is left running, and no file is left.
     """
     simulated_ns(asked.until)
-    with Interrupt() as interrupt, tempfile.TemporaryDirectory(prefix="pathweave-") as folder:
+    interrupt = Interrupt(before_kill=watching.restore_terminal)
+    with interrupt, tempfile.TemporaryDirectory(prefix="pathweave-") as folder:
         for case in asked.cases:
             yield _Comparing(asked, case, Path(folder), watching, interrupt).all_turns()
 
