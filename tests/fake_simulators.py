@@ -45,7 +45,7 @@ print(
     )
 )
 """
-_OPTIONS = {
+OPTIONS = {
     "htsim": (
         *("--paths", "--controller", "--subflows", "--seed", "--stop-at-ns", "--link-rate-mbps"),
         *("--link-delay-ns", "--queue-limit", "--marking-threshold", "--packet", "--count-hops"),
@@ -85,7 +85,7 @@ def simulator(
     It calls itself `says`, and first does `before`; `delivered` is an expression.
     """
     text = _PROGRAM.format(
-        name=says or name, known=set(_OPTIONS[name]), before=before, delivered=delivered
+        name=says or name, known=set(OPTIONS[name]), before=before, delivered=delivered
     )
     return executable(folder / PROGRAMS[name], text)
 
