@@ -130,3 +130,10 @@ def test_offers_what_can_be_explained(folder: Path) -> None:
 
 def test_help_says_how_to_install_it(folder: Path) -> None:
     assert any("--install-completion" in line for line in ask(folder, "sh", "pathweave --help"))
+
+
+def test_offers_other_simulators_and_their_cases(folder: Path) -> None:
+    assert bash(folder, "pathweave", "bench", "--against", "") == ["htsim", "ns3"]
+    assert bash(folder, "pathweave", "bench", "--against", "n") == ["ns3"]
+    assert bash(folder, "pathweave", "bench", "--case", "k16") == ["k16-dctcp", "k16-lia4"]
+    assert bash(folder, "pathweave", "bench", "--tu") == ["--turns"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.bench import native
 from pathweave.errors import InputError, PathweaveError
+from pathweave.results.units import scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ UNTIL = "20 ms"
 COUNT_UNTIL_MS = 10.0
 """Simulated milliseconds of the shorter run whose instructions are counted; the other has twice."""
 REPEATS = 3
-_TIME = re.compile(r"[0-9.]+ ?(us|ms|s)")
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s)")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ def run_cases(
 
     `until` is the simulated time ("20 ms"); `said` hears what is being done.
     """
-    if _TIME.fullmatch(until) is None:
-        raise InputError(f'"{until}" is not a time; write "20 ms"')
+    simulated_ns(until)
     missing = [case for case in CASES if not case_file(tree, case).is_file()]
     if missing:
         raise InputError(f"there is no {case_file(tree, missing[0])}")
@@ -72,6 +72,15 @@ def run_cases(
             goodput_share=best.goodput_share,
             results_hash=best.results_hash,
         )
+
+
+def simulated_ns(until: str) -> int:
+    """A simulated time ("20 ms") in nanoseconds. Raises `InputError` if it is none, or 0."""
+    found = _TIME.fullmatch(until)
+    nanoseconds = round(float(found[1]) * scale(found[2]) * 1e9) if found else 0
+    if nanoseconds == 0:
+        raise InputError(f'"{until}" is not a time; write "20 ms"')
+    return nanoseconds
 
 
 def instructions_per_hop(binary: Path, scenario: Path) -> float:

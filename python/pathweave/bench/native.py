@@ -47,10 +47,10 @@ def build(tree: Path) -> Path:
     cargo = shutil.which("cargo")
     if cargo is None:
         raise PathweaveError("`pathweave bench` needs cargo, which is not on the path")
-    command = [cargo, "build", "--release", "--package", PACKAGE, "--bin", BINARY]
-    command += ["--message-format", "json-render-diagnostics"]
+    cargo_build = [cargo, "build", "--release", "--package", PACKAGE, "--bin", BINARY]
+    cargo_build += ["--message-format", "json-render-diagnostics"]
     done = subprocess.run(  # noqa: S603
-        command, cwd=tree, stdout=subprocess.PIPE, text=True, check=False
+        cargo_build, cwd=tree, stdout=subprocess.PIPE, text=True, check=False
     )
     if done.returncode != 0:
         raise PathweaveError(f"cargo could not build {BINARY}")
@@ -63,20 +63,23 @@ def build(tree: Path) -> Path:
 
 def measure(binary: Path, scenario: Path, until: str) -> Measured:
     """Run `scenario` up to simulated time `until` ("20 ms")."""
-    done = _run([str(binary), str(scenario), "--until", until, "--json"], scenario)
-    return _measured(done.stdout, scenario)
+    return measured(_run(command(binary, scenario, until), scenario).stdout, scenario)
+
+
+def command(binary: Path, scenario: Path, until: str) -> list[str]:
+    """What runs `scenario` up to simulated time `until` and prints JSON."""
+    return [str(binary), str(scenario), "--until", until, "--json"]
 
 
 def instructions(binary: Path, scenario: Path, until: str) -> tuple[int, int]:
     """Instructions and packet-hops of a run under callgrind; raises when valgrind fails."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
-        command += [str(binary), str(scenario), "--until", until, "--json"]
-        done = _run(command, scenario)
+        callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        done = _run([*callgrind, *command(binary, scenario, until)], scenario)
     found = _COLLECTED.search(done.stderr)
     if found is None:
         raise PathweaveError(f"callgrind counted nothing for {scenario.name}")
-    return int(found[1]), _measured(done.stdout, scenario).packet_hops
+    return int(found[1]), measured(done.stdout, scenario).packet_hops
 
 
 def has_valgrind() -> bool:
@@ -84,9 +87,24 @@ def has_valgrind() -> bool:
     return shutil.which("valgrind") is not None
 
 
-def _run(command: list[str], scenario: Path) -> subprocess.CompletedProcess[str]:
+def measured(text: str, scenario: Path) -> Measured:
+    """What the binary printed about `scenario`. Raises `PathweaveError` if that is not its JSON."""
+    try:
+        value: dict[str, Any] = json.loads(text)
+        return Measured(
+            packet_hops=int(value["packet_hops"]),
+            cpu_s=float(value["cpu_s"]),
+            peak_rss_mb=float(value["peak_rss_mb"]),
+            results_hash=str(value["results_hash"]),
+            goodput_share=float(value["goodput_share"]),
+        )
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        raise PathweaveError(f"{BINARY} gave no usable JSON on {scenario.name}: {error}") from error
+
+
+def _run(arguments: list[str], scenario: Path) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(  # noqa: S603
-        command, capture_output=True, text=True, check=False
+        arguments, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise PathweaveError(f"{BINARY} failed on {scenario.name}: {_reason(done.stderr)}")
@@ -99,17 +117,3 @@ def _reason(text: str) -> str:
     ours = [line for line in lines if not line.startswith("==")]
     ended = [line.partition(" ")[2] for line in lines if "terminating" in line]
     return (ours or ended or ["it said nothing"])[-1]
-
-
-def _measured(text: str, scenario: Path) -> Measured:
-    try:
-        value: dict[str, Any] = json.loads(text)
-        return Measured(
-            packet_hops=int(value["packet_hops"]),
-            cpu_s=float(value["cpu_s"]),
-            peak_rss_mb=float(value["peak_rss_mb"]),
-            results_hash=str(value["results_hash"]),
-            goodput_share=float(value["goodput_share"]),
-        )
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        raise PathweaveError(f"{BINARY} gave no usable JSON on {scenario.name}: {error}") from error

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathweave.cli import completion
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -14,6 +16,41 @@ if TYPE_CHECKING:
 
 
 def bench(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="With --against: the folder with its program.", metavar="[DIR]"),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare with another simulator, whose program is in DIR: htsim or ns3.",
+            metavar="SIMULATOR",
+            autocompletion=completion.other_simulators,
+        ),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --against: a case, k8-dctcp, k8-lia4, k16-dctcp or k16-lia4; once for each. "
+            "[default: k8-dctcp and k8-lia4]",
+            metavar="NAME",
+            autocompletion=completion.compared_cases,
+        ),
+    ] = None,
+    turns: Annotated[
+        int | None,
+        typer.Option(
+            help="With --against: timed runs of each simulator. [default: 3]", metavar="N", min=1
+        ),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="With --against: wall time that a run may take. [default: 600]",
+            metavar="SECONDS",
+            min=0.001,
+        ),
+    ] = None,
     json: Annotated[
         Path | None, typer.Option(help="Also write the results as JSON.", metavar="FILE")
     ] = None,
@@ -43,8 +80,21 @@ def bench(
     under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)). benches/instructions.json has those
     of shorter runs for each version of rustc: --check compares with them, --record writes them.
 
+    With --against the same permutation of unlimited flows runs in another simulator and in
+    Pathweave, in turn: the same paths, rates, delays, queues, packets and simulated time. Nothing
+    of the other simulator is built or fetched; docs/performance.md says how to build its program.
+
     Example: pathweave bench --json bench.json
+
+    Example: pathweave bench --against ns3 validation/ns3/build
     """
+    if against is not None:
+        from pathweave.cli.against import compare_with
+
+        _refuse_beside_against(check=check, record=record, json=json)
+        compare_with(against, folder, case or [], until, turns or 3, timeout or 600.0, json)
+        return
+    _refuse_without_against(folder, {"--case": case, "--turns": turns, "--timeout": timeout})
     if check or record is not None:
         _compare_instructions(record)
         return
@@ -67,6 +117,26 @@ def bench(
     output().print(_table(results))
     if json is not None:
         write_json(json, to_json(results))
+
+
+def _refuse_beside_against(*, check: bool, record: str | None, json: Path | None) -> None:
+    from pathweave.errors import InputError
+
+    if check or record is not None:
+        other = "--check" if check else "--record"
+        raise InputError(f"{other} compares with recorded instructions: leave out --against or it")
+    if json is not None and not json.parent.is_dir():
+        raise InputError(f"there is no folder {json.parent}")
+
+
+def _refuse_without_against(folder: Path | None, options: dict[str, object]) -> None:
+    from pathweave.errors import InputError
+
+    given = [name for name, value in options.items() if value]
+    if folder is not None:
+        given.insert(0, f"the folder {folder}")
+    if given:
+        raise InputError(f"{given[0]} goes with --against htsim or --against ns3")
 
 
 def _compare_instructions(reason: str | None) -> None:

@@ -98,6 +98,20 @@ def first_patterns(incomplete: str) -> list[str]:
     return [name for name in PATTERNS if name.startswith(incomplete)]
 
 
+def other_simulators(incomplete: str) -> list[str]:
+    """The simulators that `pathweave bench --against` compares with."""
+    from pathweave.bench.against.simulators import SIMULATORS
+
+    return [name for name in SIMULATORS if name.startswith(incomplete)]
+
+
+def compared_cases(incomplete: str) -> list[str]:
+    """The cases of such a comparison."""
+    from pathweave.bench.against.cases import CASES
+
+    return [name for name in CASES if name.startswith(incomplete)]
+
+
 def _read(context: typer.Context) -> dict[str, Any]:
     """The scenario that the command line names so far, unchecked; empty if it is unreadable."""
     import tomllib

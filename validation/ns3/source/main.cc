@@ -1,5 +1,6 @@
 // TCP flows over a network, measured: the ns-3 side of the comparison.
 
+#include "cost.h"
 #include "dumbbell.h"
 #include "flow.h"
 #include "port_monitor.h"
@@ -41,6 +42,12 @@ main(int argumentCount, char** arguments)
                                                window,
                                                ends,
                                                planned + ns3::NanoSeconds(offset)));
+    }
+    if (settings.report == "cost")
+    {
+        RunAndReportCost(std::cout, settings, network, flows);
+        ns3::Simulator::Destroy();
+        return 0;
     }
     std::vector<std::unique_ptr<PortMonitor>> ports;
     for (const Port& port : network.ports)

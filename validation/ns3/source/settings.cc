@@ -101,6 +101,8 @@ ParseCommandLine(int argumentCount, char** arguments)
     commandLine.AddValue("paths",
                          "file with the paths of a routed network: two lines for each flow",
                          settings.paths);
+    commandLine.AddValue("report", "full, or cost: CPU time and packet-hops alone", settings.report);
+    commandLine.AddValue("count-hops", "count packet-hops in a report of the cost", settings.countHops);
     commandLine.AddValue("seed", "seed of the start offsets", settings.seed);
     commandLine.AddValue("start-jitter", "upper end of the start offsets", settings.startJitter);
     commandLine.AddValue("second-flow-start",
@@ -158,6 +160,10 @@ ParseCommandLine(int argumentCount, char** arguments)
     Require(settings.flows == 1 || settings.flows == 2, "--flows: expected 1 or 2");
     Require((settings.network == "routed") == !settings.paths.empty(),
             "--network=routed and --paths go together");
+    RequireOneOf("report", settings.report, {"full", "cost"});
+    Require(settings.report == "full" || settings.network == "routed",
+            "--report=cost needs --network=routed");
+    Require(!settings.countHops || settings.report == "cost", "--count-hops needs --report=cost");
     RequireOneOf("queue", settings.queue, {"step-marking", "drop-tail"});
     RequireOneOf("controller",
                  settings.controller,

@@ -21,6 +21,11 @@ struct Settings
     uint32_t flows{2};
     // The file with the paths of a routed network.
     std::string paths;
+    // "full": all that is measured. "cost": what the run cost and nothing else, with no monitors at
+    // the ports.
+    std::string report{"full"};
+    // Whether a report of the cost counts packet-hops, which slows the run down a little.
+    bool countHops{false};
 
     // Each seed gives the flows other start offsets, drawn uniformly from [0, startJitter).
     uint32_t seed{1};
