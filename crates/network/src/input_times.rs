@@ -239,14 +239,14 @@ mod tests {
                                 let input = page * InputTimes::PAGE + place;
                                 listed.push(input as u32);
                                 // Every third has another packet in the next window.
-                                let next = if input % 3 == 0 { end } else { Time::MAX };
+                                let next = if input.is_multiple_of(3) { end } else { Time::MAX };
                                 times.set_listed(input, next);
                             }
                         }
                         let inputs: Vec<u32> = wanted.iter().map(|&(input, _)| input).collect();
                         prop_assert_eq!(&listed, &inputs);
                         expected.retain(|_, at| *at >= end);
-                        expected.extend(inputs.iter().filter(|&input| input % 3 == 0).map(|&input| (input, end)));
+                        expected.extend(inputs.iter().filter(|input| input.is_multiple_of(3)).map(|&input| (input, end)));
                         now += length;
                     }
                 }

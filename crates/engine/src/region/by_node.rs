@@ -82,7 +82,7 @@ impl ByNode {
         Box::new(ByNode {
             kinds: kinds.into(),
             window,
-            looks_ahead: inputs.count() > FEWEST_LINKS,
+            looks_ahead: plan.fabric.links.len() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
             timers: Vec::new(),
