@@ -167,7 +167,7 @@ impl Routes {
     }
 
     /// Where packets of a route set out, and how they go on.
-    #[inline]
+    #[inline(always)]
     pub fn start(&self, RouteId(route): RouteId) -> (PortId, Path) {
         let Route { first, path } = self.routes[route as usize];
         (first, path)

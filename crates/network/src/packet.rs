@@ -95,47 +95,93 @@ impl Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId(u32);
 
-/// The transport's parts of all packets in the network; the places of those that left are used again.
+/// What a packet carries, of which the network knows nothing else.
+pub trait PacketContent: Copy + Default {
+    /// What only some packets carry besides.
+    type Options: Copy + Default;
+
+    /// Whether this packet does.
+    fn has_options(&self) -> bool;
+}
+
+/// What all packets carry in the same way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain<S>(pub S);
+
+impl<S: Copy + Default> PacketContent for Plain<S> {
+    type Options = ();
+
+    #[inline(always)]
+    fn has_options(&self) -> bool {
+        false
+    }
+}
+
+/// What all packets in the network carry; the places of those that left are used again.
 ///
 /// Queues know only headers. What a packet carries is written when it sets out and read when it arrives.
 #[derive(Clone, Debug)]
-pub(crate) struct Segments<S> {
-    segments: Vec<S>,
+pub(crate) struct Contents<S: PacketContent> {
+    contents: Vec<S>,
+    /// Of those packets that have some, at the same places; it is no longer than it has to be.
+    options: Vec<S::Options>,
     free: Vec<u32>,
 }
 
-impl<S: Copy> Segments<S> {
-    pub fn new() -> Segments<S> {
-        Segments {
-            segments: Vec::new(),
+impl<S: PacketContent> Contents<S> {
+    pub fn new() -> Contents<S> {
+        Contents {
+            contents: Vec::new(),
+            options: Vec::new(),
             free: Vec::new(),
         }
     }
-    #[inline]
-    pub fn insert(&mut self, segment: S) -> PacketId {
-        match self.free.pop() {
+    /// The options are those of a packet that has some.
+    #[inline(always)]
+    pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
+        let id = match self.free.pop() {
             Some(place) => {
-                self.segments[place as usize] = segment;
+                self.contents[place as usize] = content;
                 PacketId(place)
             }
-            None => {
-                self.segments.push(segment);
-                PacketId(self.segments.len() as u32 - 1)
-            }
+            None => self.insert_behind(content),
+        };
+        if content.has_options() {
+            self.set_options(id, options);
         }
+        id
     }
-    #[inline]
+    #[cold]
+    #[inline(never)]
+    fn insert_behind(&mut self, content: S) -> PacketId {
+        self.contents.push(content);
+        PacketId(self.contents.len() as u32 - 1)
+    }
+    #[cold]
+    #[inline(never)]
+    fn set_options(&mut self, PacketId(place): PacketId, options: &S::Options) {
+        let place = place as usize;
+        if self.options.len() <= place {
+            self.options.resize(place + 1, S::Options::default());
+        }
+        self.options[place] = *options;
+    }
+    #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {
         self.free.push(place);
-        self.segments[place as usize]
+        self.contents[place as usize]
     }
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
-        self.segments[place as usize]
+        self.contents[place as usize]
+    }
+    /// The options of a packet that has some.
+    pub fn options(&self, PacketId(place): PacketId) -> &S::Options {
+        &self.options[place as usize]
     }
     /// Number of packets in the network.
     pub fn count(&self) -> usize {
-        self.segments.len() - self.free.len()
+        self.contents.len() - self.free.len()
     }
 }
 

@@ -5,7 +5,7 @@ use pathweave_control::Feedback;
 use pathweave_network::{
     Agent, AgentStatistics, Arrival, Backlog, DeparturePorts, FifoPorts, Header, Limit, LinkEvent,
     LinkEvents, LinkSetup, LinkStatistics, Marking, MarkingRule, Network, NoAgent, PacketLabel,
-    PortId, Ports, QueueConfig, QueueHistogram, QueuesCounted, RouteId, SharedBufferConfig,
+    Plain, PortId, Ports, QueueConfig, QueueHistogram, QueuesCounted, RouteId, SharedBufferConfig,
     Threshold,
 };
 use pathweave_random::{Stream, hash};
@@ -163,7 +163,7 @@ impl Schedule {
 }
 
 struct Driver<P: Ports> {
-    network: Network<u32, P>,
+    network: Network<Plain<u32>, P>,
     schedule: Schedule,
     counted: QueuesCounted,
     routes: Vec<RouteId>,
@@ -281,7 +281,7 @@ impl<P: Ports> Driver<P> {
             }
             Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
-        let number = header.map(|header| self.network.take(header));
+        let number = header.map(|header| self.network.take(header).0);
         let marked = header.is_some_and(|header| header.congestion_experienced());
         self.seen.push((
             now,
@@ -311,9 +311,9 @@ impl<P: Ports> Driver<P> {
                 let route = self.routes[route];
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
-                let taken = self
-                    .network
-                    .send(now, route, header, label, number, schedule);
+                let taken =
+                    self.network
+                        .send(now, route, (header, label), (Plain(number), &()), schedule);
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, rate) => {
@@ -321,7 +321,7 @@ impl<P: Ports> Driver<P> {
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
-                let lost = |number| seen.push((now, Seen::Lost(number)));
+                let lost = |Plain(number)| seen.push((now, Seen::Lost(number)));
                 self.network.fail(link, now, &mut self.schedule, lost);
             }
             Step::Restore(link) => self.network.restore(link, now),

@@ -10,7 +10,7 @@ mod sequence;
 use etherparse::{IpEcn, TcpHeader, TcpOptionElement};
 use frame::{Content, End};
 use pathweave_network::Header;
-use pathweave_transport::{Config, Kind, PacketShape, Recovery, Segment};
+use pathweave_transport::{Config, Kind, PacketShape, Recovery, SackBlock, Segment};
 use pathweave_units::Time;
 use sequence::Sequence;
 use std::sync::Arc;
@@ -111,8 +111,14 @@ impl Recording {
         self.file.add(at, headers, length, None);
     }
 
-    /// An acknowledgement or a SYN-ACK reaches the source.
-    pub fn arrived(&mut self, at: Time, subflow: u32, segment: &Segment, header: &Header) {
+    /// An acknowledgement with these blocks, or a SYN-ACK, reaches the source.
+    pub fn arrived(
+        &mut self,
+        at: Time,
+        subflow: u32,
+        (segment, blocks): (&Segment, &[SackBlock]),
+        header: &Header,
+    ) {
         let sequence = &self.subflows[subflow as usize];
         let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
         tcp.ack = true;
@@ -130,8 +136,7 @@ impl Recording {
             comment = tcp
                 .ece
                 .then(|| format!("marks echoed: {}", segment.ce_echo()));
-            let mut blocks = segment
-                .sack_blocks()
+            let mut blocks = blocks
                 .iter()
                 .map(|block| (sequence.of(block.start), sequence.of(block.end)));
             if let Some(first) = blocks.next() {

@@ -11,7 +11,7 @@ use crate::build;
 use crate::division::Turns;
 use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::{Arrival, Arrivals, Inputs, PacketLabel, Ports};
+use pathweave_network::{Arrival, Arrivals, Inputs, Ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 use std::sync::Arc;
@@ -208,7 +208,7 @@ impl<P: Ports> Region<P> {
                         let watched = self.recorder.watches_packets;
                         let port =
                             watched.then(|| self.network.port_of_held(held, (inputs, node_end)));
-                        self.on_packet(port, header, label.feedback(), now);
+                        self.on_packet(port, header, label, now);
                     }
                     Arrival::Dropped(header) => self.on_dropped(header, now),
                     Arrival::Forwarded | Arrival::Consumed => {}

@@ -26,8 +26,13 @@ impl<P: Ports> Region<P> {
             return;
         };
         let (flow, subflow) = self.sending.owner(source);
+        let blocks = if segment.has_sack_blocks() {
+            segment.sack_blocks(self.network.options(*header))
+        } else {
+            &[]
+        };
         if let Some(recording) = self.recorder.captures.get_mut(&flow) {
-            recording.arrived(now, subflow, segment, header);
+            recording.arrived(now, subflow, (segment, blocks), header);
         }
     }
 }

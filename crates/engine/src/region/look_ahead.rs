@@ -33,11 +33,8 @@ impl LookAhead {
         self.headers.clear();
         network.look_ahead(&self.ports, &mut self.headers);
         self.segments.clear();
-        self.segments.extend(
-            self.headers
-                .iter()
-                .map(|&header| network.look_at(header).segment),
-        );
+        self.segments
+            .extend(self.headers.iter().map(|&header| network.look_at(header).0));
         sending.look_ahead(&self.segments);
         receiving.look_ahead(&self.segments);
     }

@@ -25,19 +25,18 @@ pub(crate) use spray::{SprayName, Sprays};
 use crate::agenda::Reactions;
 use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
-use pathweave_control::Feedback;
 use pathweave_network::{
-    Arrival, Crossing, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
+    Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
 use pathweave_scenario::Plan;
-use pathweave_transport::{Arrived, End, Receiving, Segment, Sending, TimerKind};
+use pathweave_transport::{Arrived, End, NO_BLOCKS, Receiving, Segment, Sending, TimerKind};
 use pathweave_units::Time;
 
 /// Events of a window between two looks at their number.
 const MOST_AT_ONCE: u32 = 1 << 30;
 
-/// A packet on its way to another region.
-pub(crate) type Crosser<P> = Crossing<Carried, <P as Ports>::Label>;
+/// Packets on their way to another region.
+pub(crate) type Crossers<P> = Crossings<Carried, <P as Ports>::Label>;
 
 pub(crate) struct Region<P: Ports> {
     pub id: RegionId,
@@ -64,8 +63,8 @@ pub(crate) struct Region<P: Ports> {
     by_node: Option<Box<ByNode>>,
     pub packet_hops: u64,
     /// Packets that leave for other regions, by region, and those that have come from there.
-    pub leaving: Vec<Vec<Crosser<P>>>,
-    pub coming: Vec<Vec<Crosser<P>>>,
+    pub leaving: Vec<Crossers<P>>,
+    pub coming: Vec<Crossers<P>>,
 }
 
 impl<P: Ports> Region<P> {
@@ -78,7 +77,11 @@ impl<P: Ports> Region<P> {
         by_node: Option<Box<ByNode>>,
         reactions: Reactions,
     ) -> Region<P> {
-        let nothing = || std::iter::repeat_with(Vec::new).take(count).collect();
+        let nothing = || {
+            std::iter::repeat_with(Crossers::<P>::default)
+                .take(count)
+                .collect()
+        };
         Region {
             id,
             by_node,
@@ -167,7 +170,7 @@ impl<P: Ports> Region<P> {
                 true
             }
             Arrival::AtHost(header, label) => {
-                self.on_packet(Some(port), header, label.feedback(), now);
+                self.on_packet(Some(port), header, label, now);
                 true
             }
         }
@@ -189,23 +192,33 @@ impl<P: Ports> Region<P> {
 
     /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
     #[inline(never)]
-    fn on_packet(&mut self, port: Option<PortId>, header: Header, feedback: Feedback, now: Time) {
-        let Carried { segment, .. } = self.network.take(header);
-        let arrived = Arrived {
-            size: header.size(),
-            congestion_experienced: header.congestion_experienced(),
-            feedback,
-        };
+    fn on_packet(&mut self, port: Option<PortId>, header: Header, label: P::Label, now: Time) {
         if self.recorder.watches_packets
             && let Some(port) = port
         {
-            let link = self.network.places().link_of(port);
-            self.watch(link, &segment, &header, now);
+            self.watch(port, header, now);
         }
-        let (sending, receiving, mut out) = self.halves(now);
+        let Carried(segment) = self.network.take(header);
+        let arrived = Arrived {
+            size: header.size(),
+            congestion_experienced: header.congestion_experienced(),
+            feedback: label.feedback(),
+        };
         match segment.destination() {
-            End::Sending(_) => sending.on_packet(&segment, arrived, now, &mut out),
-            End::Receiving(_) => receiving.on_packet(&segment, arrived, now, &mut out),
+            End::Receiving(_) => {
+                let (_, receiving, mut out) = self.halves(now);
+                receiving.on_packet(&segment, arrived, now, &mut out);
+            }
+            End::Sending(_) => {
+                let own;
+                let mut blocks = NO_BLOCKS;
+                if segment.has_sack_blocks() {
+                    own = *self.network.options(header);
+                    blocks = &own;
+                }
+                let (sending, _, mut out) = self.halves(now);
+                sending.on_packet(&segment, blocks, arrived, now, &mut out);
+            }
         }
         self.on_notices(now);
     }
@@ -219,8 +232,8 @@ impl<P: Ports> Region<P> {
 
     /// The network has lost a packet: the half that it was sent to has to know.
     pub fn lose(&mut self, lost: Carried) {
-        if lost.region == self.id {
-            self.on_lost(&lost.segment);
+        if lost.region() == self.id {
+            self.on_lost(&lost.0);
         } else {
             self.reports.push(Report::Lost(lost));
         }
@@ -320,10 +333,7 @@ impl<P: Ports> Region<P> {
 
     /// What has been sent to other regions before `now` is made ready. Everything before has happened.
     pub fn hand_over(&mut self, now: Time) {
-        let leaving = &mut self.leaving;
-        self.network.hand_over(now, |region, packet| {
-            leaving[region as usize].push(packet);
-        });
+        self.network.hand_over(now, &mut self.leaving);
     }
 
     /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
@@ -353,9 +363,7 @@ impl<P: Ports> Region<P> {
     /// Takes in what has come from other regions.
     pub fn take_in(&mut self) {
         for coming in &mut self.coming {
-            for packet in coming.drain(..) {
-                self.network.receive(packet, &mut self.scheduler);
-            }
+            self.network.receive(coming, &mut self.scheduler);
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::spray::Sprays;
 use crate::scheduler::{Alarm, Scheduler};
-use pathweave_network::{Header, Network, PacketLabel, Ports, RouteId};
+use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId};
 use pathweave_transport::{
-    End, Output, PacketShape, ReceivingId, ReceivingSubflow, Segment, SendingId, SendingSubflow,
-    Timer,
+    End, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
+    SendingSubflow, Timer,
 };
 use pathweave_units::Time;
 
@@ -13,11 +13,24 @@ use pathweave_units::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RegionId(pub u8);
 
-/// What a packet carries: the transport's part, and the region of the half that it goes to.
+/// What a packet carries: the transport's part, in which the region of the half that it goes to is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
-    pub segment: Segment,
-    pub region: RegionId,
+pub(crate) struct Carried(pub Segment);
+
+impl PacketContent for Carried {
+    type Options = SackBlocks;
+
+    #[inline(always)]
+    fn has_options(&self) -> bool {
+        self.0.has_sack_blocks()
+    }
+}
+
+impl Carried {
+    /// The region of the half that it goes to.
+    pub fn region(&self) -> RegionId {
+        RegionId(self.0.region)
+    }
 }
 
 /// How packets leave one end of a subflow.
@@ -44,7 +57,7 @@ pub(crate) struct Departures {
 }
 
 impl Departures {
-    #[inline]
+    #[inline(always)]
     fn of(&self, end: End) -> Departure {
         let departure = match end {
             End::Sending(SendingSubflow(place)) => self.sending[place as usize],
@@ -124,26 +137,47 @@ pub(crate) struct Outlet<'a, P: Ports> {
 }
 
 impl<P: Ports> Outlet<'_, P> {
+    /// The route of a packet that is captured or draws its own.
     #[cold]
     #[inline(never)]
-    fn note_sent(&mut self, from: End, shape: PacketShape, segment: &Segment) {
-        if let End::Sending(subflow) = from {
-            self.notices.push(Notice::Sent(subflow, *segment, shape));
+    fn route_specially(
+        sprays: &mut Sprays,
+        notices: &mut Vec<Notice>,
+        (from, departure): (End, Departure),
+        (segment, shape): (Segment, PacketShape),
+    ) -> RouteId {
+        if departure.captured
+            && let End::Sending(subflow) = from
+        {
+            notices.push(Notice::Sent(subflow, segment, shape));
         }
+        if departure.sprayed {
+            sprays.draw(from)
+        } else {
+            departure.route
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_lost(notices: &mut Vec<Notice>, carried: Carried) {
+        notices.push(Notice::Lost(carried));
     }
 }
 
 impl<P: Ports> Output for Outlet<'_, P> {
-    #[inline]
-    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
+    type Lent<'a>
+        = Outlet<'a, P>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn send(&mut self, from: End, shape: PacketShape, mut segment: Segment, blocks: &SackBlocks) {
         let departure = self.departures.of(from);
-        let route = if departure.sprayed {
-            self.sprays.draw(from)
-        } else {
-            departure.route
-        };
-        if departure.captured {
-            self.note_sent(from, shape, &segment);
+        let mut route = departure.route;
+        if departure.sprayed | departure.captured {
+            let (sprays, notices) = (&mut *self.sprays, &mut *self.notices);
+            route = Self::route_specially(sprays, notices, (from, departure), (segment, shape));
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
@@ -151,15 +185,29 @@ impl<P: Ports> Output for Outlet<'_, P> {
         }
         let is_echo = matches!(from, End::Receiving(_));
         let label = P::Label::new(shape.feedback, departure.subflow, is_echo);
-        let carried = Carried {
-            segment,
-            region: departure.to,
-        };
-        if !self
-            .network
-            .send(self.now, route, header, label, carried, self.scheduler)
-        {
-            self.notices.push(Notice::Lost(carried));
+        segment.region = departure.to.0;
+        let carried = Carried(segment);
+        let taken = self.network.send(
+            self.now,
+            route,
+            (header, label),
+            (carried, blocks),
+            self.scheduler,
+        );
+        if !taken {
+            Self::note_lost(self.notices, carried);
+        }
+    }
+
+    #[inline(always)]
+    fn lend(&mut self) -> Outlet<'_, P> {
+        Outlet {
+            now: self.now,
+            network: self.network,
+            scheduler: self.scheduler,
+            departures: self.departures,
+            sprays: self.sprays,
+            notices: self.notices,
         }
     }
 

@@ -58,13 +58,20 @@ fn packets(shift: (u32, u32), subflows: u32, losses: &[bool]) -> Vec<String> {
             now = now.max(due.expect("a timer or a packet"));
         }
         for (shape, segment) in packets {
-            seen.push(format!("{:?}", Segment { to: 0, ..segment }));
+            seen.push(format!(
+                "{:?}",
+                (
+                    Segment { to: 0, ..*segment },
+                    segment.sack_blocks(&segment.blocks)
+                )
+            ));
             let is_lost = lost.next() == Some(true) && segment.kind == Kind::Data;
             match (segment.destination(), is_lost) {
                 (End::Sending(_), true) => sending.on_lost(&segment),
                 (End::Receiving(_), true) => receiving.on_lost(&segment),
                 (End::Sending(_), false) => {
-                    sending.on_packet(&segment, arrived(shape), now, &mut wishes);
+                    let blocks = &segment.blocks;
+                    sending.on_packet(&segment, blocks, arrived(shape), now, &mut wishes);
                 }
                 (End::Receiving(_), false) => {
                     receiving.on_packet(&segment, arrived(shape), now, &mut wishes);

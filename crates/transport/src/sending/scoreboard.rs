@@ -27,6 +27,7 @@ struct Sent {
 /// `in flight = outstanding - sacked - lost` holds at all times. Under NewReno no block says which
 /// segment has left the network; each duplicate acknowledgement then counts as one in `sacked`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: Box<[Sent]>,
     /// Lowest number not acknowledged cumulatively.
@@ -134,7 +135,7 @@ impl Scoreboard {
     }
 
     /// A new segment is sent. Returns its number.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, data: u32) -> u32 {
         if self.outstanding() as usize == self.ring.len() {
             self.grow();
