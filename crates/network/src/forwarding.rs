@@ -5,7 +5,7 @@ use crate::places::{Places, PortId};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A route that packets can be sent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouteId(u32);
 
 /// Where a packet sets out.

@@ -133,8 +133,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp = Some(Box::new(fmp));
     }
 
-    /// A host sends a packet on a route; the options are those of a packet that has some. Returns false if the host's
-    /// own port dropped it.
+    /// A host sends a packet on a route; the options are those of a packet that has some. Returns what it carries if the
+    /// host's own port dropped it.
     #[inline(always)]
     pub fn send<E: LinkEvents>(
         &mut self,
@@ -143,15 +143,14 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         (header, label): (Header, P::Label),
         (content, options): (S, &S::Options),
         events: &mut E,
-    ) -> bool {
+    ) -> Option<S> {
         let (first, path) = self.routes.start(route);
         let id = self.contents.insert(content, options);
         let header = header.on(path).with_id(id);
-        let taken = self.enqueue(first, now, header, label, events);
-        if !taken {
-            self.contents.remove(id);
+        if self.enqueue(first, now, header, label, events) {
+            return None;
         }
-        taken
+        Some(self.contents.remove(id))
     }
 
     /// Offers a packet to a port. Returns whether it was taken.

@@ -117,12 +117,17 @@ impl<S: Copy + Default> PacketContent for Plain<S> {
     }
 }
 
+/// What fits into half of a cache line does not straddle two.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Slot<S>(S);
+
 /// What all packets in the network carry; the places of those that left are used again.
 ///
 /// Queues know only headers. What a packet carries is written when it sets out and read when it arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct Contents<S: PacketContent> {
-    contents: Vec<S>,
+    contents: Vec<Slot<S>>,
     /// Of those packets that have some, at the same places; it is no longer than it has to be.
     options: Vec<S::Options>,
     free: Vec<u32>,
@@ -141,7 +146,7 @@ impl<S: PacketContent> Contents<S> {
     pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
         let id = match self.free.pop() {
             Some(place) => {
-                self.contents[place as usize] = content;
+                self.contents[place as usize] = Slot(content);
                 PacketId(place)
             }
             None => self.insert_behind(content),
@@ -154,7 +159,7 @@ impl<S: PacketContent> Contents<S> {
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, content: S) -> PacketId {
-        self.contents.push(content);
+        self.contents.push(Slot(content));
         PacketId(self.contents.len() as u32 - 1)
     }
     #[cold]
@@ -169,11 +174,11 @@ impl<S: PacketContent> Contents<S> {
     #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {
         self.free.push(place);
-        self.contents[place as usize]
+        self.contents[place as usize].0
     }
     #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
-        self.contents[place as usize]
+        self.contents[place as usize].0
     }
     /// The options of a packet that has some.
     pub fn options(&self, PacketId(place): PacketId) -> &S::Options {

@@ -210,13 +210,16 @@ fn send<P: Ports<Label = ()>>(
     let route = network.add_route(&[0]);
     for number in 0..packets {
         let header = Header::new(1500, false);
-        assert!(network.send(
-            Time::ZERO,
-            route,
-            (header, ()),
-            (Plain(number), &()),
-            events
-        ));
+        assert_eq!(
+            network.send(
+                Time::ZERO,
+                route,
+                (header, ()),
+                (Plain(number), &()),
+                events
+            ),
+            None
+        );
     }
 }
 

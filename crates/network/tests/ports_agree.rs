@@ -311,9 +311,11 @@ impl<P: Ports> Driver<P> {
                 let route = self.routes[route];
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
-                let taken =
-                    self.network
-                        .send(now, route, (header, label), (Plain(number), &()), schedule);
+                let packet = (Plain(number), &());
+                let dropped = self
+                    .network
+                    .send(now, route, (header, label), packet, schedule);
+                let taken = dropped.is_none();
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, rate) => {

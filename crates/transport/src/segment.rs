@@ -44,7 +44,7 @@ pub const NO_BLOCKS: &SackBlocks = &[SackBlock { start: 0, end: 0 }; SACK_BLOCKS
 /// whoever carries it carries those beside it if [`Segment::has_sack_blocks`]. Segments of a subflow are numbered
 /// from zero, and a connection's data likewise, one number a packet.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C)]
 pub struct Segment {
     /// The place of the half that it goes to: a receiving one for data and SYNs, a sending one for
     /// acknowledgements and SYN-ACKs.
@@ -67,10 +67,7 @@ pub struct Segment {
     pub(crate) first_sent: Time,
 }
 
-const _: () = assert!(
-    size_of::<Segment>() == 32,
-    "two segments share a cache line"
-);
+const _: () = assert!(size_of::<Segment>() == 32, "two segments fill a cache line");
 
 /// A bit, and the number of blocks in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,10 +118,17 @@ impl Segment {
     /// Where it goes.
     #[inline(always)]
     pub fn destination(&self) -> End {
-        match self.kind {
-            Kind::Data | Kind::Syn => End::Receiving(ReceivingSubflow(self.to)),
-            Kind::Ack | Kind::SynAck => End::Sending(SendingSubflow(self.to)),
+        if self.goes_to_sender() {
+            End::Sending(SendingSubflow(self.to))
+        } else {
+            End::Receiving(ReceivingSubflow(self.to))
         }
+    }
+
+    /// Whether it goes to a sending half, and not to a receiving one.
+    #[inline(always)]
+    pub fn goes_to_sender(&self) -> bool {
+        matches!(self.kind, Kind::Ack | Kind::SynAck)
     }
 
     /// Data: whether it is the connection's last.

@@ -196,17 +196,11 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Heading::Back => routes.back,
         };
         let header = Header::new(size, ecn_capable);
-        let network = &mut self.network;
-        if network.send(
-            now,
-            route,
-            (header, ()),
-            (Plain(packet), &()),
-            &mut self.scheduler,
-        ) {
-            Taken::Yes
-        } else {
-            Taken::Dropped
+        let packet = (Plain(packet), &());
+        let events = &mut self.scheduler;
+        match self.network.send(now, route, (header, ()), packet, events) {
+            None => Taken::Yes,
+            Some(_) => Taken::Dropped,
         }
     }
 

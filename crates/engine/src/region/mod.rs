@@ -193,9 +193,7 @@ impl<P: Ports> Region<P> {
     /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
     #[inline(never)]
     fn on_packet(&mut self, port: Option<PortId>, header: Header, label: P::Label, now: Time) {
-        if self.recorder.watches_packets
-            && let Some(port) = port
-        {
+        if self.recorder.watches_packets {
             self.watch(port, header, now);
         }
         let Carried(segment) = self.network.take(header);
@@ -204,21 +202,18 @@ impl<P: Ports> Region<P> {
             congestion_experienced: header.congestion_experienced(),
             feedback: label.feedback(),
         };
-        match segment.destination() {
-            End::Receiving(_) => {
-                let (_, receiving, mut out) = self.halves(now);
-                receiving.on_packet(&segment, arrived, now, &mut out);
+        if segment.goes_to_sender() {
+            let own;
+            let mut blocks = NO_BLOCKS;
+            if segment.has_sack_blocks() {
+                own = *self.network.options(header);
+                blocks = &own;
             }
-            End::Sending(_) => {
-                let own;
-                let mut blocks = NO_BLOCKS;
-                if segment.has_sack_blocks() {
-                    own = *self.network.options(header);
-                    blocks = &own;
-                }
-                let (sending, _, mut out) = self.halves(now);
-                sending.on_packet(&segment, blocks, arrived, now, &mut out);
-            }
+            let (sending, _, mut out) = self.halves(now);
+            sending.on_packet(segment, blocks, arrived, now, &mut out);
+        } else {
+            let (_, receiving, mut out) = self.halves(now);
+            receiving.on_packet(segment, arrived, now, &mut out);
         }
         self.on_notices(now);
     }

@@ -34,7 +34,7 @@ impl Carried {
 }
 
 /// How packets leave one end of a subflow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Departure {
     pub route: RouteId,
     /// The region of the other end.
@@ -49,21 +49,49 @@ pub(crate) struct Departure {
     pub captured: bool,
 }
 
+/// What has to be known to send a packet from an end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Knows {
+    /// Nothing is known of the end.
+    #[default]
+    Nothing,
+    /// Its route is enough.
+    Route,
+    /// It is sprayed or captured.
+    More,
+}
+
+/// How packets leave an end, if it is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    departure: Departure,
+    knows: Knows,
+}
+
 /// How packets leave all ends, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct Departures {
-    sending: Vec<Option<Departure>>,
-    receiving: Vec<Option<Departure>>,
+    sending: Vec<Entry>,
+    receiving: Vec<Entry>,
 }
 
 impl Departures {
     #[inline(always)]
+    fn entry(&self, end: End) -> &Entry {
+        match end {
+            End::Sending(SendingSubflow(place)) => &self.sending[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => &self.receiving[place as usize],
+        }
+    }
+
     fn of(&self, end: End) -> Departure {
-        let departure = match end {
-            End::Sending(SendingSubflow(place)) => self.sending[place as usize],
-            End::Receiving(ReceivingSubflow(place)) => self.receiving[place as usize],
-        };
-        departure.expect("a subflow has routes before it sends")
+        let entry = self.entry(end);
+        assert!(
+            entry.knows != Knows::Nothing,
+            "a subflow has routes before it sends"
+        );
+        entry.departure
     }
 
     /// The node of the host that has an end.
@@ -78,9 +106,11 @@ impl Departures {
             End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
         };
         if all.len() <= place {
-            all.resize(place + 1, None);
+            all.resize(place + 1, Entry::default());
         }
-        all[place] = Some(departure);
+        let more = departure.sprayed || departure.captured;
+        let knows = if more { Knows::More } else { Knows::Route };
+        all[place] = Entry { departure, knows };
     }
 
     /// The same subflow's packets take another route from now on.
@@ -137,22 +167,18 @@ pub(crate) struct Outlet<'a, P: Ports> {
 }
 
 impl<P: Ports> Outlet<'_, P> {
-    /// The route of a packet that is captured or draws its own.
+    /// The route of a packet from an end of which more has to be known than its route.
     #[cold]
     #[inline(never)]
-    fn route_specially(
-        sprays: &mut Sprays,
-        notices: &mut Vec<Notice>,
-        (from, departure): (End, Departure),
-        (segment, shape): (Segment, PacketShape),
-    ) -> RouteId {
+    fn route_specially(&mut self, from: End, segment: Segment, shape: PacketShape) -> RouteId {
+        let departure = self.departures.of(from);
         if departure.captured
             && let End::Sending(subflow) = from
         {
-            notices.push(Notice::Sent(subflow, segment, shape));
+            self.notices.push(Notice::Sent(subflow, segment, shape));
         }
         if departure.sprayed {
-            sprays.draw(from)
+            self.sprays.draw(from)
         } else {
             departure.route
         }
@@ -173,11 +199,10 @@ impl<P: Ports> Output for Outlet<'_, P> {
 
     #[inline(always)]
     fn send(&mut self, from: End, shape: PacketShape, mut segment: Segment, blocks: &SackBlocks) {
-        let departure = self.departures.of(from);
+        let &Entry { departure, knows } = self.departures.entry(from);
         let mut route = departure.route;
-        if departure.sprayed | departure.captured {
-            let (sprays, notices) = (&mut *self.sprays, &mut *self.notices);
-            route = Self::route_specially(sprays, notices, (from, departure), (segment, shape));
+        if knows != Knows::Route {
+            route = self.lend().route_specially(from, segment, shape);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
@@ -186,16 +211,15 @@ impl<P: Ports> Output for Outlet<'_, P> {
         let is_echo = matches!(from, End::Receiving(_));
         let label = P::Label::new(shape.feedback, departure.subflow, is_echo);
         segment.region = departure.to.0;
-        let carried = Carried(segment);
-        let taken = self.network.send(
+        let dropped = self.network.send(
             self.now,
             route,
             (header, label),
-            (carried, blocks),
+            (Carried(segment), blocks),
             self.scheduler,
         );
-        if !taken {
-            Self::note_lost(self.notices, carried);
+        if let Some(dropped) = dropped {
+            Self::note_lost(self.notices, dropped);
         }
     }
 

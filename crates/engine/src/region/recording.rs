@@ -14,7 +14,10 @@ impl<P: Ports> Region<P> {
     /// The look comes by a notice, so that runs in which nothing is recorded pay one branch.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, port: PortId, header: Header, now: Time) {
+    pub(super) fn watch(&mut self, port: Option<PortId>, header: Header, now: Time) {
+        let Some(port) = port else {
+            return;
+        };
         let link = self.network.places().link_of(port);
         let Carried(segment) = self.network.look_at(header);
         let end = segment.destination();

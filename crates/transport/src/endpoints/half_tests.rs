@@ -71,10 +71,10 @@ fn packets(shift: (u32, u32), subflows: u32, losses: &[bool]) -> Vec<String> {
                 (End::Receiving(_), true) => receiving.on_lost(&segment),
                 (End::Sending(_), false) => {
                     let blocks = &segment.blocks;
-                    sending.on_packet(&segment, blocks, arrived(shape), now, &mut wishes);
+                    sending.on_packet(*segment, blocks, arrived(shape), now, &mut wishes);
                 }
                 (End::Receiving(_), false) => {
-                    receiving.on_packet(&segment, arrived(shape), now, &mut wishes);
+                    receiving.on_packet(*segment, arrived(shape), now, &mut wishes);
                 }
             }
         }
@@ -125,7 +125,12 @@ fn a_half_goes_on_without_the_other() {
     let data = std::mem::take(&mut wishes.packets);
     drop(sending);
     for (shape, segment) in &data {
-        receiving.on_packet(segment, arrived(*shape), Time::from_micros(9), &mut wishes);
+        receiving.on_packet(
+            **segment,
+            arrived(*shape),
+            Time::from_micros(9),
+            &mut wishes,
+        );
     }
     assert_eq!(
         wishes.finished, 1,
@@ -135,7 +140,7 @@ fn a_half_goes_on_without_the_other() {
     // What comes again is answered again: nobody has said that the source knows.
     let before = wishes.packets.len();
     let (shape, segment) = data[3];
-    receiving.on_packet(&segment, arrived(shape), Time::from_micros(10), &mut wishes);
+    receiving.on_packet(*segment, arrived(shape), Time::from_micros(10), &mut wishes);
     assert_eq!(wishes.packets.len(), before + 1);
     assert_eq!(wishes.finished, 1);
 }
@@ -162,7 +167,7 @@ fn a_timer_of_a_flow_that_is_done_does_nothing_to_the_next_at_its_place() {
         let mut sent = Wishes::default();
         sending.start(source, Time::ZERO, &mut sent);
         let (shape, segment) = sent.packets[0];
-        receiving.on_packet(&segment, arrived(shape), Time::ZERO, &mut wishes);
+        receiving.on_packet(*segment, arrived(shape), Time::ZERO, &mut wishes);
         timers.push(wishes.timers.pop().expect("an acknowledgement waits"));
         if flow == 4 {
             receiving.release(destination);

@@ -88,8 +88,8 @@ impl Endpoints {
         out: &mut impl Output,
     ) {
         match segment.destination() {
-            End::Sending(_) => self.sending.on_packet(segment, blocks, arrived, now, out),
-            End::Receiving(_) => self.receiving.on_packet(segment, arrived, now, out),
+            End::Sending(_) => self.sending.on_packet(*segment, blocks, arrived, now, out),
+            End::Receiving(_) => self.receiving.on_packet(*segment, arrived, now, out),
         }
     }
 

@@ -19,12 +19,24 @@ struct Saying {
     feedback: Feedback,
 }
 
+impl Saying {
+    /// In answer to a packet with this field that has been taken in.
+    #[inline(always)]
+    fn now(connection: &Connection, feedback: Feedback) -> Saying {
+        Saying {
+            delivered: connection.delivered,
+            rtt_sample: true,
+            feedback,
+        }
+    }
+}
+
 impl Receiving {
     #[inline(always)]
     pub(super) fn on_data(
         &mut self,
         index: u32,
-        segment: &Segment,
+        segment: Segment,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,
@@ -70,15 +82,13 @@ impl Receiving {
             }
         }
         if at_once {
-            let saying = Saying {
-                delivered: connection.delivered,
-                rtt_sample: true,
-                feedback: arrived.feedback,
-            };
             if receiver.has_sack_blocks() {
+                let saying = Saying::now(connection, arrived.feedback);
                 answer_with_blocks(receiver, connection, index, saying, &mut out.lend());
             } else {
-                answer(receiver, connection, index, saying, out);
+                let saying = Saying::now(connection, arrived.feedback);
+                let (shape, segment) = acknowledgement(receiver, connection, saying, 0);
+                out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
             }
         } else {
             if receiver.ack_deadline == Time::MAX {
@@ -94,7 +104,9 @@ impl Receiving {
         }
     }
 
-    pub(super) fn on_syn(&mut self, index: u32, syn: &Segment, out: &mut impl Output) {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_syn(&mut self, index: u32, syn: Segment, out: &mut impl Output) {
         let receiver = &mut self.receivers[index as usize];
         let config = &self.connections[receiver.connection as usize].config;
         receiver.in_network = receiver.in_network.wrapping_add(1);
@@ -144,19 +156,6 @@ fn wake_for_acknowledgement(receiver: &mut Receiver, index: u32, out: &mut impl 
     receiver.timer_is_set = true;
     receiver.timer_at = receiver.ack_deadline;
     out.wake(receiver.timer(index), receiver.timer_at);
-}
-
-/// Acknowledges everything so far, without blocks.
-#[inline(always)]
-fn answer(
-    receiver: &mut Receiver,
-    connection: &Connection,
-    index: u32,
-    saying: Saying,
-    out: &mut impl Output,
-) {
-    let (shape, segment) = acknowledgement(receiver, connection, saying, 0);
-    out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
 }
 
 /// Acknowledges everything so far when something is missing.

@@ -102,7 +102,7 @@ impl Receiving {
     #[inline(always)]
     pub fn on_packet(
         &mut self,
-        segment: &Segment,
+        segment: Segment,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,

@@ -39,10 +39,10 @@ impl Before {
 
 /// An acknowledgement as a subflow meets it.
 #[derive(Clone, Copy)]
-struct Met<'a> {
+struct Met {
     /// The subflow's place.
     index: u32,
-    segment: &'a Segment,
+    segment: Segment,
     feedback: Feedback,
     now: Time,
 }
@@ -53,7 +53,7 @@ impl Sending {
     pub(super) fn on_ack(
         &mut self,
         index: u32,
-        (segment, blocks): (&Segment, &SackBlocks),
+        (segment, blocks): (Segment, &SackBlocks),
         feedback: Feedback,
         now: Time,
         out: &mut impl Output,
@@ -67,15 +67,15 @@ impl Sending {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
         let before = Before::new(sender, connection);
-        let Some(progress) = sender.take_clean_ack(segment) else {
+        let Some(progress) = sender.take_clean_ack(&segment) else {
             self.on_unusual_ack(met, blocks, &mut out.lend());
             return;
         };
-        take_progress(sender, connection, met, &before, progress, out);
+        take_progress(sender, connection, met, before, progress, out);
         if connection.data_acked == connection.total
             || !send_plainly(sender, connection, index, now, out)
         {
-            self.close_or_send(met, &mut out.lend());
+            self.close_or_send(index, now, &mut out.lend());
         } else {
             #[cfg(feature = "checks")]
             {
@@ -88,7 +88,7 @@ impl Sending {
     /// The same for one that is out of order, or when something has gone astray.
     #[cold]
     #[inline(never)]
-    fn on_unusual_ack(&mut self, met: Met<'_>, blocks: &SackBlocks, out: &mut impl Output) {
+    fn on_unusual_ack(&mut self, met: Met, blocks: &SackBlocks, out: &mut impl Output) {
         let Met {
             index,
             segment,
@@ -99,8 +99,8 @@ impl Sending {
         let connection = &mut self.connections[sender.connection as usize];
         let before = Before::new(sender, connection);
         let blocks = segment.sack_blocks(blocks);
-        let progress = sender.on_unusual_ack(segment, blocks, &connection.config);
-        take_progress(sender, connection, met, &before, progress, out);
+        let progress = sender.on_unusual_ack(&segment, blocks, &connection.config);
+        take_progress(sender, connection, met, before, progress, out);
         if progress.send_first && connection.data_acked != connection.total {
             self.send_lost(index, now, out);
         }
@@ -109,20 +109,20 @@ impl Sending {
         if connection.data_acked == connection.total
             || !send_plainly(sender, connection, index, now, out)
         {
-            self.close_or_send(met, out);
+            self.close_or_send(index, now, out);
         }
     }
 
     /// A connection has everything acknowledged, or more than windows have to be looked at.
     #[cold]
     #[inline(never)]
-    fn close_or_send(&mut self, met: Met<'_>, out: &mut impl Output) {
-        let place = self.senders[met.index as usize].connection;
+    fn close_or_send(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
         if connection.data_acked == connection.total {
             self.close_if_acknowledged(place, out);
         } else {
-            self.send_what_may_be_sent(place, met.now, out);
+            self.send_what_may_be_sent(place, now, out);
         }
     }
 
@@ -170,8 +170,8 @@ pub(super) fn take_rtt(
 fn take_progress(
     sender: &mut Sender,
     connection: &mut Connection,
-    met: Met<'_>,
-    before: &Before,
+    met: Met,
+    before: Before,
     progress: Progress,
     out: &mut impl Output,
 ) {
@@ -193,8 +193,13 @@ fn take_progress(
     let slow_start_limit = connection.packets_in_slow_start(before.after_timeout);
     let path = &mut connection.paths[number.0 as usize];
     path.acked = u64::from(sender.board.una());
-    path.in_flight = sender.in_flight(connection.duplicates_hold);
-    path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
+    if progress.clean {
+        path.in_flight = sender.board.outstanding();
+        path.in_recovery = false;
+    } else {
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
+        path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
+    }
     path.slow_start_limit = slow_start_limit;
     let has_failed = path.state == PathState::Failed;
     if progress.advanced {
@@ -240,7 +245,7 @@ fn take_progress(
     }
     let marked = segment.ce_echo > 0;
     if connection.has_cut_rounds && (marked || progress.loss || sender.cut_round.is_some()) {
-        follow_cut(sender, connection, before, marked, &progress);
+        follow_cut(sender, connection, before, marked, progress);
     }
 }
 
@@ -250,9 +255,9 @@ fn take_progress(
 fn follow_cut(
     sender: &mut Sender,
     connection: &Connection,
-    before: &Before,
+    before: Before,
     marked: bool,
-    progress: &Progress,
+    progress: Progress,
 ) {
     let path = &connection.paths[sender.number.0 as usize];
     // A window at its minimum cannot shrink: a mark begins a round all the same, if none is under way.

@@ -92,7 +92,7 @@ pub(crate) struct Connection {
     /// Header bytes of a data packet, those of its scheme included.
     pub header_bytes: u16,
     /// Payload of a data segment that does not end the flow, if all are equal.
-    maximum_segment: u16,
+    pub maximum_segment: u16,
     /// Payload of the last one.
     pub last_payload: u16,
     pub ecn: bool,

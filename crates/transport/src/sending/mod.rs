@@ -137,7 +137,7 @@ impl Sending {
     #[inline(always)]
     pub fn on_packet(
         &mut self,
-        segment: &Segment,
+        segment: Segment,
         blocks: &SackBlocks,
         arrived: Arrived,
         now: Time,

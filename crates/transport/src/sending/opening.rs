@@ -58,7 +58,7 @@ impl Sending {
     pub(super) fn on_syn_ack(
         &mut self,
         index: u32,
-        segment: &Segment,
+        segment: Segment,
         now: Time,
         out: &mut impl Output,
     ) {

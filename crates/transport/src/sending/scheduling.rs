@@ -162,7 +162,9 @@ impl Sending {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
         let size = connection.payload(data) + connection.header_bytes;
-        note_sent(sender, connection, 1);
+        let path = &mut connection.paths[sender.number.0 as usize];
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
+        note_sent(sender, path, 1);
         let mut feedback = Feedback::None;
         if connection.explicit {
             let number = sender.number;
@@ -242,29 +244,35 @@ fn send_next(
     if sender.deadline == Time::MAX {
         sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
     }
+    let mut data = connection.next_data;
     for _ in 0..count {
-        let data = connection.next_data;
-        connection.next_data = data + 1;
         let number = sender.board.push(data);
+        let is_last = data + 1 == connection.total;
+        let payload = if is_last {
+            connection.last_payload
+        } else {
+            connection.maximum_segment
+        };
         let shape = PacketShape {
-            size: connection.payload(data) + connection.header_bytes,
+            size: payload + connection.header_bytes,
             ecn_capable: connection.ecn,
             protected: false,
             feedback: Feedback::None,
         };
-        let is_last = data + 1 == connection.total;
         let segment = Segment::data(sender.to, (number, data), is_last, now);
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+        data += 1;
     }
-    note_sent(sender, connection, count);
+    connection.next_data = data;
+    let path = &mut connection.paths[sender.number.0 as usize];
+    path.in_flight += count;
+    note_sent(sender, path, count);
 }
 
 /// Segments have been sent on a subflow, of which the scoreboard knows.
 #[inline(always)]
-fn note_sent(sender: &mut Sender, connection: &mut Connection, count: u32) {
-    let path = &mut connection.paths[sender.number.0 as usize];
+fn note_sent(sender: &mut Sender, path: &mut Path, count: u32) {
     path.sent = u64::from(sender.board.next());
-    path.in_flight = sender.in_flight(connection.duplicates_hold);
     if let Some(CutRound {
         proportional: Some(reduction),
         ..

@@ -41,6 +41,8 @@ pub(crate) enum RecoveryState {
 pub(crate) struct Progress {
     /// Segments newly acknowledged, each counted once.
     pub packets: u32,
+    /// Nothing has gone astray and nothing else has come of it than packets acknowledged in order.
+    pub clean: bool,
     /// The lowest unacknowledged number rose.
     pub advanced: bool,
     /// A new loss event began.
@@ -182,6 +184,7 @@ impl Sender {
         self.duplicates = 0;
         Some(Progress {
             packets: ack.number - una,
+            clean: true,
             advanced: true,
             ..Progress::default()
         })
