@@ -146,13 +146,13 @@ impl<S: PacketContent> Contents<S> {
     pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
         let id = match self.free.pop() {
             Some(place) => {
-                self.contents[place as usize] = Slot(content);
+                self.contents[place as usize].0 = content;
                 PacketId(place)
             }
             None => self.insert_behind(content),
         };
         if content.has_options() {
-            self.set_options(id, options);
+            self.set_options(id, *options);
         }
         id
     }
@@ -164,12 +164,12 @@ impl<S: PacketContent> Contents<S> {
     }
     #[cold]
     #[inline(never)]
-    fn set_options(&mut self, PacketId(place): PacketId, options: &S::Options) {
+    fn set_options(&mut self, PacketId(place): PacketId, options: S::Options) {
         let place = place as usize;
         if self.options.len() <= place {
             self.options.resize(place + 1, S::Options::default());
         }
-        self.options[place] = *options;
+        self.options[place] = options;
     }
     #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {

@@ -195,12 +195,11 @@ impl Ends {
             ..Segment::default()
         };
         let (una, outstanding) = (self.sender.board.una(), self.sender.board.outstanding());
-        let progress = match self.sender.take_clean_ack(&ack) {
-            Some(progress) => progress,
-            None => {
-                let blocks = ack.sack_blocks(&answer.blocks);
-                self.sender.on_unusual_ack(&ack, blocks, &self.config)
-            }
+        let progress = if self.sender.expects(&ack) {
+            self.sender.take_expected(&ack)
+        } else {
+            let blocks = ack.sack_blocks(&answer.blocks);
+            self.sender.take_unusual(&ack, blocks, &self.config)
         };
         assert!(self.sender.board.una() == una.max(acknowledgement.next));
         assert_eq!(progress.advanced, acknowledgement.next > una);

@@ -115,6 +115,12 @@ impl Segment {
         }
     }
 
+    /// Another one like it: for a function that is called seldom, so that the first can stay in registers.
+    #[inline(always)]
+    pub fn copy(&self) -> Segment {
+        *self
+    }
+
     /// Where it goes.
     #[inline(always)]
     pub fn destination(&self) -> End {

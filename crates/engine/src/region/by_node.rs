@@ -149,7 +149,7 @@ impl<P: Ports> Region<P> {
             timers,
             ..
         } = work;
-        let departures = &self.departures;
+        let departures = &self.outgoing.departures;
         self.scheduler.take_before(from, before, due, |due, timer| {
             let Alarm::Transport(of) = timer.alarm else {
                 unreachable!("feedback of switches is not handled node by node")

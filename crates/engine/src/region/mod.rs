@@ -17,7 +17,7 @@ mod spray;
 pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
 pub(crate) use outlet::{Carried, Departure, RegionId};
-use outlet::{Departures, Notice, Outlet};
+use outlet::{Departures, Notice, Outgoing, Outlet};
 pub(crate) use recorder::Recorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
@@ -44,15 +44,13 @@ pub(crate) struct Region<P: Ports> {
     pub sending: Sending,
     pub receiving: Receiving,
     pub scheduler: Scheduler,
-    pub departures: Departures,
-    pub sprays: Sprays,
+    pub outgoing: Outgoing,
     /// The routes of subflows, by the places of their sending halves.
     pub laid: Laid,
     pub recorder: Recorder,
     pub recoveries: Recoveries,
     /// What the run has to hear of.
     pub reports: Vec<Report>,
-    notices: Vec<Notice>,
     reactions: Reactions,
     /// What happens to packets is carried out up to here; what is reported may be due earlier than was said.
     limit: Time,
@@ -89,13 +87,15 @@ impl<P: Ports> Region<P> {
             sending: Sending::default(),
             receiving: Receiving::default(),
             scheduler,
-            departures: Departures::default(),
-            sprays: Sprays::new(plan.seed),
+            outgoing: Outgoing {
+                departures: Departures::default(),
+                sprays: Sprays::new(plan.seed),
+                notices: Vec::new(),
+            },
             laid: Laid::default(),
             recorder: Recorder::new(&plan.record),
             recoveries: Recoveries::default(),
             reports: Vec::new(),
-            notices: Vec::new(),
             reactions,
             limit: Time::ZERO,
             feedback_scheduled: 0,
@@ -183,9 +183,7 @@ impl<P: Ports> Region<P> {
             now,
             network: &mut self.network,
             scheduler: &mut self.scheduler,
-            departures: &self.departures,
-            sprays: &mut self.sprays,
-            notices: &mut self.notices,
+            outgoing: &mut self.outgoing,
         };
         (&mut self.sending, &mut self.receiving, out)
     }
@@ -259,7 +257,7 @@ impl<P: Ports> Region<P> {
     /// Deals with what the halves have said.
     #[inline]
     pub fn on_notices(&mut self, now: Time) {
-        if !self.notices.is_empty() {
+        if !self.outgoing.notices.is_empty() {
             self.heed_notices(now);
         }
     }
@@ -267,8 +265,8 @@ impl<P: Ports> Region<P> {
     #[cold]
     fn heed_notices(&mut self, now: Time) {
         let mut next = 0;
-        while next < self.notices.len() {
-            let notice = self.notices[next];
+        while next < self.outgoing.notices.len() {
+            let notice = self.outgoing.notices[next];
             next += 1;
             match notice {
                 Notice::Lost(packet) => self.lose(packet),
@@ -302,7 +300,7 @@ impl<P: Ports> Region<P> {
                 }
             }
         }
-        self.notices.clear();
+        self.outgoing.notices.clear();
     }
 
     /// A switch tells its neighbours, and will do so again if anything else is still to happen as far as the run

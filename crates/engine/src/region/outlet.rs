@@ -156,17 +156,23 @@ pub(crate) struct Straddling {
     pub first_bytes: u64,
 }
 
+/// What an outlet has besides the network and the schedule.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub departures: Departures,
+    pub sprays: Sprays,
+    pub notices: Vec<Notice>,
+}
+
 /// Where the endpoints' packets and wishes go.
 pub(crate) struct Outlet<'a, P: Ports> {
     pub now: Time,
     pub network: &'a mut Network<Carried, P>,
     pub scheduler: &'a mut Scheduler,
-    pub departures: &'a Departures,
-    pub sprays: &'a mut Sprays,
-    pub notices: &'a mut Vec<Notice>,
+    pub outgoing: &'a mut Outgoing,
 }
 
-impl<P: Ports> Outlet<'_, P> {
+impl Outgoing {
     /// The route of a packet from an end of which more has to be known than its route.
     #[cold]
     #[inline(never)]
@@ -186,8 +192,8 @@ impl<P: Ports> Outlet<'_, P> {
 
     #[cold]
     #[inline(never)]
-    fn note_lost(notices: &mut Vec<Notice>, carried: Carried) {
-        notices.push(Notice::Lost(carried));
+    fn note_lost(&mut self, dropped: Carried) {
+        self.notices.push(Notice::Lost(dropped));
     }
 }
 
@@ -199,10 +205,12 @@ impl<P: Ports> Output for Outlet<'_, P> {
 
     #[inline(always)]
     fn send(&mut self, from: End, shape: PacketShape, mut segment: Segment, blocks: &SackBlocks) {
-        let &Entry { departure, knows } = self.departures.entry(from);
+        let &Entry { departure, knows } = self.outgoing.departures.entry(from);
         let mut route = departure.route;
         if knows != Knows::Route {
-            route = self.lend().route_specially(from, segment, shape);
+            // Copies, so that what usually happens needs neither in memory.
+            let (segment, shape) = (segment.copy(), shape.copy());
+            route = self.outgoing.route_specially(from, segment, shape);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
@@ -219,7 +227,7 @@ impl<P: Ports> Output for Outlet<'_, P> {
             self.scheduler,
         );
         if let Some(dropped) = dropped {
-            Self::note_lost(self.notices, dropped);
+            self.outgoing.note_lost(dropped);
         }
     }
 
@@ -229,9 +237,7 @@ impl<P: Ports> Output for Outlet<'_, P> {
             now: self.now,
             network: self.network,
             scheduler: self.scheduler,
-            departures: self.departures,
-            sprays: self.sprays,
-            notices: self.notices,
+            outgoing: self.outgoing,
         }
     }
 
@@ -240,14 +246,14 @@ impl<P: Ports> Output for Outlet<'_, P> {
     }
 
     fn finished(&mut self, connection: ReceivingId) {
-        self.notices.push(Notice::Finished(connection));
+        self.outgoing.notices.push(Notice::Finished(connection));
     }
 
     fn failed(&mut self, _: SendingId) {
-        self.notices.push(Notice::Failed);
+        self.outgoing.notices.push(Notice::Failed);
     }
 
     fn closed(&mut self, connection: SendingId) {
-        self.notices.push(Notice::Closed(connection));
+        self.outgoing.notices.push(Notice::Closed(connection));
     }
 }

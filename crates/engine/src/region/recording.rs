@@ -25,14 +25,14 @@ impl<P: Ports> Region<P> {
             && segment.kind == Kind::Data
             && self.recorder.may_straddle(now)
         {
-            self.notices.push(Notice::Straddling(Straddling {
+            self.outgoing.notices.push(Notice::Straddling(Straddling {
                 link,
                 size: header.size(),
                 subflow,
                 first_bytes: self.receiving.subflow(subflow).first_bytes,
             }));
         }
-        self.notices.push(Notice::Arrived(end));
+        self.outgoing.notices.push(Notice::Arrived(end));
         if !self.recorder.captures.is_empty() {
             self.capture_arrival(&segment, &header, now);
         }

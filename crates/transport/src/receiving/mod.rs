@@ -113,7 +113,7 @@ impl Receiving {
         if segment.kind == Kind::Data {
             self.on_data(index, segment, arrived, now, out);
         } else {
-            self.on_syn(index, segment, &mut out.lend());
+            self.on_syn(index, segment.copy(), &mut out.lend());
         }
     }
 

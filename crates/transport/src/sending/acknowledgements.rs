@@ -5,40 +5,20 @@ use super::connection::Connection;
 use super::cut_round::{CutRound, Proportional};
 use super::scheduling::send_plainly;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
-use crate::Reduction;
 use crate::output::{Output, SendingId};
 use crate::segment::{SackBlocks, Segment};
-use pathweave_control::{Ack, Change, Feedback, Loss, PathState, Paths};
+use crate::{Config, Reduction};
+use pathweave_control::{Ack, Change, Feedback, Loss, Path, PathState, Paths};
 use pathweave_units::Time;
 
-/// A subflow before an acknowledgement was looked at.
+/// Packets of a subflow before an acknowledgement was looked at.
 #[derive(Clone, Copy)]
 struct Before {
-    window: f64,
     in_flight: u32,
     delivered: u32,
-    /// Whether its receive window is what limits it.
-    receiver_limits: bool,
-    /// Whether it is recovering from a timeout: the acknowledgement that ends this still belongs to it.
-    after_timeout: bool,
-}
-
-impl Before {
-    #[inline(always)]
-    fn new(sender: &Sender, connection: &Connection) -> Before {
-        let path = &connection.paths[sender.number.0 as usize];
-        Before {
-            window: path.window,
-            in_flight: sender.board.in_flight(),
-            delivered: sender.board.delivered(),
-            receiver_limits: connection.receiver_limits(path, &sender.board),
-            after_timeout: matches!(sender.recovery, RecoveryState::Timeout(_)),
-        }
-    }
 }
 
 /// An acknowledgement as a subflow meets it.
-#[derive(Clone, Copy)]
 struct Met {
     /// The subflow's place.
     index: u32,
@@ -58,20 +38,26 @@ impl Sending {
         now: Time,
         out: &mut impl Output,
     ) {
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[sender.connection as usize];
+        if !sender.expects(&segment) {
+            let met = Met {
+                index,
+                segment: segment.copy(),
+                feedback,
+                now,
+            };
+            self.on_unusual_ack(met, blocks, &mut out.lend());
+            return;
+        }
         let met = Met {
             index,
             segment,
             feedback,
             now,
         };
-        let sender = &mut self.senders[index as usize];
-        let connection = &mut self.connections[sender.connection as usize];
-        let before = Before::new(sender, connection);
-        let Some(progress) = sender.take_clean_ack(&segment) else {
-            self.on_unusual_ack(met, blocks, &mut out.lend());
-            return;
-        };
-        take_progress(sender, connection, met, before, progress, out);
+        let take = |sender: &mut Sender, _: &Config| sender.take_expected(&segment);
+        take_ack(sender, connection, met, take, out);
         if connection.data_acked == connection.total
             || !send_plainly(sender, connection, index, now, out)
         {
@@ -97,10 +83,10 @@ impl Sending {
         } = met;
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
-        let before = Before::new(sender, connection);
-        let blocks = segment.sack_blocks(blocks);
-        let progress = sender.on_unusual_ack(&segment, blocks, &connection.config);
-        take_progress(sender, connection, met, before, progress, out);
+        let take = |sender: &mut Sender, config: &Config| {
+            sender.take_unusual(&segment, segment.sack_blocks(blocks), config)
+        };
+        let progress = take_ack(sender, connection, met, take, out);
         if progress.send_first && connection.data_acked != connection.total {
             self.send_lost(index, now, out);
         }
@@ -155,26 +141,25 @@ impl Sending {
 #[inline(always)]
 pub(super) fn take_rtt(
     sender: &mut Sender,
-    connection: &mut Connection,
+    path: &mut Path,
+    minimum_rto: Time,
     of_first: Time,
     of_last: Time,
 ) {
-    let path = &mut connection.paths[sender.number.0 as usize];
-    path.smoothed_rtt = sender.timeout.sample(of_first, connection.minimum_rto);
+    path.smoothed_rtt = sender.timeout.sample(of_first, minimum_rto);
     path.latest_rtt = of_last;
     path.minimum_rtt = path.minimum_rtt.min(of_last);
 }
 
-/// Does what follows from a subflow's progress, but sends nothing.
+/// A subflow takes an acknowledgement: all that comes of it, but nothing is sent.
 #[inline(always)]
-fn take_progress(
+fn take_ack(
     sender: &mut Sender,
     connection: &mut Connection,
     met: Met,
-    before: Before,
-    progress: Progress,
+    take: impl FnOnce(&mut Sender, &Config) -> Progress,
     out: &mut impl Output,
-) {
+) -> Progress {
     let Met {
         index,
         segment,
@@ -182,16 +167,31 @@ fn take_progress(
         now,
     } = met;
     let number = sender.number;
-    connection.acknowledge(segment.data_number);
+    let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(&sender.board);
+    let path = &mut connection.paths[number.0 as usize];
+    // Whether its receive window is what limits the subflow.
+    let receiver_limits = if connection.segmentation.is_some() {
+        bytes_limit
+    } else {
+        path.window > f64::from(connection.subflow_window)
+    };
+    let window_before = path.window;
+    let before = Before {
+        in_flight: sender.board.in_flight(),
+        delivered: sender.board.delivered(),
+    };
+    // The acknowledgement that ends the recovery from a timeout still belongs to it.
+    let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
+    let progress = take(sender, &connection.config);
+    connection.data_acked = connection.data_acked.max(segment.data_number);
     let mut rtt = None;
     if segment.gives_rtt_sample() {
         let sample = now - segment.sent;
         sender.rtts.add(sample);
         rtt = Some(sample);
-        take_rtt(sender, connection, now - segment.first_sent, sample);
+        let of_first = now - segment.first_sent;
+        take_rtt(sender, path, connection.minimum_rto, of_first, sample);
     }
-    let slow_start_limit = connection.packets_in_slow_start(before.after_timeout);
-    let path = &mut connection.paths[number.0 as usize];
     path.acked = u64::from(sender.board.una());
     if progress.clean {
         path.in_flight = sender.board.outstanding();
@@ -200,8 +200,15 @@ fn take_progress(
         path.in_flight = sender.in_flight(connection.duplicates_hold);
         path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
     }
-    path.slow_start_limit = slow_start_limit;
+    path.slow_start_limit = if after_timeout {
+        connection.config.packets_in_slow_start(true)
+    } else {
+        connection.slow_start_limit
+    };
     let has_failed = path.state == PathState::Failed;
+    if connection.segmentation.is_some() {
+        connection.open_receive_window();
+    }
     if progress.advanced {
         sender.timeout.end_row();
         if sender.board.outstanding() == 0 {
@@ -234,7 +241,7 @@ fn take_progress(
             // Before recovery a duplicate acknowledgement lets a packet go but not the window
             // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
             recovery: progress.in_recovery || progress.loss || !progress.advanced || growth_waits,
-            window_limited: connection.window_limited && !before.receiver_limits,
+            window_limited: connection.window_limited && !receiver_limits,
             feedback,
         };
         let paths = &mut Paths::new(&mut connection.paths);
@@ -245,8 +252,25 @@ fn take_progress(
     }
     let marked = segment.ce_echo > 0;
     if connection.has_cut_rounds && (marked || progress.loss || sender.cut_round.is_some()) {
-        follow_cut(sender, connection, before, marked, progress);
+        let shows = Shows {
+            marked,
+            loss: progress.loss,
+            in_good_order: progress.advanced && !progress.found_lost,
+        };
+        follow_cut(sender, connection, before, window_before, shows);
     }
+    progress
+}
+
+/// What an acknowledgement shows of a cut.
+#[derive(Clone, Copy)]
+struct Shows {
+    /// It echoes marks.
+    marked: bool,
+    /// A new loss event began.
+    loss: bool,
+    /// It acknowledged something cumulatively and revealed no new loss.
+    in_good_order: bool,
 }
 
 /// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate
@@ -256,14 +280,14 @@ fn follow_cut(
     sender: &mut Sender,
     connection: &Connection,
     before: Before,
-    marked: bool,
-    progress: Progress,
+    window_before: f64,
+    shows: Shows,
 ) {
     let path = &connection.paths[sender.number.0 as usize];
     // A window at its minimum cannot shrink: a mark begins a round all the same, if none is under way.
     let at_minimum = path.window <= path.minimum_window && sender.cut_round.is_none();
-    let cut_by_mark = marked && (path.window < before.window || at_minimum);
-    let ends_at = if progress.loss {
+    let cut_by_mark = shows.marked && (path.window < window_before || at_minimum);
+    let ends_at = if shows.loss {
         Some(sender.board.next())
     } else if sender.board.outstanding() == 0 {
         None
@@ -285,7 +309,6 @@ fn follow_cut(
     }) = &mut sender.cut_round
     {
         let delivered = sender.board.delivered().saturating_sub(before.delivered);
-        let in_good_order = progress.advanced && !progress.found_lost;
-        reduction.on_ack(delivered, path.in_flight, path.window, in_good_order);
+        reduction.on_ack(delivered, path.in_flight, path.window, shows.in_good_order);
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Connection {
     /// Where packets differ in size.
     pub segmentation: Option<Box<Segmentation>>,
     /// Packets of one acknowledgement that slow start counts at most, but after a timeout.
-    slow_start_limit: u32,
+    pub slow_start_limit: u32,
     /// The subflow whose turn it is.
     pub turn: u32,
     /// Header bytes of a data packet, those of its scheme included.
@@ -98,6 +98,8 @@ pub(crate) struct Connection {
     pub ecn: bool,
     /// Whether the controller writes a congestion field into each data packet.
     pub explicit: bool,
+    /// Whether it does not, and packets have one size.
+    is_plain: bool,
     /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
     /// was, and nothing but acknowledgements has come since.
     pub blocked: bool,
@@ -186,6 +188,7 @@ impl Connection {
             last_payload,
             ecn: opening.ecn_echo.is_some(),
             explicit: opening.scheme.is_some(),
+            is_plain: opening.scheme.is_none() && config.packets.is_none(),
             blocked: false,
             window_limited: true,
             closed: false,
@@ -204,24 +207,11 @@ impl Connection {
         }
     }
 
-    /// Packets of one acknowledgement that slow start counts at most, after a timeout or otherwise.
-    #[inline(always)]
-    pub fn packets_in_slow_start(&self, after_timeout: bool) -> u32 {
-        if after_timeout {
-            self.config.packets_in_slow_start(true)
-        } else {
-            self.slow_start_limit
-        }
-    }
-
     /// Whether all that is new goes out in full packets as windows open, to subflows that are open already: nothing
-    /// has to be looked at but windows.
+    /// has to be looked at but windows. Only where controllers write a congestion field do packets leave at a pace.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
-        self.segmentation.is_none()
-            && !self.explicit
-            && self.reinject.is_empty()
-            && self.next_data < self.joins_from
+        self.is_plain && self.reinject.is_empty() && self.next_data < self.joins_from
     }
 
     /// New segments that the receive window lets go.
@@ -307,19 +297,10 @@ impl Connection {
         Bytes::new(full - missing)
     }
 
-    /// Takes note of what is known to be delivered in order.
-    #[inline]
-    pub fn acknowledge(&mut self, delivered: u32) {
-        self.data_acked = self.data_acked.max(delivered);
-        if self.segmentation.is_some() {
-            self.open_receive_window();
-        }
-    }
-
     /// Where packets differ in size: as many segments as its bytes hold.
     #[cold]
     #[inline(never)]
-    fn open_receive_window(&mut self) {
+    pub fn open_receive_window(&mut self) {
         if let Some(segmentation) = &mut self.segmentation {
             self.receive_window = segmentation.allow(self.data_acked);
         }
@@ -340,14 +321,12 @@ impl Connection {
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
 
-    /// Whether a subflow's receive window, and not its congestion window, is what limits it.
-    #[inline]
-    pub fn receiver_limits(&self, path: &Path, board: &Scoreboard) -> bool {
-        if self.segmentation.is_none() {
-            path.window > f64::from(self.subflow_window)
-        } else {
-            self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
-        }
+    /// Where packets differ in size: whether a subflow's receive window, and not its congestion window, is what limits
+    /// it.
+    #[cold]
+    #[inline(never)]
+    pub fn bytes_limit(&self, board: &Scoreboard) -> bool {
+        self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
     }
 
     /// Whether there is data that the receive window lets go.

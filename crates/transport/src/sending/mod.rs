@@ -154,7 +154,7 @@ impl Sending {
             #[cfg(feature = "checks")]
             self.check_connection(index);
         } else {
-            self.on_syn_ack(index, segment, now, &mut out.lend());
+            self.on_syn_ack(index, segment.copy(), now, &mut out.lend());
         }
     }
 

@@ -70,7 +70,8 @@ impl Sending {
         sender.deadline = Time::MAX;
         let rtt = now - segment.sent;
         let connection = &mut self.connections[sender.connection as usize];
-        take_rtt(sender, connection, rtt, rtt);
+        let path = &mut connection.paths[sender.number.0 as usize];
+        take_rtt(sender, path, connection.minimum_rto, rtt, rtt);
         self.establish(index, now, out);
     }
 

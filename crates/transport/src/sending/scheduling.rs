@@ -207,66 +207,50 @@ pub(super) fn send_plainly(
     if !alone || !connection.sends_plainly() || sender.board.lost() > 0 {
         return false;
     }
-    let path = &connection.paths[sender.number.0 as usize];
-    if path.pacing_rate.is_some() {
-        return false;
-    }
     let data = connection.new_data();
-    let mut room = 0;
+    let number = sender.number.0;
+    let siblings_end = connection.paths.len() as u32;
+    let path = &mut connection.paths[number as usize];
+    debug_assert!(path.pacing_rate.is_none(), "only explicit schemes pace");
+    let mut count = 0;
     if path.is_active() && path.may_send {
-        let receiver_has_room = connection
-            .subflow_window
-            .saturating_sub(sender.board.outstanding());
-        room = sender.room(path).min(receiver_has_room);
+        let outstanding = sender.board.outstanding();
+        let receiver_has_room = connection.subflow_window.saturating_sub(outstanding);
+        count = sender.room(path).min(receiver_has_room).min(data);
     }
-    let count = room.min(data);
     if count > 0 {
-        send_next(sender, connection, (index, count), now, out);
+        let next = number + 1;
+        connection.turn = if next == siblings_end { 0 } else { next };
+        if sender.deadline == Time::MAX {
+            sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
+        }
+        let first = connection.next_data;
+        connection.next_data = first + count;
+        for data in first..first + count {
+            let number = sender.board.push(data);
+            let is_last = data + 1 == connection.total;
+            let payload = if is_last {
+                connection.last_payload
+            } else {
+                connection.maximum_segment
+            };
+            let shape = PacketShape {
+                size: payload + connection.header_bytes,
+                ecn_capable: connection.ecn,
+                protected: false,
+                feedback: Feedback::None,
+            };
+            let segment = Segment::data(sender.to, (number, data), is_last, now);
+            out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+        }
+        path.in_flight += count;
+        note_sent(sender, path, count);
     }
     if count == data {
         return false; // there is no more
     }
     connection.window_limited = true;
     true
-}
-
-/// Sends this many new segments, all of them plain, on the subflow at this place.
-#[inline(always)]
-fn send_next(
-    sender: &mut Sender,
-    connection: &mut Connection,
-    (index, count): (u32, u32),
-    now: Time,
-    out: &mut impl Output,
-) {
-    let next = sender.number.0 + 1;
-    connection.turn = if next == connection.count() { 0 } else { next };
-    if sender.deadline == Time::MAX {
-        sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
-    }
-    let mut data = connection.next_data;
-    for _ in 0..count {
-        let number = sender.board.push(data);
-        let is_last = data + 1 == connection.total;
-        let payload = if is_last {
-            connection.last_payload
-        } else {
-            connection.maximum_segment
-        };
-        let shape = PacketShape {
-            size: payload + connection.header_bytes,
-            ecn_capable: connection.ecn,
-            protected: false,
-            feedback: Feedback::None,
-        };
-        let segment = Segment::data(sender.to, (number, data), is_last, now);
-        out.send(Sending::end(index), shape, segment, NO_BLOCKS);
-        data += 1;
-    }
-    connection.next_data = data;
-    let path = &mut connection.paths[sender.number.0 as usize];
-    path.in_flight += count;
-    note_sent(sender, path, count);
 }
 
 /// Segments have been sent on a subflow, of which the scoreboard knows.

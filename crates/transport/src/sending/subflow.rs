@@ -168,30 +168,31 @@ impl Sender {
         u64::from(self.board.next()) + self.retransmits
     }
 
-    /// Takes an acknowledgement that only says that the next segments have come, when nothing has gone astray. `None`
-    /// for others: they change nothing here.
+    /// Whether an acknowledgement only says that the next segments have come, when nothing has gone astray.
     #[inline(always)]
-    pub fn take_clean_ack(&mut self, ack: &Segment) -> Option<Progress> {
-        let una = self.board.una();
-        let clean = !ack.has_sack_blocks()
-            && ack.number > una
+    pub fn expects(&self, ack: &Segment) -> bool {
+        !ack.has_sack_blocks()
+            && ack.number > self.board.una()
             && self.recovery == RecoveryState::None
-            && self.board.is_clean();
-        if !clean {
-            return None;
-        }
+            && self.board.is_clean()
+    }
+
+    /// Takes an acknowledgement of that kind.
+    #[inline(always)]
+    pub fn take_expected(&mut self, ack: &Segment) -> Progress {
+        let packets = ack.number - self.board.una();
         self.board.acknowledge_clean(ack.number);
         self.duplicates = 0;
-        Some(Progress {
-            packets: ack.number - una,
+        Progress {
+            packets,
             clean: true,
             advanced: true,
             ..Progress::default()
-        })
+        }
     }
 
     /// Takes any other acknowledgement, with its blocks.
-    pub fn on_unusual_ack(
+    pub fn take_unusual(
         &mut self,
         ack: &Segment,
         blocks: &[SackBlock],
