@@ -281,7 +281,7 @@ impl<P: Ports> Driver<P> {
             }
             Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
-        let number = header.map(|header| self.network.take(header).0);
+        let number = header.map(|header| self.network.take(header).content);
         let marked = header.is_some_and(|header| header.congestion_experienced());
         self.seen.push((
             now,
@@ -311,7 +311,7 @@ impl<P: Ports> Driver<P> {
                 let route = self.routes[route];
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
-                let packet = (Plain(number), &());
+                let packet = (Plain::new(number), &());
                 let dropped = self
                     .network
                     .send(now, route, (header, label), packet, schedule);
@@ -323,7 +323,7 @@ impl<P: Ports> Driver<P> {
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
-                let lost = |Plain(number)| seen.push((now, Seen::Lost(number)));
+                let lost = |packet: Plain<u32>| seen.push((now, Seen::Lost(packet.content)));
                 self.network.fail(link, now, &mut self.schedule, lost);
             }
             Step::Restore(link) => self.network.restore(link, now),

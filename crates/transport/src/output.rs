@@ -42,14 +42,6 @@ pub struct PacketShape {
     pub feedback: Feedback,
 }
 
-impl PacketShape {
-    /// Another one like it: for a function that is called seldom, so that the first can stay in registers.
-    #[inline(always)]
-    pub fn copy(&self) -> PacketShape {
-        *self
-    }
-}
-
 /// What the network tells of a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrived {

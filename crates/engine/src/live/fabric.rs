@@ -196,7 +196,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Heading::Back => routes.back,
         };
         let header = Header::new(size, ecn_capable);
-        let packet = (Plain(packet), &());
+        let packet = (Plain::new(packet), &());
         let events = &mut self.scheduler;
         match self.network.send(now, route, (header, ()), packet, events) {
             None => Taken::Yes,
@@ -223,9 +223,9 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                         self.packet_hops += 1;
                         match self.network.arrive(port, at, &mut self.scheduler) {
                             Arrival::Forwarded | Arrival::Consumed => {}
-                            Arrival::Dropped(header) => lost(self.network.take(header).0),
+                            Arrival::Dropped(header) => lost(self.network.take(header).content),
                             Arrival::AtHost(header, _) => {
-                                let Plain(packet) = self.network.take(header);
+                                let packet = self.network.take(header).content;
                                 let marked = header.congestion_experienced();
                                 if let Some(first) = arrived(at, packet, marked) {
                                     let link = self.network.places().link_of(port);
@@ -422,7 +422,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Change::Loss(probability) => self.network.set_loss(link, *probability),
             Change::Down => {
                 capacity.change(now, Rate::ZERO);
-                let lost = |Plain(packet)| lost(packet);
+                let lost = |packet: Plain<S>| lost(packet.content);
                 self.network.fail(link, now, &mut self.scheduler, lost);
             }
             Change::Up => {

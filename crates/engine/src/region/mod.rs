@@ -16,7 +16,7 @@ mod spray;
 
 pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
-pub(crate) use outlet::{Carried, Departure, RegionId};
+pub(crate) use outlet::{Carried, Departure, RegionId, SentPacket};
 use outlet::{Departures, Notice, Outgoing, Outlet};
 pub(crate) use recorder::Recorder;
 pub(crate) use report::{Report, Straddler};
@@ -272,9 +272,7 @@ impl<P: Ports> Region<P> {
                 Notice::Lost(packet) => self.lose(packet),
                 Notice::Arrived(end) => self.record_changes(end, now),
                 Notice::Straddling(packet) => self.report_straddler(packet, now),
-                Notice::Sent(subflow, segment, shape) => {
-                    self.capture_sent(subflow, &segment, shape, now);
-                }
+                Notice::Sent(subflow, packet) => self.capture_sent(subflow, packet, now),
                 Notice::Finished(connection) => {
                     let delivered_at = self.receiving.delivered_at(connection);
                     self.reports.push(Report::Finished {

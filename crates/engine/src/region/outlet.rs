@@ -4,7 +4,7 @@ use super::spray::Sprays;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId};
 use pathweave_transport::{
-    End, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
+    End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
     SendingSubflow, Timer,
 };
 use pathweave_units::Time;
@@ -23,6 +23,14 @@ impl PacketContent for Carried {
     #[inline(always)]
     fn has_options(&self) -> bool {
         self.0.has_sack_blocks()
+    }
+    #[inline(always)]
+    fn set_vacant(&mut self, number: u32) {
+        self.0.set_vacant(number);
+    }
+    #[inline(always)]
+    fn vacant(&self) -> u32 {
+        self.0.vacant()
     }
 }
 
@@ -137,11 +145,21 @@ pub(crate) enum Notice {
     /// A data packet has arrived that may have begun to arrive before an interval ended.
     Straddling(Straddling),
     /// The source of a captured flow sent a packet.
-    Sent(SendingSubflow, Segment, PacketShape),
+    Sent(SendingSubflow, SentPacket),
     Finished(ReceivingId),
     /// A subflow has failed, or timed out again since.
     Failed,
     Closed(SendingId),
+}
+
+/// What a capture has to know of a packet that its source sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentPacket {
+    pub number: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    pub is_syn: bool,
+    pub ecn_capable: bool,
 }
 
 /// A data packet that may have begun to arrive before an interval ended, and what had arrived before it.
@@ -176,12 +194,12 @@ impl Outgoing {
     /// The route of a packet from an end of which more has to be known than its route.
     #[cold]
     #[inline(never)]
-    fn route_specially(&mut self, from: End, segment: Segment, shape: PacketShape) -> RouteId {
+    fn route_specially(&mut self, from: End, packet: SentPacket) -> RouteId {
         let departure = self.departures.of(from);
         if departure.captured
             && let End::Sending(subflow) = from
         {
-            self.notices.push(Notice::Sent(subflow, segment, shape));
+            self.notices.push(Notice::Sent(subflow, packet));
         }
         if departure.sprayed {
             self.sprays.draw(from)
@@ -208,9 +226,13 @@ impl<P: Ports> Output for Outlet<'_, P> {
         let &Entry { departure, knows } = self.outgoing.departures.entry(from);
         let mut route = departure.route;
         if knows != Knows::Route {
-            // Copies, so that what usually happens needs neither in memory.
-            let (segment, shape) = (segment.copy(), shape.copy());
-            route = self.outgoing.route_specially(from, segment, shape);
+            let packet = SentPacket {
+                number: segment.number(),
+                size: shape.size,
+                is_syn: segment.kind == Kind::Syn,
+                ecn_capable: shape.ecn_capable,
+            };
+            route = self.outgoing.route_specially(from, packet);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {

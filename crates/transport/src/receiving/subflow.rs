@@ -178,10 +178,9 @@ impl Receiver {
 
     /// The blocks that an acknowledgement reports now, and their number.
     pub fn sack_blocks(&self) -> (SackBlocks, u8) {
-        let mut blocks = SackBlocks::default();
+        let block = |place| self.blocks.get(place).copied().unwrap_or_default();
         let count = self.blocks.len().min(SACK_BLOCKS);
-        blocks[..count].copy_from_slice(&self.blocks[..count]);
-        (blocks, count as u8)
+        (std::array::from_fn(block), count as u8)
     }
 
     /// Places a packet that did not simply come next. Returns whether it was new.
@@ -206,6 +205,13 @@ impl Receiver {
             {
                 self.next = self.blocks.remove(filled).end;
             }
+            return true;
+        }
+        if let Some(first) = self.blocks.first()
+            && first.end == number
+            && self.blocks.iter().all(|block| block.start != number + 1)
+        {
+            self.blocks[0].end += 1; // it changed last already
             return true;
         }
         if let Some(held) = self

@@ -11,10 +11,12 @@ use crate::{Config, Reduction};
 use pathweave_control::{Ack, Change, Feedback, Loss, Path, PathState, Paths};
 use pathweave_units::Time;
 
-/// Packets of a subflow before an acknowledgement was looked at.
+/// What an acknowledgement that may have to do with a cut brings, in packets.
 #[derive(Clone, Copy)]
-struct Before {
-    in_flight: u32,
+struct Brings {
+    /// In flight before it.
+    in_flight_before: u32,
+    /// That it shows to have arrived.
     delivered: u32,
 }
 
@@ -176,10 +178,8 @@ fn take_ack(
         path.window > f64::from(connection.subflow_window)
     };
     let window_before = path.window;
-    let before = Before {
-        in_flight: sender.board.in_flight(),
-        delivered: sender.board.delivered(),
-    };
+    let in_flight_before = sender.board.in_flight();
+    let delivered_before = sender.board.delivered();
     // The acknowledgement that ends the recovery from a timeout still belongs to it.
     let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
     let progress = take(sender, &connection.config);
@@ -257,7 +257,18 @@ fn take_ack(
             loss: progress.loss,
             in_good_order: progress.advanced && !progress.found_lost,
         };
-        follow_cut(sender, connection, before, window_before, shows);
+        let brings = if progress.clean {
+            Brings {
+                in_flight_before: sender.board.outstanding() + progress.packets,
+                delivered: progress.packets,
+            }
+        } else {
+            Brings {
+                in_flight_before,
+                delivered: sender.board.delivered().saturating_sub(delivered_before),
+            }
+        };
+        follow_cut(sender, connection, brings, window_before, shows);
     }
     progress
 }
@@ -279,7 +290,7 @@ struct Shows {
 fn follow_cut(
     sender: &mut Sender,
     connection: &Connection,
-    before: Before,
+    brings: Brings,
     window_before: f64,
     shows: Shows,
 ) {
@@ -300,7 +311,7 @@ fn follow_cut(
     if let Some(ends_at) = ends_at {
         let under_way = sender.cut_round.and_then(|round| round.proportional);
         let proportional = (connection.config.reduction == Reduction::Proportional)
-            .then(|| under_way.unwrap_or_else(|| Proportional::new(before.in_flight)));
+            .then(|| under_way.unwrap_or_else(|| Proportional::new(brings.in_flight_before)));
         sender.cut_round = Some(CutRound::new(ends_at, proportional));
     }
     if let Some(CutRound {
@@ -308,7 +319,11 @@ fn follow_cut(
         ..
     }) = &mut sender.cut_round
     {
-        let delivered = sender.board.delivered().saturating_sub(before.delivered);
-        reduction.on_ack(delivered, path.in_flight, path.window, shows.in_good_order);
+        reduction.on_ack(
+            brings.delivered,
+            path.in_flight,
+            path.window,
+            shows.in_good_order,
+        );
     }
 }

@@ -221,8 +221,10 @@ impl Sender {
             progress.packets = self.board.acknowledge(ack.number);
             self.leave_recovery(ack.number);
         }
-        progress.packets += self.board.acknowledge_blocks(blocks);
-        let found = self.board.judge_by_blocks(self.duplicate_threshold);
+        let fresh = self.board.acknowledge_blocks(blocks);
+        progress.packets += fresh;
+        // Only what has come newly makes more of what is below it lost.
+        let found = fresh > 0 && self.board.judge_by_blocks(self.duplicate_threshold);
         progress.found_lost = found;
         if found && self.recovery == RecoveryState::None {
             self.recovery = RecoveryState::Fast(self.board.next());
