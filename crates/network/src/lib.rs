@@ -31,7 +31,7 @@ pub use agent::{
 pub use arrivals::{Arrivals, Held};
 pub use crossing::Crossings;
 pub use fmp::{Fmp, FmpStatistics};
-pub use forwarding::{RouteId, RouteTable};
+pub use forwarding::{RouteId, RouteStart, RouteTable};
 pub use histogram::{QueueHistogram, QueuesCounted};
 pub use inputs::Inputs;
 pub use network::{Arrival, Conservation, LinkSetup, Network};

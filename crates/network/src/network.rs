@@ -4,7 +4,7 @@ use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
 use crate::arrivals::{Arrivals, Held};
 use crate::crossing::{Crossing, Crossings};
 use crate::fmp::{Fmp, Message, Next};
-use crate::forwarding::{RouteId, RouteTable, Routes};
+use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
 use crate::inputs::Inputs;
 use crate::packet::{Contents, Header, PacketContent};
@@ -133,18 +133,27 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp = Some(Box::new(fmp));
     }
 
-    /// A host sends a packet on a route; the options are those of a packet that has some. Returns what it carries if the
+    /// Where packets of a route set out, and how they go on from now on.
+    pub fn start(&self, route: RouteId) -> RouteStart {
+        self.routes.start(route)
+    }
+
+    /// Whether a route's start stays the same: no switch or host chooses its links.
+    pub fn is_fixed(&self, route: RouteId) -> bool {
+        self.routes.is_fixed(route)
+    }
+
+    /// A host sends a packet on a route that begins so; the options are those of a packet that has some. Returns what it carries if the
     /// host's own port dropped it.
     #[inline(always)]
     pub fn send<E: LinkEvents>(
         &mut self,
         now: Time,
-        route: RouteId,
+        RouteStart { path, first }: RouteStart,
         (header, label): (Header, P::Label),
         (content, options): (S, &S::Options),
         events: &mut E,
     ) -> Option<S> {
-        let (first, path) = self.routes.start(route);
         let id = self.contents.insert(content, options);
         let header = header.on(path).with_id(id);
         if self.enqueue(first, now, header, label, events) {

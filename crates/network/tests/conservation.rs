@@ -208,13 +208,14 @@ fn send<P: Ports<Label = ()>>(
     events: &mut Next,
 ) {
     let route = network.add_route(&[0]);
+    let start = network.start(route);
     for number in 0..packets {
         let header = Header::new(1500, false);
         assert!(
             network
                 .send(
                     Time::ZERO,
-                    route,
+                    start,
                     (header, ()),
                     (Plain::new(number), &()),
                     events

@@ -308,13 +308,13 @@ impl<P: Ports> Driver<P> {
                 if protected {
                     header = header.protected();
                 }
-                let route = self.routes[route];
+                let start = self.network.start(self.routes[route]);
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
                 let packet = (Plain::new(number), &());
                 let dropped = self
                     .network
-                    .send(now, route, (header, label), packet, schedule);
+                    .send(now, start, (header, label), packet, schedule);
                 let taken = dropped.is_none();
                 self.seen.push((now, Seen::Sent { number, taken }));
             }

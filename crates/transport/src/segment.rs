@@ -136,17 +136,10 @@ impl Segment {
     /// Where it goes.
     #[inline(always)]
     pub fn destination(&self) -> End {
-        if self.goes_to_sender() {
-            End::Sending(SendingSubflow(self.to))
-        } else {
-            End::Receiving(ReceivingSubflow(self.to))
+        match self.kind {
+            Kind::Data | Kind::Syn => End::Receiving(ReceivingSubflow(self.to)),
+            Kind::Ack | Kind::SynAck => End::Sending(SendingSubflow(self.to)),
         }
-    }
-
-    /// Whether it goes to a sending half, and not to a receiving one.
-    #[inline(always)]
-    pub fn goes_to_sender(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::SynAck)
     }
 
     /// Data: whether it is the connection's last.

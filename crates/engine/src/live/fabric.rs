@@ -198,7 +198,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         let header = Header::new(size, ecn_capable);
         let packet = (Plain::new(packet), &());
         let events = &mut self.scheduler;
-        match self.network.send(now, route, (header, ()), packet, events) {
+        let start = self.network.start(route);
+        match self.network.send(now, start, (header, ()), packet, events) {
             None => Taken::Yes,
             Some(_) => Taken::Dropped,
         }

@@ -29,7 +29,7 @@ use pathweave_network::{
     Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
 use pathweave_scenario::Plan;
-use pathweave_transport::{Arrived, End, NO_BLOCKS, Receiving, Segment, Sending, TimerKind};
+use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending, TimerKind};
 use pathweave_units::Time;
 
 /// Events of a window between two looks at their number.
@@ -200,20 +200,35 @@ impl<P: Ports> Region<P> {
             congestion_experienced: header.congestion_experienced(),
             feedback: label.feedback(),
         };
-        if segment.goes_to_sender() {
-            let own;
-            let mut blocks = NO_BLOCKS;
-            if segment.has_sack_blocks() {
-                own = *self.network.options(header);
-                blocks = &own;
+        match segment.kind {
+            Kind::Data => {
+                let (_, receiving, mut out) = self.halves(now);
+                receiving.on_packet(segment, arrived, now, &mut out);
             }
-            let (sending, _, mut out) = self.halves(now);
-            sending.on_packet(segment, blocks, arrived, now, &mut out);
-        } else {
-            let (_, receiving, mut out) = self.halves(now);
-            receiving.on_packet(segment, arrived, now, &mut out);
+            Kind::Ack => {
+                let own;
+                let mut blocks = NO_BLOCKS;
+                if segment.has_sack_blocks() {
+                    own = *self.network.options(header);
+                    blocks = &own;
+                }
+                let (sending, _, mut out) = self.halves(now);
+                sending.on_packet(segment, blocks, arrived, now, &mut out);
+            }
+            Kind::Syn | Kind::SynAck => self.on_handshake(segment.copy(), arrived, now),
         }
         self.on_notices(now);
+    }
+
+    /// A packet of a handshake has come to its host.
+    #[cold]
+    #[inline(never)]
+    fn on_handshake(&mut self, segment: Segment, arrived: Arrived, now: Time) {
+        let (sending, receiving, mut out) = self.halves(now);
+        match segment.destination() {
+            End::Receiving(_) => receiving.on_packet(segment, arrived, now, &mut out),
+            End::Sending(_) => sending.on_packet(segment, NO_BLOCKS, arrived, now, &mut out),
+        }
     }
 
     #[cold]

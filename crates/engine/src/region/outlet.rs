@@ -1,8 +1,9 @@
 //! Carries out what the endpoints want: packets into the network, timers into the schedule.
 
+use super::Region;
 use super::spray::Sprays;
 use crate::scheduler::{Alarm, Scheduler};
-use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId};
+use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
     End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
     SendingSubflow, Timer,
@@ -42,7 +43,7 @@ impl Carried {
 }
 
 /// How packets leave one end of a subflow.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub route: RouteId,
     /// The region of the other end.
@@ -58,48 +59,58 @@ pub(crate) struct Departure {
 }
 
 /// What has to be known to send a packet from an end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Knows {
     /// Nothing is known of the end.
-    #[default]
     Nothing,
-    /// Its route is enough.
-    Route,
-    /// It is sprayed or captured.
+    /// Where its packets set out is enough.
+    Start,
+    /// It is sprayed or captured, or its route's start may change.
     More,
 }
 
 /// How packets leave an end, if it is known.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
 struct Entry {
-    departure: Departure,
+    start: RouteStart,
+    /// The region of the other end.
+    to: RegionId,
     knows: Knows,
+    /// A number that no other subflow of the run has.
+    subflow: u32,
 }
 
 /// How packets leave all ends, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct Departures {
-    sending: Vec<Entry>,
-    receiving: Vec<Entry>,
+    sending: Ends,
+    receiving: Ends,
+}
+
+/// Ends of one kind, by their places.
+#[derive(Debug, Default)]
+struct Ends {
+    entries: Vec<Entry>,
+    departures: Vec<Option<Departure>>,
 }
 
 impl Departures {
     #[inline(always)]
     fn entry(&self, end: End) -> &Entry {
         match end {
-            End::Sending(SendingSubflow(place)) => &self.sending[place as usize],
-            End::Receiving(ReceivingSubflow(place)) => &self.receiving[place as usize],
+            End::Sending(SendingSubflow(place)) => &self.sending.entries[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => &self.receiving.entries[place as usize],
         }
     }
 
     fn of(&self, end: End) -> Departure {
-        let entry = self.entry(end);
-        assert!(
-            entry.knows != Knows::Nothing,
-            "a subflow has routes before it sends"
-        );
-        entry.departure
+        let departure = match end {
+            End::Sending(SendingSubflow(place)) => self.sending.departures[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => self.receiving.departures[place as usize],
+        };
+        departure.expect("a subflow has routes before it sends")
     }
 
     /// The node of the host that has an end.
@@ -107,24 +118,44 @@ impl Departures {
         self.of(end).host
     }
 
-    /// From now on the packets of this end leave so.
-    pub fn set(&mut self, end: End, departure: Departure) {
-        let (all, place) = match end {
+    /// The packets of this end leave so, and set out there now: always, if the start is fixed.
+    fn set(&mut self, end: End, departure: Departure, (start, is_fixed): (RouteStart, bool)) {
+        let (ends, place) = match end {
             End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
             End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
         };
-        if all.len() <= place {
-            all.resize(place + 1, Entry::default());
+        let is_all = is_fixed && !departure.sprayed && !departure.captured;
+        let entry = Entry {
+            start,
+            to: departure.to,
+            knows: if is_all { Knows::Start } else { Knows::More },
+            subflow: departure.subflow,
+        };
+        if ends.entries.len() <= place {
+            let unknown = Entry {
+                knows: Knows::Nothing,
+                ..entry
+            };
+            ends.entries.resize(place + 1, unknown);
+            ends.departures.resize(place + 1, None);
         }
-        let more = departure.sprayed || departure.captured;
-        let knows = if more { Knows::More } else { Knows::Route };
-        all[place] = Entry { departure, knows };
+        ends.entries[place] = entry;
+        ends.departures[place] = Some(departure);
+    }
+}
+
+impl<P: Ports> Region<P> {
+    /// From now on the packets of this end leave so.
+    pub fn set_departure(&mut self, end: End, departure: Departure) {
+        let route = departure.route;
+        let start = (self.network.start(route), self.network.is_fixed(route));
+        self.outgoing.departures.set(end, departure, start);
     }
 
     /// The same subflow's packets take another route from now on.
-    pub fn change(&mut self, end: End, route: RouteId, sprayed: bool) {
-        let departure = self.of(end);
-        self.set(
+    pub fn change_departure(&mut self, end: End, route: RouteId, sprayed: bool) {
+        let departure = self.outgoing.departures.of(end);
+        self.set_departure(
             end,
             Departure {
                 route,
@@ -223,27 +254,32 @@ impl<P: Ports> Output for Outlet<'_, P> {
 
     #[inline(always)]
     fn send(&mut self, from: End, shape: PacketShape, mut segment: Segment, blocks: &SackBlocks) {
-        let &Entry { departure, knows } = self.outgoing.departures.entry(from);
-        let mut route = departure.route;
-        if knows != Knows::Route {
+        let &Entry {
+            mut start,
+            to,
+            knows,
+            subflow,
+        } = self.outgoing.departures.entry(from);
+        if knows != Knows::Start {
             let packet = SentPacket {
                 number: segment.number(),
                 size: shape.size,
                 is_syn: segment.kind == Kind::Syn,
                 ecn_capable: shape.ecn_capable,
             };
-            route = self.outgoing.route_specially(from, packet);
+            let route = self.outgoing.route_specially(from, packet);
+            start = self.network.start(route);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
             header = header.protected();
         }
         let is_echo = matches!(from, End::Receiving(_));
-        let label = P::Label::new(shape.feedback, departure.subflow, is_echo);
-        segment.region = departure.to.0;
+        let label = P::Label::new(shape.feedback, subflow, is_echo);
+        segment.region = to.0;
         let dropped = self.network.send(
             self.now,
-            route,
+            start,
             (header, label),
             (Carried(segment), blocks),
             self.scheduler,

@@ -155,10 +155,7 @@ impl<P: Ports> Simulation<'_, P> {
             self.subflows_started = self.subflows_started.wrapping_add(1);
             let source = &mut self.regions[ends.source];
             source.recorder.begin_sending(ends.sending);
-            source
-                .outgoing
-                .departures
-                .set(End::Sending(ends.sending), departure);
+            source.set_departure(End::Sending(ends.sending), departure);
             let departure = Departure {
                 route: routes.back,
                 to: ends.source,
@@ -168,10 +165,7 @@ impl<P: Ports> Simulation<'_, P> {
             };
             let destination = &mut self.regions[ends.destination];
             destination.recorder.begin_receiving(ends.receiving);
-            destination
-                .outgoing
-                .departures
-                .set(End::Receiving(ends.receiving), departure);
+            destination.set_departure(End::Receiving(ends.receiving), departure);
             if let Some(spread) = &paths.spread {
                 ways.add_spread(spread);
             } else if paths.by_switches {

@@ -60,16 +60,8 @@ impl<P: Ports> Simulation<'_, P> {
     fn change_routes(&mut self, ends: SubflowEnds, paths: &SubflowPaths) {
         let routes = self.add_subflow_routes(ends, paths);
         let (sending, receiving) = (End::Sending(ends.sending), End::Receiving(ends.receiving));
-        self.regions[ends.source].outgoing.departures.change(
-            sending,
-            routes.forward,
-            routes.sprayed,
-        );
-        self.regions[ends.destination].outgoing.departures.change(
-            receiving,
-            routes.back,
-            routes.sprayed,
-        );
+        self.regions[ends.source].change_departure(sending, routes.forward, routes.sprayed);
+        self.regions[ends.destination].change_departure(receiving, routes.back, routes.sprayed);
     }
 
     /// Adds routes for a subflow's paths, which it takes from now on, and gives the one that stands for them.

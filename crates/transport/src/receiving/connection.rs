@@ -33,24 +33,27 @@ pub(crate) struct Connection {
     pub total: u32,
     /// When `delivered` last changed.
     pub delivered_at: Time,
-    /// Number of subflows.
-    pub count: u32,
+    /// Data packets to one acknowledgement, and whether a change of the mark is acknowledged at once.
+    every: u32,
+    at_mark_change: bool,
+    /// One subflow carries the data, in its own order.
+    pub is_single: bool,
     /// Header bytes of a data packet, those of its scheme included.
     pub header_bytes: u16,
-    /// Most marks that one acknowledgement echoes.
-    pub echo_limit: u8,
-    /// All data has been delivered.
-    pub finished: bool,
-    /// The longest time that an acknowledgement waits for more data.
-    pub ack_timeout: Time,
-    /// When a packet does not wait.
-    pub at_once: AtOnce,
     /// Bytes on the wire of an acknowledgement.
     pub ack_packet: u16,
+    /// Most marks that one acknowledgement echoes.
+    pub echo_limit: u8,
     /// Whether acknowledgements may be marked.
     pub ecn_on_acks: bool,
+    /// The longest time that an acknowledgement waits for more data.
+    pub ack_timeout: Time,
     /// Whether acknowledgements have blocks.
     pub selective: bool,
+    /// All data has been delivered.
+    pub finished: bool,
+    /// Number of subflows.
+    pub count: u32,
     /// Payload of the last segment, once `total` is known.
     pub last_payload: u16,
     /// Where packets differ in size.
@@ -60,6 +63,8 @@ pub(crate) struct Connection {
     /// Index of the first subflow; the others follow it.
     pub first: u32,
 }
+
+const _: () = assert!(std::mem::offset_of!(Connection, ack_timeout) <= 64);
 
 /// Payload of the segments that have been delivered, where they differ in size.
 struct Mixed {
@@ -83,20 +88,31 @@ impl Connection {
             delivered: 0,
             total: UNLIMITED,
             delivered_at: Time::ZERO,
-            count: reception.subflows,
+            every: config.ack.every,
+            at_mark_change: config.ack.at_mark_change,
+            is_single: reception.subflows == 1,
             header_bytes: config.overhead() + reception.header_bytes,
-            echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
-            finished: false,
-            ack_timeout: config.ack.timeout,
-            at_once: AtOnce::new(&config),
             ack_packet: config.ack_packet,
+            echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
             ecn_on_acks: reception.ecn_echo.is_some() && config.ecn_on_all_packets,
+            ack_timeout: config.ack.timeout,
             selective: config.recovery == Recovery::Sack,
+            finished: false,
+            count: reception.subflows,
             last_payload: 0,
             mixed,
             config,
             flow: reception.flow,
             first,
+        }
+    }
+
+    /// When a packet is acknowledged at once.
+    #[inline(always)]
+    pub fn at_once(&self) -> AtOnce {
+        AtOnce {
+            every: self.every,
+            at_mark_change: self.at_mark_change,
         }
     }
 

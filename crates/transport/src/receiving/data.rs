@@ -62,7 +62,7 @@ impl Receiving {
             has_feedback: arrived.feedback != Feedback::None,
             last: segment.is_last(),
         };
-        let Taken { new, at_once } = receiver.take(arrival, mark_changed, connection.at_once);
+        let Taken { new, at_once } = receiver.take(arrival, mark_changed, connection.at_once());
         if new {
             let payload = arrived.size - connection.header_bytes;
             receiver.received_bytes += u64::from(payload);
@@ -70,8 +70,7 @@ impl Receiving {
                 connection.total = segment.data_number + 1;
                 connection.last_payload = payload;
             }
-            if connection.count == 1 {
-                // One subflow carries the data in its own order.
+            if connection.is_single {
                 connection.deliver(receiver.next, now);
             } else {
                 if !connection.reassembly.insert(segment.data_number) {

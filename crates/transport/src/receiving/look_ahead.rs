@@ -22,8 +22,7 @@ impl Receiving {
         }
         for receiver in receivers() {
             let connection = &self.connections[receiver.connection as usize];
-            // Of each cache line something.
-            black_box((connection.delivered, connection.ack_packet));
+            black_box(connection.delivered); // the only cache line that most packets need
         }
     }
 }

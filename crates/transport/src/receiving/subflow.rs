@@ -37,6 +37,7 @@ pub(crate) struct AtOnce {
 }
 
 impl AtOnce {
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn new(config: &Config) -> AtOnce {
         AtOnce {
             every: config.ack.every,
