@@ -25,6 +25,7 @@ pub(crate) use spray::{SprayName, Sprays};
 use crate::agenda::Reactions;
 use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
+use pathweave_control::Feedback;
 use pathweave_network::{
     Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
@@ -194,28 +195,25 @@ impl<P: Ports> Region<P> {
         if self.recorder.watches_packets {
             self.watch(port, header, now);
         }
+        let Carried(segment) = self.network.look_at(header);
+        if !matches!(segment.kind, Kind::Data | Kind::Ack) {
+            self.on_handshake(header, now);
+            return;
+        }
         let Carried(segment) = self.network.take(header);
-        let arrived = Arrived {
-            size: header.size(),
-            congestion_experienced: header.congestion_experienced(),
-            feedback: label.feedback(),
-        };
-        match segment.kind {
-            Kind::Data => {
-                let (_, receiving, mut out) = self.halves(now);
-                receiving.on_packet(segment, arrived, now, &mut out);
+        let arrived = arrived(header, label.feedback());
+        if segment.kind == Kind::Data {
+            let (_, receiving, mut out) = self.halves(now);
+            receiving.on_packet(segment, arrived, now, &mut out);
+        } else {
+            let own;
+            let mut blocks = NO_BLOCKS;
+            if segment.has_sack_blocks() {
+                own = *self.network.options(header);
+                blocks = &own;
             }
-            Kind::Ack => {
-                let own;
-                let mut blocks = NO_BLOCKS;
-                if segment.has_sack_blocks() {
-                    own = *self.network.options(header);
-                    blocks = &own;
-                }
-                let (sending, _, mut out) = self.halves(now);
-                sending.on_packet(segment, blocks, arrived, now, &mut out);
-            }
-            Kind::Syn | Kind::SynAck => self.on_handshake(segment.copy(), arrived, now),
+            let (sending, _, mut out) = self.halves(now);
+            sending.on_packet(segment, blocks, arrived, now, &mut out);
         }
         self.on_notices(now);
     }
@@ -223,12 +221,15 @@ impl<P: Ports> Region<P> {
     /// A packet of a handshake has come to its host.
     #[cold]
     #[inline(never)]
-    fn on_handshake(&mut self, segment: Segment, arrived: Arrived, now: Time) {
+    fn on_handshake(&mut self, header: Header, now: Time) {
+        let Carried(segment) = self.network.take(header);
+        let arrived = arrived(header, Feedback::None);
         let (sending, receiving, mut out) = self.halves(now);
         match segment.destination() {
             End::Receiving(_) => receiving.on_packet(segment, arrived, now, &mut out),
             End::Sending(_) => sending.on_packet(segment, NO_BLOCKS, arrived, now, &mut out),
         }
+        self.on_notices(now);
     }
 
     #[cold]
@@ -371,5 +372,15 @@ impl<P: Ports> Region<P> {
         for coming in &mut self.coming {
             self.network.receive(coming, &mut self.scheduler);
         }
+    }
+}
+
+/// What the network has made of a packet.
+#[inline(always)]
+fn arrived(header: Header, feedback: Feedback) -> Arrived {
+    Arrived {
+        size: header.size(),
+        congestion_experienced: header.congestion_experienced(),
+        feedback,
     }
 }

@@ -190,6 +190,14 @@ impl Scoreboard {
 
     /// Takes the blocks of an acknowledgement. Returns how many segments they newly cover.
     pub fn acknowledge_blocks(&mut self, blocks: &[SackBlock]) -> u32 {
+        if let Some(&first) = blocks.first()
+            && self.only_lengthens_first(blocks)
+        {
+            let fresh = self.acknowledge_range(self.recent[0].end, first.end);
+            self.recent[0] = first;
+            self.sacked_to = self.sacked_to.max(first.end.min(self.next));
+            return fresh;
+        }
         let known = self.recent;
         let mut fresh = 0;
         for (place, block) in blocks.iter().enumerate() {
@@ -222,6 +230,18 @@ impl Scoreboard {
         fresh
     }
 
+    /// Whether blocks say what the last ones said, except that the first has become longer at its end: what happens
+    /// while the packets behind a lost one arrive.
+    #[inline(always)]
+    fn only_lengthens_first(&self, blocks: &[SackBlock]) -> bool {
+        let known = &self.recent;
+        let lengthens = blocks[0].start == known[0].start
+            && known[0].start < known[0].end
+            && known[0].end < blocks[0].end;
+        let pairs = || blocks.iter().zip(known).skip(1);
+        lengthens && pairs().all(|(block, known)| block == known)
+    }
+
     fn acknowledge_range(&mut self, start: u32, end: u32) -> u32 {
         let (mut fresh, mut found) = (0, 0);
         for number in start.max(self.una)..end.min(self.next) {
@@ -240,9 +260,15 @@ impl Scoreboard {
     pub fn judge_by_blocks(&mut self, threshold: u32) -> bool {
         let floor = self.judged_to.max(self.una);
         let mask = self.ring.len() - 1;
-        // The highest number with `threshold` sacked segments above it.
+        // The highest number with `threshold` sacked segments above it. Where the latest block is the highest, all of
+        // it is sacked.
         let mut above = 0;
         let mut number = self.sacked_to;
+        let latest = self.recent[0];
+        if latest.end == number && latest.start.max(floor).saturating_add(threshold) <= number {
+            above = threshold;
+            number -= threshold;
+        }
         while number > floor && above < threshold {
             number -= 1;
             above += u32::from(self.ring[number as usize & mask].state == State::Sacked);
