@@ -102,7 +102,7 @@ impl ArrivalTimes {
         let mut due = std::mem::take(&mut self.due);
         let inputs = self.times.due_before(end);
         due.extend(inputs.map(|(input, at)| Due { at, input }));
-        due.sort_unstable_by(|one, other| other.at.cmp(&one.at));
+        due.sort_unstable_by_key(|due| std::cmp::Reverse(due.at));
         for equals in due.chunk_by_mut(|one, other| one.at == other.at) {
             if equals.len() > 1 {
                 equals.sort_by_cached_key(|&due| std::cmp::Reverse(self.key(due)));

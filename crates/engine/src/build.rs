@@ -10,7 +10,8 @@ use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Schem
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{
-    AgentSetup, Fmp, Inputs, LinkSetup, Network, Places, Ports, QueuesCounted, RouteTable,
+    AgentSetup, Fmp, Inputs, LinkSetup, Network, PacketContent, Places, Ports, QueuesCounted,
+    RouteTable,
 };
 use pathweave_random::Stream;
 use pathweave_scenario::{GroupPlan, Plan};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 const MOST_LINKS_COUNTED: usize = 256;
 
 /// The ports of a plan's links.
-pub(crate) fn network<S: Copy + Default, P: Ports>(plan: &Plan, router: &Router) -> Network<S, P> {
+pub(crate) fn network<S: PacketContent, P: Ports>(plan: &Plan, router: &Router) -> Network<S, P> {
     let links = links(plan, router);
     let places = Places::new(&links);
     region_network(plan, &links, places, RouteTable::default())
@@ -50,7 +51,7 @@ pub(crate) fn links(plan: &Plan, router: &Router) -> Vec<LinkSetup> {
 }
 
 /// The ports of those links that begin in a region.
-pub(crate) fn region_network<S: Copy + Default, P: Ports>(
+pub(crate) fn region_network<S: PacketContent, P: Ports>(
     plan: &Plan,
     links: &[LinkSetup],
     places: Places,

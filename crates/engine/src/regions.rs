@@ -113,7 +113,7 @@ impl<P: Ports> Regions<P> {
         } = &mut self[begin];
         network.fail(link, now, scheduler, |packet| lost.push(packet));
         for packet in lost {
-            self[packet.region].on_lost(&packet.segment);
+            self[packet.region()].on_lost(&packet.0);
         }
     }
 
@@ -252,7 +252,7 @@ impl<P: Ports> Regions<P> {
     fn exchange(&mut self) {
         for from in 0..self.all.len() {
             for to in 0..self.all.len() {
-                let leaving = std::mem::take(&mut self.all[from].leaving[to]);
+                let mut leaving = std::mem::take(&mut self.all[from].leaving[to]);
                 if leaving.is_empty() {
                     self.all[from].leaving[to] = leaving;
                     continue;
@@ -262,7 +262,8 @@ impl<P: Ports> Regions<P> {
                     let room = std::mem::replace(coming, leaving);
                     self.all[from].leaving[to] = room;
                 } else {
-                    coming.extend(leaving);
+                    coming.append(&mut leaving);
+                    self.all[from].leaving[to] = leaving;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Windows of time that tables cover: what was so at their start is taken from what is at their end.
 
 use crate::capacity::Capacity;
-use pathweave_network::{LinkStatistics, Network, Ports};
+use pathweave_network::{LinkStatistics, Network, PacketContent, Ports};
 use pathweave_scenario::{Phase, Plan};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) struct LinkMark {
 }
 
 /// The counters of this many links, by their number, each in a network.
-pub(crate) fn link_marks<'a, S: Copy + Default + 'a, P: Ports + 'a>(
+pub(crate) fn link_marks<'a, S: PacketContent + 'a, P: Ports + 'a>(
     links: u32,
     network_of: impl Fn(u32) -> &'a Network<S, P>,
     now: Time,

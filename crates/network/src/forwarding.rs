@@ -8,17 +8,17 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
 
-/// Where a packet sets out.
-#[derive(Clone, Copy, Debug)]
-struct Route {
-    first: PortId,
-    path: Path,
+/// Where a packet of a route sets out, and how it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteStart {
+    pub(crate) path: Path,
+    pub(crate) first: PortId,
 }
 
 /// All routes in use in a region. Routes of finished flows are given back and used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
-    routes: Vec<Route>,
+    routes: Vec<RouteStart>,
     unused: Vec<RouteId>,
     table: RouteTable,
 }
@@ -98,19 +98,19 @@ impl Routes {
         let steps = || links.windows(2).map(|pair| places.step(pair[0], pair[1]));
         let path = Path::over(steps())
             .unwrap_or_else(|| Path::in_table(self.table.lists_mut().add(steps())));
-        self.insert(Route { first, path })
+        self.insert(RouteStart { first, path })
     }
 
     /// Adds a route that begins on this link and whose further links switches choose.
     pub fn add_undecided(&mut self, link: u32, places: &Places) -> RouteId {
         let first = places.port_of(link);
         let path = Path::default();
-        let route = self.insert(Route { first, path });
+        let route = self.insert(RouteStart { first, path });
         self.routes[route.0 as usize].path = Path::undecided(route.0);
         route
     }
 
-    fn insert(&mut self, route: Route) -> RouteId {
+    fn insert(&mut self, route: RouteStart) -> RouteId {
         match self.unused.pop() {
             Some(id) => {
                 self.routes[id.0 as usize] = route;
@@ -133,7 +133,7 @@ impl Routes {
 
     /// The links of a route, as far as it names them.
     pub fn links(&self, route: RouteId, places: &Places) -> Vec<u32> {
-        let Route { first, mut path } = self.routes[route.0 as usize];
+        let RouteStart { first, mut path } = self.routes[route.0 as usize];
         let mut link = places.link_of(first);
         let mut links = vec![link];
         loop {
@@ -167,10 +167,17 @@ impl Routes {
     }
 
     /// Where packets of a route set out, and how they go on.
-    #[inline]
-    pub fn start(&self, RouteId(route): RouteId) -> (PortId, Path) {
-        let Route { first, path } = self.routes[route as usize];
-        (first, path)
+    pub fn start(&self, RouteId(route): RouteId) -> RouteStart {
+        self.routes[route as usize]
+    }
+
+    /// Whether they always set out and go on in the same way.
+    pub fn is_fixed(&self, RouteId(route): RouteId) -> bool {
+        !matches!(self.routes[route as usize].path.step().0, Step::Special)
+            || matches!(
+                self.routes[route as usize].path.special(),
+                Special::InTable(_)
+            )
     }
 }
 

@@ -31,14 +31,14 @@ pub use agent::{
     Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
 };
 pub use arrivals::{Arrivals, Held};
-pub use crossing::Crossing;
+pub use crossing::Crossings;
 pub use fmp::{Fmp, FmpStatistics};
-pub use forwarding::{RouteId, RouteTable};
+pub use forwarding::{RouteId, RouteStart, RouteTable};
 pub use histogram::{QueueHistogram, QueuesCounted};
 pub use input_times::{DueInputs, InputTimes};
 pub use inputs::Inputs;
 pub use network::{Arrival, Conservation, LinkSetup, Network};
-pub use packet::Header;
+pub use packet::{Header, PacketContent, Plain};
 pub use places::{Places, PortId};
 pub use port::{Delivered, DeparturePorts, FifoPorts, LinkEvent, LinkEvents, Ports, Purged};
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};

@@ -1,11 +1,11 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
 use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
-use crate::crossing::Crossing;
+use crate::crossing::{Crossing, Crossings};
 use crate::fmp::{Fmp, Message, Next};
-use crate::forwarding::{RouteId, RouteTable, Routes};
+use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
-use crate::packet::{Header, Segments};
+use crate::packet::{Contents, Header, PacketContent};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
 use crate::port::{Delivered, LinkEvents, Ports};
@@ -74,10 +74,10 @@ pub enum Conservation {
 ///
 /// Links are numbered by whoever sets the network up. Only events name ports. A region may be the whole fabric; if it
 /// is not, whoever runs it takes [`Network::hand_over`] to other regions' [`Network::receive`].
-pub struct Network<S, P: Ports> {
+pub struct Network<S: PacketContent, P: Ports> {
     pub(crate) ports: P,
     places: Places,
-    segments: Segments<S>,
+    contents: Contents<S>,
     routes: Routes,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
@@ -86,7 +86,7 @@ pub struct Network<S, P: Ports> {
     pub(crate) checks: Vec<crate::checks::LinkCheck>,
 }
 
-impl<S: Copy + Default, P: Ports> Network<S, P> {
+impl<S: PacketContent, P: Ports> Network<S, P> {
     /// Ports for these links. `stream` gives each link's own randomness.
     pub fn new(
         links: &[LinkSetup],
@@ -107,7 +107,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     ) -> Network<S, P> {
         Network {
             ports: P::new(links, &places, counted, stream),
-            segments: Segments::new(),
+            contents: Contents::new(),
             routes: Routes::new(table),
             fmp: None,
             #[cfg(feature = "checks")]
@@ -131,24 +131,33 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.fmp = Some(Box::new(fmp));
     }
 
-    /// A host sends a packet on a route. Returns false if the host's own port dropped it.
-    #[inline]
+    /// Where packets of a route set out, and how they go on from now on.
+    pub fn start(&self, route: RouteId) -> RouteStart {
+        self.routes.start(route)
+    }
+
+    /// Whether a route's start stays the same: no switch or host chooses its links.
+    pub fn is_fixed(&self, route: RouteId) -> bool {
+        self.routes.is_fixed(route)
+    }
+
+    /// A host sends a packet on a route that begins so; the options are those of a packet that has some. Returns what it carries if the
+    /// host's own port dropped it.
+    #[inline(always)]
     pub fn send<E: LinkEvents>(
         &mut self,
         now: Time,
-        route: RouteId,
-        header: Header,
-        label: P::Label,
-        segment: S,
+        RouteStart { path, first }: RouteStart,
+        (header, label): (Header, P::Label),
+        (content, options): (S, &S::Options),
         events: &mut E,
-    ) -> bool {
-        let (first, path) = self.routes.start(route);
-        let header = header.on(path).with_id(self.segments.insert(segment));
-        let taken = self.enqueue(first, now, header, label, events);
-        if !taken {
-            self.segments.remove(header.id());
+    ) -> Option<S> {
+        let id = self.contents.insert(content, options);
+        let header = header.on(path).with_id(id);
+        if self.enqueue(first, now, header, label, events) {
+            return None;
         }
-        taken
+        Some(self.contents.remove(id))
     }
 
     /// Offers a packet to a port. Returns whether it was taken.
@@ -280,7 +289,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
                 if !is_feedback {
                     return Arrival::Dropped(header);
                 }
-                self.segments.remove(header.id());
+                self.contents.remove(header.id());
                 Arrival::Consumed
             }
             Special::Feedback => {
@@ -293,30 +302,33 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
                 let queue = self.ports.occupancy(back, now);
                 fmp.on_message(link, now, queue, &mut cut_off);
                 self.send_notices(&cut_off, now, events);
-                self.segments.remove(header.id());
+                self.contents.remove(header.id());
                 Arrival::Consumed
             }
         }
     }
 
-    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out:
-    /// `to` gets each, with the region. Everything before `now` has happened, and nothing from then on.
-    pub fn hand_over(&mut self, now: Time, mut to: impl FnMut(u32, Crossing<S, P::Label>)) {
-        let (places, segments) = (&self.places, &mut self.segments);
+    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
+    /// are added to what leaves, by region. Everything before `now` has happened, and nothing from then on.
+    pub fn hand_over(&mut self, now: Time, leaving: &mut [Crossings<S, P::Label>]) {
+        let (places, contents) = (&self.places, &mut self.contents);
         #[cfg(feature = "checks")]
         let checks = &mut self.checks;
         self.ports.hand_over(
             now,
             |port, departure, header, label| {
                 let (region, inlet) = places.end(port);
+                let content = contents.remove(header.id());
                 let crossing = Crossing {
                     inlet,
                     departure,
                     header,
                     label,
-                    segment: segments.remove(header.id()),
+                    content,
                 };
-                to(region, crossing);
+                let has_options = content.has_options();
+                let options = has_options.then(|| contents.options(header.id()));
+                leaving[region as usize].push(crossing, options);
             },
             |_port, _arrival, _header| {
                 #[cfg(feature = "checks")]
@@ -331,13 +343,14 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.ports.next_to_leave()
     }
 
-    /// A packet will arrive from another region. Those of a link come in their order.
-    #[inline]
-    pub fn receive<E: LinkEvents>(&mut self, packet: Crossing<S, P::Label>, events: &mut E) {
-        let id = self.segments.insert(packet.segment);
-        let header = packet.header.with_id(id);
-        self.ports
-            .receive(packet.inlet, packet.departure, header, packet.label, events);
+    /// Packets will arrive from another region. Those of a link come in their order.
+    pub fn receive<E: LinkEvents>(&mut self, coming: &mut Crossings<S, P::Label>, events: &mut E) {
+        coming.drain(|packet, options| {
+            let id = self.contents.insert(packet.content, options);
+            let header = packet.header.with_id(id);
+            self.ports
+                .receive(packet.inlet, packet.departure, header, packet.label, events);
+        });
     }
 
     /// A link from another region goes down: hands each packet that was to arrive to `lost`.
@@ -350,7 +363,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     ) {
         let inlet = self.places.inlet_of(link);
         for header in self.ports.fail(inlet, now, events).lost {
-            lost(self.segments.remove(header.id()));
+            lost(self.contents.remove(header.id()));
         }
     }
 
@@ -404,12 +417,12 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         events: &mut E,
     ) {
         let label = P::Label::new(Feedback::None, u32::MAX, true);
-        let id = self.segments.insert(S::default());
+        let id = self.contents.insert(S::default(), &S::Options::default());
         let header = Header::feedback(message.size()).with_id(id);
         if self.enqueue(self.places.port_of(link), now, header, label, events) {
             fmp.on_sent(link, message);
         } else {
-            self.segments.remove(id);
+            self.contents.remove(id);
         }
     }
 
@@ -469,9 +482,9 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
     }
 
     /// Takes a packet out of the network: what it carries.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, header: Header) -> S {
-        self.segments.remove(header.id())
+        self.contents.remove(header.id())
     }
 
     /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
@@ -480,14 +493,15 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         self.ports.look_ahead(ports, at_hosts);
     }
 
-    /// A packet may soon be sent on this route: it is fetched from memory.
-    pub fn look_ahead_on(&self, route: RouteId) {
-        std::hint::black_box(self.routes.start(route));
+    /// What a packet in the network carries.
+    #[inline(always)]
+    pub fn look_at(&self, header: Header) -> S {
+        self.contents.get(header.id())
     }
 
-    /// What a packet in the network carries.
-    pub fn look_at(&self, header: Header) -> S {
-        self.segments.get(header.id())
+    /// The options of a packet that has some, until the next one is sent after it has been taken out.
+    pub fn options(&self, header: Header) -> &S::Options {
+        self.contents.options(header.id())
     }
 
     /// A port's packet in service has been sent.
@@ -525,9 +539,9 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
         #[cfg(feature = "checks")]
         self.checks[port.0 as usize].fail(purged.all().map(|header| header.id()));
         for header in purged.lost {
-            let segment = self.segments.remove(header.id());
+            let content = self.contents.remove(header.id());
             if !header.is_feedback() {
-                lost(segment);
+                lost(content);
             }
         }
         let mut cut_off = Vec::new();
@@ -619,7 +633,7 @@ impl<S: Copy + Default, P: Ports> Network<S, P> {
 
     /// Number of packets in the network.
     pub fn in_network(&self) -> usize {
-        self.segments.count()
+        self.contents.count()
     }
 
     /// Checks on every link that packets in = delivered + lost + held, and that the ports hold all packets.

@@ -100,47 +100,138 @@ impl Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId(u32);
 
-/// The transport's parts of all packets in the network; the places of those that left are used again.
+/// What a packet carries, of which the network knows nothing else.
+pub trait PacketContent: Copy + Default {
+    /// What only some packets carry besides.
+    type Options: Copy + Default;
+
+    /// Whether this packet does.
+    fn has_options(&self) -> bool;
+
+    /// The packet has left the network. Until another one is written in this one's place, it keeps a number there.
+    fn set_vacant(&mut self, number: u32);
+
+    /// That number.
+    fn vacant(&self) -> u32;
+}
+
+/// What all packets carry in the same way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain<S> {
+    /// What that is.
+    pub content: S,
+    vacant: u32,
+}
+
+impl<S> Plain<S> {
+    /// A packet that carries this.
+    pub fn new(content: S) -> Plain<S> {
+        Plain { content, vacant: 0 }
+    }
+}
+
+impl<S: Copy + Default> PacketContent for Plain<S> {
+    type Options = ();
+
+    #[inline(always)]
+    fn has_options(&self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn set_vacant(&mut self, number: u32) {
+        self.vacant = number;
+    }
+    #[inline(always)]
+    fn vacant(&self) -> u32 {
+        self.vacant
+    }
+}
+
+/// What fits into half of a cache line does not straddle two.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Slot<S>(S);
+
+/// What all packets in the network carry; the places of those that left are used again.
 ///
 /// Queues know only headers. What a packet carries is written when it sets out and read when it arrives.
 #[derive(Clone, Debug)]
-pub(crate) struct Segments<S> {
-    segments: Vec<S>,
-    free: Vec<u32>,
+pub(crate) struct Contents<S: PacketContent> {
+    contents: Vec<Slot<S>>,
+    /// Of those packets that have some, at the same places; it is no longer than it has to be.
+    options: Vec<S::Options>,
+    /// The place that was vacated last: it keeps the number of the one before it, and so on. A number that is no
+    /// place's ends the list.
+    vacant: u32,
 }
 
-impl<S: Copy> Segments<S> {
-    pub fn new() -> Segments<S> {
-        Segments {
-            segments: Vec::new(),
-            free: Vec::new(),
+/// Beyond all places.
+const NO_PLACE: u32 = u32::MAX;
+
+impl<S: PacketContent> Contents<S> {
+    pub fn new() -> Contents<S> {
+        Contents {
+            contents: Vec::new(),
+            options: Vec::new(),
+            vacant: NO_PLACE,
         }
     }
-    #[inline]
-    pub fn insert(&mut self, segment: S) -> PacketId {
-        match self.free.pop() {
-            Some(place) => {
-                self.segments[place as usize] = segment;
-                PacketId(place)
-            }
-            None => {
-                self.segments.push(segment);
-                PacketId(self.segments.len() as u32 - 1)
-            }
+    /// The options are those of a packet that has some.
+    #[inline(always)]
+    pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
+        if self.vacant as usize >= self.contents.len() {
+            self.make_place();
         }
+        let place = self.vacant;
+        let slot = &mut self.contents[place as usize].0;
+        self.vacant = slot.vacant();
+        *slot = content;
+        if content.has_options() {
+            if self.options.len() <= place as usize {
+                self.make_room_for_options(place);
+            }
+            self.options[place as usize] = *options;
+        }
+        PacketId(place)
     }
-    #[inline]
+    /// There is a vacant place afterwards.
+    #[cold]
+    #[inline(never)]
+    fn make_place(&mut self) {
+        let mut vacant = S::default();
+        vacant.set_vacant(NO_PLACE);
+        self.vacant = self.contents.len() as u32;
+        self.contents.push(Slot(vacant));
+    }
+    #[cold]
+    #[inline(never)]
+    fn make_room_for_options(&mut self, place: u32) {
+        self.options
+            .resize(place as usize + 1, S::Options::default());
+    }
+    #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {
-        self.free.push(place);
-        self.segments[place as usize]
+        let slot = &mut self.contents[place as usize].0;
+        let content = *slot;
+        slot.set_vacant(self.vacant);
+        self.vacant = place;
+        content
     }
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
-        self.segments[place as usize]
+        self.contents[place as usize].0
+    }
+    /// The options of a packet that has some.
+    pub fn options(&self, PacketId(place): PacketId) -> &S::Options {
+        &self.options[place as usize]
     }
     /// Number of packets in the network.
     pub fn count(&self) -> usize {
-        self.segments.len() - self.free.len()
+        let contents = &self.contents;
+        let next = |&place: &u32| contents.get(place as usize).map(|slot| slot.0.vacant());
+        let vacant = std::iter::successors(Some(self.vacant), next);
+        // The number that ends the list is no place.
+        contents.len() + 1 - vacant.count()
     }
 }
 
@@ -159,5 +250,27 @@ mod tests {
         assert_eq!((header.size(), header.id()), (u16::MAX, PacketId(3)));
         assert!(header.congestion_experienced() && header.is_protected());
         assert!(Header::feedback(16).is_feedback() && !Header::feedback(16).ecn_capable());
+    }
+
+    #[test]
+    fn places_are_used_again_and_counted() {
+        let mut contents = Contents::new();
+        let mut held = Vec::new();
+        let mut places = 0;
+        for step in 0..200u32 {
+            if step % 5 < 3 || held.is_empty() {
+                held.push((contents.insert(Plain::new(step), &()), step));
+            } else {
+                let (id, carried) = held.swap_remove(step as usize % held.len());
+                assert_eq!(contents.remove(id).content, carried);
+            }
+            assert_eq!(contents.count(), held.len());
+            places = places.max(held.len());
+        }
+        assert_eq!(contents.contents.len(), places);
+        assert!(
+            held.iter()
+                .all(|&(id, carried)| contents.get(id).content == carried)
+        );
     }
 }

@@ -4,7 +4,7 @@ use crate::arrivals::{Arrivals, Held};
 use crate::input_times::{DueInputs, InputTimes};
 use crate::inputs::Inputs;
 use crate::network::{Arrival, Network};
-use crate::packet::Header;
+use crate::packet::{Header, PacketContent};
 use crate::path::Step;
 use crate::places::PortId;
 use crate::port::{LinkEvents, Ports};
@@ -18,7 +18,7 @@ pub trait TurnEvents: LinkEvents {
     fn rank_of_arrival(&self, at: Time, port: PortId) -> (u64, u32);
 }
 
-impl<S: Copy + Default, P: Ports> Network<S, P> {
+impl<S: PacketContent, P: Ports> Network<S, P> {
     /// A switch has its turn: the packets that arrive there within a window leave their links and go on, in their order.
     /// `due` are inputs of the page that begins at an input; some of the switch's packets may have been gathered before.
     /// Its inputs end at `inputs.1`. Packets that are lost are handed out, with the times.

@@ -2,8 +2,8 @@
 
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, FifoPorts, Header, Held,
-    LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, PortId, Ports, Purged,
-    QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
+    LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain, PortId, Ports,
+    Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -190,7 +190,7 @@ impl LinkEvents for Next {
     }
 }
 
-fn one_link<P: Ports<Label = ()>>() -> Network<u32, P> {
+fn one_link<P: Ports<Label = ()>>() -> Network<Plain<u32>, P> {
     let link = LinkSetup {
         from: 0,
         to: 1,
@@ -205,11 +205,26 @@ fn one_link<P: Ports<Label = ()>>() -> Network<u32, P> {
     })
 }
 
-fn send<P: Ports<Label = ()>>(network: &mut Network<u32, P>, packets: u32, events: &mut Next) {
+fn send<P: Ports<Label = ()>>(
+    network: &mut Network<Plain<u32>, P>,
+    packets: u32,
+    events: &mut Next,
+) {
     let route = network.add_route(&[0]);
+    let start = network.start(route);
     for number in 0..packets {
         let header = Header::new(1500, false);
-        assert!(network.send(Time::ZERO, route, header, (), number, events));
+        assert!(
+            network
+                .send(
+                    Time::ZERO,
+                    start,
+                    (header, ()),
+                    (Plain::new(number), &()),
+                    events
+                )
+                .is_none()
+        );
     }
 }
 
@@ -224,7 +239,7 @@ fn a_packet_that_is_not_counted_is_noticed() {
         let Arrival::AtHost(header, ()) = network.arrive(PortId(0), now, &mut events) else {
             panic!("the route has one link");
         };
-        assert_eq!(network.take(header), number);
+        assert_eq!(network.take(header).content, number);
     }
     let broken = Conservation::Link {
         link: 0,

@@ -5,7 +5,7 @@ use pathweave_control::Feedback;
 use pathweave_network::{
     Agent, AgentStatistics, Arrival, Backlog, DeparturePorts, FifoPorts, Header, Limit, LinkEvent,
     LinkEvents, LinkSetup, LinkStatistics, Marking, MarkingRule, Network, NoAgent, PacketLabel,
-    PortId, Ports, QueueConfig, QueueHistogram, QueuesCounted, RouteId, SharedBufferConfig,
+    Plain, PortId, Ports, QueueConfig, QueueHistogram, QueuesCounted, RouteId, SharedBufferConfig,
     Threshold,
 };
 use pathweave_random::{Stream, hash};
@@ -163,7 +163,7 @@ impl Schedule {
 }
 
 struct Driver<P: Ports> {
-    network: Network<u32, P>,
+    network: Network<Plain<u32>, P>,
     schedule: Schedule,
     counted: QueuesCounted,
     routes: Vec<RouteId>,
@@ -281,7 +281,7 @@ impl<P: Ports> Driver<P> {
             }
             Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
-        let number = header.map(|header| self.network.take(header));
+        let number = header.map(|header| self.network.take(header).content);
         let marked = header.is_some_and(|header| header.congestion_experienced());
         self.seen.push((
             now,
@@ -308,12 +308,14 @@ impl<P: Ports> Driver<P> {
                 if protected {
                     header = header.protected();
                 }
-                let route = self.routes[route];
+                let start = self.network.start(self.routes[route]);
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
-                let taken = self
+                let packet = (Plain::new(number), &());
+                let dropped = self
                     .network
-                    .send(now, route, header, label, number, schedule);
+                    .send(now, start, (header, label), packet, schedule);
+                let taken = dropped.is_none();
                 self.seen.push((now, Seen::Sent { number, taken }));
             }
             Step::SetRate(link, rate) => {
@@ -321,7 +323,7 @@ impl<P: Ports> Driver<P> {
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
-                let lost = |number| seen.push((now, Seen::Lost(number)));
+                let lost = |packet: Plain<u32>| seen.push((now, Seen::Lost(packet.content)));
                 self.network.fail(link, now, &mut self.schedule, lost);
             }
             Step::Restore(link) => self.network.restore(link, now),

@@ -4,11 +4,11 @@
 //! is lost or arrives twice, the timer expires. The receiver is held against a set of numbers, the
 //! scoreboard against its own segments; in the end everything has to get through.
 
-use crate::receiving::{Acknowledgement, Arrival, Receiver};
-use crate::segment::{Kind, SackBlock, Segment};
+use crate::receiving::{Acknowledgement, Arrival, AtOnce, Receiver, Taken};
+use crate::segment::{Flags, Kind, NO_BLOCKS, SackBlock, SackBlocks, Segment};
 use crate::sending::{RecoveryState, Sender};
 use crate::{AckPolicy, Config, Recovery};
-use pathweave_control::{Feedback, SubflowId};
+use pathweave_control::SubflowId;
 use pathweave_units::Time;
 use std::collections::BTreeSet;
 
@@ -33,13 +33,21 @@ pub fn subflow(input: &[u8]) {
     ends.get_everything_through();
 }
 
+/// An acknowledgement under way, with its blocks and how many of them are in use.
+#[derive(Clone, Copy)]
+struct Answer {
+    says: Acknowledgement,
+    blocks: SackBlocks,
+    count: u8,
+}
+
 struct Ends {
     config: Config,
     sender: Sender,
     receiver: Receiver,
     /// Data packets under way: number, and whether marked.
     data: Vec<(u32, bool)>,
-    acknowledgements: Vec<Acknowledgement>,
+    acknowledgements: Vec<Answer>,
     /// What has arrived.
     arrived: BTreeSet<u32>,
     marked: u64,
@@ -106,8 +114,7 @@ impl Ends {
             }
             6 => self.expire(),
             7 => {
-                let acknowledgement = self.receiver.acknowledge(ECHO_LIMIT, &self.config);
-                self.answer(acknowledgement);
+                self.answer();
             }
             _ => {}
         }
@@ -127,28 +134,47 @@ impl Ends {
             number,
             sent: Time::ZERO,
             congestion_experienced: marked,
-            feedback: Feedback::None,
+            has_feedback: false,
             last: number + 1 == MOST_SEGMENTS,
         };
-        let reaction = self.receiver.on_data(arrival, ECHO_LIMIT, &self.config);
-        assert_eq!(reaction.new, self.arrived.insert(number), "packet {number}");
-        assert!(
-            reaction.now.is_some() != reaction.delayed,
-            "an arrival is answered now or later"
-        );
-        let answers = reaction.before.into_iter().chain(reaction.now);
-        answers.for_each(|acknowledgement| self.answer(acknowledgement));
+        let mark_changed = self.receiver.changes_mark(marked);
+        if mark_changed && self.receiver.owes_acknowledgement() {
+            self.answer();
+        }
+        let at_once = AtOnce::new(&self.config);
+        let Taken { new, at_once } = self.receiver.take(arrival, mark_changed, at_once);
+        assert_eq!(new, self.arrived.insert(number), "packet {number}");
+        if at_once {
+            self.answer();
+        }
+    }
+
+    /// Has the receiver acknowledge what has arrived.
+    fn acknowledge_arrived(&mut self) -> Answer {
+        let (blocks, count) = if self.config.recovery == Recovery::Sack {
+            self.receiver.sack_blocks()
+        } else {
+            (*NO_BLOCKS, 0)
+        };
+        let says = self.receiver.acknowledge(ECHO_LIMIT);
+        Answer {
+            says,
+            blocks,
+            count,
+        }
     }
 
     /// What an acknowledgement says is what has arrived.
-    fn answer(&mut self, acknowledgement: Acknowledgement) {
+    fn answer(&mut self) {
+        let answer = self.acknowledge_arrived();
+        let acknowledgement = answer.says;
         self.echoed += u64::from(acknowledgement.ce_echo);
         assert!(self.echoed <= self.marked, "marks that nobody set");
         assert!(acknowledgement.ce_echo <= ECHO_LIMIT);
         // The one that comes before a change of the mark does not cover the packet that brought it.
         let next = acknowledgement.next;
         assert!((0..next).all(|number| self.arrived.contains(&number)));
-        let blocks = &acknowledgement.sack[..usize::from(acknowledgement.sack_count)];
+        let blocks = &answer.blocks[..usize::from(answer.count)];
         for SackBlock { start, end } in blocks {
             assert!(
                 next < *start && start < end,
@@ -157,19 +183,24 @@ impl Ends {
             let all = (*start..*end).all(|number| self.arrived.contains(&number));
             assert!(all, "a block {start} to {end} with gaps");
         }
-        self.acknowledgements.push(acknowledgement);
+        self.acknowledgements.push(answer);
     }
 
-    fn acknowledge(&mut self, acknowledgement: &Acknowledgement) {
+    fn acknowledge(&mut self, answer: &Answer) {
+        let acknowledgement = &answer.says;
         let ack = Segment {
             kind: Kind::Ack,
             number: acknowledgement.next,
-            sack_count: acknowledgement.sack_count,
-            sack: acknowledgement.sack,
+            flags: Flags::new(true, answer.count),
             ..Segment::default()
         };
         let (una, outstanding) = (self.sender.board.una(), self.sender.board.outstanding());
-        let progress = self.sender.on_ack(&ack, &self.config);
+        let progress = if self.sender.expects(&ack) {
+            self.sender.take_expected(&ack)
+        } else {
+            let blocks = ack.sack_blocks(&answer.blocks);
+            self.sender.take_unusual(&ack, blocks, &self.config)
+        };
         assert!(self.sender.board.una() == una.max(acknowledgement.next));
         assert_eq!(progress.advanced, acknowledgement.next > una);
         assert!(
@@ -224,7 +255,7 @@ impl Ends {
             if self.sender.board.outstanding() == 0 {
                 return;
             }
-            let acknowledgement = self.receiver.acknowledge(ECHO_LIMIT, &self.config);
+            let acknowledgement = self.acknowledge_arrived();
             self.acknowledge(&acknowledgement);
             self.expire();
         }

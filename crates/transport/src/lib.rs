@@ -32,5 +32,5 @@ pub use output::{
 pub use packets::{PacketKey, PacketMix};
 pub use receiving::{Receiving, ReceivingView, Reception};
 pub use rtt_histogram::RttHistogram;
-pub use segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
 pub use sending::{Opening, Scatter, Sending, SendingView, Stopped};

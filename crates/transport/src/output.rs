@@ -1,6 +1,6 @@
 //! What an endpoint asks of the network and the clock, and by which names.
 
-use crate::segment::Segment;
+use crate::segment::{SackBlocks, Segment};
 use pathweave_control::Feedback;
 use pathweave_units::Time;
 
@@ -92,8 +92,13 @@ impl Timer {
 
 /// What an endpoint wants done.
 pub trait Output {
-    /// Sends a packet from this end of a subflow now.
-    fn send(&mut self, from: End, shape: PacketShape, segment: Segment);
+    /// The same output for as long as a call takes.
+    type Lent<'a>: Output
+    where
+        Self: 'a;
+
+    /// Sends a packet from this end of a subflow now. The blocks go with it if the segment says that it has some.
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks);
     /// Wakes the half whose timer this is. Timers are not taken back: one that is no longer wanted
     /// does nothing when it fires.
     fn wake(&mut self, timer: Timer, at: Time);
@@ -103,4 +108,33 @@ pub trait Output {
     fn failed(&mut self, connection: SendingId);
     /// Everything that a connection had to send has been acknowledged: its sending half does nothing more.
     fn closed(&mut self, connection: SendingId);
+    /// For a function that is called seldom by one that is called for every packet: the caller's own can then stay in
+    /// registers, because no pointer to it is handed on.
+    fn lend(&mut self) -> Self::Lent<'_>;
+}
+
+impl<O: Output> Output for &mut O {
+    type Lent<'a>
+        = O::Lent<'a>
+    where
+        Self: 'a;
+
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
+        (**self).send(from, shape, segment, blocks);
+    }
+    fn wake(&mut self, timer: Timer, at: Time) {
+        (**self).wake(timer, at);
+    }
+    fn finished(&mut self, connection: ReceivingId) {
+        (**self).finished(connection);
+    }
+    fn failed(&mut self, connection: SendingId) {
+        (**self).failed(connection);
+    }
+    fn closed(&mut self, connection: SendingId) {
+        (**self).closed(connection);
+    }
+    fn lend(&mut self) -> Self::Lent<'_> {
+        (**self).lend()
+    }
 }

@@ -10,9 +10,11 @@ use pathweave_units::Time;
 pub struct RttHistogram {
     /// Counts of the bins from `first` on, whole octaves.
     counts: Vec<u32>,
-    first: u32,
     samples: u64,
-    sum: u128,
+    /// The sum of all samples in picoseconds, and how often it has exceeded 64 bits.
+    sum: u64,
+    carries: u32,
+    first: u32,
 }
 
 /// Everything below 2^16 ps (66 ns) shares the first bin.
@@ -20,27 +22,43 @@ const SMALLEST: u32 = 16;
 /// Everything above 2^45 ps (35 s) shares the last one.
 const LARGEST: u32 = 45;
 const STEPS: u32 = 16;
+/// The first bin's exponent and step in a floating-point number.
+const FIRST: u32 = (f64::MAX_EXP as u32 - 1 + SMALLEST) * STEPS;
+
+/// The bin of a sample.
+fn bin_of(rtt: Time) -> u32 {
+    let picos = rtt.as_picos().clamp(1 << SMALLEST, (1 << LARGEST) - 1);
+    let octave = picos.ilog2();
+    let step = (picos >> (octave - STEPS.ilog2())) as u32 & (STEPS - 1);
+    (octave - SMALLEST) * STEPS + step
+}
 
 impl RttHistogram {
     /// Counts a sample.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, rtt: Time) {
-        let picos = rtt.as_picos().clamp(1 << SMALLEST, (1 << LARGEST) - 1);
-        let octave = picos.ilog2();
-        let step = (picos >> (octave - 4)) as u32 & (STEPS - 1);
-        let bin = (octave - SMALLEST) * STEPS + step;
+        // A sample of fewer than 2^53 ps is a floating-point number: its exponent is the octave, and the first bits of
+        // its fraction are the step. What is not one lies beyond the last bin, rounded or not.
+        let bits = (rtt.as_picos() as i64 as f64).to_bits();
+        let bin = ((bits >> (f64::MANTISSA_DIGITS - 1 - STEPS.ilog2())) as u32).wrapping_sub(FIRST);
         match self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
             Some(count) => *count += 1,
-            None => self.add_beyond(bin, 1),
+            None => self.add_beyond(bin_of(rtt), 1),
         }
         self.samples += 1;
-        self.sum += u128::from(rtt.as_picos());
+        let (sum, carry) = self.sum.overflowing_add(rtt.as_picos());
+        self.sum = sum;
+        self.carries += u32::from(carry);
     }
 
-    /// Counts samples in a bin of an octave that has had none.
+    /// Counts samples in a bin, of an octave that has had none before or not.
     #[cold]
     #[inline(never)]
     fn add_beyond(&mut self, bin: u32, samples: u32) {
+        if let Some(count) = self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
+            *count += samples;
+            return;
+        }
         let octave = bin / STEPS * STEPS;
         if self.counts.is_empty() {
             self.first = octave;
@@ -58,21 +76,21 @@ impl RttHistogram {
     /// Takes in everything that another one counted.
     pub fn merge(&mut self, other: &RttHistogram) {
         for (bin, &more) in (other.first..).zip(&other.counts) {
-            match self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
-                Some(count) => *count += more,
-                None if more > 0 => self.add_beyond(bin, more),
-                None => {}
+            if more > 0 {
+                self.add_beyond(bin, more);
             }
         }
         self.samples += other.samples;
-        self.sum += other.sum;
+        let (sum, carry) = self.sum.overflowing_add(other.sum);
+        self.sum = sum;
+        self.carries += other.carries + u32::from(carry);
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.counts.clear();
         self.samples = 0;
-        self.sum = 0;
+        (self.sum, self.carries) = (0, 0);
     }
 
     /// Number of samples.
@@ -82,7 +100,8 @@ impl RttHistogram {
 
     /// The mean, exactly; `None` without samples.
     pub fn mean(&self) -> Option<Time> {
-        (self.samples > 0).then(|| Time::from_picos((self.sum / u128::from(self.samples)) as u64))
+        let sum = u128::from(self.carries) << u64::BITS | u128::from(self.sum);
+        (self.samples > 0).then(|| Time::from_picos((sum / u128::from(self.samples)) as u64))
     }
 
     /// The middle of the bin below which `share` of the samples lie; `None` without samples.
@@ -150,6 +169,31 @@ mod tests {
             assert_eq!(back.percentile(share), expected, "{share}");
         }
         assert_eq!(back.samples(), 6);
+    }
+
+    #[test]
+    fn both_ways_to_find_a_bin_agree() {
+        // What surrounds each bound between bins of the octaves that a f64 holds exactly, and far beyond.
+        let bounds = (0..64 * 16).map(|bin| (16 + bin % 16) << (bin / 16) >> 4);
+        let picos = bounds.flat_map(|bound: u128| [bound.saturating_sub(1), bound, bound + 1]);
+        let mut histogram = RttHistogram::default();
+        histogram.add(Time::from_picos(1 << SMALLEST));
+        histogram.add(Time::from_picos(1 << (LARGEST - 1)));
+        for picos in picos.filter_map(|picos| u64::try_from(picos).ok()) {
+            let rtt = Time::from_picos(picos);
+            let mut other = histogram.clone();
+            histogram.add(rtt);
+            other.add_beyond(bin_of(rtt), 1);
+            assert_eq!(histogram.counts, other.counts, "{picos}");
+        }
+        // The mean is exact beyond 64 bits, too.
+        let mut long = RttHistogram::default();
+        let rtts = [u64::MAX, u64::MAX, u64::MAX - 6].map(Time::from_picos);
+        rtts.iter().for_each(|&rtt| long.add(rtt));
+        assert_eq!(long.mean(), Some(Time::from_picos(u64::MAX - 2)));
+        let mut both = long.clone();
+        both.merge(&long);
+        assert_eq!(both.mean(), long.mean());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use pathweave_units::Time;
 
 /// The kind of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Kind {
     /// Asks for a subflow to be opened.
     #[default]
@@ -33,41 +34,124 @@ pub(crate) const UNLIMITED: u32 = u32::MAX;
 /// Most blocks that one acknowledgement carries: what fits beside a timestamp (RFC 2018).
 pub const SACK_BLOCKS: usize = 3;
 
-/// The transport's part of a packet. Segments of a subflow are numbered from zero, and a
-/// connection's data likewise, one number a packet.
+/// Room for the blocks of an acknowledgement. [`Segment::sack_blocks`] says how many of them are in use.
+pub type SackBlocks = [SackBlock; SACK_BLOCKS];
+
+/// The blocks of a segment that has none.
+pub const NO_BLOCKS: &SackBlocks = &[SackBlock { start: 0, end: 0 }; SACK_BLOCKS];
+
+/// The transport's part of a packet, but for the blocks of a selective acknowledgement, which few packets have:
+/// whoever carries it carries those beside it if [`Segment::has_sack_blocks`]. Segments of a subflow are numbered
+/// from zero, and a connection's data likewise, one number a packet.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Segment {
     /// The place of the half that it goes to: a receiving one for data and SYNs, a sending one for
     /// acknowledgements and SYN-ACKs.
     pub(crate) to: u32,
-    /// What it is.
-    pub kind: Kind,
-    /// Data: the connection's last. Acknowledgement: whether `sent` may serve as an RTT sample.
-    pub(crate) flag: bool,
-    /// Acknowledgement: how many marks it echoes.
-    pub(crate) ce_echo: u8,
-    /// Acknowledgement: how many of `sack` are in use.
-    pub(crate) sack_count: u8,
     /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
     pub(crate) number: u32,
     /// Data: its number on the connection. Acknowledgement: the lowest not yet delivered in order.
     pub(crate) data_number: u32,
+    /// What it is.
+    pub kind: Kind,
+    pub(crate) flags: Flags,
+    /// Acknowledgement: how many marks it echoes.
+    pub(crate) ce_echo: u8,
+    /// For whoever carries it: where the half is that it goes to. The transport leaves it at zero.
+    pub region: u8,
     /// When the data packet, or the SYN, was sent; an acknowledgement returns it, of the last packet that
     /// it covers.
     pub(crate) sent: Time,
     /// Acknowledgement: when the first packet that it covers was sent.
     pub(crate) first_sent: Time,
-    pub(crate) sack: [SackBlock; SACK_BLOCKS],
+}
+
+const _: () = assert!(size_of::<Segment>() == 32, "two segments fill a cache line");
+
+/// A bit, and the number of blocks in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// `marked` is of data that it is the connection's last, and of an acknowledgement that `sent` may serve as
+    /// an RTT sample.
+    #[inline(always)]
+    pub fn new(marked: bool, sack_count: u8) -> Flags {
+        Flags(u8::from(marked) | sack_count << 1)
+    }
 }
 
 impl Segment {
+    /// A data segment that is sent now.
+    #[inline(always)]
+    pub(crate) fn data(
+        to: u32,
+        (number, data_number): (u32, u32),
+        is_last: bool,
+        now: Time,
+    ) -> Segment {
+        Segment {
+            to,
+            number,
+            data_number,
+            kind: Kind::Data,
+            flags: Flags::new(is_last, 0),
+            ce_echo: 0,
+            region: 0,
+            sent: now,
+            first_sent: now,
+        }
+    }
+
+    /// A SYN that was sent at this time, or the SYN-ACK that returns its time.
+    pub(crate) fn of_handshake(to: u32, kind: Kind, sent: Time) -> Segment {
+        Segment {
+            to,
+            kind,
+            sent,
+            first_sent: sent,
+            ..Segment::default()
+        }
+    }
+
+    /// Another one like it: for a function that is called seldom, so that the first can stay in registers.
+    #[inline(always)]
+    pub fn copy(&self) -> Segment {
+        *self
+    }
+
+    /// For whoever carried it: keeps a number in its place, and loses where it goes.
+    #[inline(always)]
+    pub fn set_vacant(&mut self, number: u32) {
+        self.to = number;
+    }
+
+    /// The number that is kept in its place.
+    #[inline(always)]
+    pub fn vacant(&self) -> u32 {
+        self.to
+    }
+
     /// Where it goes.
-    #[inline]
+    #[inline(always)]
     pub fn destination(&self) -> End {
         match self.kind {
             Kind::Data | Kind::Syn => End::Receiving(ReceivingSubflow(self.to)),
             Kind::Ack | Kind::SynAck => End::Sending(SendingSubflow(self.to)),
         }
+    }
+
+    /// Data: whether it is the connection's last.
+    #[inline(always)]
+    pub(crate) fn is_last(&self) -> bool {
+        self.flags.0 & 1 != 0
+    }
+
+    /// Acknowledgement: whether `sent` may serve as an RTT sample.
+    #[inline(always)]
+    pub(crate) fn gives_rtt_sample(&self) -> bool {
+        self.flags.0 & 1 != 0
     }
 
     /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
@@ -80,8 +164,14 @@ impl Segment {
         self.ce_echo
     }
 
-    /// Acknowledgement: the blocks that it reports, the latest first.
-    pub fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sack[..usize::from(self.sack_count)]
+    /// Whether blocks go with it.
+    #[inline(always)]
+    pub fn has_sack_blocks(&self) -> bool {
+        self.flags.0 > 1
+    }
+
+    /// Acknowledgement: the blocks in use of those that go with it, the latest first.
+    pub fn sack_blocks<'a>(&self, blocks: &'a SackBlocks) -> &'a [SackBlock] {
+        &blocks[..usize::from(self.flags.0 >> 1)]
     }
 }

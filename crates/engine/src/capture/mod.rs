@@ -7,10 +7,11 @@ mod frame;
 mod pcapng;
 mod sequence;
 
+use crate::region::SentPacket;
 use etherparse::{IpEcn, TcpHeader, TcpOptionElement};
 use frame::{Content, End};
 use pathweave_network::Header;
-use pathweave_transport::{Config, Kind, PacketShape, Recovery, Segment};
+use pathweave_transport::{Config, Kind, Recovery, SackBlock, Segment};
 use pathweave_units::Time;
 use sequence::Sequence;
 use std::sync::Arc;
@@ -83,27 +84,27 @@ impl Recording {
     }
 
     /// The source hands a packet to its port.
-    pub fn sent(&mut self, at: Time, subflow: u32, segment: &Segment, shape: PacketShape) {
+    pub fn sent(&mut self, at: Time, subflow: u32, packet: SentPacket) {
         let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
         let (mut options, mut payload) = (Vec::new(), 0);
-        if segment.kind == Kind::Syn {
+        if packet.is_syn {
             tcp.syn = true;
             (tcp.ece, tcp.cwr) = (self.ecn, self.ecn); // RFC 3168, section 6.1.1
             options = self.opening_options();
         } else {
-            payload = shape.size - self.config.overhead() - self.header_bytes;
+            payload = packet.size - self.config.overhead() - self.header_bytes;
             let sequence = &mut self.subflows[subflow as usize];
-            sequence.note(segment.number(), payload);
-            tcp.sequence_number = sequence.of(segment.number());
+            sequence.note(packet.number, payload);
+            tcp.sequence_number = sequence.of(packet.number);
             tcp.ack = true;
             tcp.acknowledgment_number = 1;
         }
         let content = Content {
             tcp,
             options,
-            ecn: ecn(shape.ecn_capable, false),
+            ecn: ecn(packet.ecn_capable, false),
             payload,
-            size: shape.size,
+            size: packet.size,
         };
         let (source, destination) = self.ends(subflow);
         let (headers, length) = frame::frame(source, destination, content);
@@ -111,8 +112,14 @@ impl Recording {
         self.file.add(at, headers, length, None);
     }
 
-    /// An acknowledgement or a SYN-ACK reaches the source.
-    pub fn arrived(&mut self, at: Time, subflow: u32, segment: &Segment, header: &Header) {
+    /// An acknowledgement with these blocks, or a SYN-ACK, reaches the source.
+    pub fn arrived(
+        &mut self,
+        at: Time,
+        subflow: u32,
+        (segment, blocks): (&Segment, &[SackBlock]),
+        header: &Header,
+    ) {
         let sequence = &self.subflows[subflow as usize];
         let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
         tcp.ack = true;
@@ -130,8 +137,7 @@ impl Recording {
             comment = tcp
                 .ece
                 .then(|| format!("marks echoed: {}", segment.ce_echo()));
-            let mut blocks = segment
-                .sack_blocks()
+            let mut blocks = blocks
                 .iter()
                 .map(|block| (sequence.of(block.start), sequence.of(block.end)));
             if let Some(first) = blocks.next() {

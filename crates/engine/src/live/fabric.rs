@@ -14,7 +14,9 @@ use crate::straddling::Straddling;
 use crate::table::Table;
 use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
-use pathweave_network::{Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, RouteId};
+use pathweave_network::{
+    Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Plain, RouteId,
+};
 use pathweave_scenario::{Change, Plan};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
@@ -68,9 +70,9 @@ struct Routes {
 /// A plan's links with packets on them; `S` is what the owner wants to know of a packet.
 ///
 /// Times that it is told never go back.
-pub struct Fabric<'p, S> {
+pub struct Fabric<'p, S: Copy + Default> {
     plan: &'p Plan,
-    network: Network<S, FifoPorts>,
+    network: Network<Plain<S>, FifoPorts>,
     scheduler: Scheduler,
     /// By flow and subflow.
     routes: Vec<Vec<Option<Routes>>>,
@@ -194,11 +196,12 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Heading::Back => routes.back,
         };
         let header = Header::new(size, ecn_capable);
-        let network = &mut self.network;
-        if network.send(now, route, header, (), packet, &mut self.scheduler) {
-            Taken::Yes
-        } else {
-            Taken::Dropped
+        let packet = (Plain::new(packet), &());
+        let events = &mut self.scheduler;
+        let start = self.network.start(route);
+        match self.network.send(now, start, (header, ()), packet, events) {
+            None => Taken::Yes,
+            Some(_) => Taken::Dropped,
         }
     }
 
@@ -221,9 +224,9 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                         self.packet_hops += 1;
                         match self.network.arrive(port, at, &mut self.scheduler) {
                             Arrival::Forwarded | Arrival::Consumed => {}
-                            Arrival::Dropped(header) => lost(self.network.take(header)),
+                            Arrival::Dropped(header) => lost(self.network.take(header).content),
                             Arrival::AtHost(header, _) => {
-                                let packet = self.network.take(header);
+                                let packet = self.network.take(header).content;
                                 let marked = header.congestion_experienced();
                                 if let Some(first) = arrived(at, packet, marked) {
                                     let link = self.network.places().link_of(port);
@@ -402,7 +405,13 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             .collect()
     }
 
-    fn change(&mut self, LinkId(link): LinkId, change: &Change, now: Time, lost: impl FnMut(S)) {
+    fn change(
+        &mut self,
+        LinkId(link): LinkId,
+        change: &Change,
+        now: Time,
+        mut lost: impl FnMut(S),
+    ) {
         let capacity = &mut self.capacities[link as usize];
         match change {
             Change::Rate(rate) => {
@@ -414,6 +423,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Change::Loss(probability) => self.network.set_loss(link, *probability),
             Change::Down => {
                 capacity.change(now, Rate::ZERO);
+                let lost = |packet: Plain<S>| lost(packet.content);
                 self.network.fail(link, now, &mut self.scheduler, lost);
             }
             Change::Up => {

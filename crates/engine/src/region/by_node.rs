@@ -225,7 +225,7 @@ impl<P: Ports> Region<P> {
             ports,
             &self.network,
             (&self.sending, &self.receiving),
-            &self.departures,
+            &self.outgoing.departures,
         );
     }
 
@@ -238,7 +238,7 @@ impl<P: Ports> Region<P> {
             let Alarm::Transport(of) = timer.alarm else {
                 unreachable!("feedback of switches is not handled node by node")
             };
-            let host = self.departures.host(of.end());
+            let host = self.outgoing.departures.host(of.end());
             timers.push((inputs.of_node(host).start, timer));
         }
         timers.sort_unstable_by_key(|&(input, timer)| {

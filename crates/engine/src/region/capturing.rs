@@ -1,22 +1,16 @@
 //! Captures of flows whose sources are here.
 
-use super::Region;
+use super::{Region, SentPacket};
 use pathweave_network::{Header, Ports};
-use pathweave_transport::{End, PacketShape, Segment, SendingSubflow};
+use pathweave_transport::{End, Segment, SendingSubflow};
 use pathweave_units::Time;
 
 impl<P: Ports> Region<P> {
     /// The source of a captured flow has handed a packet to its port.
-    pub(super) fn capture_sent(
-        &mut self,
-        subflow: SendingSubflow,
-        segment: &Segment,
-        shape: PacketShape,
-        now: Time,
-    ) {
+    pub(super) fn capture_sent(&mut self, subflow: SendingSubflow, packet: SentPacket, now: Time) {
         let (flow, subflow) = self.sending.owner(subflow);
         if let Some(recording) = self.recorder.captures.get_mut(&flow) {
-            recording.sent(now, subflow, segment, shape);
+            recording.sent(now, subflow, packet);
         }
     }
 
@@ -26,8 +20,13 @@ impl<P: Ports> Region<P> {
             return;
         };
         let (flow, subflow) = self.sending.owner(source);
+        let blocks = if segment.has_sack_blocks() {
+            segment.sack_blocks(self.network.options(*header))
+        } else {
+            &[]
+        };
         if let Some(recording) = self.recorder.captures.get_mut(&flow) {
-            recording.arrived(now, subflow, segment, header);
+            recording.arrived(now, subflow, (segment, blocks), header);
         }
     }
 }

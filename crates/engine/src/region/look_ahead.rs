@@ -8,7 +8,7 @@
 
 use super::Carried;
 use super::outlet::Departures;
-use pathweave_network::{Header, Network, PortId, Ports, RouteId};
+use pathweave_network::{Header, Network, PortId, Ports};
 use pathweave_transport::{Receiving, Segment, Sending};
 
 /// Room for what will soon be needed.
@@ -17,7 +17,6 @@ pub(super) struct LookAhead {
     ports: Vec<PortId>,
     headers: Vec<Header>,
     segments: Vec<Segment>,
-    routes: Vec<RouteId>,
 }
 
 impl LookAhead {
@@ -35,21 +34,10 @@ impl LookAhead {
         self.headers.clear();
         network.look_ahead(&self.ports, &mut self.headers);
         self.segments.clear();
-        self.segments.extend(
-            self.headers
-                .iter()
-                .map(|&header| network.look_at(header).segment),
-        );
+        self.segments
+            .extend(self.headers.iter().map(|&header| network.look_at(header).0));
         // How what they send in answer leaves.
-        let departures = self.segments.iter().filter_map(|segment| {
-            let departure = departures.find(segment.destination())?;
-            Some(departure.route)
-        });
-        self.routes.clear();
-        self.routes.extend(departures);
-        for &route in &self.routes {
-            network.look_ahead_on(route);
-        }
+        departures.look_ahead(&self.segments);
         sending.look_ahead(&self.segments);
         receiving.look_ahead(&self.segments);
     }

@@ -16,8 +16,8 @@ mod spray;
 
 pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
-pub(crate) use outlet::{Carried, Departure, RegionId};
-use outlet::{Departures, Notice, Outlet};
+pub(crate) use outlet::{Carried, Departure, RegionId, SentPacket};
+use outlet::{Departures, Notice, Outgoing, Outlet};
 pub(crate) use recorder::Recorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
@@ -27,17 +27,17 @@ use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use pathweave_control::Feedback;
 use pathweave_network::{
-    Arrival, Crossing, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
+    Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
 use pathweave_scenario::Plan;
-use pathweave_transport::{Arrived, End, Receiving, Segment, Sending, TimerKind};
+use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending, TimerKind};
 use pathweave_units::Time;
 
 /// Events of a window between two looks at their number.
 const MOST_AT_ONCE: u32 = 1 << 30;
 
-/// A packet on its way to another region.
-pub(crate) type Crosser<P> = Crossing<Carried, <P as Ports>::Label>;
+/// Packets on their way to another region.
+pub(crate) type Crossers<P> = Crossings<Carried, <P as Ports>::Label>;
 
 pub(crate) struct Region<P: Ports> {
     pub id: RegionId,
@@ -45,15 +45,13 @@ pub(crate) struct Region<P: Ports> {
     pub sending: Sending,
     pub receiving: Receiving,
     pub scheduler: Scheduler,
-    pub departures: Departures,
-    pub sprays: Sprays,
+    pub outgoing: Outgoing,
     /// The routes of subflows, by the places of their sending halves.
     pub laid: Laid,
     pub recorder: Recorder,
     pub recoveries: Recoveries,
     /// What the run has to hear of.
     pub reports: Vec<Report>,
-    notices: Vec<Notice>,
     reactions: Reactions,
     /// What happens to packets is carried out up to here; what is reported may be due earlier than was said.
     limit: Time,
@@ -64,8 +62,8 @@ pub(crate) struct Region<P: Ports> {
     by_node: Option<Box<ByNode>>,
     pub packet_hops: u64,
     /// Packets that leave for other regions, by region, and those that have come from there.
-    pub leaving: Vec<Vec<Crosser<P>>>,
-    pub coming: Vec<Vec<Crosser<P>>>,
+    pub leaving: Vec<Crossers<P>>,
+    pub coming: Vec<Crossers<P>>,
 }
 
 impl<P: Ports> Region<P> {
@@ -78,7 +76,11 @@ impl<P: Ports> Region<P> {
         by_node: Option<Box<ByNode>>,
         reactions: Reactions,
     ) -> Region<P> {
-        let nothing = || std::iter::repeat_with(Vec::new).take(count).collect();
+        let nothing = || {
+            std::iter::repeat_with(Crossers::<P>::default)
+                .take(count)
+                .collect()
+        };
         Region {
             id,
             by_node,
@@ -86,13 +88,15 @@ impl<P: Ports> Region<P> {
             sending: Sending::default(),
             receiving: Receiving::default(),
             scheduler,
-            departures: Departures::default(),
-            sprays: Sprays::new(plan.seed),
+            outgoing: Outgoing {
+                departures: Departures::default(),
+                sprays: Sprays::new(plan.seed),
+                notices: Vec::new(),
+            },
             laid: Laid::default(),
             recorder: Recorder::new(&plan.record),
             recoveries: Recoveries::default(),
             reports: Vec::new(),
-            notices: Vec::new(),
             reactions,
             limit: Time::ZERO,
             feedback_scheduled: 0,
@@ -167,7 +171,7 @@ impl<P: Ports> Region<P> {
                 true
             }
             Arrival::AtHost(header, label) => {
-                self.on_packet(Some(port), header, label.feedback(), now);
+                self.on_packet(Some(port), header, label, now);
                 true
             }
         }
@@ -180,32 +184,50 @@ impl<P: Ports> Region<P> {
             now,
             network: &mut self.network,
             scheduler: &mut self.scheduler,
-            departures: &self.departures,
-            sprays: &mut self.sprays,
-            notices: &mut self.notices,
+            outgoing: &mut self.outgoing,
         };
         (&mut self.sending, &mut self.receiving, out)
     }
 
     /// A packet has come to its host. Apart from the loop, which would otherwise keep its own values in memory.
     #[inline(never)]
-    fn on_packet(&mut self, port: Option<PortId>, header: Header, feedback: Feedback, now: Time) {
-        let Carried { segment, .. } = self.network.take(header);
-        let arrived = Arrived {
-            size: header.size(),
-            congestion_experienced: header.congestion_experienced(),
-            feedback,
-        };
-        if self.recorder.watches_packets
-            && let Some(port) = port
-        {
-            let link = self.network.places().link_of(port);
-            self.watch(link, &segment, &header, now);
+    fn on_packet(&mut self, port: Option<PortId>, header: Header, label: P::Label, now: Time) {
+        if self.recorder.watches_packets {
+            self.watch(port, header, now);
         }
+        let Carried(segment) = self.network.look_at(header);
+        if !matches!(segment.kind, Kind::Data | Kind::Ack) {
+            self.on_handshake(header, now);
+            return;
+        }
+        let Carried(segment) = self.network.take(header);
+        let arrived = arrived(header, label.feedback());
+        if segment.kind == Kind::Data {
+            let (_, receiving, mut out) = self.halves(now);
+            receiving.on_packet(segment, arrived, now, &mut out);
+        } else {
+            let own;
+            let mut blocks = NO_BLOCKS;
+            if segment.has_sack_blocks() {
+                own = *self.network.options(header);
+                blocks = &own;
+            }
+            let (sending, _, mut out) = self.halves(now);
+            sending.on_packet(segment, blocks, arrived, now, &mut out);
+        }
+        self.on_notices(now);
+    }
+
+    /// A packet of a handshake has come to its host.
+    #[cold]
+    #[inline(never)]
+    fn on_handshake(&mut self, header: Header, now: Time) {
+        let Carried(segment) = self.network.take(header);
+        let arrived = arrived(header, Feedback::None);
         let (sending, receiving, mut out) = self.halves(now);
         match segment.destination() {
-            End::Sending(_) => sending.on_packet(&segment, arrived, now, &mut out),
-            End::Receiving(_) => receiving.on_packet(&segment, arrived, now, &mut out),
+            End::Receiving(_) => receiving.on_packet(segment, arrived, now, &mut out),
+            End::Sending(_) => sending.on_packet(segment, NO_BLOCKS, arrived, now, &mut out),
         }
         self.on_notices(now);
     }
@@ -219,8 +241,8 @@ impl<P: Ports> Region<P> {
 
     /// The network has lost a packet: the half that it was sent to has to know.
     pub fn lose(&mut self, lost: Carried) {
-        if lost.region == self.id {
-            self.on_lost(&lost.segment);
+        if lost.region() == self.id {
+            self.on_lost(&lost.0);
         } else {
             self.reports.push(Report::Lost(lost));
         }
@@ -251,7 +273,7 @@ impl<P: Ports> Region<P> {
     /// Deals with what the halves have said.
     #[inline]
     pub fn on_notices(&mut self, now: Time) {
-        if !self.notices.is_empty() {
+        if !self.outgoing.notices.is_empty() {
             self.heed_notices(now);
         }
     }
@@ -259,16 +281,14 @@ impl<P: Ports> Region<P> {
     #[cold]
     fn heed_notices(&mut self, now: Time) {
         let mut next = 0;
-        while next < self.notices.len() {
-            let notice = self.notices[next];
+        while next < self.outgoing.notices.len() {
+            let notice = self.outgoing.notices[next];
             next += 1;
             match notice {
                 Notice::Lost(packet) => self.lose(packet),
                 Notice::Arrived(end) => self.record_changes(end, now),
                 Notice::Straddling(packet) => self.report_straddler(packet, now),
-                Notice::Sent(subflow, segment, shape) => {
-                    self.capture_sent(subflow, &segment, shape, now);
-                }
+                Notice::Sent(subflow, packet) => self.capture_sent(subflow, packet, now),
                 Notice::Finished(connection) => {
                     let delivered_at = self.receiving.delivered_at(connection);
                     self.reports.push(Report::Finished {
@@ -294,7 +314,7 @@ impl<P: Ports> Region<P> {
                 }
             }
         }
-        self.notices.clear();
+        self.outgoing.notices.clear();
     }
 
     /// A switch tells its neighbours, and will do so again if anything else is still to happen as far as the run
@@ -320,10 +340,7 @@ impl<P: Ports> Region<P> {
 
     /// What has been sent to other regions before `now` is made ready. Everything before has happened.
     pub fn hand_over(&mut self, now: Time) {
-        let leaving = &mut self.leaving;
-        self.network.hand_over(now, |region, packet| {
-            leaving[region as usize].push(packet);
-        });
+        self.network.hand_over(now, &mut self.leaving);
     }
 
     /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
@@ -353,9 +370,17 @@ impl<P: Ports> Region<P> {
     /// Takes in what has come from other regions.
     pub fn take_in(&mut self) {
         for coming in &mut self.coming {
-            for packet in coming.drain(..) {
-                self.network.receive(packet, &mut self.scheduler);
-            }
+            self.network.receive(coming, &mut self.scheduler);
         }
+    }
+}
+
+/// What the network has made of a packet.
+#[inline(always)]
+fn arrived(header: Header, feedback: Feedback) -> Arrived {
+    Arrived {
+        size: header.size(),
+        congestion_experienced: header.congestion_experienced(),
+        feedback,
     }
 }

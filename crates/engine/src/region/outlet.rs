@@ -1,11 +1,12 @@
 //! Carries out what the endpoints want: packets into the network, timers into the schedule.
 
+use super::Region;
 use super::spray::Sprays;
 use crate::scheduler::{Alarm, Scheduler};
-use pathweave_network::{Header, Network, PacketLabel, Ports, RouteId};
+use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
-    End, Output, PacketShape, ReceivingId, ReceivingSubflow, Segment, SendingId, SendingSubflow,
-    Timer,
+    End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
+    SendingSubflow, Timer,
 };
 use pathweave_units::Time;
 
@@ -13,11 +14,32 @@ use pathweave_units::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RegionId(pub u8);
 
-/// What a packet carries: the transport's part, and the region of the half that it goes to.
+/// What a packet carries: the transport's part, in which the region of the half that it goes to is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
-    pub segment: Segment,
-    pub region: RegionId,
+pub(crate) struct Carried(pub Segment);
+
+impl PacketContent for Carried {
+    type Options = SackBlocks;
+
+    #[inline(always)]
+    fn has_options(&self) -> bool {
+        self.0.has_sack_blocks()
+    }
+    #[inline(always)]
+    fn set_vacant(&mut self, number: u32) {
+        self.0.set_vacant(number);
+    }
+    #[inline(always)]
+    fn vacant(&self) -> u32 {
+        self.0.vacant()
+    }
+}
+
+impl Carried {
+    /// The region of the half that it goes to.
+    pub fn region(&self) -> RegionId {
+        RegionId(self.0.region)
+    }
 }
 
 /// How packets leave one end of a subflow.
@@ -36,30 +58,72 @@ pub(crate) struct Departure {
     pub captured: bool,
 }
 
+/// What has to be known to send a packet from an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Knows {
+    /// Nothing is known of the end.
+    Nothing,
+    /// Where its packets set out is enough.
+    Start,
+    /// It is sprayed or captured, or its route's start may change.
+    More,
+}
+
+/// How packets leave an end, if it is known.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Entry {
+    start: RouteStart,
+    /// The region of the other end.
+    to: RegionId,
+    knows: Knows,
+    /// A number that no other subflow of the run has.
+    subflow: u32,
+}
+
 /// How packets leave all ends, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct Departures {
-    sending: Vec<Option<Departure>>,
-    receiving: Vec<Option<Departure>>,
+    sending: Ends,
+    receiving: Ends,
+}
+
+/// Ends of one kind, by their places.
+#[derive(Debug, Default)]
+struct Ends {
+    entries: Vec<Entry>,
+    departures: Vec<Option<Departure>>,
 }
 
 impl Departures {
-    #[inline]
+    #[inline(always)]
+    fn entry(&self, end: End) -> &Entry {
+        match end {
+            End::Sending(SendingSubflow(place)) => &self.sending.entries[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => &self.receiving.entries[place as usize],
+        }
+    }
+
     fn of(&self, end: End) -> Departure {
         let departure = match end {
-            End::Sending(SendingSubflow(place)) => self.sending[place as usize],
-            End::Receiving(ReceivingSubflow(place)) => self.receiving[place as usize],
+            End::Sending(SendingSubflow(place)) => self.sending.departures[place as usize],
+            End::Receiving(ReceivingSubflow(place)) => self.receiving.departures[place as usize],
         };
         departure.expect("a subflow has routes before it sends")
     }
 
-    /// How packets leave an end, if it is known.
-    pub fn find(&self, end: End) -> Option<Departure> {
-        let departure = match end {
-            End::Sending(SendingSubflow(place)) => self.sending.get(place as usize),
-            End::Receiving(ReceivingSubflow(place)) => self.receiving.get(place as usize),
-        };
-        *departure?
+    /// What these packets' receivers send in answer soon leaves: what has to be known is fetched from memory.
+    pub fn look_ahead(&self, segments: &[Segment]) {
+        for segment in segments {
+            let entry = match segment.destination() {
+                End::Sending(SendingSubflow(place)) => self.sending.entries.get(place as usize),
+                End::Receiving(ReceivingSubflow(place)) => {
+                    self.receiving.entries.get(place as usize)
+                }
+            };
+            std::hint::black_box(entry.map(|entry| entry.knows));
+        }
     }
 
     /// The node of the host that has an end.
@@ -67,22 +131,44 @@ impl Departures {
         self.of(end).host
     }
 
-    /// From now on the packets of this end leave so.
-    pub fn set(&mut self, end: End, departure: Departure) {
-        let (all, place) = match end {
+    /// The packets of this end leave so, and set out there now: always, if the start is fixed.
+    fn set(&mut self, end: End, departure: Departure, (start, is_fixed): (RouteStart, bool)) {
+        let (ends, place) = match end {
             End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
             End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
         };
-        if all.len() <= place {
-            all.resize(place + 1, None);
+        let is_all = is_fixed && !departure.sprayed && !departure.captured;
+        let entry = Entry {
+            start,
+            to: departure.to,
+            knows: if is_all { Knows::Start } else { Knows::More },
+            subflow: departure.subflow,
+        };
+        if ends.entries.len() <= place {
+            let unknown = Entry {
+                knows: Knows::Nothing,
+                ..entry
+            };
+            ends.entries.resize(place + 1, unknown);
+            ends.departures.resize(place + 1, None);
         }
-        all[place] = Some(departure);
+        ends.entries[place] = entry;
+        ends.departures[place] = Some(departure);
+    }
+}
+
+impl<P: Ports> Region<P> {
+    /// From now on the packets of this end leave so.
+    pub fn set_departure(&mut self, end: End, departure: Departure) {
+        let route = departure.route;
+        let start = (self.network.start(route), self.network.is_fixed(route));
+        self.outgoing.departures.set(end, departure, start);
     }
 
     /// The same subflow's packets take another route from now on.
-    pub fn change(&mut self, end: End, route: RouteId, sprayed: bool) {
-        let departure = self.of(end);
-        self.set(
+    pub fn change_departure(&mut self, end: End, route: RouteId, sprayed: bool) {
+        let departure = self.outgoing.departures.of(end);
+        self.set_departure(
             end,
             Departure {
                 route,
@@ -103,11 +189,21 @@ pub(crate) enum Notice {
     /// A data packet has arrived that may have begun to arrive before an interval ended.
     Straddling(Straddling),
     /// The source of a captured flow sent a packet.
-    Sent(SendingSubflow, Segment, PacketShape),
+    Sent(SendingSubflow, SentPacket),
     Finished(ReceivingId),
     /// A subflow has failed, or timed out again since.
     Failed,
     Closed(SendingId),
+}
+
+/// What a capture has to know of a packet that its source sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentPacket {
+    pub number: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    pub is_syn: bool,
+    pub ecn_capable: bool,
 }
 
 /// A data packet that may have begun to arrive before an interval ended, and what had arrived before it.
@@ -122,53 +218,97 @@ pub(crate) struct Straddling {
     pub first_bytes: u64,
 }
 
+/// What an outlet has besides the network and the schedule.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub departures: Departures,
+    pub sprays: Sprays,
+    pub notices: Vec<Notice>,
+}
+
 /// Where the endpoints' packets and wishes go.
 pub(crate) struct Outlet<'a, P: Ports> {
     pub now: Time,
     pub network: &'a mut Network<Carried, P>,
     pub scheduler: &'a mut Scheduler,
-    pub departures: &'a Departures,
-    pub sprays: &'a mut Sprays,
-    pub notices: &'a mut Vec<Notice>,
+    pub outgoing: &'a mut Outgoing,
 }
 
-impl<P: Ports> Outlet<'_, P> {
+impl Outgoing {
+    /// The route of a packet from an end of which more has to be known than its route.
     #[cold]
     #[inline(never)]
-    fn note_sent(&mut self, from: End, shape: PacketShape, segment: &Segment) {
-        if let End::Sending(subflow) = from {
-            self.notices.push(Notice::Sent(subflow, *segment, shape));
+    fn route_specially(&mut self, from: End, packet: SentPacket) -> RouteId {
+        let departure = self.departures.of(from);
+        if departure.captured
+            && let End::Sending(subflow) = from
+        {
+            self.notices.push(Notice::Sent(subflow, packet));
         }
+        if departure.sprayed {
+            self.sprays.draw(from)
+        } else {
+            departure.route
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_lost(&mut self, dropped: Carried) {
+        self.notices.push(Notice::Lost(dropped));
     }
 }
 
 impl<P: Ports> Output for Outlet<'_, P> {
-    #[inline]
-    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
-        let departure = self.departures.of(from);
-        let route = if departure.sprayed {
-            self.sprays.draw(from)
-        } else {
-            departure.route
-        };
-        if departure.captured {
-            self.note_sent(from, shape, &segment);
+    type Lent<'a>
+        = Outlet<'a, P>
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn send(&mut self, from: End, shape: PacketShape, mut segment: Segment, blocks: &SackBlocks) {
+        let &Entry {
+            mut start,
+            to,
+            knows,
+            subflow,
+        } = self.outgoing.departures.entry(from);
+        if knows != Knows::Start {
+            let packet = SentPacket {
+                number: segment.number(),
+                size: shape.size,
+                is_syn: segment.kind == Kind::Syn,
+                ecn_capable: shape.ecn_capable,
+            };
+            let route = self.outgoing.route_specially(from, packet);
+            start = self.network.start(route);
         }
         let mut header = Header::new(shape.size, shape.ecn_capable);
         if shape.protected {
             header = header.protected();
         }
         let is_echo = matches!(from, End::Receiving(_));
-        let label = P::Label::new(shape.feedback, departure.subflow, is_echo);
-        let carried = Carried {
-            segment,
-            region: departure.to,
-        };
-        if !self
-            .network
-            .send(self.now, route, header, label, carried, self.scheduler)
-        {
-            self.notices.push(Notice::Lost(carried));
+        let label = P::Label::new(shape.feedback, subflow, is_echo);
+        segment.region = to.0;
+        let dropped = self.network.send(
+            self.now,
+            start,
+            (header, label),
+            (Carried(segment), blocks),
+            self.scheduler,
+        );
+        if let Some(dropped) = dropped {
+            self.outgoing.note_lost(dropped);
+        }
+    }
+
+    #[inline(always)]
+    fn lend(&mut self) -> Outlet<'_, P> {
+        Outlet {
+            now: self.now,
+            network: self.network,
+            scheduler: self.scheduler,
+            outgoing: self.outgoing,
         }
     }
 
@@ -177,14 +317,14 @@ impl<P: Ports> Output for Outlet<'_, P> {
     }
 
     fn finished(&mut self, connection: ReceivingId) {
-        self.notices.push(Notice::Finished(connection));
+        self.outgoing.notices.push(Notice::Finished(connection));
     }
 
     fn failed(&mut self, _: SendingId) {
-        self.notices.push(Notice::Failed);
+        self.outgoing.notices.push(Notice::Failed);
     }
 
     fn closed(&mut self, connection: SendingId) {
-        self.notices.push(Notice::Closed(connection));
+        self.outgoing.notices.push(Notice::Closed(connection));
     }
 }

@@ -1,35 +1,40 @@
 //! What is recorded when packets arrive at their hosts.
 
 use super::outlet::{Notice, Straddling};
-use super::{Region, Report, Straddler};
+use super::{Carried, Region, Report, Straddler};
 use crate::extent::{Course, Extent};
 use crate::series::{RttRow, WindowRow};
-use pathweave_network::{Header, Ports};
+use pathweave_network::{Header, PortId, Ports};
 use pathweave_scenario::Sampling;
-use pathweave_transport::{End, Kind, Segment, SendingSubflow};
+use pathweave_transport::{End, Kind, SendingSubflow};
 use pathweave_units::Time;
 
 impl<P: Ports> Region<P> {
-    /// A packet has arrived at its host over this link: captures it, and asks for a look at what it will change.
+    /// A packet has arrived at its host over this port's link: captures it, and asks for a look at what it will change.
     /// The look comes by a notice, so that runs in which nothing is recorded pay one branch.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, link: u32, segment: &Segment, header: &Header, now: Time) {
+    pub(super) fn watch(&mut self, port: Option<PortId>, header: Header, now: Time) {
+        let Some(port) = port else {
+            return;
+        };
+        let link = self.network.places().link_of(port);
+        let Carried(segment) = self.network.look_at(header);
         let end = segment.destination();
         if let End::Receiving(subflow) = end
             && segment.kind == Kind::Data
             && self.recorder.may_straddle(now)
         {
-            self.notices.push(Notice::Straddling(Straddling {
+            self.outgoing.notices.push(Notice::Straddling(Straddling {
                 link,
                 size: header.size(),
                 subflow,
                 first_bytes: self.receiving.subflow(subflow).first_bytes,
             }));
         }
-        self.notices.push(Notice::Arrived(end));
+        self.outgoing.notices.push(Notice::Arrived(end));
         if !self.recorder.captures.is_empty() {
-            self.capture_arrival(segment, header, now);
+            self.capture_arrival(&segment, &header, now);
         }
     }
 

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::build;
     use crate::routing::Routing;
-    use pathweave_network::{FifoPorts, Network};
+    use pathweave_network::{FifoPorts, Network, Plain};
 
     /// Eight routes.
     fn routes() -> Vec<RouteId> {
@@ -108,7 +108,7 @@ mod tests {
             .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
         let plan = scenario.variants()[0].plan(1);
         let routing = Routing::new(&plan).expect("a routing");
-        let mut network: Network<(), FifoPorts> = build::network(&plan, routing.intact());
+        let mut network: Network<Plain<()>, FifoPorts> = build::network(&plan, routing.intact());
         (0..8).map(|_| network.add_route(&[0])).collect()
     }
 

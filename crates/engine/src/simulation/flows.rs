@@ -155,7 +155,7 @@ impl<P: Ports> Simulation<'_, P> {
             self.subflows_started = self.subflows_started.wrapping_add(1);
             let source = &mut self.regions[ends.source];
             source.recorder.begin_sending(ends.sending);
-            source.departures.set(End::Sending(ends.sending), departure);
+            source.set_departure(End::Sending(ends.sending), departure);
             let departure = Departure {
                 route: routes.back,
                 to: ends.source,
@@ -165,9 +165,7 @@ impl<P: Ports> Simulation<'_, P> {
             };
             let destination = &mut self.regions[ends.destination];
             destination.recorder.begin_receiving(ends.receiving);
-            destination
-                .departures
-                .set(End::Receiving(ends.receiving), departure);
+            destination.set_departure(End::Receiving(ends.receiving), departure);
             if let Some(spread) = &paths.spread {
                 ways.add_spread(spread);
             } else if paths.by_switches {
@@ -248,9 +246,12 @@ impl<P: Ports> Simulation<'_, P> {
         for ends in self.ends(number, halves) {
             let source = &mut self.regions[ends.source];
             let routes = source.laid.end(ends.sending);
-            source.sprays.end(End::Sending(ends.sending));
+            source.outgoing.sprays.end(End::Sending(ends.sending));
             let destination = &mut self.regions[ends.destination];
-            destination.sprays.end(End::Receiving(ends.receiving));
+            destination
+                .outgoing
+                .sprays
+                .end(End::Receiving(ends.receiving));
             for routes in routes {
                 let forward = &mut self.regions[ends.source].network;
                 forward.remove_route(routes.forward);

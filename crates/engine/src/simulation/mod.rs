@@ -402,7 +402,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     fn hear(&mut self, report: Report) {
         match report {
-            Report::Lost(packet) => self.regions[packet.region].on_lost(&packet.segment),
+            Report::Lost(packet) => self.regions[packet.region()].on_lost(&packet.0),
             Report::Straddled(packet) => self.divide(packet),
             Report::Finished {
                 flow,

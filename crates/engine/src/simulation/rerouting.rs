@@ -60,12 +60,8 @@ impl<P: Ports> Simulation<'_, P> {
     fn change_routes(&mut self, ends: SubflowEnds, paths: &SubflowPaths) {
         let routes = self.add_subflow_routes(ends, paths);
         let (sending, receiving) = (End::Sending(ends.sending), End::Receiving(ends.receiving));
-        self.regions[ends.source]
-            .departures
-            .change(sending, routes.forward, routes.sprayed);
-        self.regions[ends.destination]
-            .departures
-            .change(receiving, routes.back, routes.sprayed);
+        self.regions[ends.source].change_departure(sending, routes.forward, routes.sprayed);
+        self.regions[ends.destination].change_departure(receiving, routes.back, routes.sprayed);
     }
 
     /// Adds routes for a subflow's paths, which it takes from now on, and gives the one that stands for them.
@@ -105,12 +101,15 @@ impl<P: Ports> Simulation<'_, P> {
         };
         let forward = routes.iter().map(|routes| routes.forward).collect();
         self.regions[ends.source]
+            .outgoing
             .sprays
             .set(End::Sending(ends.sending), name, forward);
         let back = routes.iter().map(|routes| routes.back).collect();
-        self.regions[ends.destination]
-            .sprays
-            .set(End::Receiving(ends.receiving), name, back);
+        self.regions[ends.destination].outgoing.sprays.set(
+            End::Receiving(ends.receiving),
+            name,
+            back,
+        );
     }
 
     fn add_routes(

@@ -6,7 +6,7 @@ use pathweave_control::{
 };
 use pathweave_transport::{
     Arrived, Config, End, Endpoints, Opening, Output, PacketKey, PacketShape, ReceivingId,
-    ReceivingSubflow, Segment, SendingId, SendingSubflow, Timer,
+    ReceivingSubflow, SackBlocks, Segment, SendingId, SendingSubflow, Timer,
 };
 use pathweave_units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -94,7 +94,7 @@ pub struct Link {
 /// Something that is going to happen.
 enum Pending {
     Leaves(usize),
-    Arrives(PacketShape, Segment, bool),
+    Arrives(PacketShape, (Segment, SackBlocks), bool),
     Wakes(Timer),
 }
 
@@ -120,8 +120,16 @@ impl Network<'_> {
     }
 }
 
-impl Output for Network<'_> {
-    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
+impl<'n> Output for Network<'n> {
+    type Lent<'a>
+        = &'a mut Network<'n>
+    where
+        Self: 'a;
+
+    fn lend(&mut self) -> &mut Network<'n> {
+        self
+    }
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
         // Either half of a subflow stands at the place of the other.
         let (End::Sending(SendingSubflow(subflow)) | End::Receiving(ReceivingSubflow(subflow))) =
             from;
@@ -130,7 +138,7 @@ impl Output for Network<'_> {
         if matches!(from, End::Receiving(_)) {
             return self.at(
                 self.now.saturating_add(link.delay),
-                Pending::Arrives(shape, segment, false),
+                Pending::Arrives(shape, (segment, *blocks), false),
             );
         }
         let is_down = link
@@ -149,7 +157,7 @@ impl Output for Network<'_> {
         self.busy[place] = leaves;
         self.at(leaves, Pending::Leaves(place));
         let arrives = leaves.saturating_add(link.delay);
-        self.at(arrives, Pending::Arrives(shape, segment, marked));
+        self.at(arrives, Pending::Arrives(shape, (segment, *blocks), marked));
     }
 
     fn wake(&mut self, timer: Timer, at: Time) {
@@ -220,13 +228,13 @@ pub fn record(
         match network.pending[place].take() {
             Some(Pending::Leaves(link)) => network.queued[link] -= 1,
             Some(Pending::Wakes(timer)) => endpoints.on_timer(timer, now, &mut network),
-            Some(Pending::Arrives(shape, segment, marked)) => {
+            Some(Pending::Arrives(shape, (segment, blocks), marked)) => {
                 let arrived = Arrived {
                     size: shape.size,
                     congestion_experienced: marked,
                     feedback: shape.feedback,
                 };
-                endpoints.on_packet(&segment, arrived, now, &mut network);
+                endpoints.on_packet(&segment, &blocks, arrived, now, &mut network);
             }
             None => unreachable!("what is on the agenda is pending"),
         }

@@ -228,7 +228,7 @@ fn smoothed_rtts_are_of_the_first_packet_that_an_acknowledgement_covers() {
     let mut packets = std::mem::take(&mut wishes.packets);
     assert_eq!(packets.len(), 4);
     // As if the second of the pair had left 30 us later.
-    packets[1].1.sent = Time::from_micros(230);
+    packets[1].1.segment.sent = Time::from_micros(230);
     wishes.packets = packets[..2].to_vec();
     carry(&mut endpoints, Time::from_micros(300), &[], &mut wishes);
     carry(&mut endpoints, Time::from_micros(440), &[], &mut wishes);

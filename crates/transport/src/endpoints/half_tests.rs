@@ -58,16 +58,23 @@ fn packets(shift: (u32, u32), subflows: u32, losses: &[bool]) -> Vec<String> {
             now = now.max(due.expect("a timer or a packet"));
         }
         for (shape, segment) in packets {
-            seen.push(format!("{:?}", Segment { to: 0, ..segment }));
+            seen.push(format!(
+                "{:?}",
+                (
+                    Segment { to: 0, ..*segment },
+                    segment.sack_blocks(&segment.blocks)
+                )
+            ));
             let is_lost = lost.next() == Some(true) && segment.kind == Kind::Data;
             match (segment.destination(), is_lost) {
                 (End::Sending(_), true) => sending.on_lost(&segment),
                 (End::Receiving(_), true) => receiving.on_lost(&segment),
                 (End::Sending(_), false) => {
-                    sending.on_packet(&segment, arrived(shape), now, &mut wishes);
+                    let blocks = &segment.blocks;
+                    sending.on_packet(*segment, blocks, arrived(shape), now, &mut wishes);
                 }
                 (End::Receiving(_), false) => {
-                    receiving.on_packet(&segment, arrived(shape), now, &mut wishes);
+                    receiving.on_packet(*segment, arrived(shape), now, &mut wishes);
                 }
             }
         }
@@ -118,7 +125,12 @@ fn a_half_goes_on_without_the_other() {
     let data = std::mem::take(&mut wishes.packets);
     drop(sending);
     for (shape, segment) in &data {
-        receiving.on_packet(segment, arrived(*shape), Time::from_micros(9), &mut wishes);
+        receiving.on_packet(
+            **segment,
+            arrived(*shape),
+            Time::from_micros(9),
+            &mut wishes,
+        );
     }
     assert_eq!(
         wishes.finished, 1,
@@ -128,7 +140,7 @@ fn a_half_goes_on_without_the_other() {
     // What comes again is answered again: nobody has said that the source knows.
     let before = wishes.packets.len();
     let (shape, segment) = data[3];
-    receiving.on_packet(&segment, arrived(shape), Time::from_micros(10), &mut wishes);
+    receiving.on_packet(*segment, arrived(shape), Time::from_micros(10), &mut wishes);
     assert_eq!(wishes.packets.len(), before + 1);
     assert_eq!(wishes.finished, 1);
 }
@@ -155,7 +167,7 @@ fn a_timer_of_a_flow_that_is_done_does_nothing_to_the_next_at_its_place() {
         let mut sent = Wishes::default();
         sending.start(source, Time::ZERO, &mut sent);
         let (shape, segment) = sent.packets[0];
-        receiving.on_packet(&segment, arrived(shape), Time::ZERO, &mut wishes);
+        receiving.on_packet(*segment, arrived(shape), Time::ZERO, &mut wishes);
         timers.push(wishes.timers.pop().expect("an acknowledgement waits"));
         if flow == 4 {
             receiving.release(destination);

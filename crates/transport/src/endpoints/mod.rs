@@ -15,7 +15,7 @@ use crate::output::{
     Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer, TimerKind,
 };
 use crate::receiving::Receiving;
-use crate::segment::Segment;
+use crate::segment::{SackBlocks, Segment};
 use crate::sending::{Opening, Sending, SendingView};
 use pathweave_units::{Bytes, Time};
 
@@ -77,17 +77,19 @@ impl Endpoints {
         }
     }
 
-    /// A packet arrived at its host, with what the network made of its shape.
+    /// A packet arrived at its host, with what the network made of its shape. The blocks go with it if the segment says
+    /// that it has some.
     pub fn on_packet(
         &mut self,
         segment: &Segment,
+        blocks: &SackBlocks,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,
     ) {
         match segment.destination() {
-            End::Sending(_) => self.sending.on_packet(segment, arrived, now, out),
-            End::Receiving(_) => self.receiving.on_packet(segment, arrived, now, out),
+            End::Sending(_) => self.sending.on_packet(*segment, blocks, arrived, now, out),
+            End::Receiving(_) => self.receiving.on_packet(*segment, arrived, now, out),
         }
     }
 

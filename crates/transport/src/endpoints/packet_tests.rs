@@ -1,5 +1,6 @@
 //! Packets of different sizes, over a network that loses and reorders them.
 
+use super::tests::Whole;
 use super::*;
 use crate::Config;
 use crate::output::{PacketShape, ReceivingSubflow};
@@ -57,7 +58,7 @@ struct Network {
     loss: f64,
     /// The second subflow loses everything from here on.
     dead_from: Time,
-    packets: BTreeMap<(Time, u64), (PacketShape, Segment)>,
+    packets: BTreeMap<(Time, u64), (PacketShape, Whole)>,
     timers: BTreeMap<(Time, u64), Timer>,
     lost: Vec<Segment>,
     /// Sizes under which each data number was seen.
@@ -66,7 +67,12 @@ struct Network {
 }
 
 impl Output for Network {
-    fn send(&mut self, from: End, shape: PacketShape, segment: Segment) {
+    type Lent<'a> = &'a mut Network;
+
+    fn lend(&mut self) -> &mut Network {
+        self
+    }
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
         if segment.kind == Kind::Data {
             let sizes = self.sizes.entry(segment.data_number).or_default();
             sizes.push(shape.size);
@@ -81,7 +87,11 @@ impl Output for Network {
         self.count += 1;
         let delay = Time::from_micros(self.random.between(50, 150));
         let key = (self.now + delay, self.count);
-        self.packets.insert(key, (shape, segment));
+        let whole = Whole {
+            segment,
+            blocks: *blocks,
+        };
+        self.packets.insert(key, (shape, whole));
     }
     fn wake(&mut self, timer: Timer, at: Time) {
         self.count += 1;
@@ -127,7 +137,7 @@ impl Network {
                 congestion_experienced: false,
                 feedback: shape.feedback,
             };
-            endpoints.on_packet(&segment, arrived, self.now, self);
+            endpoints.on_packet(&segment, &segment.blocks, arrived, self.now, self);
         } else if let Some(timer) = self.timers.remove(&key) {
             endpoints.on_timer(timer, self.now, self);
         }

@@ -10,18 +10,41 @@ use crate::segment::Kind;
 use pathweave_units::Bytes;
 use std::sync::Arc;
 
+/// A segment with its blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    pub segment: Segment,
+    pub blocks: SackBlocks,
+}
+
+impl std::ops::Deref for Whole {
+    type Target = Segment;
+    fn deref(&self) -> &Segment {
+        &self.segment
+    }
+}
+
 /// Keeps what the endpoints want done.
 #[derive(Default)]
 pub(super) struct Wishes {
-    pub packets: Vec<(PacketShape, Segment)>,
+    pub packets: Vec<(PacketShape, Whole)>,
     pub timers: Vec<(Timer, Time)>,
     pub finished: u32,
     pub closed: u32,
 }
 
 impl Output for Wishes {
-    fn send(&mut self, _: End, shape: PacketShape, segment: Segment) {
-        self.packets.push((shape, segment));
+    type Lent<'a> = &'a mut Wishes;
+
+    fn send(&mut self, _: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
+        let whole = Whole {
+            segment,
+            blocks: *blocks,
+        };
+        self.packets.push((shape, whole));
+    }
+    fn lend(&mut self) -> &mut Wishes {
+        self
     }
     fn wake(&mut self, timer: Timer, at: Time) {
         self.timers.push((timer, at));
@@ -85,7 +108,7 @@ pub(super) fn carry(endpoints: &mut Endpoints, now: Time, marked: &[u32], wishes
             congestion_experienced: ce,
             feedback: shape.feedback,
         };
-        endpoints.on_packet(&segment, arrived, now, wishes);
+        endpoints.on_packet(&segment, &segment.blocks, arrived, now, wishes);
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the subflows of a connection share at its receiving end.
 
 use super::reassembly::Reassembly;
+use super::subflow::AtOnce;
 use crate::segment::UNLIMITED;
-use crate::{Config, PacketKey};
+use crate::{Config, PacketKey, Recovery};
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
 
@@ -22,30 +23,48 @@ pub struct Reception {
     pub header_bytes: u16,
 }
 
-/// The receiving end of a connection, but for what belongs to a single subflow.
+/// The receiving end of a connection, but for what belongs to a single subflow. What every packet needs comes first.
+#[repr(C, align(64))]
 pub(crate) struct Connection {
+    pub reassembly: Reassembly,
+    /// Everything below this has been delivered in order.
+    pub delivered: u32,
+    /// Number of data segments; `UNLIMITED` until the last one has arrived or the source has stopped.
+    pub total: u32,
+    /// When `delivered` last changed.
+    pub delivered_at: Time,
+    /// Data packets to one acknowledgement, and whether a change of the mark is acknowledged at once.
+    every: u32,
+    at_mark_change: bool,
+    /// One subflow carries the data, in its own order.
+    pub is_single: bool,
+    /// Header bytes of a data packet, those of its scheme included.
+    pub header_bytes: u16,
+    /// Bytes on the wire of an acknowledgement.
+    pub ack_packet: u16,
+    /// Most marks that one acknowledgement echoes.
+    pub echo_limit: u8,
+    /// Whether acknowledgements may be marked.
+    pub ecn_on_acks: bool,
+    /// The longest time that an acknowledgement waits for more data.
+    pub ack_timeout: Time,
+    /// Whether acknowledgements have blocks.
+    pub selective: bool,
+    /// All data has been delivered.
+    pub finished: bool,
+    /// Number of subflows.
+    pub count: u32,
+    /// Payload of the last segment, once `total` is known.
+    pub last_payload: u16,
+    /// Where packets differ in size.
+    mixed: Option<Box<Mixed>>,
     pub config: Arc<Config>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
     pub first: u32,
-    pub count: u32,
-    pub ecn: bool,
-    pub echo_limit: u8,
-    pub header_bytes: u16,
-    /// All data has been delivered.
-    pub finished: bool,
-    /// Payload of the last segment, once `total` is known.
-    pub last_payload: u16,
-    /// Number of data segments; `UNLIMITED` until the last one has arrived or the source has stopped.
-    pub total: u32,
-    /// Everything below this has been delivered in order.
-    pub delivered: u32,
-    /// When that last changed.
-    pub delivered_at: Time,
-    pub reassembly: Reassembly,
-    /// Where packets differ in size.
-    mixed: Option<Box<Mixed>>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Connection, ack_timeout) <= 64);
 
 /// Payload of the segments that have been delivered, where they differ in size.
 struct Mixed {
@@ -63,26 +82,42 @@ impl Connection {
                 bytes: 0,
             })
         });
+        let config = reception.config;
         Connection {
+            reassembly: Reassembly::default(),
+            delivered: 0,
+            total: UNLIMITED,
+            delivered_at: Time::ZERO,
+            every: config.ack.every,
+            at_mark_change: config.ack.at_mark_change,
+            is_single: reception.subflows == 1,
+            header_bytes: config.overhead() + reception.header_bytes,
+            ack_packet: config.ack_packet,
+            echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
+            ecn_on_acks: reception.ecn_echo.is_some() && config.ecn_on_all_packets,
+            ack_timeout: config.ack.timeout,
+            selective: config.recovery == Recovery::Sack,
+            finished: false,
+            count: reception.subflows,
+            last_payload: 0,
+            mixed,
+            config,
             flow: reception.flow,
             first,
-            count: reception.subflows,
-            ecn: reception.ecn_echo.is_some(),
-            echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
-            header_bytes: reception.header_bytes,
-            finished: false,
-            last_payload: 0,
-            total: UNLIMITED,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            reassembly: Reassembly::default(),
-            mixed,
-            config: reception.config,
+        }
+    }
+
+    /// When a packet is acknowledged at once.
+    #[inline(always)]
+    pub fn at_once(&self) -> AtOnce {
+        AtOnce {
+            every: self.every,
+            at_mark_change: self.at_mark_change,
         }
     }
 
     /// Everything below this has been delivered in order.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, to: u32, now: Time) {
         if to == self.delivered {
             return;

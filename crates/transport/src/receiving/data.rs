@@ -1,45 +1,77 @@
 //! Data arrives: it is delivered in order, and acknowledged.
 
-use super::{Acknowledgement, Arrival, Receiving};
+use super::connection::Connection;
+use super::{Acknowledgement, Arrival, Receiver, Receiving, Taken};
 use crate::Handshake;
 use crate::output::{Arrived, Output, PacketShape, ReceivingId, Timer, TimerKind};
-use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use crate::segment::{Flags, Kind, NO_BLOCKS, Segment};
 use pathweave_control::Feedback;
 use pathweave_units::Time;
 
+/// What an acknowledgement says besides what its receiver knows.
+#[derive(Clone, Copy)]
+struct Saying {
+    /// Everything below this has been delivered in order.
+    delivered: u32,
+    /// Whether its times give fair RTT samples: not when the timer sends it.
+    rtt_sample: bool,
+    /// The congestion field of the packet that it answers.
+    feedback: Feedback,
+}
+
+impl Saying {
+    /// In answer to a packet with this field that has been taken in.
+    #[inline(always)]
+    fn now(connection: &Connection, feedback: Feedback) -> Saying {
+        Saying {
+            delivered: connection.delivered,
+            rtt_sample: true,
+            feedback,
+        }
+    }
+}
+
 impl Receiving {
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_data(
         &mut self,
         index: u32,
-        segment: &Segment,
+        segment: Segment,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,
     ) {
         let receiver = &mut self.receivers[index as usize];
-        let place = receiver.connection;
-        let connection = &mut self.connections[place as usize];
+        let connection = &mut self.connections[receiver.connection as usize];
+        let mark_changed = receiver.changes_mark(arrived.congestion_experienced);
+        if mark_changed && receiver.owes_acknowledgement() {
+            // It must not know what this packet completes: it could end the flow before the
+            // acknowledgement that echoes the last marks.
+            let delivered = connection.delivered;
+            answer_late(
+                receiver,
+                connection,
+                (index, delivered, true),
+                &mut out.lend(),
+            );
+        }
         let arrival = Arrival {
             number: segment.number,
             sent: segment.sent,
             congestion_experienced: arrived.congestion_experienced,
-            feedback: arrived.feedback,
-            last: segment.flag,
+            has_feedback: arrived.feedback != Feedback::None,
+            last: segment.is_last(),
         };
-        let reaction = receiver.on_data(arrival, connection.echo_limit, &connection.config);
-        let delivered_before = connection.delivered;
-        if reaction.new {
-            let payload = arrived.size - connection.config.overhead() - connection.header_bytes;
+        let Taken { new, at_once } = receiver.take(arrival, mark_changed, connection.at_once());
+        if new {
+            let payload = arrived.size - connection.header_bytes;
             receiver.received_bytes += u64::from(payload);
-            if segment.flag {
+            if segment.is_last() {
                 connection.total = segment.data_number + 1;
                 connection.last_payload = payload;
             }
-            if connection.count == 1 {
-                // One subflow carries the data in its own order.
-                let next = receiver.next;
-                connection.deliver(next, now);
+            if connection.is_single {
+                connection.deliver(receiver.next, now);
             } else {
                 if !connection.reassembly.insert(segment.data_number) {
                     receiver.duplicate_bytes += u64::from(payload);
@@ -48,62 +80,32 @@ impl Receiving {
                 connection.deliver(next, now);
             }
         }
-        if reaction.delayed {
-            let due = now + connection.config.ack.timeout;
+        if at_once {
+            if receiver.has_sack_blocks() {
+                let saying = Saying::now(connection, arrived.feedback);
+                answer_with_blocks(receiver, connection, index, saying, &mut out.lend());
+            } else {
+                let saying = Saying::now(connection, arrived.feedback);
+                let (shape, segment) = acknowledgement(receiver, connection, saying, 0);
+                out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
+            }
+        } else {
             if receiver.ack_deadline == Time::MAX {
-                receiver.ack_deadline = due;
+                receiver.ack_deadline = now + connection.ack_timeout;
             }
-            if receiver.timer_at == Time::MAX {
-                receiver.timer_at = receiver.ack_deadline;
-                out.wake(receiver.timer(index), receiver.timer_at);
+            if !receiver.timer_is_set {
+                wake_for_acknowledgement(receiver, index, &mut out.lend());
             }
         }
-        if let Some(before) = reaction.before {
-            // It must not know what this packet completed: it could end the flow before the
-            // acknowledgement that echoes the last marks.
-            self.send_ack(index, &before, delivered_before, out);
-        }
-        if let Some(now) = reaction.now {
-            self.send_ack(index, &now, self.connections[place as usize].delivered, out);
-        }
-        if self.connections[place as usize].delivered == self.connections[place as usize].total {
-            self.finish_if_delivered(place, out);
+        if connection.delivered == connection.total {
+            let place = receiver.connection;
+            self.finish_if_delivered(place, &mut out.lend());
         }
     }
 
-    #[inline]
-    fn send_ack(
-        &mut self,
-        index: u32,
-        ack: &Acknowledgement,
-        delivered: u32,
-        out: &mut impl Output,
-    ) {
-        let receiver = &mut self.receivers[index as usize];
-        let connection = &self.connections[receiver.connection as usize];
-        receiver.in_network = receiver.in_network.wrapping_add(1);
-        let shape = PacketShape {
-            size: connection.config.ack_packet,
-            ecn_capable: connection.ecn && connection.config.ecn_on_all_packets,
-            protected: false,
-            feedback: ack.feedback,
-        };
-        let segment = Segment {
-            to: receiver.to,
-            kind: Kind::Ack,
-            flag: ack.rtt_sample,
-            ce_echo: ack.ce_echo,
-            sack_count: ack.sack_count,
-            number: ack.next,
-            data_number: delivered,
-            sent: ack.sent,
-            first_sent: ack.first_sent,
-            sack: ack.sack,
-        };
-        out.send(Receiving::end(index), shape, segment);
-    }
-
-    pub(super) fn on_syn(&mut self, index: u32, syn: &Segment, out: &mut impl Output) {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_syn(&mut self, index: u32, syn: Segment, out: &mut impl Output) {
         let receiver = &mut self.receivers[index as usize];
         let config = &self.connections[receiver.connection as usize].config;
         receiver.in_network = receiver.in_network.wrapping_add(1);
@@ -113,42 +115,30 @@ impl Receiving {
             protected: config.handshake == Handshake::SynNeverLost,
             feedback: Feedback::None,
         };
-        let segment = Segment {
-            to: receiver.to,
-            kind: Kind::SynAck,
-            flag: false,
-            ce_echo: 0,
-            sack_count: 0,
-            number: 0,
-            data_number: 0,
-            sent: syn.sent,
-            first_sent: syn.sent,
-            sack: [SackBlock::default(); SACK_BLOCKS],
-        };
-        out.send(Receiving::end(index), shape, segment);
+        let segment = Segment::of_handshake(receiver.to, Kind::SynAck, syn.sent);
+        out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
     }
 
     pub(super) fn on_ack_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let receiver = &mut self.receivers[index as usize];
-        if receiver.timer_at != now {
+        if !receiver.timer_is_set || receiver.timer_at != now {
             return; // set again for an earlier time
         }
-        receiver.timer_at = Time::MAX;
+        receiver.timer_is_set = false;
         if receiver.ack_deadline == Time::MAX {
             return;
         }
         if receiver.ack_deadline > now {
-            receiver.timer_at = receiver.ack_deadline;
-            out.wake(receiver.timer(index), receiver.timer_at);
+            wake_for_acknowledgement(receiver, index, out);
             return;
         }
         let connection = &self.connections[receiver.connection as usize];
-        let mut ack = receiver.acknowledge(connection.echo_limit, &connection.config);
-        ack.rtt_sample = false;
         let delivered = connection.delivered;
-        self.send_ack(index, &ack, delivered, out);
+        answer_late(receiver, connection, (index, delivered, false), out);
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn finish_if_delivered(&mut self, place: u32, out: &mut impl Output) {
         let connection = &mut self.connections[place as usize];
         if !connection.finished && connection.delivered == connection.total {
@@ -158,7 +148,87 @@ impl Receiving {
     }
 }
 
-impl super::Receiver {
+/// The timer is set for when an acknowledgement is due.
+#[cold]
+#[inline(never)]
+fn wake_for_acknowledgement(receiver: &mut Receiver, index: u32, out: &mut impl Output) {
+    receiver.timer_is_set = true;
+    receiver.timer_at = receiver.ack_deadline;
+    out.wake(receiver.timer(index), receiver.timer_at);
+}
+
+/// Acknowledges everything so far when something is missing.
+#[cold]
+#[inline(never)]
+fn answer_with_blocks(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    index: u32,
+    saying: Saying,
+    out: &mut impl Output,
+) {
+    let (blocks, count) = if connection.selective {
+        receiver.sack_blocks()
+    } else {
+        (*NO_BLOCKS, 0)
+    };
+    let (shape, segment) = acknowledgement(receiver, connection, saying, count);
+    out.send(Receiving::end(index), shape, segment, &blocks);
+}
+
+/// Acknowledges what has waited, as this subflow with this much delivered. `rtt_sample` as in [`Saying`].
+#[cold]
+#[inline(never)]
+fn answer_late(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    (index, delivered, rtt_sample): (u32, u32, bool),
+    out: &mut impl Output,
+) {
+    let saying = Saying {
+        delivered,
+        rtt_sample,
+        // A packet whose field says something is never acknowledged late.
+        feedback: Feedback::None,
+    };
+    answer_with_blocks(receiver, connection, index, saying, out);
+}
+
+#[inline(always)]
+fn acknowledgement(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    saying: Saying,
+    blocks: u8,
+) -> (PacketShape, Segment) {
+    receiver.in_network = receiver.in_network.wrapping_add(1);
+    let Acknowledgement {
+        next,
+        ce_echo,
+        sent,
+        first_sent,
+    } = receiver.acknowledge(connection.echo_limit);
+    let shape = PacketShape {
+        size: connection.ack_packet,
+        ecn_capable: connection.ecn_on_acks,
+        protected: false,
+        feedback: saying.feedback,
+    };
+    let segment = Segment {
+        to: receiver.to,
+        number: next,
+        data_number: saying.delivered,
+        kind: Kind::Ack,
+        flags: Flags::new(saying.rtt_sample, blocks),
+        ce_echo,
+        region: 0,
+        sent,
+        first_sent,
+    };
+    (shape, segment)
+}
+
+impl Receiver {
     fn timer(&self, place: u32) -> Timer {
         Timer {
             flow: self.flow,

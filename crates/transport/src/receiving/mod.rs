@@ -17,7 +17,9 @@ use crate::segment::{Kind, Segment};
 use crate::sending::Stopped;
 use connection::Connection;
 use pathweave_units::Time;
-pub(crate) use subflow::{Acknowledgement, Arrival, Receiver};
+#[cfg(feature = "fuzzing")]
+pub(crate) use subflow::AtOnce;
+pub(crate) use subflow::{Acknowledgement, Arrival, Receiver, Taken};
 
 /// The receiving halves of all connections.
 #[derive(Default)]
@@ -97,10 +99,10 @@ impl Receiving {
     }
 
     /// A packet arrived at the connection's destination, with what the network made of its shape.
-    #[inline]
+    #[inline(always)]
     pub fn on_packet(
         &mut self,
-        segment: &Segment,
+        segment: Segment,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,
@@ -111,7 +113,7 @@ impl Receiving {
         if segment.kind == Kind::Data {
             self.on_data(index, segment, arrived, now, out);
         } else {
-            self.on_syn(index, segment, out);
+            self.on_syn(index, segment.copy(), &mut out.lend());
         }
     }
 

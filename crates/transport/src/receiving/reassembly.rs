@@ -5,10 +5,10 @@
 pub(crate) struct Reassembly {
     /// Everything below this number has been delivered.
     next: u32,
+    /// Numbers that arrived, each counted once.
+    arrived: u32,
     /// One bit for each number from the word of `next` on, in a ring of 64-bit words.
     words: Vec<u64>,
-    /// Numbers that arrived, each counted once.
-    arrived: u64,
 }
 
 impl Reassembly {
@@ -89,7 +89,7 @@ impl Reassembly {
                 })
                 .sum()
         };
-        self.arrived == u64::from(self.next) + waiting
+        u64::from(self.arrived) == u64::from(self.next) + waiting
     }
 }
 

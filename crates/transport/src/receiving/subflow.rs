@@ -1,25 +1,18 @@
 //! The receiving end of one subflow: what has arrived, and when to acknowledge it.
 
 use crate::Config;
-use crate::segment::{SACK_BLOCKS, SackBlock};
-use pathweave_control::Feedback;
+use crate::segment::{SACK_BLOCKS, SackBlock, SackBlocks};
 use pathweave_units::Time;
 
-/// What an acknowledgement says.
+/// What an acknowledgement says, but for its blocks: [`Receiver::sack_blocks`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Acknowledgement {
     pub next: u32,
     pub ce_echo: u8,
-    pub sack_count: u8,
-    pub sack: [SackBlock; SACK_BLOCKS],
     /// When the packet that it answers was sent, the last that it covers.
     pub sent: Time,
     /// When the first packet that it covers was sent.
     pub first_sent: Time,
-    /// Whether these give fair RTT samples: not when the timer sent the acknowledgement.
-    pub rtt_sample: bool,
-    /// The congestion field of the packet that it answers.
-    pub feedback: Feedback,
 }
 
 /// A data packet as the receiver sees it.
@@ -28,32 +21,46 @@ pub(crate) struct Arrival {
     pub number: u32,
     pub sent: Time,
     pub congestion_experienced: bool,
-    pub feedback: Feedback,
+    /// Its congestion field says something of its own.
+    pub has_feedback: bool,
     /// The connection's last segment.
     pub last: bool,
 }
 
-/// What to do about an arrival.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Reaction {
-    /// The packet had not been received before.
-    pub new: bool,
-    /// Send this first: it covers what arrived before a change of the CE mark.
-    pub before: Option<Acknowledgement>,
-    /// Send this.
-    pub now: Option<Acknowledgement>,
-    /// Otherwise, an acknowledgement is due at the latest after the policy's timeout.
-    pub delayed: bool,
+/// What of the configuration says when a packet is acknowledged at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtOnce {
+    /// Data packets to one acknowledgement.
+    pub every: u32,
+    /// Whether one whose CE mark differs from the last one's is.
+    pub at_mark_change: bool,
 }
 
-/// A subflow's receiver.
+impl AtOnce {
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn new(config: &Config) -> AtOnce {
+        AtOnce {
+            every: config.ack.every,
+            at_mark_change: config.ack.at_mark_change,
+        }
+    }
+}
+
+/// What to do about a packet that has been taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// It had not been received before.
+    pub new: bool,
+    /// It is acknowledged at once; otherwise at the latest after the policy's timeout.
+    pub at_once: bool,
+}
+
+/// A subflow's receiver. What a packet in its order needs stands in the first 64 bytes.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct Receiver {
     /// The place of its connection's receiving half.
     pub connection: u32,
-    /// The flow's number, and its own in the flow.
-    pub flow: u32,
-    pub number: u16,
     /// The place of its sending half.
     pub to: u32,
     /// Packets that it has sent, less those that have come or were lost on their way here.
@@ -64,25 +71,32 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// Marks not yet echoed.
     ce_pending: u32,
-    last_ce: bool,
     /// Data packets that are still acknowledged at once, as the subflow is young.
     at_first: u32,
+    last_ce: bool,
+    /// Something has arrived beyond `next`.
+    has_blocks: bool,
+    /// Whether the timer is set for `timer_at`.
+    pub timer_is_set: bool,
     /// When the first and the last packet that are not yet acknowledged were sent.
     first_sent: Time,
     last_sent: Time,
-    /// The latest packet's.
-    feedback: Feedback,
-    /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
-    blocks: Vec<SackBlock>,
     /// When a delayed acknowledgement is due; `Time::MAX` when none is.
     pub ack_deadline: Time,
-    /// When the timer will fire; `Time::MAX` when it is not set.
-    pub timer_at: Time,
     /// Payload bytes that arrived, each counted once.
     pub received_bytes: u64,
-    /// Those of them whose data had come on another subflow before.
+    /// When the timer will fire, if it is set.
+    pub timer_at: Time,
+    /// Those of `received_bytes` whose data had come on another subflow before.
     pub duplicate_bytes: u64,
+    /// The flow's number, and its own in the flow.
+    pub flow: u32,
+    pub number: u16,
+    /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
+    blocks: Vec<SackBlock>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Receiver, received_bytes) == 56);
 
 impl Receiver {
     /// Makes it as new, keeping its memory.
@@ -93,82 +107,93 @@ impl Receiver {
             blocks,
             at_first: config.ack.at_first,
             ack_deadline: Time::MAX,
-            timer_at: Time::MAX,
             ..Receiver::default()
         };
     }
 
+    /// A packet with this mark comes. Returns whether it differs from the last one's. If it does, what has not been
+    /// acknowledged must be now: no acknowledgement spans a change (RFC 8257, section 3.2).
     #[inline(always)]
-    pub fn on_data(&mut self, arrival: Arrival, echo_limit: u8, config: &Config) -> Reaction {
-        let mut reaction = Reaction::default();
-        let ce_changed = arrival.congestion_experienced != self.last_ce;
-        if ce_changed {
-            // RFC 8257, section 3.2: an acknowledgement never spans a change.
-            self.last_ce = arrival.congestion_experienced;
-            if self.unacknowledged > 0 {
-                reaction.before = Some(self.acknowledge(echo_limit, config));
-            }
-        }
+    pub fn changes_mark(&mut self, congestion_experienced: bool) -> bool {
+        let changes = congestion_experienced != self.last_ce;
+        self.last_ce = congestion_experienced;
+        changes
+    }
+
+    /// Whether data has come that has not been acknowledged.
+    #[inline(always)]
+    pub fn owes_acknowledgement(&self) -> bool {
+        self.unacknowledged > 0
+    }
+
+    /// Takes a packet in whose mark has been asked about by [`Receiver::changes_mark`].
+    #[inline(always)]
+    pub fn take(&mut self, arrival: Arrival, mark_changed: bool, at_once: AtOnce) -> Taken {
         if self.unacknowledged == 0 {
             self.first_sent = arrival.sent;
         }
         self.last_sent = arrival.sent;
-        self.feedback = arrival.feedback;
         self.ce_pending += u32::from(arrival.congestion_experienced);
         self.unacknowledged += 1;
-        let in_order = arrival.number == self.next && self.blocks.is_empty();
-        if in_order {
+        let in_order = arrival.number == self.next && !self.has_blocks;
+        let new = if in_order {
             self.next += 1;
-            reaction.new = true;
+            true
         } else {
-            reaction.new = self.place(arrival.number);
-        }
+            self.place(arrival.number)
+        };
         let young = self.at_first > 0;
-        self.at_first = self.at_first.saturating_sub(1);
-        if !in_order
-            || young
-            || (ce_changed && config.ack.at_mark_change)
-            || arrival.last
-            || self.unacknowledged >= config.ack.every
-            // Each packet's field says something of its own.
-            || arrival.feedback != Feedback::None
-        {
-            reaction.now = Some(self.acknowledge(echo_limit, config));
-        } else {
-            reaction.delayed = true;
+        if young {
+            self.at_first -= 1;
         }
-        reaction
+        let at_once = !in_order
+            || young
+            || (mark_changed && at_once.at_mark_change)
+            || arrival.last
+            || self.unacknowledged >= at_once.every
+            // Each packet's field says something of its own.
+            || arrival.has_feedback;
+        Taken { new, at_once }
     }
 
     /// Acknowledges everything so far.
-    #[inline]
-    pub fn acknowledge(&mut self, echo_limit: u8, config: &Config) -> Acknowledgement {
+    #[inline(always)]
+    pub fn acknowledge(&mut self, echo_limit: u8) -> Acknowledgement {
         let echoed = self.ce_pending.min(u32::from(echo_limit));
         self.ce_pending -= echoed;
         self.unacknowledged = 0;
         self.ack_deadline = Time::MAX;
-        let mut acknowledgement = Acknowledgement {
+        Acknowledgement {
             next: self.next,
             ce_echo: echoed as u8,
-            sack_count: 0,
-            sack: [SackBlock::default(); SACK_BLOCKS],
             sent: self.last_sent,
             first_sent: self.first_sent,
-            rtt_sample: true,
-            feedback: std::mem::take(&mut self.feedback),
-        };
-        if !self.blocks.is_empty() && config.recovery == crate::Recovery::Sack {
-            let count = self.blocks.len().min(SACK_BLOCKS);
-            acknowledgement.sack[..count].copy_from_slice(&self.blocks[..count]);
-            acknowledgement.sack_count = count as u8;
         }
-        acknowledgement
+    }
+
+    /// Whether an acknowledgement has blocks to report, if it may.
+    #[inline(always)]
+    pub fn has_sack_blocks(&self) -> bool {
+        self.has_blocks
+    }
+
+    /// The blocks that an acknowledgement reports now, and their number.
+    pub fn sack_blocks(&self) -> (SackBlocks, u8) {
+        let block = |place| self.blocks.get(place).copied().unwrap_or_default();
+        let count = self.blocks.len().min(SACK_BLOCKS);
+        (std::array::from_fn(block), count as u8)
     }
 
     /// Places a packet that did not simply come next. Returns whether it was new.
     #[cold]
     #[inline(never)]
     fn place(&mut self, number: u32) -> bool {
+        let new = self.place_among_blocks(number);
+        self.has_blocks = !self.blocks.is_empty();
+        new
+    }
+
+    fn place_among_blocks(&mut self, number: u32) -> bool {
         if number < self.next {
             return false;
         }
@@ -181,6 +206,13 @@ impl Receiver {
             {
                 self.next = self.blocks.remove(filled).end;
             }
+            return true;
+        }
+        if let Some(first) = self.blocks.first()
+            && first.end == number
+            && self.blocks.iter().all(|block| block.start != number + 1)
+        {
+            self.blocks[0].end += 1; // it changed last already
             return true;
         }
         if let Some(held) = self
@@ -223,8 +255,66 @@ mod tests {
             number,
             sent: Time::from_micros(u64::from(number)),
             congestion_experienced: ce,
-            feedback: Feedback::None,
+            has_feedback: false,
             last: false,
+        }
+    }
+
+    /// An acknowledgement with its blocks.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Whole {
+        next: u32,
+        ce_echo: u8,
+        sack_count: u8,
+        sack: SackBlocks,
+        sent: Time,
+        first_sent: Time,
+    }
+
+    /// What comes of an arrival.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Reaction {
+        new: bool,
+        before: Option<Whole>,
+        now: Option<Whole>,
+        delayed: bool,
+    }
+
+    impl Receiver {
+        fn acknowledge_all(&mut self, echo_limit: u8, config: &Config) -> Whole {
+            let Acknowledgement {
+                next,
+                ce_echo,
+                sent,
+                first_sent,
+            } = self.acknowledge(echo_limit);
+            assert_eq!(self.has_sack_blocks(), self.sack_blocks().1 > 0);
+            let (sack, sack_count) = if config.recovery == Recovery::Sack {
+                self.sack_blocks()
+            } else {
+                Default::default()
+            };
+            Whole {
+                next,
+                ce_echo,
+                sack_count,
+                sack,
+                sent,
+                first_sent,
+            }
+        }
+
+        fn on_data(&mut self, arrival: Arrival, echo_limit: u8, config: &Config) -> Reaction {
+            let changed = self.changes_mark(arrival.congestion_experienced);
+            let owes = changed && self.owes_acknowledgement();
+            let before = owes.then(|| self.acknowledge_all(echo_limit, config));
+            let Taken { new, at_once } = self.take(arrival, changed, AtOnce::new(config));
+            Reaction {
+                new,
+                before,
+                now: at_once.then(|| self.acknowledge_all(echo_limit, config)),
+                delayed: !at_once,
+            }
         }
     }
 

@@ -1,176 +1,116 @@
 //! Acknowledgements arrive: the controller hears of them, and a connection that has everything acknowledged closes.
 
 use super::Sending;
+use super::connection::Connection;
 use super::cut_round::{CutRound, Proportional};
-use super::subflow::{Phase, Progress, RecoveryState};
-use crate::Reduction;
-use crate::output::{Output, SendingId, TimerKind};
-use crate::segment::Segment;
-use pathweave_control::{Ack, Change, Feedback, Loss, PathState, Paths};
+use super::scheduling::send_plainly;
+use super::subflow::{Phase, Progress, RecoveryState, Sender};
+use crate::output::{Output, SendingId};
+use crate::segment::{SackBlocks, Segment};
+use crate::{Config, Reduction};
+use pathweave_control::{Ack, Change, Feedback, Loss, Path, PathState, Paths};
 use pathweave_units::Time;
 
-/// A subflow before an acknowledgement was looked at.
+/// What an acknowledgement that may have to do with a cut brings, in packets.
 #[derive(Clone, Copy)]
-struct Before {
-    window: f64,
-    in_flight: u32,
+struct Brings {
+    /// In flight before it.
+    in_flight_before: u32,
+    /// That it shows to have arrived.
     delivered: u32,
 }
 
-impl Sending {
-    /// Takes RTT samples: since the first packet that an acknowledgement covers was sent, for the smoothed
-    /// RTT and the timeout (RFC 7323, section 4), and since the last one, which knows of no delayed
-    /// acknowledgement.
-    #[inline]
-    pub(super) fn take_rtt(&mut self, index: u32, of_first: Time, of_last: Time) {
-        let sender = &mut self.senders[index as usize];
-        let connection = &mut self.connections[sender.connection as usize];
-        let path = &mut connection.paths[sender.number.0 as usize];
-        path.smoothed_rtt = sender.timeout.sample(of_first, &connection.config);
-        path.latest_rtt = of_last;
-        path.minimum_rtt = path.minimum_rtt.min(of_last);
-    }
+/// An acknowledgement as a subflow meets it.
+struct Met {
+    /// The subflow's place.
+    index: u32,
+    segment: Segment,
+    feedback: Feedback,
+    now: Time,
+}
 
-    #[inline]
+impl Sending {
+    /// An acknowledgement has come to this subflow, which is not closed.
+    #[inline(always)]
     pub(super) fn on_ack(
         &mut self,
         index: u32,
-        segment: &Segment,
+        (segment, blocks): (Segment, &SackBlocks),
         feedback: Feedback,
         now: Time,
         out: &mut impl Output,
     ) {
         let sender = &mut self.senders[index as usize];
-        let place = sender.connection;
-        let connection = &mut self.connections[place as usize];
-        let number = sender.number;
-        let path = &connection.paths[number.0 as usize];
-        let before = Before {
-            window: path.window,
-            in_flight: sender.board.in_flight(),
-            delivered: sender.board.delivered(),
+        let connection = &mut self.connections[sender.connection as usize];
+        if !sender.expects(&segment) {
+            let met = Met {
+                index,
+                segment: segment.copy(),
+                feedback,
+                now,
+            };
+            self.on_unusual_ack(met, blocks, &mut out.lend());
+            return;
+        }
+        let met = Met {
+            index,
+            segment,
+            feedback,
+            now,
         };
-        let receiver_limits = connection.receiver_limits(path, &sender.board);
-        // The acknowledgement that ends the recovery from a timeout still belongs to it.
-        let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
-        let progress = sender.on_ack(segment, &connection.config);
-        connection.acknowledge(segment.data_number);
-        let mut rtt = None;
-        if segment.flag {
-            let sample = now - segment.sent;
-            sender.rtts.add(sample);
-            rtt = Some(sample);
-            self.take_rtt(index, now - segment.first_sent, sample);
+        let take = |sender: &mut Sender, _: &Config| sender.take_expected(&segment);
+        take_ack(sender, connection, met, take, out);
+        if connection.data_acked == connection.total
+            || !send_plainly(sender, connection, index, now, out)
+        {
+            self.close_or_send(index, now, &mut out.lend());
+        } else {
+            #[cfg(feature = "checks")]
+            {
+                let place = self.senders[index as usize].connection;
+                self.check_blocked(place, now);
+            }
+        }
+    }
+
+    /// The same for one that is out of order, or when something has gone astray.
+    #[cold]
+    #[inline(never)]
+    fn on_unusual_ack(&mut self, met: Met, blocks: &SackBlocks, out: &mut impl Output) {
+        let Met {
+            index,
+            segment,
+            now,
+            ..
+        } = met;
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[sender.connection as usize];
+        let take = |sender: &mut Sender, config: &Config| {
+            sender.take_unusual(&segment, segment.sack_blocks(blocks), config)
+        };
+        let progress = take_ack(sender, connection, met, take, out);
+        if progress.send_first && connection.data_acked != connection.total {
+            self.send_lost(index, now, out);
         }
         let sender = &mut self.senders[index as usize];
-        let connection = &mut self.connections[place as usize];
-        let path = &mut connection.paths[number.0 as usize];
-        path.acked = u64::from(sender.board.una());
-        path.in_flight = sender.in_flight(&connection.config);
-        path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
-        path.slow_start_limit = connection.config.packets_in_slow_start(after_timeout);
-        if progress.advanced {
-            sender.timeout.reset_backoff();
-            sender.timeouts_in_row = 0;
-            if sender.board.outstanding() == 0 {
-                sender.deadline = Time::MAX;
-            } else {
-                sender.deadline = now + sender.timeout.current(&connection.config);
-                if sender.timer_at > sender.deadline {
-                    // The timeout has shrunk: after a first sample, or when a backoff ends.
-                    sender.timer_at = sender.deadline;
-                    out.wake(
-                        sender.timer(TimerKind::Retransmission, index),
-                        sender.timer_at,
-                    );
-                }
-            }
+        let connection = &mut self.connections[sender.connection as usize];
+        if connection.data_acked == connection.total
+            || !send_plainly(sender, connection, index, now, out)
+        {
+            self.close_or_send(index, now, out);
         }
-        sender.end_cut_round_if_over();
-        sender.marks += u64::from(segment.ce_echo);
-        if progress.advanced && path.state == PathState::Failed {
-            connection.change(number, Change::Recovered);
-        }
-        if progress.loss {
-            let flight = sender.board.outstanding();
-            connection.lose(number, Loss::FastRetransmit, flight, now);
-        }
-        let packets = if connection.config.count_acks {
-            progress.packets.min(1)
-        } else {
-            progress.packets
-        };
-        if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
-            let growth_waits = !connection.config.growth_in_cut_round && sender.cut_round.is_some();
-            let ack = Ack {
-                now,
-                packets,
-                ce: u32::from(segment.ce_echo),
-                rtt,
-                // Before recovery a duplicate acknowledgement lets a packet go but not the window
-                // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
-                recovery: progress.in_recovery
-                    || progress.loss
-                    || !progress.advanced
-                    || growth_waits,
-                window_limited: connection.window_limited && !receiver_limits,
-                feedback,
-            };
-            let paths = &mut Paths::new(&mut connection.paths);
-            connection.controller.on_ack(paths, number, &ack);
-            if paths.changed_beyond(number) {
-                connection.blocked = false;
-            }
-        }
-        if connection.config.has_cut_rounds() {
-            self.follow_cut(index, before, segment.ce_echo > 0, &progress);
-        }
+    }
+
+    /// A connection has everything acknowledged, or more than windows have to be looked at.
+    #[cold]
+    #[inline(never)]
+    fn close_or_send(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
         if connection.data_acked == connection.total {
             self.close_if_acknowledged(place, out);
-            return;
-        }
-        if progress.send_first {
-            self.send_lost(index, now, out);
-        }
-        self.send_after_ack(index, place, now, out);
-    }
-
-    /// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate
-    /// reduction up to date.
-    #[cold]
-    #[inline(never)]
-    fn follow_cut(&mut self, index: u32, before: Before, marked: bool, progress: &Progress) {
-        let sender = &mut self.senders[index as usize];
-        let connection = &self.connections[sender.connection as usize];
-        let path = &connection.paths[sender.number.0 as usize];
-        // A window at its minimum cannot shrink: a mark begins a round all the same, if none is under way.
-        let at_minimum = path.window <= path.minimum_window && sender.cut_round.is_none();
-        let cut_by_mark = marked && (path.window < before.window || at_minimum);
-        let ends_at = if progress.loss {
-            Some(sender.board.next())
-        } else if sender.board.outstanding() == 0 {
-            None
-        } else if cut_by_mark && sender.recovery == RecoveryState::None {
-            // The round of a mark ends with the first packet that was sent after the cut, as CWR does.
-            Some(sender.board.next() + 1)
         } else {
-            None
-        };
-        if let Some(ends_at) = ends_at {
-            let under_way = sender.cut_round.and_then(|round| round.proportional);
-            let proportional = (connection.config.reduction == Reduction::Proportional)
-                .then(|| under_way.unwrap_or_else(|| Proportional::new(before.in_flight)));
-            sender.cut_round = Some(CutRound::new(ends_at, proportional));
-        }
-        if let Some(CutRound {
-            proportional: Some(reduction),
-            ..
-        }) = &mut sender.cut_round
-        {
-            let delivered = sender.board.delivered().saturating_sub(before.delivered);
-            let in_good_order = progress.advanced && !progress.found_lost;
-            reduction.on_ack(delivered, path.in_flight, path.window, in_good_order);
+            self.send_what_may_be_sent(place, now, out);
         }
     }
 
@@ -194,5 +134,196 @@ impl Sending {
             sender.deadline = Time::MAX;
         }
         out.closed(SendingId(place));
+    }
+}
+
+/// Takes RTT samples: since the first packet that an acknowledgement covers was sent, for the smoothed
+/// RTT and the timeout (RFC 7323, section 4), and since the last one, which knows of no delayed
+/// acknowledgement.
+#[inline(always)]
+pub(super) fn take_rtt(
+    sender: &mut Sender,
+    path: &mut Path,
+    minimum_rto: Time,
+    of_first: Time,
+    of_last: Time,
+) {
+    path.smoothed_rtt = sender.timeout.sample(of_first, minimum_rto);
+    path.latest_rtt = of_last;
+    path.minimum_rtt = path.minimum_rtt.min(of_last);
+}
+
+/// A subflow takes an acknowledgement: all that comes of it, but nothing is sent.
+#[inline(always)]
+fn take_ack(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    met: Met,
+    take: impl FnOnce(&mut Sender, &Config) -> Progress,
+    out: &mut impl Output,
+) -> Progress {
+    let Met {
+        index,
+        segment,
+        feedback,
+        now,
+    } = met;
+    let number = sender.number;
+    let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(&sender.board);
+    let path = &mut connection.paths[number.0 as usize];
+    // Whether its receive window is what limits the subflow.
+    let receiver_limits = if connection.segmentation.is_some() {
+        bytes_limit
+    } else {
+        path.window > f64::from(connection.subflow_window)
+    };
+    let window_before = path.window;
+    let in_flight_before = sender.board.in_flight();
+    let delivered_before = sender.board.delivered();
+    // The acknowledgement that ends the recovery from a timeout still belongs to it.
+    let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
+    let progress = take(sender, &connection.config);
+    connection.data_acked = connection.data_acked.max(segment.data_number);
+    let mut rtt = None;
+    if segment.gives_rtt_sample() {
+        let sample = now - segment.sent;
+        sender.rtts.add(sample);
+        rtt = Some(sample);
+        let of_first = now - segment.first_sent;
+        take_rtt(sender, path, connection.minimum_rto, of_first, sample);
+    }
+    path.acked = u64::from(sender.board.una());
+    if progress.clean {
+        path.in_flight = sender.board.outstanding();
+        path.in_recovery = false;
+    } else {
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
+        path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
+    }
+    path.slow_start_limit = if after_timeout {
+        connection.config.packets_in_slow_start(true)
+    } else {
+        connection.slow_start_limit
+    };
+    let has_failed = path.state == PathState::Failed;
+    if connection.segmentation.is_some() {
+        connection.open_receive_window();
+    }
+    if progress.advanced {
+        sender.timeout.end_row();
+        if sender.board.outstanding() == 0 {
+            sender.deadline = Time::MAX;
+        } else {
+            sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
+        }
+    }
+    sender.end_cut_round_if_over();
+    sender.marks += u64::from(segment.ce_echo);
+    if progress.advanced && has_failed {
+        connection.change(number, Change::Recovered);
+    }
+    if progress.loss {
+        let flight = sender.board.outstanding();
+        connection.lose(number, Loss::FastRetransmit, flight, now);
+    }
+    let packets = if connection.count_acks {
+        progress.packets.min(1)
+    } else {
+        progress.packets
+    };
+    if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
+        let growth_waits = !connection.growth_in_cut_round && sender.cut_round.is_some();
+        let ack = Ack {
+            now,
+            packets,
+            ce: u32::from(segment.ce_echo),
+            rtt,
+            // Before recovery a duplicate acknowledgement lets a packet go but not the window
+            // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
+            recovery: progress.in_recovery || progress.loss || !progress.advanced || growth_waits,
+            window_limited: connection.window_limited && !receiver_limits,
+            feedback,
+        };
+        let paths = &mut Paths::new(&mut connection.paths);
+        connection.controller.on_ack(paths, number, &ack);
+        if paths.changed_beyond(number) {
+            connection.blocked = false;
+        }
+    }
+    let marked = segment.ce_echo > 0;
+    if connection.has_cut_rounds && (marked || progress.loss || sender.cut_round.is_some()) {
+        let shows = Shows {
+            marked,
+            loss: progress.loss,
+            in_good_order: progress.advanced && !progress.found_lost,
+        };
+        let brings = if progress.clean {
+            Brings {
+                in_flight_before: sender.board.outstanding() + progress.packets,
+                delivered: progress.packets,
+            }
+        } else {
+            Brings {
+                in_flight_before,
+                delivered: sender.board.delivered().saturating_sub(delivered_before),
+            }
+        };
+        follow_cut(sender, connection, brings, window_before, shows);
+    }
+    progress
+}
+
+/// What an acknowledgement shows of a cut.
+#[derive(Clone, Copy)]
+struct Shows {
+    /// It echoes marks.
+    marked: bool,
+    /// A new loss event began.
+    loss: bool,
+    /// It acknowledged something cumulatively and revealed no new loss.
+    in_good_order: bool,
+}
+
+/// Begins the round of a cut when the acknowledgement has led to one, and brings proportional rate
+/// reduction up to date.
+#[inline(never)]
+fn follow_cut(
+    sender: &mut Sender,
+    connection: &Connection,
+    brings: Brings,
+    window_before: f64,
+    shows: Shows,
+) {
+    let path = &connection.paths[sender.number.0 as usize];
+    // A window at its minimum cannot shrink: a mark begins a round all the same, if none is under way.
+    let at_minimum = path.window <= path.minimum_window && sender.cut_round.is_none();
+    let cut_by_mark = shows.marked && (path.window < window_before || at_minimum);
+    let ends_at = if shows.loss {
+        Some(sender.board.next())
+    } else if sender.board.outstanding() == 0 {
+        None
+    } else if cut_by_mark && sender.recovery == RecoveryState::None {
+        // The round of a mark ends with the first packet that was sent after the cut, as CWR does.
+        Some(sender.board.next() + 1)
+    } else {
+        None
+    };
+    if let Some(ends_at) = ends_at {
+        let under_way = sender.cut_round.and_then(|round| round.proportional);
+        let proportional = (connection.config.reduction == Reduction::Proportional)
+            .then(|| under_way.unwrap_or_else(|| Proportional::new(brings.in_flight_before)));
+        sender.cut_round = Some(CutRound::new(ends_at, proportional));
+    }
+    if let Some(CutRound {
+        proportional: Some(reduction),
+        ..
+    }) = &mut sender.cut_round
+    {
+        reduction.on_ack(
+            brings.delivered,
+            path.in_flight,
+            path.window,
+            shows.in_good_order,
+        );
     }
 }

@@ -16,7 +16,7 @@ impl Sending {
         for (number, path) in (0u32..).zip(&connection.paths) {
             let sender = &self.senders[connection.subflow(number) as usize];
             let may_send_again =
-                sender.board.lost() > 0 && sender.has_room(path) && path.is_active();
+                sender.board.lost() > 0 && sender.room(path) > 0 && path.is_active();
             assert!(
                 !may_send_again && !may_take(connection, path, sender, now),
                 "check: subflow {number} of connection {place} has room and was not looked at"
@@ -55,7 +55,7 @@ impl Sending {
                 path.ssthresh
             );
             if sender.phase == Phase::Open {
-                let counted = sender.in_flight(&connection.config);
+                let counted = sender.in_flight(connection.duplicates_hold);
                 assert!(
                     path.in_flight == counted,
                     "{}: {} in flight, {counted} by the scoreboard",

@@ -4,7 +4,7 @@ use super::scoreboard::Scoreboard;
 use super::segmentation::Segmentation;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
-use crate::{Config, PacketKey, ReceiveWindow, SsthreshFrom};
+use crate::{Config, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
 use pathweave_control::{Change, Controller, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -61,51 +61,70 @@ pub struct Scatter {
     pub duplicate_threshold: u32,
 }
 
-/// The sending end of a connection, but for what belongs to a single subflow.
+/// The sending end of a connection, but for what belongs to a single subflow. What every acknowledgement needs comes
+/// first.
+#[repr(C, align(64))]
 pub(crate) struct Connection {
-    pub config: Arc<Config>,
-    pub controller: Box<dyn Controller>,
-    pub flow: u32,
-    pub ecn: bool,
-    /// Whether the controller writes a congestion field into each data packet.
-    pub explicit: bool,
-    /// By how much that makes it longer.
-    pub header_bytes: u16,
-    /// Index of the first subflow; the others follow it.
-    pub first: u32,
     /// The subflows' congestion state, by number.
     pub paths: Vec<Path>,
-    pub established: bool,
-    pub subflow_starts: Vec<Time>,
-    pub join_delays: Vec<Time>,
+    pub controller: Box<dyn Controller>,
     /// Number of the next new data.
     pub next_data: u32,
     /// Number of data segments; `UNLIMITED` for no end, and while it is not known.
     pub total: u32,
-    /// Payload of the last one.
-    pub last_payload: u16,
+    /// Everything below this has been delivered in order, as far as the sender knows.
+    pub data_acked: u32,
+    /// Segments that may be sent beyond `data_acked`.
+    pub receive_window: u32,
     /// The other subflows open when new data up to this number has been sent; `u32::MAX` when they
     /// have been told to.
     pub joins_from: u32,
-    /// Everything below this has been delivered in order, as far as the sender knows.
-    pub data_acked: u32,
-    /// Data of failed subflows, to be sent again on others.
-    pub reinject: VecDeque<u32>,
-    /// The subflow whose turn it is.
-    pub turn: u32,
-    /// Whether windows, and not a lack of data, were what last ended sending.
-    pub window_limited: bool,
-    /// Segments that may be sent beyond `data_acked`.
-    pub receive_window: u32,
     /// Segments that a subflow may have outstanding, if they are as long as can be.
     pub subflow_window: u32,
+    /// Data of failed subflows, to be sent again on others.
+    pub reinject: VecDeque<u32>,
     /// Where packets differ in size.
     pub segmentation: Option<Box<Segmentation>>,
+    /// Packets of one acknowledgement that slow start counts at most, but after a timeout.
+    pub slow_start_limit: u32,
+    /// The subflow whose turn it is.
+    pub turn: u32,
+    /// Header bytes of a data packet, those of its scheme included.
+    pub header_bytes: u16,
+    /// Payload of a data segment that does not end the flow, if all are equal.
+    pub maximum_segment: u16,
+    /// Payload of the last one.
+    pub last_payload: u16,
+    pub ecn: bool,
+    /// Whether the controller writes a congestion field into each data packet.
+    pub explicit: bool,
+    /// Whether it does not, and packets have one size.
+    is_plain: bool,
     /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
     /// was, and nothing but acknowledgements has come since.
     pub blocked: bool,
+    /// Whether windows, and not a lack of data, were what last ended sending.
+    pub window_limited: bool,
     /// Everything has been acknowledged.
     pub closed: bool,
+    pub established: bool,
+    /// Whether duplicate acknowledgements before recovery release nothing although blocks say what has come.
+    pub duplicates_hold: bool,
+    /// [`Config::has_cut_rounds`].
+    pub has_cut_rounds: bool,
+    /// [`Config::growth_in_cut_round`].
+    pub growth_in_cut_round: bool,
+    /// [`Config::count_acks`].
+    pub count_acks: bool,
+    /// [`Config::minimum_rto`] and [`Config::maximum_rto`].
+    pub minimum_rto: Time,
+    pub maximum_rto: Time,
+    pub config: Arc<Config>,
+    pub flow: u32,
+    /// Index of the first subflow; the others follow it.
+    pub first: u32,
+    pub subflow_starts: Vec<Time>,
+    pub join_delays: Vec<Time>,
 }
 
 impl Connection {
@@ -142,41 +161,66 @@ impl Connection {
                 .scatter
                 .map_or(0, |scatter| segmentation.segments_for(scatter.volume.get()));
         }
-        let header_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
+        let scheme_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
             config.initial_window,
             config.minimum_window,
             config.initial_ssthresh,
         );
         let packet = config.mean_packet().round() as u64;
-        path.packet = Bytes::new(packet + u64::from(header_bytes));
+        path.packet = Bytes::new(packet + u64::from(scheme_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
         Connection {
+            paths: vec![path; opening.subflows as usize],
             controller: opening.controller,
-            flow: opening.flow,
+            next_data: 0,
+            total,
+            data_acked: 0,
+            receive_window,
+            joins_from,
+            subflow_window,
+            reinject: VecDeque::new(),
+            segmentation,
+            slow_start_limit: config.packets_in_slow_start(false),
+            turn: 0,
+            header_bytes: config.overhead() + scheme_bytes,
+            maximum_segment: config.maximum_segment,
+            last_payload,
             ecn: opening.ecn_echo.is_some(),
             explicit: opening.scheme.is_some(),
-            header_bytes,
-            first,
-            paths: vec![path; opening.subflows as usize],
+            is_plain: opening.scheme.is_none() && config.packets.is_none(),
+            blocked: false,
+            window_limited: true,
+            closed: false,
             established: opening.established,
+            duplicates_hold: !config.limited_transmit && config.recovery == Recovery::Sack,
+            has_cut_rounds: config.has_cut_rounds(),
+            growth_in_cut_round: config.growth_in_cut_round,
+            count_acks: config.count_acks,
+            minimum_rto: config.minimum_rto,
+            maximum_rto: config.maximum_rto,
+            config,
+            flow: opening.flow,
+            first,
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
-            next_data: 0,
-            joins_from,
-            total,
-            last_payload,
-            data_acked: 0,
-            reinject: VecDeque::new(),
-            turn: 0,
-            window_limited: true,
-            receive_window,
-            subflow_window,
-            segmentation,
-            blocked: false,
-            closed: false,
-            config,
         }
+    }
+
+    /// Whether all that is new goes out in full packets as windows open, to subflows that are open already: nothing
+    /// has to be looked at but windows. Only where controllers write a congestion field do packets leave at a pace.
+    #[inline(always)]
+    pub fn sends_plainly(&self) -> bool {
+        self.is_plain && self.reinject.is_empty() && self.next_data < self.joins_from
+    }
+
+    /// New segments that the receive window lets go.
+    #[inline(always)]
+    pub fn new_data(&self) -> u32 {
+        let allowed = self
+            .receive_window
+            .saturating_sub(self.next_data - self.data_acked);
+        allowed.min(self.total - self.next_data)
     }
 
     /// A subflow lost packets, of `flight` packets sent and not acknowledged cumulatively: tells the controller.
@@ -233,7 +277,7 @@ impl Connection {
     #[inline]
     pub fn full_payload(&self, data: u32) -> u16 {
         match &self.segmentation {
-            None => self.config.maximum_segment,
+            None => self.maximum_segment,
             Some(segmentation) => segmentation.payload(data),
         }
     }
@@ -253,19 +297,10 @@ impl Connection {
         Bytes::new(full - missing)
     }
 
-    /// Takes note of what is known to be delivered in order.
-    #[inline]
-    pub fn acknowledge(&mut self, delivered: u32) {
-        self.data_acked = self.data_acked.max(delivered);
-        if self.segmentation.is_some() {
-            self.open_receive_window();
-        }
-    }
-
     /// Where packets differ in size: as many segments as its bytes hold.
     #[cold]
     #[inline(never)]
-    fn open_receive_window(&mut self) {
+    pub fn open_receive_window(&mut self) {
         if let Some(segmentation) = &mut self.segmentation {
             self.receive_window = segmentation.allow(self.data_acked);
         }
@@ -286,14 +321,12 @@ impl Connection {
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
 
-    /// Whether a subflow's receive window, and not its congestion window, is what limits it.
-    #[inline]
-    pub fn receiver_limits(&self, path: &Path, board: &Scoreboard) -> bool {
-        if self.segmentation.is_none() {
-            path.window > f64::from(self.subflow_window)
-        } else {
-            self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
-        }
+    /// Where packets differ in size: whether a subflow's receive window, and not its congestion window, is what limits
+    /// it.
+    #[cold]
+    #[inline(never)]
+    pub fn bytes_limit(&self, board: &Scoreboard) -> bool {
+        self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
     }
 
     /// Whether there is data that the receive window lets go.

@@ -23,6 +23,7 @@ impl CutRound {
     }
 
     /// Whether everything that was in flight at the cut has been acknowledged.
+    #[inline]
     pub fn is_over(&self, una: u32) -> bool {
         una >= self.ends_at
     }

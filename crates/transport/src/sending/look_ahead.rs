@@ -19,16 +19,16 @@ impl Sending {
         };
         for sender in senders() {
             // Of each cache line something.
-            black_box((sender.connection, sender.timer_at, sender.sent_packets));
+            black_box((sender.connection, sender.deadline, sender.board.una()));
         }
         for sender in senders() {
             let connection = &self.connections[sender.connection as usize];
-            black_box((connection.first, connection.total, connection.paths.len()));
+            black_box((connection.paths.len(), connection.turn));
         }
         for sender in senders() {
             let connection = &self.connections[sender.connection as usize];
             let path = &connection.paths[sender.number.0 as usize];
-            black_box((path.acked, sender.board.una()));
+            black_box((path.window, path.acked));
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::Config;
 use crate::output::{
     Arrived, End, Output, ReceivingSubflow, SendingId, SendingSubflow, Timer, TimerKind,
 };
-use crate::segment::{Kind, Segment};
+use crate::segment::{Kind, SackBlocks, Segment};
 use connection::Connection;
 use pathweave_control::SubflowId;
 use pathweave_units::Time;
@@ -132,11 +132,13 @@ impl Sending {
         Some(stopped)
     }
 
-    /// A packet arrived at the connection's source, with what the network made of its shape.
-    #[inline]
+    /// A packet arrived at the connection's source, with what the network made of its shape. The blocks go with it if
+    /// the segment says that it has some.
+    #[inline(always)]
     pub fn on_packet(
         &mut self,
-        segment: &Segment,
+        segment: Segment,
+        blocks: &SackBlocks,
         arrived: Arrived,
         now: Time,
         out: &mut impl Output,
@@ -148,11 +150,11 @@ impl Sending {
             return;
         }
         if segment.kind == Kind::Ack {
-            self.on_ack(index, segment, arrived.feedback, now, out);
+            self.on_ack(index, (segment, blocks), arrived.feedback, now, out);
             #[cfg(feature = "checks")]
             self.check_connection(index);
         } else {
-            self.on_syn_ack(index, segment, now, out);
+            self.on_syn_ack(index, segment.copy(), now, &mut out.lend());
         }
     }
 

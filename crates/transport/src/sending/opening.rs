@@ -1,9 +1,10 @@
 //! Handshakes, and the subflows that join.
 
 use super::Sending;
+use super::acknowledgements::take_rtt;
 use super::subflow::Phase;
 use crate::output::{Output, PacketShape, TimerKind};
-use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use crate::segment::{Kind, NO_BLOCKS, Segment};
 use crate::{Handshake, Joins};
 use pathweave_control::{Change, Feedback};
 use pathweave_units::Time;
@@ -47,26 +48,17 @@ impl Sending {
             protected: config.handshake == Handshake::SynNeverLost,
             feedback: Feedback::None,
         };
-        let segment = Segment {
-            to: sender.to,
-            kind: Kind::Syn,
-            flag: false,
-            ce_echo: 0,
-            sack_count: 0,
-            number: 0,
-            data_number: 0,
-            sent,
-            first_sent: sent,
-            sack: [SackBlock::default(); SACK_BLOCKS],
-        };
+        let segment = Segment::of_handshake(sender.to, Kind::Syn, sent);
         sender.in_network = sender.in_network.wrapping_add(1);
-        out.send(Sending::end(index), shape, segment);
+        out.send(Sending::end(index), shape, segment, NO_BLOCKS);
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn on_syn_ack(
         &mut self,
         index: u32,
-        segment: &Segment,
+        segment: Segment,
         now: Time,
         out: &mut impl Output,
     ) {
@@ -74,11 +66,12 @@ impl Sending {
         if sender.phase != Phase::Opening {
             return; // the answer to a SYN that was sent again
         }
-        sender.timeout.reset_backoff();
-        sender.timeouts_in_row = 0;
+        sender.timeout.end_row();
         sender.deadline = Time::MAX;
         let rtt = now - segment.sent;
-        self.take_rtt(index, rtt, rtt);
+        let connection = &mut self.connections[sender.connection as usize];
+        let path = &mut connection.paths[sender.number.0 as usize];
+        take_rtt(sender, path, connection.minimum_rto, rtt, rtt);
         self.establish(index, now, out);
     }
 

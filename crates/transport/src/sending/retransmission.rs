@@ -15,15 +15,8 @@ impl Sending {
         out: &mut impl Output,
     ) {
         let sender = &mut self.senders[index as usize];
-        let config = &self.connections[sender.connection as usize].config;
-        sender.deadline = now + sender.timeout.current(config);
-        if sender.timer_at > sender.deadline {
-            sender.timer_at = sender.deadline;
-            out.wake(
-                sender.timer(TimerKind::Retransmission, index),
-                sender.timer_at,
-            );
-        }
+        let connection = &self.connections[sender.connection as usize];
+        sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
     }
 
     pub(super) fn on_retransmission_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
@@ -45,7 +38,6 @@ impl Sending {
         }
         if sender.phase == Phase::Opening {
             sender.timeouts += 1;
-            sender.timeouts_in_row += 1;
             sender.timeout.back_off();
             self.send_syn(index, now, out);
             self.start_retransmission_timer(index, now, out);
@@ -56,7 +48,7 @@ impl Sending {
         let connection = &mut self.connections[place as usize];
         let loss = sender.on_timeout(&connection.config);
         let path = &mut connection.paths[sender.number.0 as usize];
-        path.in_flight = sender.in_flight(&connection.config);
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
         path.in_recovery = false;
         let number = sender.number;
         if let Some(loss) = loss {
@@ -80,7 +72,7 @@ impl Sending {
             // Said again at every further timeout: meanwhile its siblings may have run out of data.
             out.failed(SendingId(place));
         }
-        if connection.config.reinject_after == Some(sender.timeouts_in_row)
+        if connection.config.reinject_after == Some(sender.timeout.in_row())
             && connection.paths.len() > 1
         {
             let before = connection.reinject.len();
@@ -96,15 +88,40 @@ impl Sending {
     }
 }
 
+impl Sender {
+    /// The retransmission timer runs from now on, for `maximum` at most. `place` is the sender's own.
+    #[inline(always)]
+    pub fn start_retransmission_timer(
+        &mut self,
+        place: u32,
+        now: Time,
+        maximum: Time,
+        out: &mut impl Output,
+    ) {
+        self.deadline = now + self.timeout.current(maximum);
+        if self.timer_at > self.deadline {
+            // It is not set, or the timeout has shrunk: after a first sample, or when a backoff ends.
+            self.wake_at_deadline(place, &mut out.lend());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_at_deadline(&mut self, place: u32, out: &mut impl Output) {
+        self.timer_at = self.deadline;
+        out.wake(self.timer(TimerKind::Retransmission, place), self.timer_at);
+    }
+}
+
 /// Whether a subflow, opening ones included, has timed out often enough to count as failed.
 pub(super) fn has_failed(sender: &Sender, config: &Config) -> bool {
-    sender.timeouts_in_row >= config.failed_after
+    sender.timeout.in_row() >= config.failed_after
 }
 
 /// Whether what a subflow holds may still go to its siblings.
 pub(super) fn awaits_reinjection(sender: &Sender, config: &Config) -> bool {
     let to_come = config
         .reinject_after
-        .is_some_and(|after| sender.timeouts_in_row < after);
+        .is_some_and(|after| sender.timeout.in_row() < after);
     to_come && sender.board.outstanding() > 0
 }

@@ -6,63 +6,14 @@ use super::cut_round::CutRound;
 use super::subflow::Sender;
 use crate::SegmentScheduler;
 use crate::output::{Output, PacketShape, TimerKind};
-use crate::segment::{Kind, SACK_BLOCKS, SackBlock, Segment};
+use crate::segment::{NO_BLOCKS, Segment};
 use pathweave_control::{Feedback, Path, Paths};
 use pathweave_units::{Bytes, Time};
 
 impl Sending {
-    /// Sends what an acknowledgement of this subflow lets go: the same as [`Sending::send_what_may_be_sent`],
-    /// without a look at its siblings where none of them can have come to have room. They had none when sending
-    /// last ended; since then only this subflow's flight and window have changed.
-    #[inline]
-    pub(super) fn send_after_ack(
-        &mut self,
-        index: u32,
-        place: u32,
-        now: Time,
-        out: &mut impl Output,
-    ) {
-        let connection = &self.connections[place as usize];
-        let alone = connection.paths.len() == 1 || connection.blocked;
-        if !alone
-            || connection.explicit
-            || connection.segmentation.is_some()
-            || connection.next_data >= connection.joins_from
-            || self.senders[index as usize].board.lost() > 0
-        {
-            self.send_what_may_be_sent(place, now, out);
-            return;
-        }
-        loop {
-            let connection = &mut self.connections[place as usize];
-            if !connection.has_data() {
-                self.send_what_may_be_sent(place, now, out);
-                return;
-            }
-            let sender = &self.senders[index as usize];
-            let number = sender.number.0;
-            let path = &connection.paths[number as usize];
-            if !may_take(connection, path, sender, now) {
-                connection.window_limited = true;
-                #[cfg(feature = "checks")]
-                self.check_blocked(place, now);
-                return;
-            }
-            let Some(data) = connection.take_data() else {
-                continue; // what was to be sent again has been delivered since
-            };
-            connection.turn = if number + 1 == connection.count() {
-                0
-            } else {
-                number + 1
-            };
-            self.send_new(index, data, now, out);
-        }
-    }
-
     /// Sends everything that windows and data allow: lost segments on their own subflows first,
     /// then new data as the scheduler says.
-    #[inline]
+    #[inline(never)]
     pub(super) fn send_what_may_be_sent(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let (first, count) = {
             let connection = &self.connections[place as usize];
@@ -117,7 +68,7 @@ impl Sending {
     pub(super) fn has_room(&self, place: u32, index: u32) -> bool {
         let connection = &self.connections[place as usize];
         let path = &connection.paths[(index - connection.first) as usize];
-        path.is_active() && self.senders[index as usize].has_room(path)
+        path.is_active() && self.senders[index as usize].room(path) > 0
     }
 
     /// Wakes the subflows that only their pace holds back.
@@ -198,7 +149,7 @@ impl Sending {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn transmit(
         &mut self,
         index: u32,
@@ -210,20 +161,10 @@ impl Sending {
     ) {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
+        let size = connection.payload(data) + connection.header_bytes;
         let path = &mut connection.paths[sender.number.0 as usize];
-        path.sent = u64::from(sender.board.next());
-        path.in_flight = sender.in_flight(&connection.config);
-        if let Some(CutRound {
-            proportional: Some(reduction),
-            ..
-        }) = &mut sender.cut_round
-        {
-            reduction.sent += 1;
-        }
-        sender.sent_packets += 1;
-        sender.in_network = sender.in_network.wrapping_add(1);
-        let size =
-            connection.payload(data) + connection.config.overhead() + connection.header_bytes;
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
+        note_sent(sender, path, 1);
         let mut feedback = Feedback::None;
         if connection.explicit {
             let number = sender.number;
@@ -241,23 +182,89 @@ impl Sending {
             protected: false,
             feedback,
         };
-        let segment = Segment {
-            to: sender.to,
-            kind: Kind::Data,
-            flag: data + 1 == connection.total,
-            ce_echo: 0,
-            sack_count: 0,
-            number,
-            data_number: data,
-            sent: now,
-            first_sent: now,
-            sack: [SackBlock::default(); SACK_BLOCKS],
-        };
+        let is_last = data + 1 == connection.total;
+        let segment = Segment::data(sender.to, (number, data), is_last, now);
         if sender.deadline == Time::MAX {
-            self.start_retransmission_timer(index, now, out);
+            sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
-        out.send(Sending::end(index), shape, segment);
+        out.send(Sending::end(index), shape, segment, NO_BLOCKS);
     }
+}
+
+/// Sends what an acknowledgement of this subflow lets go: the same as [`Sending::send_what_may_be_sent`],
+/// without a look at its siblings where none of them can have come to have room. They had none when sending
+/// last ended; since then only this subflow's flight and window have changed. Returns false when that has to be asked
+/// for the rest.
+#[inline(always)]
+pub(super) fn send_plainly(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    index: u32,
+    now: Time,
+    out: &mut impl Output,
+) -> bool {
+    let alone = connection.paths.len() == 1 || connection.blocked;
+    if !alone || !connection.sends_plainly() || sender.board.lost() > 0 {
+        return false;
+    }
+    let data = connection.new_data();
+    let number = sender.number.0;
+    let siblings_end = connection.paths.len() as u32;
+    let path = &mut connection.paths[number as usize];
+    debug_assert!(path.pacing_rate.is_none(), "only explicit schemes pace");
+    let mut count = 0;
+    if path.is_active() && path.may_send {
+        let outstanding = sender.board.outstanding();
+        let receiver_has_room = connection.subflow_window.saturating_sub(outstanding);
+        count = sender.room(path).min(receiver_has_room).min(data);
+    }
+    if count > 0 {
+        let next = number + 1;
+        connection.turn = if next == siblings_end { 0 } else { next };
+        if sender.deadline == Time::MAX {
+            sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
+        }
+        let first = connection.next_data;
+        connection.next_data = first + count;
+        for data in first..first + count {
+            let number = sender.board.push(data);
+            let is_last = data + 1 == connection.total;
+            let payload = if is_last {
+                connection.last_payload
+            } else {
+                connection.maximum_segment
+            };
+            let shape = PacketShape {
+                size: payload + connection.header_bytes,
+                ecn_capable: connection.ecn,
+                protected: false,
+                feedback: Feedback::None,
+            };
+            let segment = Segment::data(sender.to, (number, data), is_last, now);
+            out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+        }
+        path.in_flight += count;
+        note_sent(sender, path, count);
+    }
+    if count == data {
+        return false; // there is no more
+    }
+    connection.window_limited = true;
+    true
+}
+
+/// Segments have been sent on a subflow, of which the scoreboard knows.
+#[inline(always)]
+fn note_sent(sender: &mut Sender, path: &mut Path, count: u32) {
+    path.sent = u64::from(sender.board.next());
+    if let Some(CutRound {
+        proportional: Some(reduction),
+        ..
+    }) = &mut sender.cut_round
+    {
+        reduction.sent += count;
+    }
+    sender.in_network = sender.in_network.wrapping_add(count);
 }
 
 /// Whether the pace lets a subflow's next packet leave.
@@ -269,7 +276,7 @@ fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 /// Whether a subflow may take new data.
 #[inline(always)]
 pub(super) fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
-    sender.has_room(path)
+    sender.room(path) > 0
         && path.is_active()
         && path.may_send
         && (sender.board.outstanding() < connection.subflow_window

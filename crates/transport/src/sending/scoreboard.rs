@@ -27,6 +27,7 @@ struct Sent {
 /// `in flight = outstanding - sacked - lost` holds at all times. Under NewReno no block says which
 /// segment has left the network; each duplicate acknowledgement then counts as one in `sacked`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: Box<[Sent]>,
     /// Lowest number not acknowledged cumulatively.
@@ -134,7 +135,7 @@ impl Scoreboard {
     }
 
     /// A new segment is sent. Returns its number.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, data: u32) -> u32 {
         if self.outstanding() as usize == self.ring.len() {
             self.grow();
@@ -189,16 +190,34 @@ impl Scoreboard {
 
     /// Takes the blocks of an acknowledgement. Returns how many segments they newly cover.
     pub fn acknowledge_blocks(&mut self, blocks: &[SackBlock]) -> u32 {
+        if let Some(&first) = blocks.first()
+            && self.only_lengthens_first(blocks)
+        {
+            let fresh = self.acknowledge_range(self.recent[0].end, first.end);
+            self.recent[0] = first;
+            self.sacked_to = self.sacked_to.max(first.end.min(self.next));
+            return fresh;
+        }
         let known = self.recent;
         let mut fresh = 0;
         for (place, block) in blocks.iter().enumerate() {
+            // Most stand where they stood the last time, or one further because a new one has come before them.
+            if *block == known[place] {
+                continue;
+            }
+            self.recent[place] = *block;
+            if place > 0 && *block == known[place - 1] {
+                continue;
+            }
             let within = |inner: &&SackBlock| {
                 block.start <= inner.start && inner.end <= block.end && inner.start < inner.end
             };
-            let inner = known
-                .iter()
-                .filter(within)
-                .max_by_key(|inner| inner.end - inner.start);
+            // And most others have become longer at their end.
+            let same = Some(&known[place]).filter(|same| same.start == block.start && within(same));
+            let inner = same.or_else(|| {
+                let inner = known.iter().filter(within);
+                inner.max_by_key(|inner| inner.end - inner.start)
+            });
             fresh += match inner {
                 Some(inner) => {
                     self.acknowledge_range(block.start, inner.start)
@@ -206,25 +225,33 @@ impl Scoreboard {
                 }
                 None => self.acknowledge_range(block.start, block.end),
             };
-            self.recent[place] = *block;
             self.sacked_to = self.sacked_to.max(block.end.min(self.next));
         }
         fresh
     }
 
+    /// Whether blocks say what the last ones said, except that the first has become longer at its end: what happens
+    /// while the packets behind a lost one arrive.
+    #[inline(always)]
+    fn only_lengthens_first(&self, blocks: &[SackBlock]) -> bool {
+        let known = &self.recent;
+        let lengthens = blocks[0].start == known[0].start
+            && known[0].start < known[0].end
+            && known[0].end < blocks[0].end;
+        let pairs = || blocks.iter().zip(known).skip(1);
+        lengthens && pairs().all(|(block, known)| block == known)
+    }
+
     fn acknowledge_range(&mut self, start: u32, end: u32) -> u32 {
-        let mut fresh = 0;
+        let (mut fresh, mut found) = (0, 0);
         for number in start.max(self.una)..end.min(self.next) {
             let sent = self.at(number);
-            if sent.state == State::Sacked {
-                continue;
-            }
-            let was_lost = sent.state == State::Lost;
+            fresh += u32::from(sent.state != State::Sacked);
+            found += u32::from(sent.state == State::Lost);
             sent.state = State::Sacked;
-            self.lost -= u32::from(was_lost);
-            self.sacked += 1;
-            fresh += 1;
         }
+        self.lost -= found;
+        self.sacked += fresh;
         fresh
     }
 
@@ -232,21 +259,26 @@ impl Scoreboard {
     /// not sent again (RFC 6675, IsLost). Returns whether there are new ones.
     pub fn judge_by_blocks(&mut self, threshold: u32) -> bool {
         let floor = self.judged_to.max(self.una);
-        // The highest number with `threshold` sacked segments above it.
+        let mask = self.ring.len() - 1;
+        // The highest number with `threshold` sacked segments above it. Where the latest block is the highest, all of
+        // it is sacked.
         let mut above = 0;
         let mut number = self.sacked_to;
+        let latest = self.recent[0];
+        if latest.end == number && latest.start.max(floor).saturating_add(threshold) <= number {
+            above = threshold;
+            number -= threshold;
+        }
         while number > floor && above < threshold {
             number -= 1;
-            if self.at(number).state == State::Sacked {
-                above += 1;
-            }
+            above += u32::from(self.ring[number as usize & mask].state == State::Sacked);
         }
         if above < threshold {
             return false;
         }
         let mut found = false;
         for candidate in floor..number {
-            if self.at(candidate).state == State::InFlight {
+            if self.ring[candidate as usize & mask].state == State::InFlight {
                 self.mark_lost(candidate);
                 found = true;
             }

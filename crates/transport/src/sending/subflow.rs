@@ -4,7 +4,7 @@ use super::cut_round::CutRound;
 use super::scoreboard::Scoreboard;
 use super::timeout::RetransmissionTimeout;
 use crate::output::{Timer, TimerKind};
-use crate::segment::Segment;
+use crate::segment::{SackBlock, Segment};
 use crate::{Config, Recovery, RttHistogram};
 use pathweave_control::{Loss, Path, SubflowId};
 use pathweave_units::Time;
@@ -41,6 +41,8 @@ pub(crate) enum RecoveryState {
 pub(crate) struct Progress {
     /// Segments newly acknowledged, each counted once.
     pub packets: u32,
+    /// Nothing has gone astray and nothing else has come of it than packets acknowledged in order.
+    pub clean: bool,
     /// The lowest unacknowledged number rose.
     pub advanced: bool,
     /// A new loss event began.
@@ -53,48 +55,49 @@ pub(crate) struct Progress {
     pub send_first: bool,
 }
 
-/// A subflow's sender.
+/// A subflow's sender. What every acknowledgement needs stands in the first 192 bytes, the scoreboard's beginning
+/// included.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Sender {
     pub connection: u32,
     pub number: SubflowId,
-    /// The flow's number.
-    pub flow: u32,
     /// The place of its receiving half.
     pub to: u32,
+    /// Packets that it has sent, less those that have come or were lost on their way here.
+    pub in_network: u32,
     pub phase: Phase,
+    duplicates: u32,
     pub recovery: RecoveryState,
-    pub board: Scoreboard,
     /// The round in which its window was cut, where the configuration makes a difference of it.
     pub cut_round: Option<CutRound>,
-    duplicates: u32,
-    /// So many make a segment lost.
-    pub duplicate_threshold: u32,
-    /// Timeouts since the last progress.
-    pub timeouts_in_row: u32,
-    /// The lowest number for which a timeout has been reported to the controller.
-    timed_out: Option<u32>,
+    pub marks: u64,
     pub timeout: RetransmissionTimeout,
     /// When the retransmission timer is due; `Time::MAX` when it is not.
     pub deadline: Time,
     /// When the timer will fire; `Time::MAX` when it is not set. It may fire early, and is then
     /// set again: cheaper than moving it with every acknowledgement.
     pub timer_at: Time,
+    pub rtts: RttHistogram,
+    pub board: Scoreboard,
+    /// The flow's number.
+    pub flow: u32,
+    /// So many duplicate acknowledgements make a segment lost.
+    pub duplicate_threshold: u32,
+    /// The lowest number for which a timeout has been reported to the controller.
+    timed_out: Option<u32>,
     /// When the next packet may leave at the subflow's pace.
     pub pace_from: Time,
     /// When the timer for that will fire; `Time::MAX` when it is not set.
     pub pace_timer_at: Time,
-    /// Packets that it has sent, less those that have come or were lost on their way here.
-    pub in_network: u32,
     /// When its path opened.
     pub opened: Time,
-    pub sent_packets: u64,
     pub retransmits: u64,
     pub reinjected: u64,
     pub timeouts: u64,
-    pub marks: u64,
-    pub rtts: RttHistogram,
 }
+
+const _: () = assert!(std::mem::offset_of!(Sender, board) == 160);
 
 impl Sender {
     /// Its timer of a kind; `place` is its own.
@@ -119,7 +122,6 @@ impl Sender {
             cut_round: None,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
-            timeouts_in_row: 0,
             timed_out: None,
             timeout: RetransmissionTimeout::new(config),
             deadline: Time::MAX,
@@ -128,7 +130,6 @@ impl Sender {
             pace_timer_at: Time::MAX,
             in_network: 0,
             opened: Time::ZERO,
-            sent_packets: 0,
             retransmits: 0,
             reinjected: 0,
             timeouts: 0,
@@ -148,7 +149,6 @@ impl Sender {
         self.cut_round = None;
         self.duplicates = 0;
         self.duplicate_threshold = DUPLICATE_THRESHOLD;
-        self.timeouts_in_row = 0;
         self.timed_out = None;
         self.timeout = RetransmissionTimeout::new(config);
         self.deadline = Time::MAX;
@@ -157,37 +157,47 @@ impl Sender {
         self.pace_timer_at = Time::MAX;
         self.in_network = 0;
         self.opened = Time::ZERO;
-        self.sent_packets = 0;
         self.retransmits = 0;
         self.reinjected = 0;
         self.timeouts = 0;
         self.marks = 0;
     }
 
-    /// Takes the acknowledgement's numbers and blocks.
-    #[inline]
-    pub fn on_ack(&mut self, ack: &Segment, config: &Config) -> Progress {
-        let una = self.board.una();
-        if ack.sack_count == 0
-            && ack.number > una
-            && self.recovery == RecoveryState::None
-            && self.board.is_clean()
-        {
-            let packets = ack.number - una;
-            self.board.acknowledge_clean(ack.number);
-            self.duplicates = 0;
-            return Progress {
-                packets,
-                advanced: true,
-                ..Progress::default()
-            };
-        }
-        self.on_unusual_ack(ack, config)
+    /// Data packets that it has sent, retransmissions included.
+    pub fn sent_packets(&self) -> u64 {
+        u64::from(self.board.next()) + self.retransmits
     }
 
-    #[cold]
-    #[inline(never)]
-    fn on_unusual_ack(&mut self, ack: &Segment, config: &Config) -> Progress {
+    /// Whether an acknowledgement only says that the next segments have come, when nothing has gone astray.
+    #[inline(always)]
+    pub fn expects(&self, ack: &Segment) -> bool {
+        !ack.has_sack_blocks()
+            && ack.number > self.board.una()
+            && self.recovery == RecoveryState::None
+            && self.board.is_clean()
+    }
+
+    /// Takes an acknowledgement of that kind.
+    #[inline(always)]
+    pub fn take_expected(&mut self, ack: &Segment) -> Progress {
+        let packets = ack.number - self.board.una();
+        self.board.acknowledge_clean(ack.number);
+        self.duplicates = 0;
+        Progress {
+            packets,
+            clean: true,
+            advanced: true,
+            ..Progress::default()
+        }
+    }
+
+    /// Takes any other acknowledgement, with its blocks.
+    pub fn take_unusual(
+        &mut self,
+        ack: &Segment,
+        blocks: &[SackBlock],
+        config: &Config,
+    ) -> Progress {
         let in_recovery = matches!(self.recovery, RecoveryState::Fast(_));
         let mut progress = Progress {
             in_recovery,
@@ -199,21 +209,22 @@ impl Sender {
         }
         progress.advanced = ack.number > una;
         match config.recovery {
-            Recovery::Sack => self.selective(ack, &mut progress),
+            Recovery::Sack => self.selective(ack, blocks, &mut progress),
             Recovery::NewReno | Recovery::Reno => self.cumulative(ack, config, &mut progress),
         }
         progress
     }
 
     /// RFC 6675.
-    fn selective(&mut self, ack: &Segment, progress: &mut Progress) {
+    fn selective(&mut self, ack: &Segment, blocks: &[SackBlock], progress: &mut Progress) {
         if progress.advanced {
             progress.packets = self.board.acknowledge(ack.number);
             self.leave_recovery(ack.number);
         }
-        let blocks = &ack.sack[..usize::from(ack.sack_count)];
-        progress.packets += self.board.acknowledge_blocks(blocks);
-        let found = self.board.judge_by_blocks(self.duplicate_threshold);
+        let fresh = self.board.acknowledge_blocks(blocks);
+        progress.packets += fresh;
+        // Only what has come newly makes more of what is below it lost.
+        let found = fresh > 0 && self.board.judge_by_blocks(self.duplicate_threshold);
         progress.found_lost = found;
         if found && self.recovery == RecoveryState::None {
             self.recovery = RecoveryState::Fast(self.board.next());
@@ -276,9 +287,9 @@ impl Sender {
     }
 
     /// Notices that what was in flight at the last cut has been acknowledged.
-    #[inline]
+    #[inline(always)]
     pub fn end_cut_round_if_over(&mut self) {
-        if let Some(round) = self.cut_round
+        if let Some(round) = &self.cut_round
             && self.recovery == RecoveryState::None
             && (round.is_over(self.board.una()) || self.board.outstanding() == 0)
         {
@@ -286,29 +297,33 @@ impl Sender {
         }
     }
 
-    /// Packets in the network as far as the sender counts them. Without limited transmit duplicate
-    /// acknowledgements before recovery release nothing: what they report still counts.
-    #[inline]
-    pub fn in_flight(&self, config: &Config) -> u32 {
+    /// Packets in the network as far as the sender counts them. Where duplicate acknowledgements before recovery
+    /// release nothing ([`Connection::duplicates_hold`]) what they report still counts.
+    ///
+    /// [`Connection::duplicates_hold`]: super::connection::Connection::duplicates_hold
+    #[inline(always)]
+    pub fn in_flight(&self, duplicates_hold: bool) -> u32 {
         let in_flight = self.board.in_flight();
-        if !config.limited_transmit
-            && self.recovery == RecoveryState::None
-            && config.recovery == Recovery::Sack
-        {
+        if duplicates_hold && self.recovery == RecoveryState::None {
             in_flight + self.board.sacked()
         } else {
             in_flight
         }
     }
 
-    /// Packets that may be in flight: the window, or during proportional rate reduction what that allows.
+    /// Packets that may be sent beside those in flight: what the window lets go, or during proportional rate
+    /// reduction what that allows.
     #[inline(always)]
-    pub fn has_room(&self, path: &Path) -> bool {
-        let next = path.in_flight + 1;
-        match self.cut_round.and_then(|round| round.proportional) {
-            None => f64::from(next) <= path.window,
-            Some(reduction) => next <= reduction.window,
-        }
+    pub fn room(&self, path: &Path) -> u32 {
+        let most = match &self.cut_round {
+            Some(CutRound {
+                proportional: Some(reduction),
+                ..
+            }) => reduction.window,
+            // Whole packets; `as` takes what is not a number for zero.
+            _ => path.window as u32,
+        };
+        most.saturating_sub(path.in_flight)
     }
 
     /// The retransmission timer expired on outstanding data. Returns the loss to report, if it is a
@@ -323,7 +338,6 @@ impl Sender {
         self.cut_round = None;
         self.duplicates = 0;
         self.timeouts += 1;
-        self.timeouts_in_row += 1;
         self.timeout.back_off();
         (!repeated).then_some(Loss::Timeout)
     }

@@ -9,7 +9,8 @@ pub(crate) struct RetransmissionTimeout {
     smoothed: u64,
     variation: u64,
     timeout: u64,
-    backoff: u32,
+    /// Timeouts since the last progress.
+    in_row: u32,
 }
 
 impl RetransmissionTimeout {
@@ -18,7 +19,7 @@ impl RetransmissionTimeout {
             smoothed: 0,
             variation: 0,
             timeout: config.initial_rto.as_picos(),
-            backoff: 0,
+            in_row: 0,
         }
     }
 
@@ -28,9 +29,10 @@ impl RetransmissionTimeout {
         self.timeout = config.minimum_rto.as_picos();
     }
 
-    /// Takes an RTT sample and returns the smoothed RTT. Gains are 1/8 and 1/4 (section 2.3).
-    #[inline]
-    pub fn sample(&mut self, rtt: Time, config: &Config) -> Time {
+    /// Takes an RTT sample and returns the smoothed RTT; the timeout is at least `minimum`. Gains are 1/8 and 1/4
+    /// (section 2.3).
+    #[inline(always)]
+    pub fn sample(&mut self, rtt: Time, minimum: Time) -> Time {
         let rtt = rtt.as_picos();
         if self.smoothed == 0 {
             self.smoothed = rtt.max(1);
@@ -42,26 +44,32 @@ impl RetransmissionTimeout {
         }
         let spread = self.variation.saturating_mul(4);
         let timeout = self.smoothed.saturating_add(spread);
-        self.timeout = timeout.max(config.minimum_rto.as_picos());
+        self.timeout = timeout.max(minimum.as_picos());
         Time::from_picos(self.smoothed)
     }
 
-    /// The time to wait now, backed off.
+    /// The time to wait now, backed off; at most `maximum`.
     #[inline]
-    pub fn current(&self, config: &Config) -> Time {
-        let backed_off = self.timeout.saturating_mul(1 << self.backoff.min(32));
-        Time::from_picos(backed_off).min(config.maximum_rto)
+    pub fn current(&self, maximum: Time) -> Time {
+        let backed_off = self.timeout.saturating_mul(1 << self.in_row.min(32));
+        Time::from_picos(backed_off).min(maximum)
+    }
+
+    /// Timeouts since the last progress.
+    #[inline]
+    pub fn in_row(&self) -> u32 {
+        self.in_row
     }
 
     /// The timer expired: the next one takes twice as long (section 5.5).
     pub fn back_off(&mut self) {
-        self.backoff += 1;
+        self.in_row += 1;
     }
 
     /// New data was acknowledged.
-    #[inline]
-    pub fn reset_backoff(&mut self) {
-        self.backoff = 0;
+    #[inline(always)]
+    pub fn end_row(&mut self) {
+        self.in_row = 0;
     }
 }
 
@@ -76,33 +84,33 @@ mod tests {
             ..Config::default()
         };
         let mut timeout = RetransmissionTimeout::new(&config);
-        assert_eq!(timeout.current(&config), Time::from_secs(1));
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_secs(1));
         // First sample R: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR = 3 R.
         assert_eq!(
-            timeout.sample(Time::from_millis(8), &config),
+            timeout.sample(Time::from_millis(8), config.minimum_rto),
             Time::from_millis(8)
         );
-        assert_eq!(timeout.current(&config), Time::from_millis(24));
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(24));
         // R' = 16 ms: RTTVAR = 3/4 * 4 + 1/4 * 8 = 5, SRTT = 7/8 * 8 + 1/8 * 16 = 9, RTO = 29 ms.
         assert_eq!(
-            timeout.sample(Time::from_millis(16), &config),
+            timeout.sample(Time::from_millis(16), config.minimum_rto),
             Time::from_millis(9)
         );
-        assert_eq!(timeout.current(&config), Time::from_millis(29));
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(29));
         timeout.back_off();
         timeout.back_off();
-        assert_eq!(timeout.current(&config), Time::from_millis(116));
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(116));
         (0..40).for_each(|_| timeout.back_off());
-        assert_eq!(timeout.current(&config), config.maximum_rto);
-        timeout.reset_backoff();
-        assert_eq!(timeout.current(&config), Time::from_millis(29));
+        assert_eq!(timeout.current(config.maximum_rto), config.maximum_rto);
+        timeout.end_row();
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(29));
     }
 
     #[test]
     fn never_below_the_minimum() {
         let config = Config::default();
         let mut timeout = RetransmissionTimeout::new(&config);
-        timeout.sample(Time::from_micros(200), &config);
-        assert_eq!(timeout.current(&config), Time::from_millis(200));
+        timeout.sample(Time::from_micros(200), config.minimum_rto);
+        assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(200));
     }
 }

@@ -73,7 +73,7 @@ impl Sending {
             path: &connection.paths[sender.number.0 as usize],
             opened: sender.opened,
             is_open: sender.phase != Phase::Unopened,
-            sent_packets: sender.sent_packets,
+            sent_packets: sender.sent_packets(),
             retransmits: sender.retransmits,
             reinjected: sender.reinjected,
             timeouts: sender.timeouts,
