@@ -726,42 +726,38 @@ impl<A: Agent> Ports for FifoPorts<A> {
         const AT_ONCE: usize = 64;
         for ports in ports.chunks(AT_ONCE) {
             // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.
-            let mut firsts = [(Rings::<A::Label>::first(0), 0); AT_ONCE];
+            let mut firsts = [Held(0); AT_ONCE];
             for (port, first) in ports.iter().zip(&mut firsts) {
                 let hot = &self.hot[port.0 as usize];
-                *first = (hot.ring, hot.head);
+                *first = self.rings.held(hot.ring, hot.head);
             }
             let mut nexts = [PortId(0); AT_ONCE];
-            for ((&port, next), (ring, head)) in ports.iter().zip(&mut nexts).zip(firsts) {
-                let header = self.rings.get(ring, head).header;
-                black_box(self.rings.get(ring, head.wrapping_add(1)).departure);
-                let Hot { far, tail, .. } = self.hot[port.0 as usize];
+            for ((&port, next), first) in ports.iter().zip(&mut nexts).zip(firsts) {
+                let header = self.rings.at(first).header;
+                let hot = &self.hot[port.0 as usize];
+                black_box(self.rings.get(hot.ring, hot.head.wrapping_add(1)).departure);
                 *next = match header.path.step().0 {
-                    _ if head == tail => port,
-                    Step::Port(next) => PortId(far.0 + next),
+                    Step::Port(next) => PortId(hot.far.0 + next),
                     // What the host sends in answer leaves by its first port.
-                    Step::End => {
+                    Step::End if hot.head != hot.tail => {
                         at_hosts.push(header);
-                        far
+                        hot.far
                     }
-                    Step::Special => port,
+                    Step::End | Step::Special => port,
                 };
             }
-            let mut lasts = [(Rings::<A::Label>::first(0), 0, false); AT_ONCE];
+            let mut lasts = [Held(0); AT_ONCE];
             for (next, last) in nexts[..ports.len()].iter().zip(&mut lasts) {
-                if let Some(hot) = self.hot.get(next.0 as usize) {
-                    let held = hot.tail.wrapping_sub(hot.head);
-                    let is_long = held >= u32::from(hot.taken_below[1]);
-                    *last = (hot.ring, hot.tail, is_long);
-                }
-            }
-            for (&next, &(ring, tail, is_long)) in nexts[..ports.len()].iter().zip(&lasts) {
-                // It may lie in two cache lines.
-                let entry = self.rings.get(ring, tail);
-                black_box((entry.header.path, entry.departure));
-                if is_long {
+                let Some(hot) = self.hot.get(next.0 as usize) else {
+                    continue;
+                };
+                *last = self.rings.held(hot.ring, hot.tail);
+                if hot.tail.wrapping_sub(hot.head) >= u32::from(hot.taken_below[1]) {
                     black_box(self.cold[next.0 as usize].marked);
                 }
+            }
+            for last in &lasts[..ports.len()] {
+                black_box(self.rings.at(*last).departure);
             }
         }
     }

@@ -4,8 +4,9 @@ use crate::arrivals::Held;
 use crate::packet::Header;
 use pathweave_units::Time;
 
-/// A packet in a port or on its wire.
+/// A packet in a port or on its wire. None lies in two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 pub(super) struct Entry {
     /// When it has been sent.
     pub departure: Time,
