@@ -68,3 +68,57 @@ impl<S: PacketContent, L> Crossings<S, L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Odd numbers have options.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Number(u32);
+
+    impl PacketContent for Number {
+        type Options = u64;
+
+        fn has_options(&self) -> bool {
+            self.0 % 2 == 1
+        }
+        fn set_vacant(&mut self, number: u32) {
+            self.0 = number;
+        }
+        fn vacant(&self) -> u32 {
+            self.0
+        }
+    }
+
+    fn crossings(numbers: impl Iterator<Item = u32>) -> Crossings<Number, ()> {
+        let mut crossings = Crossings::default();
+        for number in numbers {
+            let packet = Crossing {
+                inlet: PortId(7),
+                departure: Time::from_nanos(u64::from(number)),
+                header: Header::new(1500, false),
+                label: (),
+                content: Number(number),
+            };
+            let options = 10 * u64::from(number);
+            let has_options = packet.content.has_options();
+            crossings.push(packet, has_options.then_some(&options));
+        }
+        crossings
+    }
+
+    #[test]
+    fn each_packet_comes_out_with_its_own_options() {
+        let mut all = crossings([4, 1, 3, 2].into_iter());
+        all.append(&mut crossings([6, 5, 8].into_iter()));
+        assert!(!all.is_empty());
+        let mut seen = Vec::new();
+        all.drain(|packet, &options| seen.push((packet.content.0, options)));
+        let expected = [(4, 0), (1, 10), (3, 30), (2, 0), (6, 0), (5, 50), (8, 0)];
+        assert_eq!(seen, expected);
+        assert!(all.is_empty());
+        all.append(&mut crossings([9].into_iter()));
+        all.drain(|packet, &options| assert_eq!((packet.content.0, options), (9, 90)));
+    }
+}
