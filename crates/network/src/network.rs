@@ -487,15 +487,10 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.contents.remove(header.id())
     }
 
-    /// The ports, for reading ahead.
-    pub fn ports(&self) -> &P {
-        &self.ports
-    }
-
-    /// What a packet carries is fetched from memory.
-    #[inline(always)]
-    pub fn prefetch(&self, header: Header) {
-        self.contents.prefetch(header.id());
+    /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
+    /// Adds the headers of those that come to their hosts.
+    pub fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
+        self.ports.look_ahead(ports, at_hosts);
     }
 
     /// What a packet in the network carries.

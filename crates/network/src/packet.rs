@@ -1,7 +1,6 @@
 //! What the network knows of a packet, and where the rest of it waits meanwhile.
 
 use crate::path::Path;
-use pathweave_prefetch::prefetch;
 
 /// What the network reads and writes of a packet: two words that queues hand on by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -221,11 +220,6 @@ impl<S: PacketContent> Contents<S> {
     #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
         self.contents[place as usize].0
-    }
-    /// What a packet carries is fetched from memory.
-    #[inline(always)]
-    pub fn prefetch(&self, PacketId(place): PacketId) {
-        prefetch(&self.contents[place as usize]);
     }
     /// The options of a packet that has some.
     pub fn options(&self, PacketId(place): PacketId) -> &S::Options {

@@ -1,6 +1,5 @@
 //! RTT percentiles in bounded memory.
 
-use pathweave_prefetch::prefetch;
 use pathweave_units::Time;
 
 /// Counts of RTT samples in bins that are at most 1/16 wide: percentiles are within about 3 %.
@@ -50,12 +49,6 @@ impl RttHistogram {
         let (sum, carry) = self.sum.overflowing_add(rtt.as_picos());
         self.sum = sum;
         self.carries += u32::from(carry);
-    }
-
-    /// What the next sample needs is fetched from memory, if it is like the first ones.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self) {
-        prefetch(self.counts.as_slice());
     }
 
     /// Counts samples in a bin, of an octave that has had none before or not.

@@ -6,7 +6,7 @@
 //! arrivals of all nodes in order, and a node's ports are in the processor's cache while it has its turn.
 
 use super::Region;
-use super::look_ahead::{AHEAD, LookAhead, Memory};
+use super::look_ahead::LookAhead;
 use crate::build;
 use crate::division::Turns;
 use crate::scheduler::{Alarm, DueTimer};
@@ -161,21 +161,11 @@ impl<P: Ports> Region<P> {
         };
         // The end of the inputs of a node of which some have been gathered; zero if there is none.
         let mut open = 0;
-        let pages = self.scheduler.arrivals().times.pages();
-        let ahead = if work.looks_ahead { AHEAD } else { 0 };
-        for begun in 0..pages + ahead {
-            let due = self.list_due(&work, begun, before);
+        for page in 0..self.scheduler.arrivals().times.pages() {
+            let mut due = self.list_due(&work, page, before);
             if work.looks_ahead {
-                self.look_ahead(&mut work, begun, due);
+                self.fetch(&mut work, page, due);
             }
-            let Some(page) = begun.checked_sub(ahead) else {
-                continue;
-            };
-            let mut due = if work.looks_ahead {
-                work.look_ahead.due(page)
-            } else {
-                due
-            };
             let begin = page * InputTimes::PAGE;
             while let Some(place) = due.first() {
                 let input = begin + place;
@@ -215,11 +205,7 @@ impl<P: Ports> Region<P> {
     /// The inputs of a page at which something happens before a time.
     #[inline(always)]
     fn list_due(&mut self, work: &ByNode, page: usize, before: Time) -> DueInputs {
-        let times = &mut self.scheduler.arrivals().times;
-        if page >= times.pages() {
-            return DueInputs::default();
-        }
-        let mut due = times.list_due(page, before);
+        let mut due = self.scheduler.arrivals().times.list_due(page, before);
         // The first timer comes last.
         let begin = page * InputTimes::PAGE;
         let timers = work.timers.iter().rev().map(|&(input, _)| input);
@@ -229,17 +215,18 @@ impl<P: Ports> Region<P> {
         due
     }
 
-    /// What the packets need that arrive at these inputs of a page is fetched from memory before the page has its turn.
-    fn look_ahead(&self, work: &mut ByNode, page: usize, due: DueInputs) {
-        let memory = Memory {
-            inputs: &work.inputs,
-            network: &self.network,
-            sending: &self.sending,
-            receiving: &self.receiving,
-            departures: &self.outgoing.departures,
-        };
-        work.look_ahead.begin(page, due, &memory);
-        work.look_ahead.step(page, &memory);
+    /// What the packets need that arrive at these inputs of a page is fetched from memory.
+    fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs) {
+        let inputs = &work.inputs;
+        let ports = due
+            .places()
+            .map(|place| inputs.port(page * InputTimes::PAGE + place));
+        work.look_ahead.fetch(
+            ports,
+            &self.network,
+            (&self.sending, &self.receiving),
+            &self.outgoing.departures,
+        );
     }
 
     /// Lists the timers that are due before a time.

@@ -3,7 +3,6 @@
 use super::Region;
 use super::spray::Sprays;
 use crate::scheduler::{Alarm, Scheduler};
-use pathweave_prefetch::prefetch;
 use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
     End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
@@ -114,15 +113,16 @@ impl Departures {
         departure.expect("a subflow has routes before it sends")
     }
 
-    /// What has to be known to send from an end is fetched from memory.
-    #[inline(always)]
-    pub fn prefetch(&self, end: End) {
-        let (of, place) = match end {
-            End::Sending(SendingSubflow(place)) => (&self.sending, place),
-            End::Receiving(ReceivingSubflow(place)) => (&self.receiving, place),
-        };
-        if let Some(entry) = of.entries.get(place as usize) {
-            prefetch(entry);
+    /// What these packets' receivers send in answer soon leaves: what has to be known is fetched from memory.
+    pub fn look_ahead(&self, segments: &[Segment]) {
+        for segment in segments {
+            let entry = match segment.destination() {
+                End::Sending(SendingSubflow(place)) => self.sending.entries.get(place as usize),
+                End::Receiving(ReceivingSubflow(place)) => {
+                    self.receiving.entries.get(place as usize)
+                }
+            };
+            std::hint::black_box(entry.map(|entry| entry.knows));
         }
     }
 

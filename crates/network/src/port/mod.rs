@@ -66,17 +66,6 @@ pub struct Delivered<L> {
     pub far: PortId,
 }
 
-/// Where a packet goes that arrives soon.
-#[derive(Clone, Copy, Debug)]
-pub enum Ahead {
-    /// To this port.
-    Port(PortId),
-    /// It is at its host, whose answer probably leaves by this port.
-    Host(Header, PortId),
-    /// That cannot be seen.
-    Unknown,
-}
-
 /// The output ports of a fabric with their queues and the wires to the next nodes.
 ///
 /// Two implementations give the same results: [`FifoPorts`] needs one event per packet and hop, and
@@ -169,19 +158,9 @@ pub trait Ports {
         events: &mut E,
     );
 
-    /// Of a port at whose link's end something arrives soon, what [`Ports::prefetch_first`] needs is fetched from memory.
-    fn prefetch_port(&self, _port: PortId) {}
-
-    /// The first packet on the port's wire is fetched, which [`Ports::look_at_first`] needs.
-    fn prefetch_first(&self, _port: PortId) {}
-
-    /// Where the first packet on a port's wire goes.
-    fn look_at_first(&self, _port: PortId) -> Ahead {
-        Ahead::Unknown
-    }
-
-    /// What a packet needs that joins a port's queue is fetched. The port has been fetched before.
-    fn prefetch_queue(&self, _port: PortId) {}
+    /// The packets that arrive next at the ends of these links, if there are any: what they need on their way is fetched
+    /// from memory. Adds the headers of those that come to their hosts. Changes nothing.
+    fn look_ahead(&self, _ports: &[PortId], _at_hosts: &mut Vec<Header>) {}
 
     /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E);

@@ -1,7 +1,5 @@
 //! A connection's data put back in order from its subflows.
 
-use pathweave_prefetch::prefetch;
-
 /// Which data numbers have arrived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
@@ -18,15 +16,6 @@ impl Reassembly {
     #[inline]
     pub fn next(&self) -> u32 {
         self.next
-    }
-
-    /// What the next number needs is fetched from memory.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        let place = (self.next / 64) as usize & self.words.len().wrapping_sub(1);
-        if let Some(word) = self.words.get(place) {
-            prefetch(word);
-        }
     }
 
     /// Takes a number that arrived. Returns whether it was new.

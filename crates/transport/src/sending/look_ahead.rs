@@ -1,43 +1,34 @@
-//! What an acknowledgement needs that arrives soon is fetched from memory, step by step.
-//!
-//! Each step needs only what the one before has fetched. Nothing is changed.
+//! What the next packets need is fetched from memory together.
 
 use super::Sending;
-use crate::output::SendingSubflow;
-use pathweave_prefetch::prefetch;
+use crate::output::{End, SendingSubflow};
+use crate::segment::Segment;
+use std::hint::black_box;
 
 impl Sending {
-    /// First the subflow.
-    #[inline(always)]
-    pub fn prefetch_subflow(&self, SendingSubflow(place): SendingSubflow) {
-        let sender = &self.senders[place as usize];
-        // Of each cache line something.
-        prefetch(&sender.connection);
-        prefetch(&sender.timer_at);
-        prefetch(&sender.board);
-    }
-
-    /// Then its connection.
-    #[inline(always)]
-    pub fn prefetch_connection(&self, SendingSubflow(place): SendingSubflow) {
-        let sender = &self.senders[place as usize];
-        let connection = &self.connections[sender.connection as usize];
-        prefetch(&connection.paths);
-        prefetch(&connection.turn);
-        prefetch(&connection.minimum_rto);
-        sender.board.prefetch();
-        sender.rtts.prefetch();
-    }
-
-    /// Then its path and its controller.
-    #[inline(always)]
-    pub fn prefetch_path(&self, SendingSubflow(place): SendingSubflow) {
-        let sender = &self.senders[place as usize];
-        let connection = &self.connections[sender.connection as usize];
-        let path = &connection.paths[sender.number.0 as usize];
-        prefetch(path);
-        prefetch(&path.acked);
-        prefetch(&path.may_send);
-        prefetch(&*connection.controller);
+    /// These packets arrive soon, those of receiving halves among them: what handling them needs is fetched from
+    /// memory. Each loop asks for things of every packet that need only what the loop before has fetched. Changes
+    /// nothing.
+    pub fn look_ahead(&self, segments: &[Segment]) {
+        let senders = || {
+            let destinations = segments.iter().map(Segment::destination);
+            destinations.filter_map(|destination| match destination {
+                End::Sending(SendingSubflow(place)) => Some(&self.senders[place as usize]),
+                End::Receiving(_) => None,
+            })
+        };
+        for sender in senders() {
+            // Of each cache line something.
+            black_box((sender.connection, sender.deadline, sender.board.una()));
+        }
+        for sender in senders() {
+            let connection = &self.connections[sender.connection as usize];
+            black_box((connection.paths.len(), connection.turn));
+        }
+        for sender in senders() {
+            let connection = &self.connections[sender.connection as usize];
+            let path = &connection.paths[sender.number.0 as usize];
+            black_box((path.window, path.acked));
+        }
     }
 }

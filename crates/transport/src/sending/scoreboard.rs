@@ -1,7 +1,6 @@
 //! What a subflow has sent and not yet had acknowledged cumulatively.
 
 use crate::segment::{SACK_BLOCKS, SackBlock};
-use pathweave_prefetch::prefetch;
 
 /// What the sender knows of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +83,6 @@ impl Scoreboard {
         &mut self.ring[number as usize & mask]
     }
 
-    /// What the next new segment needs is fetched from memory.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        let place = self.next as usize & self.ring.len().wrapping_sub(1);
-        if let Some(sent) = self.ring.get(place) {
-            prefetch(sent);
-        }
-    }
     #[inline]
     pub fn una(&self) -> u32 {
         self.una
