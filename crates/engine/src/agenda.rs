@@ -11,10 +11,10 @@ use pathweave_scenario::{Change, Plan};
 use pathweave_transport::Stopped;
 use pathweave_units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Whose an entry is: what concerns the whole run comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     Run,
     Group(u32),
@@ -34,7 +34,7 @@ impl Whose {
 }
 
 /// What is to happen; at one time, to one group, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     /// The plan's last start has come.
     Close,
@@ -61,7 +61,7 @@ pub(crate) enum Act {
 }
 
 /// Something that is to happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub at: Time,
     pub whose: Whose,
@@ -71,28 +71,74 @@ pub(crate) struct Entry {
 /// All that is to happen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    entries: BinaryHeap<Reverse<Entry>>,
+    entries: BinaryHeap<Reverse<Key>>,
+    /// What destinations are to hear, by flow: a source stops once.
+    stopped: BTreeMap<u32, Stopped>,
+}
+
+/// An entry in one word, whose order is that of entries: time, group, kind and flow, from the highest bits on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+/// Bits of the flow's number and of the kind.
+const FLOW_BITS: u32 = 32;
+const KIND_BITS: u32 = 4;
+
+impl Key {
+    fn new(at: Time, whose: Whose, act: Act) -> Key {
+        let group = match whose {
+            Whose::Run => 0,
+            Whose::Group(group) => u64::from(group) + 1,
+        };
+        let (kind, flow) = match act {
+            Act::Close => (0, 0),
+            Act::End => (1, 0),
+            Act::Look => (2, 0),
+            Act::Begin => (3, 0),
+            Act::Stop => (4, 0),
+            Act::Finished(flow) => (5, flow),
+            Act::HearStop(flow, _) => (6, flow),
+            Act::Wake => (7, 0),
+            Act::StartFlow(flow) => (8, flow),
+            Act::StopFlow(flow) => (9, flow),
+            Act::OpenPath(flow) => (10, flow),
+        };
+        let place = (group << KIND_BITS | kind) << FLOW_BITS | u64::from(flow);
+        Key(u128::from(at.as_picos()) << u64::BITS | u128::from(place))
+    }
+
+    fn at(self) -> Time {
+        Time::from_picos((self.0 >> u64::BITS) as u64)
+    }
+
+    fn whose(self) -> Whose {
+        let group = (self.0 as u64 >> (FLOW_BITS + KIND_BITS)) as u32;
+        group.checked_sub(1).map_or(Whose::Run, Whose::Group)
+    }
 }
 
 impl Agenda {
     /// Adds an entry.
     pub fn add(&mut self, at: Time, whose: Whose, act: Act) {
-        self.entries.push(Reverse(Entry { at, whose, act }));
+        if let Act::HearStop(flow, stopped) = act {
+            self.stopped.insert(flow, stopped);
+        }
+        self.entries.push(Reverse(Key::new(at, whose, act)));
     }
 
     /// When the next entry is due; `Time::MAX` if there is none.
     pub fn next(&self) -> Time {
         let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| entry.at)
+        first.map_or(Time::MAX, |Reverse(entry)| entry.at())
     }
 
     /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
     /// carried out; `Time::MAX` if there is none.
     pub fn limit(&self) -> Time {
         let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| match entry.whose {
-            Whose::Run => entry.at,
-            Whose::Group(_) => entry.at.saturating_add(Time::from_picos(1)),
+        first.map_or(Time::MAX, |Reverse(entry)| match entry.whose() {
+            Whose::Run => entry.at(),
+            Whose::Group(_) => entry.at().saturating_add(Time::from_picos(1)),
         })
     }
 
@@ -101,13 +147,32 @@ impl Agenda {
         if self.next() > now {
             return None;
         }
-        self.entries.pop().map(|Reverse(entry)| entry)
+        let Reverse(key) = self.entries.pop()?;
+        let flow = key.0 as u32;
+        let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
+            0 => Act::Close,
+            1 => Act::End,
+            2 => Act::Look,
+            3 => Act::Begin,
+            4 => Act::Stop,
+            5 => Act::Finished(flow),
+            6 => Act::HearStop(flow, self.stopped.remove(&flow)?),
+            7 => Act::Wake,
+            8 => Act::StartFlow(flow),
+            9 => Act::StopFlow(flow),
+            _ => Act::OpenPath(flow),
+        };
+        Some(Entry {
+            at: key.at(),
+            whose: key.whose(),
+            act,
+        })
     }
 
     /// Whether the next entry is due by now and concerns the whole run.
     pub fn concerns_run(&self, now: Time) -> bool {
         let first = self.entries.peek();
-        first.is_some_and(|Reverse(entry)| entry.at <= now && entry.whose == Whose::Run)
+        first.is_some_and(|Reverse(entry)| entry.at() <= now && entry.whose() == Whose::Run)
     }
 
     /// Whether nothing is to happen.

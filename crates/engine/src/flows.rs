@@ -4,10 +4,7 @@ use crate::region::RegionId;
 use crate::workload::subflow_count;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
-use pathweave_transport::{
-    ReceivingId, ReceivingSubflow, ReceivingView, RttHistogram, Sending, SendingId, SendingSubflow,
-    SendingView,
-};
+use pathweave_transport::{ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};
 use pathweave_units::{Bytes, Time};
 
 /// How a flow ended.
@@ -132,93 +129,4 @@ impl Flow {
         let finished = self.ending() == Ending::Finished;
         self.end.filter(|_| finished).map(|end| end - self.start)
     }
-}
-
-/// Sums over a flow's subflows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct FlowTotals {
-    pub retransmits: u64,
-    pub reinjected: u64,
-    pub timeouts: u64,
-    pub marks: u64,
-    pub rtt_mean: Option<Time>,
-    pub rtt_p99: Option<Time>,
-}
-
-/// A subflow's row in the tables.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SubflowRow {
-    pub flow: u32,
-    pub subflow: u32,
-    pub opened: Option<Time>,
-    pub received: u64,
-    /// Of this, what had not come on another subflow before.
-    pub first: u64,
-    pub sent_packets: u64,
-    pub retransmits: u64,
-    pub reinjected: u64,
-    pub timeouts: u64,
-    pub marks: u64,
-    pub rtt_mean: Option<Time>,
-    pub rtt_p99: Option<Time>,
-    /// Numbers of the links of its path, in the fabric's numbering.
-    pub path: u32,
-}
-
-impl SubflowRow {
-    pub fn new(
-        flow: u32,
-        subflow: u32,
-        view: &SendingView<'_>,
-        arrived: &ReceivingView,
-        path: u32,
-    ) -> SubflowRow {
-        SubflowRow {
-            flow,
-            subflow,
-            opened: view.is_open.then_some(view.opened),
-            received: arrived.received_bytes,
-            first: arrived.first_bytes,
-            sent_packets: view.sent_packets,
-            retransmits: view.retransmits,
-            reinjected: view.reinjected,
-            timeouts: view.timeouts,
-            marks: view.marks,
-            rtt_mean: view.rtts.mean(),
-            rtt_p99: view.rtts.percentile(0.99),
-            path,
-        }
-    }
-}
-
-/// Adds up a connection's subflows. `scratch` is emptied and filled.
-pub(crate) fn totals(
-    sending: &Sending,
-    connection: SendingId,
-    scratch: &mut RttHistogram,
-) -> FlowTotals {
-    let mut totals = FlowTotals::default();
-    let mut subflows = sending.subflows(connection);
-    if let (Some(only), None) = (subflows.next(), subflows.next()) {
-        let view = sending.subflow(only);
-        totals.retransmits = view.retransmits;
-        totals.reinjected = view.reinjected;
-        totals.timeouts = view.timeouts;
-        totals.marks = view.marks;
-        totals.rtt_mean = view.rtts.mean();
-        totals.rtt_p99 = view.rtts.percentile(0.99);
-        return totals;
-    }
-    scratch.clear();
-    for subflow in sending.subflows(connection) {
-        let view = sending.subflow(subflow);
-        totals.retransmits += view.retransmits;
-        totals.reinjected += view.reinjected;
-        totals.timeouts += view.timeouts;
-        totals.marks += view.marks;
-        scratch.merge(view.rtts);
-    }
-    totals.rtt_mean = scratch.mean();
-    totals.rtt_p99 = scratch.percentile(0.99);
-    totals
 }

@@ -6,8 +6,6 @@ use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;
 use pathweave_scenario::Plan;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Most paths have no more links.
 const USUAL_LINKS: usize = 8;
@@ -75,32 +73,17 @@ pub(crate) fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
 /// The data paths that tables name, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathList {
-    pub paths: Vec<Vec<LinkId>>,
-    /// Only looked up, never walked through, so that its order cannot reach any result.
-    places: HashMap<Vec<LinkId>, u32, BuildHasherDefault<LinksHasher>>,
+    /// The links of all paths, one path after another.
+    links: Vec<LinkId>,
+    /// Where each path ends in `links`.
+    ends: Vec<u32>,
+    /// Where paths are found by a hash of their links: one more than a path's place, and 0 where there is none. No more
+    /// than half of it is in use.
+    slots: Vec<u32>,
 }
 
-/// Hashes lists of links, which are no secret and need no keyed hash.
-#[derive(Clone, Debug, Default)]
-struct LinksHasher(u64);
-
-impl Hasher for LinksHasher {
-    fn finish(&self) -> u64 {
-        mix(self.0)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-    fn write_usize(&mut self, count: usize) {
-        self.write_u32(count as u32);
-    }
-    fn write_u32(&mut self, link: u32) {
-        // An odd factor with its bits all over the word (from the golden ratio).
-        self.0 = (self.0.rotate_left(23) ^ u64::from(link)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
+/// Slots of a list that has paths, at least.
+const FEWEST_SLOTS: usize = 64;
 
 impl PathList {
     /// The place of a subflow's path in the list. Packets that are spread have no path that could be
@@ -112,29 +95,104 @@ impl PathList {
         }
     }
 
-    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does. No
-    /// path is added any more.
-    pub fn renumber<'a>(&mut self, places: impl Iterator<Item = &'a mut u32>) {
-        let mut old = std::mem::take(self).paths;
-        let mut renumbered = vec![u32::MAX; old.len()];
-        for place in places {
-            let path = *place as usize;
-            if renumbered[path] == u32::MAX {
-                renumbered[path] = self.paths.len() as u32;
-                self.paths.push(std::mem::take(&mut old[path]));
+    /// The place of these links in the list.
+    pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
+        if 2 * (self.ends.len() + 1) > self.slots.len() {
+            self.grow();
+        }
+        let mut slot = self.first_slot(named);
+        while let Some(place) = self.slots[slot].checked_sub(1) {
+            if self.path(place as usize) == named {
+                return place;
             }
-            *place = renumbered[path];
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.links.extend_from_slice(named);
+        self.ends.push(self.links.len() as u32);
+        let count = self.ends.len() as u32;
+        self.slots[slot] = count;
+        count - 1
+    }
+
+    /// All paths, each as its links.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[LinkId]> {
+        (0..self.ends.len()).map(|place| self.path(place))
+    }
+
+    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does.
+    pub fn renumber(&mut self, places: &mut [u32]) {
+        let old = std::mem::take(self);
+        let mut renumbered = vec![u32::MAX; old.ends.len()];
+        for place in places {
+            let new = &mut renumbered[*place as usize];
+            if *new == u32::MAX {
+                *new = self.place_of(old.path(*place as usize));
+            }
+            *place = *new;
         }
     }
 
-    /// The place of these links in the list.
-    pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
-        if let Some(&place) = self.places.get(named) {
-            return place;
+    fn path(&self, place: usize) -> &[LinkId] {
+        let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.links[from as usize..self.ends[place] as usize]
+    }
+
+    /// Where a path is looked for first.
+    fn first_slot(&self, path: &[LinkId]) -> usize {
+        // An odd factor with its bits all over the word (from the golden ratio).
+        let add = |hash: u64, link: &LinkId| {
+            (hash.rotate_left(23) ^ u64::from(link.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let hash = path.iter().fold(path.len() as u64, add);
+        mix(hash) as usize & (self.slots.len() - 1)
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; (2 * self.slots.len()).max(FEWEST_SLOTS)];
+        for place in 0..self.ends.len() {
+            let mut slot = self.first_slot(self.path(place));
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (self.slots.len() - 1);
+            }
+            self.slots[slot] = place as u32 + 1;
         }
-        let place = self.paths.len() as u32;
-        self.places.insert(named.to_vec(), place);
-        self.paths.push(named.to_vec());
-        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_path_is_there_once() {
+        let mut list = PathList::default();
+        let path = |number: u32| -> Vec<LinkId> {
+            (0..number % 7)
+                .map(|hop| LinkId(number / 7 * 31 + hop))
+                .collect()
+        };
+        let paths: Vec<Vec<LinkId>> = (0..3000).map(path).collect();
+        let places: Vec<u32> = paths.iter().map(|path| list.place_of(path)).collect();
+        let again: Vec<u32> = paths.iter().map(|path| list.place_of(path)).collect();
+        assert_eq!(places, again);
+        let all: Vec<&[LinkId]> = list.iter().collect();
+        for (path, &place) in paths.iter().zip(&places) {
+            assert_eq!(all[place as usize], path);
+        }
+        // Paths without links are all the same one.
+        assert_eq!(all.len(), 3000 - 3000_usize.div_ceil(7) + 1);
+    }
+
+    #[test]
+    fn paths_are_numbered_in_the_order_of_their_use() {
+        let mut list = PathList::default();
+        let path = |link: u32| [LinkId(link), LinkId(link + 1)];
+        (0..5).for_each(|link| {
+            list.place_of(&path(link));
+        });
+        let mut places = [4, 1, 4, 0];
+        list.renumber(&mut places);
+        assert_eq!(places, [0, 1, 0, 2]);
+        assert!(list.iter().eq([path(4), path(1), path(0)]));
     }
 }

@@ -6,6 +6,7 @@
 use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::flow_list::FlowList;
+use crate::flow_set::FlowSet;
 use crate::flows::{Ending, Flow};
 use crate::results::Verdict;
 use pathweave_control::{Entry, Parameters};
@@ -14,7 +15,6 @@ use pathweave_fabric::routing::Router;
 use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
-use std::collections::BTreeSet;
 
 /// How far a run is when it begins to drain, as nobody knows how long that takes.
 const DRAINS_AT: f64 = 0.9;
@@ -39,7 +39,7 @@ pub(crate) struct Workload<'p> {
     pub counts: Vec<GroupCount>,
     pub flows: FlowList,
     /// Flows that have started and of which something is under way.
-    pub active: BTreeSet<u32>,
+    pub active: FlowSet,
     /// Flows that were asked for and have not started.
     pub pending: u32,
     /// Groups whose traffic has not begun.
@@ -60,7 +60,7 @@ impl<'p> Workload<'p> {
             counts: vec![GroupCount::default(); programs.len()],
             programs,
             flows: FlowList::default(),
-            active: BTreeSet::new(),
+            active: FlowSet::default(),
             pending: 0,
             to_begin: plan.groups.len(),
             starts: Vec::new(),
@@ -180,13 +180,14 @@ impl<'p> Workload<'p> {
     pub fn stop(&mut self, number: u32) -> bool {
         let flow = &mut self.flows[number as usize];
         flow.stopped = true;
-        flow.end.is_none() && self.active.contains(&number)
+        flow.end.is_none() && self.active.contains(number)
     }
 
     /// Flows that have started and not ended.
     pub fn under_way(&self) -> impl Iterator<Item = u32> {
-        let active = self.active.iter().copied();
-        active.filter(|&number| self.flows[number as usize].end.is_none())
+        self.active
+            .iter()
+            .filter(|&number| self.flows[number as usize].end.is_none())
     }
 
     /// A group starts nothing new. Gives its flows that are under way.
@@ -211,7 +212,7 @@ impl<'p> Workload<'p> {
     /// Traffic hears that a flow has ended. Its group hears of it only if the flow has finished: what was
     /// stopped completes no job and makes no room for another flow.
     pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut Agenda) {
-        self.active.remove(&number);
+        self.active.remove(number);
         let mut starts = std::mem::take(&mut self.starts);
         self.count_end(number, now, &mut starts);
         let group = self.flows[number as usize].group as usize;
@@ -246,11 +247,11 @@ impl<'p> Workload<'p> {
     pub fn hear_rest(&mut self, now: Time) {
         let ended = self.ended.take();
         self.programs.iter_mut().for_each(Program::drain);
-        let unheard: Vec<u32> = self.active.iter().copied().collect();
+        let unheard: Vec<u32> = self.active.iter().collect();
         let mut unwanted = Vec::new();
         for number in unheard {
             if self.flows[number as usize].end.is_some() {
-                self.active.remove(&number);
+                self.active.remove(number);
                 self.count_end(number, now, &mut unwanted);
             }
         }
@@ -292,7 +293,7 @@ impl<'p> Workload<'p> {
             };
             may_help && !carries(event.link)
         });
-        let stalled = !links_may_return && self.active.iter().copied().all(is_stuck);
+        let stalled = !links_may_return && self.active.iter().all(is_stuck);
         stalled.then_some(Verdict::Stalled)
     }
 
@@ -367,13 +368,13 @@ impl<'p> Workload<'p> {
     /// Whether a group starts nothing more, and none of its flows under way will ever count: what is waited for where
     /// `drain` is set, and elsewhere all that can come of a condition that the group falls short of.
     fn nothing_left(&self, group: usize, drain: bool) -> bool {
-        let never_counts = |number: &u32| {
-            let flow = &self.flows[*number as usize];
+        let never_counts = |number: u32| {
+            let flow = &self.flows[number as usize];
             flow.group as usize != group || (flow.size.is_none() && !drain)
         };
         let count = self.counts[group];
         let under_way = count.started - count.finished - count.stopped;
-        let own = |number: &&u32| self.flows[**number as usize].group as usize == group;
+        let own = |number: &u32| self.flows[*number as usize].group as usize == group;
         self.programs[group].next_wake().is_none()
             && self.active.iter().all(never_counts)
             // Those that were asked for and have not started are to come.

@@ -333,7 +333,7 @@ impl Means {
     fn tables(&self) -> Vec<Table> {
         let sums = || self.sums.iter();
         let phases = |codes: Vec<u32>| Column::Labels {
-            names: self.phases.clone(),
+            names: self.phases.iter().collect(),
             codes,
         };
         let numbers = |of: fn(&Sum) -> f64| Column::Numbers(self.sums.values().map(of).collect());

@@ -5,12 +5,12 @@ use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
-use crate::flows::{Flow, SubflowRow};
 use crate::ideal::ideal;
 use crate::paths::PathList;
 use crate::results::{Account, Output, Verdict, fluid_output};
+use crate::rows::{Rtts, SubflowColumns, SubflowRow};
 use crate::simulation::RunError;
-use crate::windows::{FlowShare, Marks, Window, plan_windows};
+use crate::windows::{FlowShares, Marks, Window, plan_windows};
 use crate::workload::{Workload, controller_of};
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
@@ -96,16 +96,14 @@ impl<'p> Flowing<'p> {
             (flow.delivered, flow.stalled) = (delivered, stalled);
             self.collect(number);
         }
-        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        let rows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
         let account = Account {
             plan: self.plan,
             workload: &self.workload,
-            subflow_rows: &self.subflow_rows,
-            totals: &[], // there are no packets
-            path_list: &self.path_list.paths,
+            path_list: &self.path_list,
             windows: &self.windows,
         };
-        Ok(fluid_output(&account, verdict, now))
+        Ok(fluid_output(&account, rows, verdict, now))
     }
 
     fn run_to_the_end(&mut self, allocator: &mut dyn Allocator) -> Result<Verdict, RunError> {
@@ -340,8 +338,7 @@ impl<'p> Flowing<'p> {
                 reinjected: 0,
                 timeouts: 0,
                 marks: 0,
-                rtt_mean: None,
-                rtt_p99: None,
+                rtts: Rtts::default(),
                 path: active.own.named[subflow as usize],
             });
         }
@@ -378,18 +375,19 @@ impl<'p> Flowing<'p> {
             else {
                 continue;
             };
-            let share = |(number, flow): (u32, &Flow)| {
+            let mut flows = FlowShares::default();
+            for (number, flow) in (0..).zip(&self.workload.flows) {
                 let from = flow.start.max(window.from);
                 let to = flow.end.unwrap_or(now).min(now);
                 let active = self.active.get(&number).map(|active| &active.received);
-                let received = active.or_else(|| self.received.get(&number))?;
-                if to <= from {
-                    return None;
+                let Some(received) = active.or_else(|| self.received.get(&number)) else {
+                    continue;
+                };
+                if to > from {
+                    let before = marks.flows.get(&number);
+                    flows.push(number, to - from, before, in_bytes(received));
                 }
-                let (before, received) = (marks.flows.get(&number), in_bytes(received));
-                Some(FlowShare::new(number, to - from, before, received))
-            };
-            let flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
+            }
             let carried = self.fabric.marks();
             let mut links = window.link_shares(now, carried, &self.fabric.capacities);
             for link in &mut links {

@@ -12,7 +12,7 @@ use crate::series::{Beat, QueueRow};
 use crate::simulation::RunError;
 use crate::straddling::Straddling;
 use crate::table::Table;
-use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
+use crate::windows::{FlowShares, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, RouteId};
 use pathweave_scenario::{Change, Plan};
@@ -458,12 +458,12 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                 }
             }
             let before = window.marks.take().unwrap_or_default();
-            let share = |(flow, received)| {
+            let mut shares = FlowShares::default();
+            for (flow, received) in Self::received(&self.received) {
                 let duration = now - window.from;
-                FlowShare::new(flow, duration, before.flows.get(&flow), received)
-            };
-            let received = Self::received(&self.received);
-            window.flows = received.into_iter().map(share).collect();
+                shares.push(flow, duration, before.flows.get(&flow), received);
+            }
+            window.flows = shares;
             window.marks = Some(before);
             window.closed = Some(now);
             self.straddling.add_boundary(now);

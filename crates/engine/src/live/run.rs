@@ -4,11 +4,11 @@ use super::fabric::FabricRecord;
 use super::hosts::Hosts;
 use crate::agenda::{Act, Agenda};
 use crate::extent::{Course, Samples};
-use crate::flows::{FlowTotals, SubflowRow};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
 use crate::results::{Account, Output, Verdict, live_output};
 use crate::routing::Routing;
+use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::series::{Beat, Series};
 use crate::simulation::RunError;
 use crate::workload::Workload;
@@ -160,7 +160,7 @@ impl<'p> Run<'p> {
     /// The last byte that a flow sent has been delivered.
     pub fn finished(&mut self, flow: u32, delivered: Bytes, now: Time, hosts: &mut impl Hosts) {
         self.advance(now, hosts);
-        if self.workload.ended.is_some() || !self.workload.active.contains(&flow) {
+        if self.workload.ended.is_some() || !self.workload.active.contains(flow) {
             return;
         }
         self.recoveries.on_delivered(flow, delivered, now);
@@ -192,7 +192,7 @@ impl<'p> Run<'p> {
             return Err(RunError::Cancelled);
         };
         let ended = self.plan.stop.at.map_or(now, |at| at.min(now));
-        for flow in self.workload.active.iter().copied().collect::<Vec<u32>>() {
+        for flow in self.workload.active.iter().collect::<Vec<u32>>() {
             let delivered = hosts.look(flow).delivered;
             let stalled = !self.has_live_path(flow);
             let state = &mut self.workload.flows[flow as usize];
@@ -200,7 +200,8 @@ impl<'p> Run<'p> {
             self.collect(flow, hosts);
             hosts.close(flow);
         }
-        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        let rows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let totals = TotalsColumns::of(&self.totals, self.workload.flows.len());
         self.series.queues.clone_from(&record.queues);
         self.series.map.clone_from(&record.map);
         self.series.rates = self.rates(&record.rates, &record.rate_ends);
@@ -211,14 +212,18 @@ impl<'p> Run<'p> {
         let account = Account {
             plan: self.plan,
             workload: &self.workload,
-            subflow_rows: &self.subflow_rows,
-            totals: &self.totals,
-            path_list: &self.path_list.paths,
+            path_list: &self.path_list,
             windows: &windows,
         };
         let (series, recoveries) = (&self.series, &self.recoveries);
         Ok(live_output(
-            &account, series, recoveries, record, verdict, ended,
+            &account,
+            (rows, totals),
+            series,
+            recoveries,
+            record,
+            verdict,
+            ended,
         ))
     }
 

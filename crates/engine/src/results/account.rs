@@ -1,20 +1,17 @@
 //! What the tables of flows, subflows, links, jobs and phases are made from, whichever backend ran.
 
-use crate::flows::{Flow, FlowTotals, SubflowRow};
+use crate::flows::Flow;
+use crate::paths::PathList;
+use crate::texts::Texts;
 use crate::windows::Window;
 use crate::workload::Workload;
-use pathweave_fabric::LinkId;
 use pathweave_scenario::Plan;
 
 pub(crate) struct Account<'a> {
     pub plan: &'a Plan,
     pub workload: &'a Workload<'a>,
-    /// By flow and subflow.
-    pub subflow_rows: &'a [SubflowRow],
-    /// What the subflows of each flow come to, by the flow's number; where it ends, nothing.
-    pub totals: &'a [FlowTotals],
-    /// The paths that the rows refer to.
-    pub path_list: &'a [Vec<LinkId>],
+    /// The paths that the rows of subflows refer to.
+    pub path_list: &'a PathList,
     /// The main one and the phases.
     pub windows: &'a [Window],
 }
@@ -27,14 +24,12 @@ impl Account<'_> {
             .filter(|window| window.closed.is_some())
     }
 
-    /// What tables and notes call a flow: its own name, or that of its group and its number in it.
-    pub fn flow_name(&self, flow: &Flow) -> String {
+    /// Adds what tables and notes call a flow: its own name, or that of its group and its number in it.
+    pub fn push_flow_name(&self, flow: &Flow, names: &mut Texts) {
         let group = &self.plan.groups[flow.group as usize];
-        match flow.listed {
-            Some(entry) if !group.listed[entry as usize].name.is_empty() => {
-                group.listed[entry as usize].name.clone()
-            }
-            _ => format!("{}/{}", group.name, flow.tag),
+        match flow.listed.map(|entry| &group.listed[entry as usize].name) {
+            Some(name) if !name.is_empty() => names.push(name),
+            _ => names.push_numbered([&group.name, "/"], flow.tag),
         }
     }
 }

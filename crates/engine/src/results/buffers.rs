@@ -10,14 +10,14 @@ pub(crate) fn buffers<'a>(
     shared: impl Fn(u32) -> Option<&'a SharedBuffer>,
 ) -> Table {
     let nodes = (0u32..).zip(&fabric.nodes);
-    let (names, shared): (Vec<String>, Vec<&SharedBuffer>) = nodes
-        .filter_map(|(number, node)| Some((node.name.clone(), shared(number)?)))
+    let (names, shared): (Vec<&str>, Vec<&SharedBuffer>) = nodes
+        .filter_map(|(number, node)| Some((node.name.as_str(), shared(number)?)))
         .unzip();
     let integers = |of: &dyn Fn(&SharedBuffer) -> u64| {
         Column::Integers(shared.iter().map(|b| of(b)).collect())
     };
     let columns = vec![
-        ("switch", Column::texts(names.into_iter())),
+        ("switch", Column::texts(names.into_iter().collect())),
         ("most_bytes", integers(&|buffer| buffer.most().get())),
         ("refused", integers(&SharedBuffer::refused)),
     ];

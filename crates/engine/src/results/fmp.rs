@@ -12,9 +12,9 @@ pub(super) fn fmp(fabric: &Fabric, fmp: &Fmp) -> Table {
         .collect();
     let integers =
         |of: &dyn Fn(&FmpStatistics) -> u64| Column::Integers(all.iter().map(of).collect());
-    let names = switches.map(|switch| fabric.node(fmp.node(switch)).name.clone());
+    let names = switches.map(|switch| fabric.node(fmp.node(switch)).name.as_str());
     let columns = vec![
-        ("switch", Column::texts(names)),
+        ("switch", Column::texts(names.collect())),
         ("prices", integers(&|switch| switch.prices)),
         ("routes", integers(&|switch| switch.routes)),
         (

@@ -1,7 +1,7 @@
 //! The table of jobs.
 
 use super::account::Account;
-use super::seconds;
+use crate::rows::seconds;
 use crate::table::{Column, Table};
 use pathweave_traffic::Job;
 
@@ -21,7 +21,7 @@ pub(super) fn jobs(run: &Account<'_>) -> Table {
                     .plan
                     .groups
                     .iter()
-                    .map(|group| group.name.clone())
+                    .map(|group| group.name.as_str())
                     .collect(),
                 codes: rows.iter().map(|(group, ..)| *group).collect(),
             },

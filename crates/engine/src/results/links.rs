@@ -30,7 +30,7 @@ pub(super) fn links(run: &Account<'_>) -> Table {
         (
             "layer",
             Column::Labels {
-                names: fabric.layers.clone(),
+                names: fabric.layers.iter().collect(),
                 codes: fabric
                     .links
                     .iter()

@@ -11,16 +11,19 @@ mod links;
 mod phases;
 mod recoveries;
 mod series;
+mod subflows;
 
 pub(crate) use account::Account;
 
 use crate::capture::Capture;
 use crate::live::FabricRecord;
 use crate::recovery::Recoveries;
+use crate::results_hash::results_hash;
+use crate::rows::{SubflowColumns, TotalsColumns};
 use crate::series::Series;
 use crate::simulation::Simulation;
-use crate::table::{Table, results_hash};
-use crate::windows::FlowShare;
+use crate::table::Table;
+use crate::texts::Texts;
 use pathweave_network::Ports;
 use pathweave_units::Time;
 
@@ -96,16 +99,11 @@ impl Output {
     }
 }
 
-fn seconds(time: Option<Time>) -> f64 {
-    time.map_or(f64::NAN, Time::as_secs_f64)
-}
-
 /// Builds the tables of a simulation that is over.
 pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.regions.now();
-    let (mut subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
-    run.path_list
-        .renumber(subflow_rows.iter_mut().map(|row| &mut row.path));
+    let (mut rows, totals) = run.ended.columns(run.workload.flows.len() as u32);
+    run.path_list.renumber(&mut rows.path);
     run.series.put_in_order();
     let (fabric, handled_before) = (&run.plan.fabric, run.handled_before);
     let agents = crate::build::explicit(run.plan)
@@ -113,12 +111,10 @@ pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) ->
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
-        subflow_rows: &subflow_rows,
-        totals: &totals,
-        path_list: &run.path_list.paths,
+        path_list: &run.path_list,
         windows: &run.windows,
     };
-    let mut tables = tables(&account);
+    let mut tables = tables(&account, rows, totals);
     tables.extend(series::all(run.plan, &run.series));
     tables.extend(agents);
     if run.plan.shared_buffer.is_some() {
@@ -158,8 +154,15 @@ pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) ->
 }
 
 /// Builds the tables of a fluid run that is over.
-pub(crate) fn fluid_output(account: &Account<'_>, verdict: Verdict, ended: Time) -> Output {
-    let tables = tables(account);
+pub(crate) fn fluid_output(
+    account: &Account<'_>,
+    rows: SubflowColumns,
+    verdict: Verdict,
+    ended: Time,
+) -> Output {
+    // There are no packets to count.
+    let totals = TotalsColumns::of(&[], account.workload.flows.len());
+    let tables = tables(account, rows, totals);
     Output {
         verdict,
         counters: counters(account, ended),
@@ -174,6 +177,7 @@ pub(crate) fn fluid_output(account: &Account<'_>, verdict: Verdict, ended: Time)
 /// Builds the tables of a run on real hosts that is over.
 pub(crate) fn live_output(
     account: &Account<'_>,
+    (rows, totals): (SubflowColumns, TotalsColumns),
     series: &Series,
     recoveries: &Recoveries,
     record: FabricRecord,
@@ -181,7 +185,7 @@ pub(crate) fn live_output(
     ended: Time,
 ) -> Output {
     let plan = account.plan;
-    let mut tables = tables(account);
+    let mut tables = tables(account, rows, totals);
     tables.extend(series::all(plan, series));
     tables.extend(record.tables);
     if !recoveries.failures.is_empty() {
@@ -206,10 +210,10 @@ pub(crate) fn live_output(
 }
 
 /// The tables that every backend has.
-fn tables(account: &Account<'_>) -> Vec<Table> {
+fn tables(account: &Account<'_>, rows: SubflowColumns, totals: TotalsColumns) -> Vec<Table> {
     let mut tables = vec![
-        flows::flows(account),
-        flows::subflows(account),
+        flows::flows(account, totals),
+        subflows::subflows(account, rows),
         links::links(account),
         jobs::jobs(account),
     ];
@@ -248,7 +252,7 @@ fn goodput_share(run: &Account<'_>) -> f64 {
         .filter(|link| fabric.node(link.to).host_index().is_some())
         .map(|link| link.rate.as_bps() as f64)
         .sum();
-    let received: f64 = window.flows.iter().map(FlowShare::bytes).sum();
+    let received: f64 = window.flows.iter().map(|share| share.bytes()).sum();
     let duration = window.closed.unwrap_or(window.from) - window.from;
     received * 8.0 / (duration.as_secs_f64() * capacity)
 }
@@ -268,9 +272,10 @@ fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {
             .iter()
             .filter(|flow| flow.stalled)
             .take(3);
-        let names: Vec<String> = named.map(|flow| run.flow_name(flow)).collect();
+        let mut names = Texts::default();
+        named.for_each(|flow| run.push_flow_name(flow, &mut names));
         let more = if stalled > names.len() { ", ..." } else { "" };
-        let names = names.join(", ");
+        let names = names.iter().collect::<Vec<_>>().join(", ");
         notes.push(format!("{stalled} flows have no live path: {names}{more}"));
     }
     if verdict == Verdict::Stalled {

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::labels::link_labels;
 use crate::table::{Column, Table};
-use crate::windows::Window;
+use crate::windows::{FlowShare, Window};
 
 pub(super) fn closed_phases<'a>(run: &'a Account<'_>) -> Vec<(u32, &'a Window)> {
     let phases = (0..).zip(run.windows.iter().skip(1));
@@ -17,14 +17,14 @@ pub(super) fn phase_labels(run: &Account<'_>, codes: Vec<u32>) -> Column {
         .windows
         .iter()
         .skip(1)
-        .filter_map(|window| window.phase.clone())
+        .filter_map(|window| window.phase.as_deref())
         .collect();
     Column::Labels { names, codes }
 }
 
 pub(super) fn phases(run: &Account<'_>) -> Table {
     let phases = closed_phases(run);
-    let rows: Vec<(u32, &crate::windows::FlowShare)> = phases
+    let rows: Vec<(u32, FlowShare<'_>)> = phases
         .iter()
         .flat_map(|(phase, window)| window.flows.iter().map(|share| (*phase, share)))
         .collect();
@@ -52,7 +52,7 @@ pub(super) fn phase_subflows(run: &Account<'_>) -> Table {
     let mut codes = Vec::new();
     let (mut flow, mut subflow, mut goodput) = (Vec::new(), Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {
-        for share in &window.flows {
+        for share in window.flows.iter() {
             for (number, bytes) in share.received.iter().enumerate() {
                 codes.push(phase);
                 flow.push(u64::from(share.flow));

@@ -95,7 +95,7 @@ mod tests {
         let mut run = Simulation::new(plan, progress, &Execution::PLAIN).expect("a run");
         run.workload.schedule(&mut run.agenda);
         assert_eq!(run.run_to_the_end(&mut None), Ok(Verdict::Stopped));
-        let unfinished = run.workload.active.len();
+        let unfinished = run.workload.active.iter().count();
         assert!(unfinished >= 10_000, "{unfinished} flows");
         run
     }

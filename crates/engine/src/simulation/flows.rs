@@ -2,15 +2,16 @@
 
 use super::{RunError, Simulation};
 use crate::build;
-use crate::flows::{Halves, SubflowEnds, SubflowRow, totals};
+use crate::flows::{Halves, SubflowEnds};
 use crate::ideal::{Ways, ideal};
 use crate::region::{Departure, SubflowRoutes};
 use crate::results::Verdict;
+use crate::rows::{Rtts, SubflowRow};
 use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter};
+use pathweave_transport::{End, Joins, Opening, PacketKey, RttHistogram, Scatter};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -274,13 +275,38 @@ impl<P: Ports> Simulation<'_, P> {
             let view = source.sending.subflow(ends.sending);
             let destination = &self.regions[ends.destination];
             let arrived = destination.receiving.subflow(ends.receiving);
-            rows.push(SubflowRow::new(number, ends.subflow, &view, &arrived, path));
+            rows.push(SubflowRow {
+                flow: number,
+                subflow: ends.subflow,
+                opened: view.is_open.then_some(view.opened),
+                received: arrived.received_bytes,
+                first: arrived.first_bytes,
+                sent_packets: view.sent_packets,
+                retransmits: view.retransmits,
+                reinjected: view.reinjected,
+                timeouts: view.timeouts,
+                marks: view.marks,
+                rtts: rtts(view.rtts),
+                path,
+            });
         }
-        let sending = &self.regions[halves.source].sending;
-        let totals = totals(sending, halves.sending, &mut self.rtts);
-        self.ended.push(number, &rows, &totals);
+        let together = match rows.as_slice() {
+            [row] => row.rtts,
+            _ => self.rtts_of_all(halves),
+        };
+        self.ended.push(number, &rows, together);
         self.rows = rows;
         self.workload.flows[number as usize].halves = None;
+    }
+
+    /// The RTTs of all subflows of a flow.
+    fn rtts_of_all(&mut self, halves: Halves) -> Rtts {
+        let sending = &self.regions[halves.source].sending;
+        self.rtts.clear();
+        for subflow in sending.subflows(halves.sending) {
+            self.rtts.merge(sending.subflow(subflow).rtts);
+        }
+        rtts(&self.rtts)
     }
 
     pub(super) fn collect_unfinished(&mut self) -> Result<(), RunError> {
@@ -315,5 +341,13 @@ impl<P: Ports> Simulation<'_, P> {
             self.collect(number, halves);
         }
         Ok(())
+    }
+}
+
+/// What tables say of these RTTs.
+fn rtts(histogram: &RttHistogram) -> Rtts {
+    Rtts {
+        mean: histogram.mean(),
+        p99: histogram.percentile(0.99),
     }
 }

@@ -1,8 +1,8 @@
 //! Windows of measurement open and close.
 
 use super::Simulation;
-use crate::flows::{Flow, Halves};
-use crate::windows::{FlowShare, LinkMark, Marks, Window, link_marks};
+use crate::flows::Halves;
+use crate::windows::{FlowShares, LinkMark, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_units::Time;
@@ -16,7 +16,7 @@ impl<P: Ports> Simulation<'_, P> {
             }
             let mark = |number: u32| {
                 let halves = self.workload.flows[number as usize].halves?;
-                Some((number, self.received(halves)))
+                Some((number, self.received(halves).collect()))
             };
             let marks = Marks {
                 flows: self.workload.under_way().filter_map(mark).collect(),
@@ -88,35 +88,35 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// Payload (bytes) that has arrived for the first time on each subflow of a flow.
-    fn received(&self, halves: Halves) -> Vec<f64> {
+    fn received(&self, halves: Halves) -> impl Iterator<Item = f64> {
         let receiving = &self.regions[halves.destination].receiving;
         let subflows = receiving.subflows(halves.receiving);
-        let first = subflows.map(|subflow| receiving.subflow(subflow).first_bytes as f64);
-        first.collect()
+        subflows.map(|subflow| receiving.subflow(subflow).first_bytes as f64)
     }
 
-    pub(super) fn flow_shares(&self, window: &Window, now: Time) -> Vec<FlowShare> {
+    fn flow_shares(&self, window: &Window, now: Time) -> FlowShares {
         let Some(marks) = &window.marks else {
-            return Vec::new();
+            return FlowShares::default();
         };
-        let ended = self.ended.first_arrivals();
-        let share = |(number, flow): (u32, &Flow)| {
+        let mut shares = FlowShares::default();
+        let mut rows = Vec::new();
+        for (number, flow) in (0u32..).zip(&self.workload.flows) {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);
-            let begun = flow.end.is_some() || self.workload.active.contains(&number);
+            let begun = flow.end.is_some() || self.workload.active.contains(number);
             if !begun || to <= from {
-                return None;
+                continue;
             }
             let before = marks.flows.get(&number);
-            let received = match flow.halves {
-                Some(halves) => self.received(halves),
-                None => ended.get(&number).cloned().unwrap_or_default(),
-            };
-            Some(FlowShare::new(number, to - from, before, received))
-        };
-        (0u32..)
-            .zip(&self.workload.flows)
-            .filter_map(share)
-            .collect()
+            let lasted = to - from;
+            if let Some(halves) = flow.halves {
+                shares.push(number, lasted, before, self.received(halves));
+            } else {
+                self.ended.read(number, &mut rows);
+                let received = rows.iter().map(|row| row.first as f64);
+                shares.push(number, lasted, before, received);
+            }
+        }
+        shares
     }
 }

@@ -17,7 +17,7 @@ impl<P: Ports> Simulation<'_, P> {
         if !self.routing.detect(self.plan, now, is_up) {
             return;
         }
-        for number in self.workload.active.clone() {
+        for number in self.workload.active.iter().collect::<Vec<u32>>() {
             let flow = &self.workload.flows[number as usize];
             let Some(halves) = flow.halves else {
                 continue;

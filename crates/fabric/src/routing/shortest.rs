@@ -326,6 +326,10 @@ impl ShortestPaths {
         let switch = self.switch[node.0 as usize];
         if switch == HOST {
             let source = self.host[node.0 as usize];
+            if let [only] = self.ports(source) {
+                let leads = source != destination && self.beyond_port(*only, destination).is_some();
+                return leads.then_some(*only);
+            }
             let count = self.nearest_ports(source, destination).count();
             return self.nearest_ports(source, destination).nth(pick(count));
         }
@@ -333,6 +337,9 @@ impl ShortestPaths {
         match self.distance[row] {
             UNREACHABLE => None,
             0 => {
+                if let [only] = self.ports(destination) {
+                    return Some(only.reverse());
+                }
                 let count = self.last_links(node, destination).count();
                 self.last_links(node, destination).nth(pick(count))
             }
