@@ -66,17 +66,31 @@ impl EndedFlows {
         }
     }
 
-    /// Reads the subflows of a flow into `rows`, in order, and what they come to; `None` if it has left nothing.
-    pub fn read(&self, flow: u32, rows: &mut Vec<SubflowRow>) -> Option<FlowTotals> {
-        rows.clear();
+    /// Payload (bytes) that had arrived for the first time on each subflow of a flow.
+    pub fn first_arrivals(&self, flow: u32) -> impl Iterator<Item = f64> {
+        let (chunk, mut at, count) = self.record(flow).unwrap_or_default();
+        (0..count).map(move |_| {
+            let [_, received, before] = read(chunk, &mut at);
+            (received - before) as f64
+        })
+    }
+
+    /// The chunk that has the record of a flow, the place of its first group and the number of subflows.
+    fn record(&self, flow: u32) -> Option<(&[u8], usize, u16)> {
         let place = *self.places.get(flow as usize)?;
         if place == NOWHERE {
             return None;
         }
         let chunk = &self.chunks[(place >> 16) as usize][..];
-        let mut at = (place & 0xffff) as usize;
+        let at = (place & 0xffff) as usize;
         let count = u16::from_le_bytes([chunk[at], chunk[at + 1]]);
-        at += 2;
+        Some((chunk, at + 2, count))
+    }
+
+    /// Reads the subflows of a flow into `rows`, in order, and what they come to; `None` if it has left nothing.
+    pub fn read(&self, flow: u32, rows: &mut Vec<SubflowRow>) -> Option<FlowTotals> {
+        rows.clear();
+        let (chunk, mut at, count) = self.record(flow)?;
         for subflow in 0..u32::from(count) {
             #[rustfmt::skip]
             let [
@@ -147,19 +161,24 @@ fn read<const COUNT: usize>(chunk: &[u8], at: &mut usize) -> [u64; COUNT] {
     // The eight bytes that end with a number have it in their highest bytes; a group begins two bytes into a chunk
     // at the earliest, so that eight are there.
     let ending = |end: usize| {
-        let bytes = chunk[end - 8..end].first_chunk();
+        let bytes = chunk[..end].last_chunk();
         u64::from_le_bytes(*bytes.expect("eight bytes"))
     };
     let mut end = *at + LENGTHS;
     let mut lengths = ending(end) >> (8 * (8 - LENGTHS));
     let numbers = [(); COUNT].map(|()| {
-        let length = (lengths & 0xf) as u32;
+        let length = lengths & 0xf;
         lengths >>= 4;
         end += length as usize;
-        ending(end)
-            .checked_shr(u64::BITS - 8 * length)
-            .unwrap_or_default()
+        // In two steps, as a word cannot be shifted by all of its bits.
+        let half = 32 - 4 * length;
+        ending(end) >> half >> half
     });
+    // What is left of the group.
+    while lengths > 0 {
+        end += (lengths & 0xf) as usize;
+        lengths >>= 4;
+    }
     *at = end;
     numbers
 }
@@ -233,6 +252,9 @@ mod tests {
                 let expected = FlowTotals::new(&own, rtts);
                 prop_assert_eq!(ended.read(flow, &mut rows), Some(expected));
                 prop_assert_eq!(&rows, &own);
+                let first = own.iter().map(|row| row.first as f64);
+                prop_assert!(ended.first_arrivals(flow).eq(first));
+                prop_assert_eq!(ended.first_arrivals(flow + 1).count(), 0);
                 prop_assert_eq!(ended.read(flow + 1, &mut rows), None);
                 prop_assert!(rows.is_empty());
             }

@@ -47,6 +47,9 @@ pub(crate) struct Halves {
     pub destination: RegionId,
     pub sending: SendingId,
     pub receiving: ReceivingId,
+    /// The places of the first subflow's two halves; those of the others follow.
+    pub first_sending: SendingSubflow,
+    pub first_receiving: ReceivingSubflow,
 }
 
 /// A subflow: its flow's number, its own in the flow, and the places of its halves.

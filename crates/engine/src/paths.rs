@@ -7,9 +7,6 @@ use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;
 use pathweave_scenario::Plan;
 
-/// Most paths have no more links.
-const USUAL_LINKS: usize = 8;
-
 /// A subflow's paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SubflowPaths {
@@ -24,14 +21,15 @@ pub(crate) struct SubflowPaths {
 }
 
 impl SubflowPaths {
-    /// Asks the routing for the paths of flow `number`'s subflow.
-    pub fn of(
+    /// Asks the routing for the paths of flow `number`'s subflow, which take the place of those that are here.
+    pub fn find(
+        &mut self,
         plan: &Plan,
         router: &Router,
         number: u32,
         flow: &Flow,
         subflow: u32,
-    ) -> SubflowPaths {
+    ) {
         let group = &plan.groups[flow.group as usize];
         let listed = flow.listed.map(|entry| &group.listed[entry as usize]);
         let pinned = listed.and_then(|listed| given(&listed.paths, subflow));
@@ -43,24 +41,20 @@ impl SubflowPaths {
             subflow,
             pinned,
         };
-        let mut paths = SubflowPaths {
-            forward: Vec::with_capacity(USUAL_LINKS),
-            back: Vec::with_capacity(USUAL_LINKS),
-            ..SubflowPaths::default()
-        };
-        router.data_path(&request, &mut paths.forward);
+        router.data_path(&request, &mut self.forward);
         match pinned_back {
-            Some(links) => paths.back.extend_from_slice(links),
-            None => router.ack_path(&request, &paths.forward, &mut paths.back),
+            Some(links) => {
+                self.back.clear();
+                self.back.extend_from_slice(links);
+            }
+            None => router.ack_path(&request, &self.forward, &mut self.back),
         }
         let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
-        if (spray && pinned.is_none()) || scattered {
-            paths.spread = Some(router.spread(flow.source, flow.destination));
-        } else if matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none() {
-            paths.by_switches = true;
-        }
-        paths
+        let spread = (spray && pinned.is_none()) || scattered;
+        self.spread = spread.then(|| router.spread(flow.source, flow.destination));
+        let by_switches = matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none();
+        self.by_switches = by_switches && !spread;
     }
 }
 
@@ -77,9 +71,16 @@ pub(crate) struct PathList {
     links: Vec<LinkId>,
     /// Where each path ends in `links`.
     ends: Vec<u32>,
-    /// Where paths are found by a hash of their links: one more than a path's place, and 0 where there is none. No more
-    /// than half of it is in use.
-    slots: Vec<u32>,
+    /// Where paths are found by a hash of their links. No more than half of it is in use.
+    slots: Vec<Slot>,
+}
+
+/// Where a path may be found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// One more than its place; 0 where there is none.
+    after: u32,
+    hash: u32,
 }
 
 /// Slots of a list that has paths, at least.
@@ -100,18 +101,19 @@ impl PathList {
         if 2 * (self.ends.len() + 1) > self.slots.len() {
             self.grow();
         }
-        let mut slot = self.first_slot(named);
-        while let Some(place) = self.slots[slot].checked_sub(1) {
-            if self.path(place as usize) == named {
+        let hash = hash(named);
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(place) = self.slots[slot].after.checked_sub(1) {
+            if self.slots[slot].hash == hash && self.path(place as usize) == named {
                 return place;
             }
-            slot = (slot + 1) & (self.slots.len() - 1);
+            slot = (slot + 1) & mask;
         }
-        self.links.extend_from_slice(named);
-        self.ends.push(self.links.len() as u32);
-        let count = self.ends.len() as u32;
-        self.slots[slot] = count;
-        count - 1
+        self.push(named);
+        let after = self.ends.len() as u32;
+        self.slots[slot] = Slot { after, hash };
+        after - 1
     }
 
     /// All paths, each as its links.
@@ -119,17 +121,25 @@ impl PathList {
         (0..self.ends.len()).map(|place| self.path(place))
     }
 
-    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does.
-    pub fn renumber(&mut self, places: &mut [u32]) {
-        let old = std::mem::take(self);
-        let mut renumbered = vec![u32::MAX; old.ends.len()];
+    /// The paths in the order in which these refer to them first, without those to which none does. The references are
+    /// changed to it. No path is looked up any more.
+    pub fn renumbered(self, places: &mut [u32]) -> PathList {
+        let mut list = PathList::default();
+        let mut renumbered = vec![u32::MAX; self.ends.len()];
         for place in places {
             let new = &mut renumbered[*place as usize];
             if *new == u32::MAX {
-                *new = self.place_of(old.path(*place as usize));
+                *new = list.ends.len() as u32;
+                list.push(self.path(*place as usize));
             }
             *place = *new;
         }
+        list
+    }
+
+    fn push(&mut self, path: &[LinkId]) {
+        self.links.extend_from_slice(path);
+        self.ends.push(self.links.len() as u32);
     }
 
     fn path(&self, place: usize) -> &[LinkId] {
@@ -137,26 +147,26 @@ impl PathList {
         &self.links[from as usize..self.ends[place] as usize]
     }
 
-    /// Where a path is looked for first.
-    fn first_slot(&self, path: &[LinkId]) -> usize {
-        // An odd factor with its bits all over the word (from the golden ratio).
-        let add = |hash: u64, link: &LinkId| {
-            (hash.rotate_left(23) ^ u64::from(link.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        };
-        let hash = path.iter().fold(path.len() as u64, add);
-        mix(hash) as usize & (self.slots.len() - 1)
-    }
-
     fn grow(&mut self) {
-        self.slots = vec![0; (2 * self.slots.len()).max(FEWEST_SLOTS)];
-        for place in 0..self.ends.len() {
-            let mut slot = self.first_slot(self.path(place));
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (self.slots.len() - 1);
+        let count = (2 * self.slots.len()).max(FEWEST_SLOTS);
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); count]);
+        for taken in old.into_iter().filter(|slot| slot.after > 0) {
+            let mut slot = taken.hash as usize & (count - 1);
+            while self.slots[slot].after > 0 {
+                slot = (slot + 1) & (count - 1);
             }
-            self.slots[slot] = place as u32 + 1;
+            self.slots[slot] = taken;
         }
     }
+}
+
+/// By which a path is found.
+fn hash(path: &[LinkId]) -> u32 {
+    // An odd factor with its bits all over the word (from the golden ratio).
+    let add = |hash: u64, link: &LinkId| {
+        (hash.rotate_left(23) ^ u64::from(link.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    mix(path.iter().fold(path.len() as u64, add)) as u32
 }
 
 #[cfg(test)]
@@ -191,7 +201,7 @@ mod tests {
             list.place_of(&path(link));
         });
         let mut places = [4, 1, 4, 0];
-        list.renumber(&mut places);
+        let list = list.renumbered(&mut places);
         assert_eq!(places, [0, 1, 0, 2]);
         assert!(list.iter().eq([path(4), path(1), path(0)]));
     }

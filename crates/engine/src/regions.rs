@@ -61,6 +61,11 @@ impl<P: Ports> Regions<P> {
         self.all.iter_mut().map(|region| &mut **region)
     }
 
+    /// The numbers of all of them.
+    pub fn ids(&self) -> impl Iterator<Item = RegionId> + use<P> {
+        (0..self.all.len()).map(|number| RegionId(number as u8))
+    }
+
     /// The region of a host.
     pub fn of_host(&self, host: u32) -> RegionId {
         self.of_host[host as usize]

@@ -37,17 +37,17 @@ impl Texts {
         for part in parts {
             self.all.push_str(part);
         }
-        // The digits, from the last one on.
+        // The digits, the last one first.
         let mut digits = [0; 20];
-        let mut from = digits.len();
+        let mut count = 0;
         let mut rest = number;
-        while from == digits.len() || rest > 0 {
-            from -= 1;
-            digits[from] = b'0' + (rest % 10) as u8;
+        while count == 0 || rest > 0 {
+            digits[count] = b'0' + (rest % 10) as u8;
             rest /= 10;
+            count += 1;
         }
-        let digits = str::from_utf8(&digits[from..]).expect("digits");
-        self.all.push_str(digits);
+        let digits = digits[..count].iter().rev();
+        digits.for_each(|&digit| self.all.push(char::from(digit)));
         self.ends.push(self.all.len());
     }
 

@@ -198,15 +198,22 @@ fn one_path_fct(path: impl Iterator<Item = Hop>, count: u64, full: Bytes, last: 
     // When the first full packet and the last packet have arrived at the next node, and how far
     // apart full packets follow one another there.
     let (mut first_at, mut last_at, mut spacing) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    // Neighbours often have the same rate.
+    let mut rate = None;
+    let (mut transmission, mut last_transmission) = (Time::ZERO, Time::ZERO);
     for hop in path {
-        let transmission = hop.rate.time_for(full);
+        if rate != Some(hop.rate) {
+            rate = Some(hop.rate);
+            transmission = hop.rate.time_for(full);
+            last_transmission = hop.rate.time_for(last);
+        }
         spacing = spacing.max(transmission);
         first_at += transmission;
         if count > 1 {
             let previous_sent = first_at + spacing * (count - 2);
             last_at = last_at.max(previous_sent);
         }
-        last_at += hop.rate.time_for(last) + hop.delay;
+        last_at += last_transmission + hop.delay;
         first_at += hop.delay;
     }
     last_at

@@ -4,6 +4,7 @@ use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Recorded, Run};
 use crate::build;
 use crate::ideal::{Ways, ideal};
+use crate::paths::SubflowPaths;
 use crate::rates::Rates;
 use crate::recovery::{Failure, Hit};
 use crate::rows::{FlowTotals, Rtts, SubflowRow};
@@ -25,10 +26,12 @@ impl Run<'_> {
         let mut live = Live::default();
         let mut ways = Ways::default();
         for subflow in 0..flow.subflows {
-            let paths = self.routing.paths(self.plan, number, flow, subflow);
+            let mut paths = SubflowPaths::default();
+            self.routing
+                .find(self.plan, number, flow, subflow, &mut paths);
             hosts.lay(number, subflow, &paths.forward, &paths.back);
             live.named.push(self.path_list.place(&paths));
-            ways.add_path(paths.forward.clone());
+            ways.add_path(&paths.forward);
             let config = &self.plan.groups[flow.group as usize].transport;
             let rtt = base_rtt(
                 &self.plan.fabric,
@@ -135,14 +138,16 @@ impl Run<'_> {
         {
             return;
         }
+        let mut paths = SubflowPaths::default();
         for (&number, live) in &mut self.live {
             let flow = &self.workload.flows[number as usize];
             for (subflow, present) in (0..).zip(&mut live.paths) {
-                let paths = self.routing.paths(self.plan, number, flow, subflow);
+                self.routing
+                    .find(self.plan, number, flow, subflow, &mut paths);
                 if paths.forward != present.forward || paths.back != present.back {
                     hosts.lay(number, subflow, &paths.forward, &paths.back);
                     live.named[subflow as usize] = self.path_list.place(&paths);
-                    *present = paths;
+                    present.clone_from(&paths);
                 }
             }
         }

@@ -103,7 +103,7 @@ impl Output {
 pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
     let now = run.regions.now();
     let (mut rows, totals) = run.ended.columns(run.workload.flows.len() as u32);
-    run.path_list.renumber(&mut rows.path);
+    let path_list = std::mem::take(&mut run.path_list).renumbered(&mut rows.path);
     run.series.put_in_order();
     let (fabric, handled_before) = (&run.plan.fabric, run.handled_before);
     let agents = crate::build::explicit(run.plan)
@@ -111,7 +111,7 @@ pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) ->
     let account = Account {
         plan: run.plan,
         workload: &run.workload,
-        path_list: &run.path_list,
+        path_list: &path_list,
         windows: &run.windows,
     };
     let mut tables = tables(&account, rows, totals);

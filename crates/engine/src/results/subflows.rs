@@ -6,6 +6,9 @@ use crate::table::{Column, Table};
 use crate::texts::Texts;
 use pathweave_fabric::{Fabric, LinkId};
 
+/// A guess at the bytes of a path's name.
+const NAME_BYTES: usize = 64;
+
 pub(super) fn subflows(run: &Account<'_>, rows: SubflowColumns) -> Table {
     let goodput = goodput(run, &rows);
     let columns = vec![
@@ -56,17 +59,17 @@ fn goodput(run: &Account<'_>, rows: &SubflowColumns) -> Vec<f64> {
 
 /// Paths by the names of their nodes.
 fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> Texts {
-    let mut names = Texts::with_capacity(paths.len(), 0);
+    // What each link adds to the name of a path.
+    let to = fabric.links.iter().map(|link| &fabric.node(link.to).name);
+    let added: Vec<String> = to.map(|name| format!("-{name}")).collect();
+    let mut names = Texts::with_capacity(paths.len(), NAME_BYTES * paths.len());
     for path in paths {
         let Some(first) = path.first() else {
             names.push("spray");
             continue;
         };
         let first = fabric.node(fabric.link(*first).from).name.as_str();
-        let rest = path.iter().flat_map(|link| {
-            let node = fabric.node(fabric.link(*link).to);
-            ["-", node.name.as_str()]
-        });
+        let rest = path.iter().map(|link| added[link.0 as usize].as_str());
         names.push_parts(std::iter::once(first).chain(rest));
     }
     names

@@ -3,7 +3,7 @@
 use super::{RunError, Simulation};
 use crate::build;
 use crate::flows::{Halves, SubflowEnds};
-use crate::ideal::{Ways, ideal};
+use crate::ideal::ideal;
 use crate::region::{Departure, SubflowRoutes};
 use crate::results::Verdict;
 use crate::rows::{Rtts, SubflowRow};
@@ -11,7 +11,9 @@ use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{End, Joins, Opening, PacketKey, RttHistogram, Scatter};
+use pathweave_transport::{
+    End, Joins, Opening, PacketKey, ReceivingSubflow, RttHistogram, Scatter, SendingSubflow,
+};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -49,13 +51,14 @@ impl<P: Ports> Simulation<'_, P> {
             return;
         }
         let join_delays = match config.joins {
-            Joins::WithinAfterHandshake(longest) => {
+            // There is nothing to join a lone subflow.
+            Joins::WithinAfterHandshake(longest) if flow.subflows > 1 => {
                 let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));
                 (0..flow.subflows)
                     .map(|_| Time::from_picos(stream.between(0, longest.as_picos())))
                     .collect()
             }
-            Joins::AfterHandshake => Vec::new(),
+            Joins::WithinAfterHandshake(_) | Joins::AfterHandshake => Vec::new(),
         };
         let scatter = entry.scatter.map(|volume| Scatter {
             volume: volume(parameters),
@@ -66,6 +69,10 @@ impl<P: Ports> Simulation<'_, P> {
         let established = self.workload.flows[number as usize].established;
         let flow = &self.workload.flows[number as usize];
         let controller = build::controller(entry, parameters, config.ecn);
+        let packet_key = match config.packets {
+            Some(_) => PacketKey::new(self.plan.seed, number),
+            None => PacketKey::default(),
+        };
         let opening = Opening {
             flow: number,
             config,
@@ -73,7 +80,7 @@ impl<P: Ports> Simulation<'_, P> {
             ecn_echo,
             subflows: flow.subflows,
             size: flow.size,
-            packet_key: PacketKey::new(self.plan.seed, number),
+            packet_key,
             subflow_starts: listed.map_or_else(Vec::new, |l| l.subflow_starts.clone()),
             join_delays,
             established,
@@ -81,13 +88,13 @@ impl<P: Ports> Simulation<'_, P> {
             scheme: entry.scheme,
         };
         let halves = self.open(number, opening);
-        let ways = self.lay_routes(number, halves);
+        self.lay_routes(number, halves);
         let flow = &mut self.workload.flows[number as usize];
         flow.halves = Some(halves);
         if flow.size.is_some() && self.regions.has_windows() {
             self.finishes.watch(number);
         }
-        flow.ideal = ideal(self.plan, number, flow, &ways);
+        flow.ideal = ideal(self.plan, number, flow, &self.ways);
         let (sending, _, mut out) = self.regions[halves.source].halves(now);
         sending.start(halves.sending, now, &mut out);
     }
@@ -109,6 +116,8 @@ impl<P: Ports> Simulation<'_, P> {
             destination,
             sending,
             receiving,
+            first_sending: back,
+            first_receiving: to,
         }
     }
 
@@ -118,32 +127,32 @@ impl<P: Ports> Simulation<'_, P> {
         number: u32,
         halves: Halves,
     ) -> impl Iterator<Item = SubflowEnds> + use<P> {
-        let sending = self.regions[halves.source].sending.subflows(halves.sending);
-        let destination = &self.regions[halves.destination];
-        let receiving = destination.receiving.subflows(halves.receiving);
-        let ends = sending.zip(receiving).enumerate();
-        ends.map(move |(subflow, (sending, receiving))| SubflowEnds {
+        let subflows = 0..self.workload.flows[number as usize].subflows;
+        subflows.map(move |subflow| SubflowEnds {
             flow: number,
-            subflow: subflow as u32,
+            subflow,
             source: halves.source,
             destination: halves.destination,
-            sending,
-            receiving,
+            sending: SendingSubflow(halves.first_sending.0 + subflow),
+            receiving: ReceivingSubflow(halves.first_receiving.0 + subflow),
         })
     }
 
-    /// Gives each subflow its routes. Returns the data paths that packets may take.
-    pub(super) fn lay_routes(&mut self, number: u32, halves: Halves) -> Ways {
+    /// Gives each subflow its routes, and finds out which data paths packets may take.
+    fn lay_routes(&mut self, number: u32, halves: Halves) {
         let captures = &self.regions[halves.source].recorder.captures;
         let captured = captures.contains_key(&number);
-        let mut ways = Ways::default();
+        let mut ways = std::mem::take(&mut self.ways);
+        let mut paths = std::mem::take(&mut self.paths);
+        ways.clear();
         let hosts = &self.plan.fabric.hosts;
         let flow = &self.workload.flows[number as usize];
         let [source, destination] =
             [flow.source, flow.destination].map(|host| hosts[host as usize].0);
         for ends in self.ends(number, halves) {
             let flow = &self.workload.flows[number as usize];
-            let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
+            self.routing
+                .find(self.plan, number, flow, ends.subflow, &mut paths);
             let routes = self.add_subflow_routes(ends, &paths);
             let departure = Departure {
                 route: routes.forward,
@@ -174,12 +183,13 @@ impl<P: Ports> Simulation<'_, P> {
             } else if paths.by_switches {
                 let flow = &self.workload.flows[number as usize];
                 let router = self.routing.intact();
-                ways.add_choice(router.spread(flow.source, flow.destination));
+                ways.add_choice(&router.spread(flow.source, flow.destination));
             } else {
-                ways.add_path(paths.forward);
+                ways.add_path(&paths.forward);
             }
         }
-        ways
+        self.paths = paths;
+        self.ways = ways;
     }
 
     /// Routes of a subflow, there and back, whose links the switches choose.
@@ -248,16 +258,17 @@ impl<P: Ports> Simulation<'_, P> {
         self.collect(number, halves);
         for ends in self.ends(number, halves) {
             let source = &mut self.regions[ends.source];
-            let routes = source.laid.end(ends.sending);
+            let mut laid = std::mem::take(&mut source.laid);
             source.sprays.end(End::Sending(ends.sending));
             let destination = &mut self.regions[ends.destination];
             destination.sprays.end(End::Receiving(ends.receiving));
-            for routes in routes {
+            laid.end(ends.sending, |routes| {
                 let forward = &mut self.regions[ends.source].network;
                 forward.remove_route(routes.forward);
                 let back = &mut self.regions[ends.destination].network;
                 back.remove_route(routes.back);
-            }
+            });
+            self.regions[ends.source].laid = laid;
         }
         self.regions[halves.source].sending.release(halves.sending);
         let destination = &mut self.regions[halves.destination];

@@ -99,7 +99,6 @@ impl<P: Ports> Simulation<'_, P> {
             return FlowShares::default();
         };
         let mut shares = FlowShares::default();
-        let mut rows = Vec::new();
         for (number, flow) in (0u32..).zip(&self.workload.flows) {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);
@@ -112,8 +111,7 @@ impl<P: Ports> Simulation<'_, P> {
             if let Some(halves) = flow.halves {
                 shares.push(number, lasted, before, self.received(halves));
             } else {
-                self.ended.read(number, &mut rows);
-                let received = rows.iter().map(|row| row.first as f64);
+                let received = self.ended.first_arrivals(number);
                 shares.push(number, lasted, before, received);
             }
         }

@@ -18,9 +18,10 @@ use crate::capacity::Capacity;
 use crate::division::{self, Cut, Execution};
 use crate::ended::EndedFlows;
 use crate::finishes::Finishes;
+use crate::ideal::Ways;
 use crate::into_host::{IntoHost, into_hosts};
 use crate::map::LinkMap;
-use crate::paths::PathList;
+use crate::paths::{PathList, SubflowPaths};
 use crate::progress::{Progress, thread_cpu};
 use crate::recovery::Recoveries;
 use crate::region::Report;
@@ -135,6 +136,10 @@ pub(crate) struct Simulation<'p, P: Ports> {
     pub ended: EndedFlows,
     /// Room for the rows of a flow that ends, and for its RTTs.
     rows: Vec<SubflowRow>,
+    /// Room for the paths of a subflow that starts, for the links of one, and for all that its flow's packets may take.
+    paths: SubflowPaths,
+    links: Vec<u32>,
+    ways: Ways,
     rtts: RttHistogram,
     pub capacities: Vec<Capacity>,
     /// Changes of links already made.
@@ -193,6 +198,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
             path_list: PathList::default(),
             ended: EndedFlows::default(),
             rows: Vec::new(),
+            paths: SubflowPaths::default(),
+            links: Vec::new(),
+            ways: Ways::default(),
             rtts: RttHistogram::default(),
             capacities,
             changes_made: 0,
@@ -387,17 +395,17 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Hears what regions report.
     fn hear_reports(&mut self) {
-        if self.regions.iter().all(|region| region.reports.is_empty()) {
-            return;
+        for region in self.regions.ids() {
+            if self.regions[region].reports.is_empty() {
+                continue;
+            }
+            let room = std::mem::take(&mut self.reports);
+            let mut reports = std::mem::replace(&mut self.regions[region].reports, room);
+            for report in reports.drain(..) {
+                self.hear(report);
+            }
+            self.reports = reports;
         }
-        let mut reports = std::mem::take(&mut self.reports);
-        for region in self.regions.iter_mut() {
-            reports.append(&mut region.reports);
-        }
-        for report in reports.drain(..) {
-            self.hear(report);
-        }
-        self.reports = reports;
     }
 
     fn hear(&mut self, report: Report) {

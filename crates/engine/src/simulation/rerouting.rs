@@ -22,13 +22,16 @@ impl<P: Ports> Simulation<'_, P> {
             let Some(halves) = flow.halves else {
                 continue;
             };
+            let mut paths = std::mem::take(&mut self.paths);
             for ends in self.ends(number, halves) {
                 let flow = &self.workload.flows[number as usize];
-                let paths = self.routing.paths(self.plan, number, flow, ends.subflow);
+                self.routing
+                    .find(self.plan, number, flow, ends.subflow, &mut paths);
                 if !self.takes(ends, &paths) {
                     self.change_routes(ends, &paths);
                 }
             }
+            self.paths = paths;
         }
         self.end_if_nothing_can_happen();
     }
@@ -120,9 +123,11 @@ impl<P: Ports> Simulation<'_, P> {
         back: &[LinkId],
         sprayed: bool,
     ) -> SubflowRoutes {
+        let links = &mut self.links;
         let mut add = |region, path: &[LinkId]| {
-            let links: Vec<u32> = path.iter().map(|link| link.0).collect();
-            self.regions[region].network.add_route(&links)
+            links.clear();
+            links.extend(path.iter().map(|link| link.0));
+            self.regions[region].network.add_route(links)
         };
         SubflowRoutes {
             forward: add(ends.source, forward),

@@ -33,6 +33,10 @@ pub struct ShortestPaths {
     switches: usize,
     /// The node at the end of each link.
     end: Vec<NodeId>,
+    /// The number among the switches of the node at the end of each link, or [`HOST`].
+    end_switch: Vec<u32>,
+    /// What each switch mixes into its hashes, by its number among the switches.
+    mixed: Vec<u64>,
     /// Where each host's ports begin in `ports`, and a last entry for the end.
     port_offsets: Vec<u32>,
     /// Usable links out of each host.
@@ -151,6 +155,8 @@ impl ShortestPaths {
         }
         next.shrink_to_fit();
         ShortestPaths {
+            end_switch: end.iter().map(|node| switch[node.0 as usize]).collect(),
+            mixed: switch_nodes.iter().map(|&node| mixed(node)).collect(),
             switch,
             host,
             switches,
@@ -317,53 +323,65 @@ impl ShortestPaths {
     /// The link that a node sends a packet on, by its hash of the flow: what [`Self::hashed`] follows
     /// from hop to hop. `None` at the destination and where no path leads there.
     pub fn choose(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
-        let pick = |count: usize| -> usize {
-            match count {
-                1 => 0,
-                _ => reduce(mix(flow ^ mix(u64::from(node.0))), count as u64) as usize,
-            }
-        };
-        let switch = self.switch[node.0 as usize];
-        if switch == HOST {
-            let source = self.host[node.0 as usize];
-            if let [only] = self.ports(source) {
-                let leads = source != destination && self.beyond_port(*only, destination).is_some();
-                return leads.then_some(*only);
-            }
-            let count = self.nearest_ports(source, destination).count();
-            return self.nearest_ports(source, destination).nth(pick(count));
-        }
-        let row = self.row(switch, destination);
-        match self.distance[row] {
-            UNREACHABLE => None,
-            0 => {
-                if let [only] = self.ports(destination) {
-                    return Some(only.reverse());
+        match self.switch[node.0 as usize] {
+            HOST => self.choose_port(node, destination, flow),
+            switch => {
+                let next = self.next_hops(self.row(switch, destination));
+                match next.len() {
+                    0 => self.choose_last(node, destination, flow),
+                    count => Some(next[pick(self.mixed[switch as usize], flow, count)]),
                 }
-                let count = self.last_links(node, destination).count();
-                self.last_links(node, destination).nth(pick(count))
-            }
-            _ => {
-                let next = self.next_hops(row);
-                Some(next[pick(next.len())])
             }
         }
     }
 
+    /// The port that a host sends a packet on.
+    fn choose_port(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
+        let source = self.host[node.0 as usize];
+        if let [only] = self.ports(source) {
+            let leads = source != destination && self.beyond_port(*only, destination).is_some();
+            return leads.then_some(*only);
+        }
+        let count = self.nearest_ports(source, destination).count();
+        let choice = pick(mixed(node), flow, count);
+        self.nearest_ports(source, destination).nth(choice)
+    }
+
+    /// The link that a switch without next hops sends a packet on: one to the destination, if it is the last.
+    fn choose_last(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
+        if !self.is_last_switch(node, self.attachment[destination as usize]) {
+            return None;
+        }
+        if let [only] = self.ports(destination) {
+            return Some(only.reverse());
+        }
+        let count = self.last_links(node, destination).count();
+        let choice = pick(mixed(node), flow, count);
+        self.last_links(node, destination).nth(choice)
+    }
+
     /// Appends the path that the nodes' hashes of the flow lead along; nothing when there is none.
     pub fn hashed(&self, source: u32, destination: u32, flow: u64, path: &mut Vec<LinkId>) {
-        let mut port = None;
-        if let Some(&first) = self.ports(source).first() {
-            // A port's link begins where its reverse ends.
-            port = self.choose(self.end(first.reverse()), destination, flow);
-        }
+        let Some(&first) = self.ports(source).first() else {
+            return;
+        };
+        // A port's link begins where its reverse ends.
+        let mut port = self.choose_port(self.end(first.reverse()), destination, flow);
+        let rows = self.row(0, destination);
+        let begins = &self.next_offsets[rows..rows + self.switches];
+        let ends = &self.next_offsets[rows + 1..rows + 1 + self.switches];
         while let Some(link) = port {
             path.push(link);
-            let node = self.end(link);
-            if self.switch[node.0 as usize] == HOST {
+            let switch = self.end_switch[link.0 as usize] as usize;
+            if switch == HOST as usize {
                 return;
             }
-            port = self.choose(node, destination, flow);
+            let next = &self.next[begins[switch] as usize..ends[switch] as usize];
+            port = match next {
+                [] => self.choose_last(self.end(link), destination, flow),
+                [only] => Some(*only),
+                next => Some(next[pick(self.mixed[switch], flow, next.len())]),
+            };
         }
     }
 
@@ -410,5 +428,19 @@ impl ShortestPaths {
                 rank -= count;
             }
         }
+    }
+}
+
+/// What a node mixes into its hashes.
+fn mixed(node: NodeId) -> u64 {
+    mix(u64::from(node.0))
+}
+
+/// Which of so many equal links a node that mixes this into its hashes takes for a flow.
+#[inline]
+fn pick(mixed: u64, flow: u64, count: usize) -> usize {
+    match count {
+        1 => 0,
+        _ => reduce(mix(flow ^ mixed), count as u64) as usize,
     }
 }

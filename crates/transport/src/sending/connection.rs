@@ -109,7 +109,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub fn new(opening: Opening, first: u32) -> Connection {
+    /// `paths` is room for the subflows' congestion state.
+    pub fn new(opening: Opening, first: u32, mut paths: Vec<Path>) -> Connection {
         let config = opening.config;
         let payload = u64::from(config.maximum_segment);
         let size = opening.size.map(|size| size.get().max(1));
@@ -151,6 +152,8 @@ impl Connection {
         let packet = config.mean_packet().round() as u64;
         path.packet = Bytes::new(packet + u64::from(header_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
+        paths.clear();
+        paths.resize(opening.subflows as usize, path);
         Connection {
             controller: opening.controller,
             flow: opening.flow,
@@ -158,7 +161,7 @@ impl Connection {
             explicit: opening.scheme.is_some(),
             header_bytes,
             first,
-            paths: vec![path; opening.subflows as usize],
+            paths,
             established: opening.established,
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
