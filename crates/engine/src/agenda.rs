@@ -71,7 +71,10 @@ pub(crate) struct Entry {
 /// All that is to happen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    entries: BinaryHeap<Reverse<Key>>,
+    /// The next entry, if it came when there was none here: much of what is added is due before all else.
+    first: Option<Key>,
+    /// All others, none of which is earlier.
+    others: BinaryHeap<Reverse<Key>>,
     /// What destinations are to hear, by flow: a source stops once.
     stopped: BTreeMap<u32, Stopped>,
 }
@@ -123,31 +126,42 @@ impl Agenda {
         if let Act::HearStop(flow, stopped) = act {
             self.stopped.insert(flow, stopped);
         }
-        self.entries.push(Reverse(Key::new(at, whose, act)));
+        let key = Key::new(at, whose, act);
+        match self.next_key() {
+            Some(next) if next < key => self.others.push(Reverse(key)),
+            _ => {
+                let before = self.first.replace(key);
+                self.others.extend(before.map(Reverse));
+            }
+        }
+    }
+
+    fn next_key(&self) -> Option<Key> {
+        let other = || self.others.peek().map(|Reverse(key)| *key);
+        self.first.or_else(other)
     }
 
     /// When the next entry is due; `Time::MAX` if there is none.
     pub fn next(&self) -> Time {
-        let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| entry.at())
+        self.next_key().map_or(Time::MAX, Key::at)
     }
 
     /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
     /// carried out; `Time::MAX` if there is none.
     pub fn limit(&self) -> Time {
-        let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| match entry.whose() {
-            Whose::Run => entry.at(),
-            Whose::Group(_) => entry.at().saturating_add(Time::from_picos(1)),
-        })
+        self.next_key()
+            .map_or(Time::MAX, |entry| match entry.whose() {
+                Whose::Run => entry.at(),
+                Whose::Group(_) => entry.at().saturating_add(Time::from_picos(1)),
+            })
     }
 
     /// The next entry, if it is due by now.
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {
-        if self.next() > now {
-            return None;
+        let key = self.next_key().filter(|key| key.at() <= now)?;
+        if self.first.take().is_none() {
+            self.others.pop();
         }
-        let Reverse(key) = self.entries.pop()?;
         let flow = key.0 as u32;
         let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
             0 => Act::Close,
@@ -171,13 +185,13 @@ impl Agenda {
 
     /// Whether the next entry is due by now and concerns the whole run.
     pub fn concerns_run(&self, now: Time) -> bool {
-        let first = self.entries.peek();
-        first.is_some_and(|Reverse(entry)| entry.at() <= now && entry.whose() == Whose::Run)
+        let next = self.next_key();
+        next.is_some_and(|entry| entry.at() <= now && entry.whose() == Whose::Run)
     }
 
     /// Whether nothing is to happen.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.next_key().is_none()
     }
 }
 

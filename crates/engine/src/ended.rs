@@ -8,18 +8,22 @@ use pathweave_units::Time;
 const CHUNK: usize = 1 << 16;
 
 /// Most numbers of a group, and the bytes in front of them that say how long each is.
-const MOST_NUMBERS: usize = 11;
-const LENGTHS: usize = 6;
+const MOST_NUMBERS: usize = 6;
+const LENGTHS: usize = 3;
 const MOST_BYTES: usize = LENGTHS + 8 * MOST_NUMBERS;
+
+/// What a chunk begins with: numbers are read as the ends of eight bytes.
+const BEFORE: [u8; 8] = [0; 8];
 
 /// The place of a flow that has left nothing.
 const NOWHERE: u64 = u64::MAX;
 
 /// The counters of flows that have ended.
 ///
-/// A record is the number of subflows, a group of numbers for each of them, and one with the RTTs of all together where
+/// A record is the number of subflows, two groups of numbers for each of them, and one with the RTTs of all together where
 /// there are several. A group begins with the lengths of its numbers, four bits each, and has each number in as many
-/// bytes as it needs. Of what arrived, it has the part that had come on another subflow before: it is mostly 0.
+/// bytes as it needs. In the second one are those that are mostly 0. Of what arrived, this is the part that had come on
+/// another subflow before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndedFlows {
     chunks: Vec<Vec<u8>>,
@@ -31,10 +35,12 @@ pub(crate) struct EndedFlows {
 impl EndedFlows {
     /// Adds a flow: its subflows in order, and the RTTs of all together if there are several.
     pub fn push(&mut self, flow: u32, rows: &[SubflowRow], rtts: Rtts) {
-        let most = 2 + (rows.len() + 1) * MOST_BYTES;
+        let most = 2 + (2 * rows.len() + 1) * MOST_BYTES;
         let fits = |chunk: &Vec<u8>| chunk.len() + most <= chunk.capacity();
         if !self.chunks.last().is_some_and(fits) {
-            self.chunks.push(Vec::with_capacity(CHUNK.max(most)));
+            let mut chunk = Vec::with_capacity(CHUNK.max(most + BEFORE.len()));
+            chunk.extend_from_slice(&BEFORE);
+            self.chunks.push(chunk);
         }
         let number = self.chunks.len() - 1;
         let chunk = &mut self.chunks[number];
@@ -46,20 +52,23 @@ impl EndedFlows {
         self.subflows += rows.len();
         chunk.extend_from_slice(&(rows.len() as u16).to_le_bytes());
         for row in rows {
-            let numbers = [
+            let usual = [
                 from_time(row.opened),
                 row.received,
-                row.received - row.first,
                 row.sent_packets,
-                row.retransmits,
-                row.reinjected,
-                row.timeouts,
-                row.marks,
                 u64::from(row.path),
                 from_time(row.rtts.mean),
                 from_time(row.rtts.p99),
             ];
-            write(chunk, numbers);
+            let unusual = [
+                row.received - row.first,
+                row.retransmits,
+                row.reinjected,
+                row.timeouts,
+                row.marks,
+            ];
+            write(chunk, usual);
+            write(chunk, unusual);
         }
         if rows.len() != 1 {
             write(chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
@@ -70,7 +79,8 @@ impl EndedFlows {
     pub fn first_arrivals(&self, flow: u32) -> impl Iterator<Item = f64> {
         let (chunk, mut at, count) = self.record(flow).unwrap_or_default();
         (0..count).map(move |_| {
-            let [_, received, before] = read(chunk, &mut at);
+            let [_, received] = read(chunk, &mut at);
+            let [before] = read(chunk, &mut at);
             (received - before) as f64
         })
     }
@@ -92,10 +102,8 @@ impl EndedFlows {
         rows.clear();
         let (chunk, mut at, count) = self.record(flow)?;
         for subflow in 0..u32::from(count) {
-            #[rustfmt::skip]
-            let [
-                opened, received, before, sent_packets, retransmits, reinjected, timeouts, marks, path, mean, p99,
-            ] = read(chunk, &mut at);
+            let [opened, received, sent_packets, path, mean, p99] = read(chunk, &mut at);
+            let [before, retransmits, reinjected, timeouts, marks] = read(chunk, &mut at);
             rows.push(SubflowRow {
                 flow,
                 subflow,
@@ -143,6 +151,10 @@ impl EndedFlows {
 /// Adds a group of numbers to a chunk.
 fn write<const COUNT: usize>(chunk: &mut Vec<u8>, numbers: [u64; COUNT]) {
     const { assert!(COUNT <= MOST_NUMBERS) };
+    if numbers.iter().all(|&number| number == 0) {
+        chunk.extend_from_slice(&[0; LENGTHS]);
+        return;
+    }
     let mut bytes = [0; MOST_BYTES];
     let mut lengths = 0;
     let mut at = LENGTHS;
@@ -157,15 +169,19 @@ fn write<const COUNT: usize>(chunk: &mut Vec<u8>, numbers: [u64; COUNT]) {
 }
 
 /// Reads the group that begins at this place of a chunk, and goes on to what is behind it.
+#[inline]
 fn read<const COUNT: usize>(chunk: &[u8], at: &mut usize) -> [u64; COUNT] {
-    // The eight bytes that end with a number have it in their highest bytes; a group begins two bytes into a chunk
-    // at the earliest, so that eight are there.
+    // The eight bytes that end with a number have it in their highest bytes.
     let ending = |end: usize| {
         let bytes = chunk[..end].last_chunk();
         u64::from_le_bytes(*bytes.expect("eight bytes"))
     };
     let mut end = *at + LENGTHS;
     let mut lengths = ending(end) >> (8 * (8 - LENGTHS));
+    if lengths == 0 {
+        *at = end;
+        return [0; COUNT];
+    }
     let numbers = [(); COUNT].map(|()| {
         let length = lengths & 0xf;
         lengths >>= 4;

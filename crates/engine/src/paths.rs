@@ -22,14 +22,7 @@ pub(crate) struct SubflowPaths {
 
 impl SubflowPaths {
     /// Asks the routing for the paths of flow `number`'s subflow, which take the place of those that are here.
-    pub fn find(
-        &mut self,
-        plan: &Plan,
-        router: &Router,
-        number: u32,
-        flow: &Flow,
-        subflow: u32,
-    ) {
+    pub fn find(&mut self, plan: &Plan, router: &Router, number: u32, flow: &Flow, subflow: u32) {
         let group = &plan.groups[flow.group as usize];
         let listed = flow.listed.map(|entry| &group.listed[entry as usize]);
         let pinned = listed.and_then(|listed| given(&listed.paths, subflow));

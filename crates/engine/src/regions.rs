@@ -1,6 +1,6 @@
 //! All regions of a run, and what goes from one to another.
 
-use crate::region::{Region, RegionId};
+use crate::region::{Region, RegionId, Report};
 use pathweave_network::{Network, Ports};
 use pathweave_rounds::Lead;
 use pathweave_units::Time;
@@ -61,9 +61,9 @@ impl<P: Ports> Regions<P> {
         self.all.iter_mut().map(|region| &mut **region)
     }
 
-    /// The numbers of all of them.
-    pub fn ids(&self) -> impl Iterator<Item = RegionId> + use<P> {
-        (0..self.all.len()).map(|number| RegionId(number as u8))
+    /// What a region has to tell the run; `None` if there is none of this number.
+    pub fn reports_of(&mut self, number: usize) -> Option<&mut Vec<Report>> {
+        self.all.get_mut(number).map(|region| &mut region.reports)
     }
 
     /// The region of a host.

@@ -25,10 +25,7 @@ impl RttHistogram {
     /// Counts a sample.
     #[inline]
     pub fn add(&mut self, rtt: Time) {
-        let picos = rtt.as_picos().clamp(1 << SMALLEST, (1 << LARGEST) - 1);
-        let octave = picos.ilog2();
-        let step = (picos >> (octave - 4)) as u32 & (STEPS - 1);
-        let bin = (octave - SMALLEST) * STEPS + step;
+        let bin = bin_of(rtt.as_picos());
         match self.counts.get_mut(bin.wrapping_sub(self.first) as usize) {
             Some(count) => *count += 1,
             None => self.add_beyond(bin, 1),
@@ -87,21 +84,36 @@ impl RttHistogram {
 
     /// The middle of the bin below which `share` of the samples lie; `None` without samples.
     pub fn percentile(&self, share: f64) -> Option<Time> {
+        if self.samples == 1 {
+            return Some(middle(bin_of(self.sum as u64)));
+        }
         let wanted = share * self.samples as f64;
         let mut below = 0u64;
         for (bin, &count) in (self.first..).zip(&self.counts) {
             below += u64::from(count);
             if count > 0 && below as f64 >= wanted {
-                let octave = bin / STEPS + SMALLEST;
-                let step = u64::from(bin % STEPS);
-                let width = 1u64 << (octave - 4);
-                return Some(Time::from_picos(
-                    (u64::from(STEPS) + step) * width + width / 2,
-                ));
+                return Some(middle(bin));
             }
         }
         None
     }
+}
+
+/// The bin that counts an RTT of so many picoseconds.
+#[inline]
+fn bin_of(picos: u64) -> u32 {
+    let picos = picos.clamp(1 << SMALLEST, (1 << LARGEST) - 1);
+    let octave = picos.ilog2();
+    let step = (picos >> (octave - 4)) as u32 & (STEPS - 1);
+    (octave - SMALLEST) * STEPS + step
+}
+
+/// The middle of a bin.
+fn middle(bin: u32) -> Time {
+    let octave = bin / STEPS + SMALLEST;
+    let step = u64::from(bin % STEPS);
+    let width = 1u64 << (octave - 4);
+    Time::from_picos((u64::from(STEPS) + step) * width + width / 2)
 }
 
 #[cfg(test)]
@@ -150,6 +162,18 @@ mod tests {
             assert_eq!(back.percentile(share), expected, "{share}");
         }
         assert_eq!(back.samples(), 6);
+    }
+
+    #[test]
+    fn a_lone_sample_is_found_as_one_of_several() {
+        for picos in [0, 1 << 20, 123_456_789, 1 << 50] {
+            let (mut one, mut two) = (RttHistogram::default(), RttHistogram::default());
+            one.add(Time::from_picos(picos));
+            two.merge(&one);
+            two.merge(&one);
+            assert_eq!(one.percentile(0.99), two.percentile(0.99));
+            assert_eq!(one.percentile(0.0), two.percentile(0.0));
+        }
     }
 
     #[test]

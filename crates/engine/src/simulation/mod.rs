@@ -302,7 +302,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     break;
                 }
             }
-            self.regions.take_in();
+            if !self.regions.is_one() {
+                self.regions.take_in();
+            }
             let agenda = self.agenda.next();
             if control.min(agenda) == Time::MAX && self.regions.nothing_before() == Time::MAX {
                 self.handled_before = self.regions.now() + Time::from_picos(1);
@@ -395,12 +397,14 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Hears what regions report.
     fn hear_reports(&mut self) {
-        for region in self.regions.ids() {
-            if self.regions[region].reports.is_empty() {
+        let mut number = 0;
+        while let Some(reports) = self.regions.reports_of(number) {
+            number += 1;
+            if reports.is_empty() {
                 continue;
             }
-            let room = std::mem::take(&mut self.reports);
-            let mut reports = std::mem::replace(&mut self.regions[region].reports, room);
+            std::mem::swap(reports, &mut self.reports);
+            let mut reports = std::mem::take(&mut self.reports);
             for report in reports.drain(..) {
                 self.hear(report);
             }

@@ -66,7 +66,9 @@ impl Sending {
             self.senders[first as usize].duplicate_threshold = scatter.duplicate_threshold;
         }
         match self.connections.get_mut(place as usize) {
-            None => self.connections.push(Connection::new(opening, first, Vec::new())),
+            None => self
+                .connections
+                .push(Connection::new(opening, first, Vec::new())),
             Some(unused) => {
                 let paths = std::mem::take(&mut unused.paths);
                 *unused = Connection::new(opening, first, paths);
