@@ -1,6 +1,6 @@
 //! When packets arrive at the ends of links, in windows: what lets one node after another have its turn.
 
-use crate::link_schedule::DueLink;
+use crate::due_link::DueLink;
 use crate::ranks::Ranks;
 use pathweave_network::{Inputs, LinkEvent, PortId};
 use pathweave_units::Time;

@@ -1,7 +1,7 @@
 //! The flows of a run: what they are, and what became of them.
 
+use crate::listed::subflow_count;
 use crate::region::RegionId;
-use crate::workload::subflow_count;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
 use pathweave_transport::{ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};

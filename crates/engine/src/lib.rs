@@ -6,12 +6,15 @@
 
 mod agenda;
 mod base_rtt;
+mod beat;
 mod build;
 mod calendar;
 mod capacity;
 mod capture;
 mod division;
+mod due_link;
 mod ended;
+mod execution;
 mod extent;
 mod finishes;
 mod flow_list;
@@ -23,13 +26,16 @@ pub mod fuzzing;
 mod ideal;
 mod into_host;
 mod link_schedule;
+mod listed;
 pub mod live;
 mod map;
 mod memory;
+mod outcome;
 mod paths;
 mod progress;
 mod ranks;
 mod rates;
+mod reactions;
 mod recovery;
 mod region;
 mod regions;
@@ -48,15 +54,17 @@ mod windows;
 mod workload;
 
 pub use capture::Capture;
-pub use division::{Cut, Execution, Turns, most_threads};
+pub use division::most_threads;
+pub use execution::{Cut, Execution, Turns};
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
     flow,
 };
 pub use memory::peak_rss_mb;
+pub use outcome::{RunError, Verdict};
 pub use progress::Progress;
-pub use results::{Counters, Output, Verdict};
+pub use results::{Counters, Output};
 pub use results_hash::results_hash;
-pub use simulation::{RunError, run, run_as, run_on_threads, run_with_departure_ports};
+pub use simulation::{run, run_as, run_on_threads, run_with_departure_ports};
 pub use table::{Column, Table};
 pub use texts::Texts;

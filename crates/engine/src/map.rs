@@ -1,7 +1,7 @@
 //! What every link did, over time: the report draws the fabric from it.
 
+use crate::beat::Beat;
 use crate::capacity::Capacity;
-use crate::series::Beat;
 use crate::windows::LinkMark;
 use pathweave_units::Time;
 

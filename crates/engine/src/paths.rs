@@ -1,7 +1,7 @@
 //! Which links the subflows of a run's flows use.
 
 use crate::flows::Flow;
-use crate::workload::controller_of;
+use crate::listed::{controller_of, given};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;
@@ -49,12 +49,6 @@ impl SubflowPaths {
         let by_switches = matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none();
         self.by_switches = by_switches && !spread;
     }
-}
-
-/// The path that a list from the scenario has for a subflow: one serves all.
-pub(crate) fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
-    let place = (subflow as usize).checked_rem(paths.len())?;
-    Some(&paths[place])
 }
 
 /// The data paths that tables name, each once.

@@ -3,7 +3,8 @@
 //! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
 //! kept.
 
-use crate::link_schedule::{DueLink, LinkSchedule};
+use crate::due_link::DueLink;
+use crate::link_schedule::LinkSchedule;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;

@@ -8,11 +8,10 @@ use crate::build;
 use crate::flow_list::FlowList;
 use crate::flow_set::FlowSet;
 use crate::flows::{Ending, Flow};
-use crate::results::Verdict;
-use pathweave_control::{Entry, Parameters};
+use crate::outcome::Verdict;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
-use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
+use pathweave_scenario::{Amount, Change, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
 
@@ -393,23 +392,4 @@ impl<'p> Workload<'p> {
             Amount::Jobs(jobs) => count.finished_jobs as f64 / jobs as f64,
         }
     }
-}
-
-/// The controller of a group's flow: a listed flow may have its own.
-pub(crate) fn controller_of(
-    plan: &GroupPlan,
-    listed: Option<u32>,
-) -> (&'static Entry, &Parameters) {
-    let own = listed.and_then(|entry| plan.listed[entry as usize].controller.as_ref());
-    match own {
-        Some((entry, parameters)) => (*entry, parameters),
-        None => (plan.controller, &plan.parameters),
-    }
-}
-
-/// Subflows of a group's flow. A scattered one comes before those that are asked for.
-pub(crate) fn subflow_count(plan: &GroupPlan, listed: Option<u32>) -> u32 {
-    let own = listed.and_then(|entry| plan.listed[entry as usize].subflows);
-    let scattered = controller_of(plan, listed).0.scatter.is_some();
-    own.unwrap_or(plan.subflows) + u32::from(scattered)
 }

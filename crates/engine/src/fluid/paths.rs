@@ -2,8 +2,8 @@
 
 use crate::flows::Flow;
 use crate::ideal::Ways;
+use crate::outcome::RunError;
 use crate::paths::{PathList, SubflowPaths};
-use crate::simulation::RunError;
 use pathweave_fabric::routing::Router;
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_scenario::Plan;

@@ -1,15 +1,16 @@
 //! Ports, queues and links, played at times that somebody else tells.
 
+use crate::beat::Beat;
 use crate::build;
 use crate::capacity::Capacity;
 use crate::extent::QueueCourse;
 use crate::map::{LinkMap, MapRow};
+use crate::outcome::RunError;
 use crate::rates::Rates;
 use crate::results::buffers;
 use crate::routing::Routing;
 use crate::scheduler::{Event, Scheduler};
-use crate::series::{Beat, QueueRow};
-use crate::simulation::RunError;
+use crate::series::QueueRow;
 use crate::straddling::Straddling;
 use crate::table::Table;
 use crate::windows::{FlowShares, Marks, Window, link_marks, plan_windows};

@@ -3,14 +3,15 @@
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
 use crate::agenda::{Act, Agenda};
+use crate::beat::Beat;
 use crate::extent::{Course, Samples};
+use crate::outcome::{RunError, Verdict};
 use crate::paths::{PathList, SubflowPaths};
 use crate::recovery::Recoveries;
-use crate::results::{Account, Output, Verdict, live_output};
+use crate::results::{Account, Output, live_output};
 use crate::routing::Routing;
 use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
-use crate::series::{Beat, Series};
-use crate::simulation::RunError;
+use crate::series::Series;
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};

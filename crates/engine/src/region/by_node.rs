@@ -8,7 +8,7 @@
 use super::Region;
 use super::look_ahead::LookAhead;
 use crate::build;
-use crate::division::Turns;
+use crate::execution::Turns;
 use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrival, Arrivals, Inputs, PacketLabel, Ports};

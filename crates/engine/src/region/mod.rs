@@ -22,7 +22,7 @@ pub(crate) use recorder::Recorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
 
-use crate::agenda::Reactions;
+use crate::reactions::Reactions;
 use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use pathweave_control::Feedback;

@@ -17,6 +17,7 @@ pub(crate) use account::Account;
 
 use crate::capture::Capture;
 use crate::live::FabricRecord;
+use crate::outcome::Verdict;
 use crate::recovery::Recoveries;
 use crate::results_hash::results_hash;
 use crate::rows::{SubflowColumns, TotalsColumns};
@@ -26,28 +27,6 @@ use crate::table::Table;
 use crate::texts::Texts;
 use pathweave_network::Ports;
 use pathweave_units::Time;
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A condition of the scenario's `[stop]` held, or nothing is left of the group that it counts.
-    Stopped,
-    /// All flows have finished and none would have come.
-    Finished,
-    /// The flows that are left have no live path, and no link will come back.
-    Stalled,
-}
-
-impl Verdict {
-    /// The word that manifests carry.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Stopped => "stopped",
-            Verdict::Finished => "finished",
-            Verdict::Stalled => "stalled",
-        }
-    }
-}
 
 /// Sums over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

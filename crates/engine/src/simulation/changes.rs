@@ -1,7 +1,7 @@
 //! What is due at given times: changes of links, windows of measurement, samples.
 
 use super::Simulation;
-use crate::series::Beat;
+use crate::beat::Beat;
 use crate::windows::Window;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;

@@ -1,13 +1,13 @@
 //! Flows come and go: traffic asks for them, they get routes, and leave their counters behind.
 
-use super::{RunError, Simulation};
+use super::Simulation;
 use crate::build;
 use crate::flows::{Halves, SubflowEnds};
 use crate::ideal::ideal;
+use crate::listed::controller_of;
+use crate::outcome::{RunError, Verdict};
 use crate::region::{Departure, SubflowRoutes};
-use crate::results::Verdict;
 use crate::rows::{Rtts, SubflowRow};
-use crate::workload::controller_of;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_random::Stream;

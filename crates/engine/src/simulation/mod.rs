@@ -12,24 +12,28 @@ mod rerouting;
 mod sampling;
 mod traffic;
 
-use crate::agenda::{Act, Agenda, Reactions, Whose};
+use crate::agenda::{Act, Agenda, Whose};
+use crate::beat::Beat;
 use crate::build;
 use crate::capacity::Capacity;
-use crate::division::{self, Cut, Execution};
+use crate::division;
 use crate::ended::EndedFlows;
+use crate::execution::{Cut, Execution};
 use crate::finishes::Finishes;
 use crate::ideal::Ways;
 use crate::into_host::{IntoHost, into_hosts};
 use crate::map::LinkMap;
+use crate::outcome::{RunError, Verdict};
 use crate::paths::{PathList, SubflowPaths};
 use crate::progress::{Progress, thread_cpu};
+use crate::reactions::Reactions;
 use crate::recovery::Recoveries;
 use crate::region::Report;
 use crate::regions::{Errand, Progressed, Regions};
-use crate::results::{Output, Verdict};
+use crate::results::Output;
 use crate::routing::Routing;
 use crate::rows::SubflowRow;
-use crate::series::{Beat, Series};
+use crate::series::Series;
 use crate::straddling::Straddling;
 use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
@@ -39,31 +43,7 @@ use pathweave_scenario::{Plan, Sampling};
 use pathweave_transport::{Config, RttHistogram};
 use pathweave_units::Time;
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
-
-/// Why a run gave no results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// It was asked to end.
-    Cancelled,
-    /// The plan cannot be run.
-    Plan(String),
-    /// A self-check failed: a defect of the simulator.
-    Check(String),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Cancelled => f.write_str("the run was cancelled"),
-            RunError::Plan(reason) => f.write_str(reason),
-            RunError::Check(what) => write!(f, "a self-check failed: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
 pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {

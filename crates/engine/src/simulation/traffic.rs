@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::agenda::{Act, Entry, Whose};
-use crate::results::Verdict;
+use crate::outcome::Verdict;
 use pathweave_network::Ports;
 use pathweave_transport::Stopped;
 use pathweave_units::Time;
