@@ -36,6 +36,7 @@ mod progress;
 mod ranks;
 mod rates;
 mod reactions;
+mod record;
 mod recovery;
 mod region;
 mod regions;
@@ -43,6 +44,7 @@ mod results;
 mod results_hash;
 mod routing;
 mod rows;
+mod run;
 mod scheduler;
 mod series;
 mod simulation;
@@ -58,13 +60,12 @@ pub use division::most_threads;
 pub use execution::{Cut, Execution, Turns};
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
-    flow,
 };
 pub use memory::peak_rss_mb;
 pub use outcome::{RunError, Verdict};
 pub use progress::Progress;
 pub use results::{Counters, Output};
 pub use results_hash::results_hash;
-pub use simulation::{run, run_as, run_on_threads, run_with_departure_ports};
+pub use run::{flow, run, run_as, run_on_threads, run_with_departure_ports};
 pub use table::{Column, Table};
 pub use texts::Texts;

@@ -9,6 +9,7 @@ use crate::flow_list::FlowList;
 use crate::flow_set::FlowSet;
 use crate::flows::{Ending, Flow};
 use crate::outcome::Verdict;
+use crate::record::Traffic;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::{Amount, Change, Plan, TrafficStop};
@@ -294,6 +295,22 @@ impl<'p> Workload<'p> {
         });
         let stalled = !links_may_return && self.active.iter().all(is_stuck);
         stalled.then_some(Verdict::Stalled)
+    }
+
+    /// The run is over: what traffic asked for, and what became of it.
+    pub fn over(self) -> Traffic {
+        let (started, finished) = self.started_and_finished();
+        Traffic {
+            started,
+            finished,
+            stopped: self.stopped(),
+            jobs: self
+                .programs
+                .iter()
+                .map(|program| program.jobs().to_vec())
+                .collect(),
+            flows: self.flows,
+        }
     }
 
     /// Flows asked for and flows finished.

@@ -9,8 +9,9 @@ use crate::ideal::ideal;
 use crate::listed::controller_of;
 use crate::outcome::{RunError, Verdict};
 use crate::paths::PathList;
-use crate::results::{Account, Output, fluid_output};
-use crate::rows::{Rtts, SubflowColumns, SubflowRow};
+use crate::record::{Record, Switches};
+use crate::recovery::Recoveries;
+use crate::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::windows::{FlowShares, Marks, Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
@@ -22,7 +23,10 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// As a simulation, and when the allocator has none.
-pub fn flow(plan: &Plan, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+pub(crate) fn flow<'p>(
+    plan: &'p Plan,
+    allocator: &mut dyn Allocator,
+) -> Result<Record<'p>, RunError> {
     Flowing::new(plan)?.run(allocator)
 }
 
@@ -85,7 +89,7 @@ impl<'p> Flowing<'p> {
         })
     }
 
-    fn run(mut self, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+    fn run(mut self, allocator: &mut dyn Allocator) -> Result<Record<'p>, RunError> {
         self.workload.schedule(&mut self.agenda);
         let verdict = self.run_to_the_end(allocator)?;
         let now = self.now;
@@ -97,14 +101,26 @@ impl<'p> Flowing<'p> {
             (flow.delivered, flow.stalled) = (delivered, stalled);
             self.collect(number);
         }
-        let rows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
-        let account = Account {
+        let subflows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let flows = self.workload.flows.len();
+        Ok(Record {
             plan: self.plan,
-            workload: &self.workload,
-            path_list: &self.path_list,
-            windows: &self.windows,
-        };
-        Ok(fluid_output(&account, rows, verdict, now))
+            verdict,
+            ended: now,
+            traffic: self.workload.over(),
+            subflows,
+            // There are no packets.
+            totals: TotalsColumns::of(&[], flows),
+            paths: self.path_list,
+            windows: self.windows,
+            series: None,
+            recoveries: Recoveries::default(),
+            packet_hops: 0,
+            links: Vec::new(),
+            switches: Switches::default(),
+            captures: Vec::new(),
+            capture_notes: Vec::new(),
+        })
     }
 
     fn run_to_the_end(&mut self, allocator: &mut dyn Allocator) -> Result<Verdict, RunError> {

@@ -7,12 +7,11 @@ use crate::extent::QueueCourse;
 use crate::map::{LinkMap, MapRow};
 use crate::outcome::RunError;
 use crate::rates::Rates;
-use crate::results::buffers;
+use crate::record::Buffer;
 use crate::routing::Routing;
 use crate::scheduler::{Event, Scheduler};
 use crate::series::QueueRow;
 use crate::straddling::Straddling;
-use crate::table::Table;
 use crate::windows::{FlowShares, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, RouteId};
@@ -105,7 +104,7 @@ pub struct FabricRecord {
     pub(crate) queues: Vec<QueueRow>,
     pub(crate) map: Vec<MapRow>,
     pub(crate) totals: Vec<LinkStatistics>,
-    pub(crate) tables: Vec<Table>,
+    pub(crate) buffers: Option<Vec<Buffer>>,
     /// Packets that reached the far end of a link.
     pub packet_hops: u64,
 }
@@ -267,7 +266,6 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             self.close(now);
         }
         let links = 0..self.network.links();
-        let shared = self.plan.shared_buffer.is_some();
         FabricRecord {
             windows: self.windows,
             rates: self.rates,
@@ -277,12 +275,11 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             totals: links
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
-            tables: shared
-                .then(|| {
-                    buffers::buffers(&self.plan.fabric, |node| self.network.shared_buffer(node))
-                })
-                .into_iter()
-                .collect(),
+            buffers: self.plan.shared_buffer.map(|_| {
+                let nodes = 0..self.plan.fabric.nodes.len() as u32;
+                let memory = |node| Some(Buffer::of(node, self.network.shared_buffer(node)?));
+                nodes.filter_map(memory).collect()
+            }),
             packet_hops: self.packet_hops,
         }
     }

@@ -7,8 +7,9 @@ use crate::beat::Beat;
 use crate::extent::{Course, Samples};
 use crate::outcome::{RunError, Verdict};
 use crate::paths::{PathList, SubflowPaths};
+use crate::record::{Record, Switches};
 use crate::recovery::Recoveries;
-use crate::results::{Account, Output, live_output};
+use crate::results::{self, Output};
 use crate::routing::Routing;
 use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::series::Series;
@@ -201,7 +202,7 @@ impl<'p> Run<'p> {
             self.collect(flow, hosts);
             hosts.close(flow);
         }
-        let rows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let subflows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
         let totals = TotalsColumns::of(&self.totals, self.workload.flows.len());
         self.series.queues.clone_from(&record.queues);
         self.series.map.clone_from(&record.map);
@@ -210,22 +211,26 @@ impl<'p> Run<'p> {
         for window in &mut windows {
             window.flows = self.flow_shares(window);
         }
-        let account = Account {
+        Ok(results::output(Record {
             plan: self.plan,
-            workload: &self.workload,
-            path_list: &self.path_list,
-            windows: &windows,
-        };
-        let (series, recoveries) = (&self.series, &self.recoveries);
-        Ok(live_output(
-            &account,
-            (rows, totals),
-            series,
-            recoveries,
-            record,
             verdict,
             ended,
-        ))
+            traffic: self.workload.over(),
+            subflows,
+            totals,
+            paths: self.path_list,
+            windows,
+            series: Some(self.series),
+            recoveries: self.recoveries,
+            packet_hops: record.packet_hops,
+            links: record.totals,
+            switches: Switches {
+                buffers: record.buffers,
+                ..Switches::default()
+            },
+            captures: Vec::new(),
+            capture_notes: Vec::new(),
+        }))
     }
 
     fn next_control(&self) -> Time {

@@ -1,8 +1,8 @@
 //! The table of flows.
 
-use super::account::Account;
 use super::labels::host_labels;
 use crate::flows::{Ending, Flow};
+use crate::record::Record;
 use crate::rows::{TotalsColumns, seconds};
 use crate::table::{Column, Table};
 use crate::texts::Texts;
@@ -11,8 +11,8 @@ use pathweave_fabric::Location;
 /// A guess at the bytes of a flow's name.
 const NAME_BYTES: usize = 16;
 
-pub(super) fn flows(run: &Account<'_>, totals: TotalsColumns) -> Table {
-    let flows = &run.workload.flows;
+pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
+    let flows = &run.traffic.flows;
     let groups = &run.plan.groups;
     // Flows that are not under way in the window have no rate.
     let mut measured = vec![f64::NAN; flows.len()];

@@ -1,6 +1,6 @@
 //! The table of subflows.
 
-use super::account::Account;
+use crate::record::Record;
 use crate::rows::SubflowColumns;
 use crate::table::{Column, Table};
 use crate::texts::Texts;
@@ -9,7 +9,7 @@ use pathweave_fabric::{Fabric, LinkId};
 /// A guess at the bytes of a path's name.
 const NAME_BYTES: usize = 64;
 
-pub(super) fn subflows(run: &Account<'_>, rows: SubflowColumns) -> Table {
+pub(super) fn subflows(run: &Record<'_>, rows: SubflowColumns) -> Table {
     let goodput = goodput(run, &rows);
     let columns = vec![
         ("flow", Column::Integers(rows.flow)),
@@ -17,7 +17,7 @@ pub(super) fn subflows(run: &Account<'_>, rows: SubflowColumns) -> Table {
         (
             "path",
             Column::Labels {
-                names: path_names(&run.plan.fabric, run.path_list.iter()),
+                names: path_names(&run.plan.fabric, run.paths.iter()),
                 codes: rows.path,
             },
         ),
@@ -39,7 +39,7 @@ pub(super) fn subflows(run: &Account<'_>, rows: SubflowColumns) -> Table {
 }
 
 /// The goodput of each row in the main window; not a number where its flow was not under way.
-fn goodput(run: &Account<'_>, rows: &SubflowColumns) -> Vec<f64> {
+fn goodput(run: &Record<'_>, rows: &SubflowColumns) -> Vec<f64> {
     let shares = run.main_window().into_iter();
     let mut shares = shares.flat_map(|window| window.flows.iter()).peekable();
     // Rows and shares are both in the order of flows.

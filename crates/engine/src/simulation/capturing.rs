@@ -42,7 +42,7 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// The captures, in the plan's order, and remarks on those that the plan wants in vain.
-    pub(crate) fn finish_captures(&mut self) -> (Vec<Capture>, Vec<String>) {
+    pub(super) fn finish_captures(&mut self) -> (Vec<Capture>, Vec<String>) {
         let mut recordings = BTreeMap::new();
         for region in self.regions.iter_mut() {
             recordings.append(&mut region.recorder.captures);

@@ -8,6 +8,7 @@ mod failing;
 mod feedback;
 mod flows;
 mod measurement;
+mod record;
 mod rerouting;
 mod sampling;
 mod traffic;
@@ -18,7 +19,7 @@ use crate::build;
 use crate::capacity::Capacity;
 use crate::division;
 use crate::ended::EndedFlows;
-use crate::execution::{Cut, Execution};
+use crate::execution::Execution;
 use crate::finishes::Finishes;
 use crate::ideal::Ways;
 use crate::into_host::{IntoHost, into_hosts};
@@ -27,10 +28,10 @@ use crate::outcome::{RunError, Verdict};
 use crate::paths::{PathList, SubflowPaths};
 use crate::progress::{Progress, thread_cpu};
 use crate::reactions::Reactions;
+use crate::record::Record;
 use crate::recovery::Recoveries;
 use crate::region::Report;
 use crate::regions::{Errand, Progressed, Regions};
-use crate::results::Output;
 use crate::routing::Routing;
 use crate::rows::SubflowRow;
 use crate::series::Series;
@@ -46,27 +47,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Simulates every packet of a plan.
-pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    run_as(plan, progress, &Execution::PLAIN)
-}
-
-/// The same on up to this many threads: no more than are worth it in this fabric. The results are the same.
-pub fn run_on_threads(
-    plan: &Plan,
-    progress: &Progress,
-    threads: usize,
-) -> Result<Output, RunError> {
-    let threads = threads.min(division::most_threads(plan));
-    let execution = Execution {
-        cut: Cut::Into(threads as u8),
-        threads,
-        ..Execution::PLAIN
-    };
-    run_as(plan, progress, &execution)
-}
-
-/// The same, carried out in this way. The results are the same.
-pub fn run_as(plan: &Plan, progress: &Progress, execution: &Execution) -> Result<Output, RunError> {
+pub(crate) fn simulate<'p>(
+    plan: &'p Plan,
+    progress: &'p Progress,
+    execution: &Execution,
+) -> Result<Record<'p>, RunError> {
     if build::explicit(plan).is_some() {
         Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress, execution)?.run(execution.threads)
     } else {
@@ -75,7 +60,10 @@ pub fn run_as(plan: &Plan, progress: &Progress, execution: &Execution) -> Result
 }
 
 /// The same in one region with an event at every departure: slower, for comparison.
-pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+pub(crate) fn simulate_with_departure_ports<'p>(
+    plan: &'p Plan,
+    progress: &'p Progress,
+) -> Result<Record<'p>, RunError> {
     let execution = &Execution::PLAIN;
     if build::explicit(plan).is_some() {
         Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress, execution)?.run(1)
@@ -93,15 +81,15 @@ type Followed<'a, P> = Option<Lead<'a, Errand<P>>>;
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
-pub(crate) struct Simulation<'p, P: Ports> {
-    pub plan: &'p Plan,
+struct Simulation<'p, P: Ports> {
+    plan: &'p Plan,
     progress: &'p Progress,
-    pub regions: Regions<P>,
+    regions: Regions<P>,
     /// Once the run is over: the first time of which not everything has happened.
-    pub handled_before: Time,
-    pub routing: Routing,
+    handled_before: Time,
+    routing: Routing,
     configs: Vec<Arc<Config>>,
-    pub workload: Workload<'p>,
+    workload: Workload<'p>,
     agenda: Agenda,
     reactions: Reactions,
     /// What happens to packets is carried out up to here, before whatever else is due then.
@@ -112,8 +100,8 @@ pub(crate) struct Simulation<'p, P: Ports> {
     subflows_started: u32,
     /// Flows whose sending halves are closed, and of which something may be left.
     leaving: VecDeque<u32>,
-    pub path_list: PathList,
-    pub ended: EndedFlows,
+    path_list: PathList,
+    ended: EndedFlows,
     /// Room for the rows of a flow that ends, and for its RTTs.
     rows: Vec<SubflowRow>,
     /// Room for the paths of a subflow that starts, for the links of one, and for all that its flow's packets may take.
@@ -121,20 +109,20 @@ pub(crate) struct Simulation<'p, P: Ports> {
     links: Vec<u32>,
     ways: Ways,
     rtts: RttHistogram,
-    pub capacities: Vec<Capacity>,
+    capacities: Vec<Capacity>,
     /// Changes of links already made.
     changes_made: usize,
-    pub windows: Vec<Window>,
+    windows: Vec<Window>,
     straddling: Straddling<'p>,
     rate_beat: Beat,
     window_beat: Beat,
     rtt_beat: Beat,
     queue_beat: Beat,
-    pub map: LinkMap,
-    pub recoveries: Recoveries,
+    map: LinkMap,
+    recoveries: Recoveries,
     /// When something goes from one switch or host to another without a packet.
     feedback_beat: Beat,
-    pub series: Series,
+    series: Series,
     finishes: Finishes,
     /// How fast packets can come to each host.
     into_hosts: Box<[IntoHost]>,
@@ -202,7 +190,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         })
     }
 
-    fn run(mut self, threads: usize) -> Result<Output, RunError>
+    fn run(mut self, threads: usize) -> Result<Record<'p>, RunError>
     where
         P: Send,
         P::Label: Send,
@@ -211,7 +199,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         self.schedule_feedback();
         let verdict = self.run_on(threads.min(self.regions.iter().count()))?;
         self.conclude()?;
-        Ok(crate::results::output(&mut self, verdict))
+        Ok(self.record(verdict))
     }
 
     /// Runs to the end on this many threads.
