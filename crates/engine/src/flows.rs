@@ -1,10 +1,8 @@
 //! The flows of a run: what they are, and what became of them.
 
 use crate::listed::subflow_count;
-use crate::region::RegionId;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
-use pathweave_transport::{ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};
 use pathweave_units::{Bytes, Time};
 
 /// How a flow ended.
@@ -40,29 +38,6 @@ impl Ending {
     }
 }
 
-/// The places of a flow's two halves, and their regions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Halves {
-    pub source: RegionId,
-    pub destination: RegionId,
-    pub sending: SendingId,
-    pub receiving: ReceivingId,
-    /// The places of the first subflow's two halves; those of the others follow.
-    pub first_sending: SendingSubflow,
-    pub first_receiving: ReceivingSubflow,
-}
-
-/// A subflow: its flow's number, its own in the flow, and the places of its halves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SubflowEnds {
-    pub flow: u32,
-    pub subflow: u32,
-    pub source: RegionId,
-    pub destination: RegionId,
-    pub sending: SendingSubflow,
-    pub receiving: ReceivingSubflow,
-}
-
 /// A flow, from the moment that a traffic group asked for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -86,8 +61,6 @@ pub(crate) struct Flow {
     pub end: Option<Time>,
     /// When it would have been alone in the fabric.
     pub ideal: Option<Time>,
-    /// Where its two halves stand, while they do.
-    pub halves: Option<Halves>,
     pub delivered: Bytes,
     pub stalled: bool,
 }
@@ -110,7 +83,6 @@ impl Flow {
             stopped: false,
             end: None,
             ideal: None,
-            halves: None,
             delivered: Bytes::ZERO,
             stalled: false,
         }

@@ -3,13 +3,13 @@
 //! It drives the groups' programs for any backend. A backend carries out the agenda that is written here: it
 //! starts and stops flows, and says which have ended.
 
-use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::flow_list::FlowList;
 use crate::flow_set::FlowSet;
 use crate::flows::{Ending, Flow};
 use crate::outcome::Verdict;
 use crate::record::Traffic;
+use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::{Amount, Change, Plan, TrafficStop};
@@ -70,7 +70,7 @@ impl<'p> Workload<'p> {
     }
 
     /// Puts the groups' beginnings and ends on the agenda.
-    pub fn schedule(&self, agenda: &mut Agenda) {
+    pub fn schedule(&self, agenda: &mut TrafficAgenda) {
         for (group, plan) in (0..).zip(&self.plan.groups) {
             agenda.add(plan.start, Whose::Group(group), Act::Begin);
             if let Some(stop) = plan.stop {
@@ -86,13 +86,13 @@ impl<'p> Workload<'p> {
     }
 
     /// A group begins.
-    pub fn begin(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
+    pub fn begin(&mut self, group: u32, now: Time, agenda: &mut TrafficAgenda) {
         self.to_begin -= 1;
         self.tell(group as usize, Event::Begin, now, agenda);
     }
 
     /// A time has come at which a group asked to be woken.
-    pub fn wake(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
+    pub fn wake(&mut self, group: u32, now: Time, agenda: &mut TrafficAgenda) {
         let wake = &mut self.wakes[group as usize];
         if *wake == now {
             *wake = Time::MAX;
@@ -100,7 +100,7 @@ impl<'p> Workload<'p> {
         }
     }
 
-    fn tell(&mut self, group: usize, event: Event, now: Time, agenda: &mut Agenda) {
+    fn tell(&mut self, group: usize, event: Event, now: Time, agenda: &mut TrafficAgenda) {
         let mut starts = std::mem::take(&mut self.starts);
         self.programs[group].on(event, now, &mut starts);
         self.expect_all(group, &mut starts, now, agenda);
@@ -113,7 +113,7 @@ impl<'p> Workload<'p> {
         group: usize,
         starts: &mut Vec<FlowStart>,
         now: Time,
-        agenda: &mut Agenda,
+        agenda: &mut TrafficAgenda,
     ) {
         for start in starts.drain(..) {
             self.expect(group, &start, now, agenda);
@@ -126,7 +126,7 @@ impl<'p> Workload<'p> {
         }
     }
 
-    fn expect(&mut self, group: usize, start: &FlowStart, now: Time, agenda: &mut Agenda) {
+    fn expect(&mut self, group: usize, start: &FlowStart, now: Time, agenda: &mut TrafficAgenda) {
         let number = self.flows.len() as u32;
         let plan = &self.plan.groups[group];
         let count = &mut self.counts[group];
@@ -211,7 +211,7 @@ impl<'p> Workload<'p> {
 
     /// Traffic hears that a flow has ended. Its group hears of it only if the flow has finished: what was
     /// stopped completes no job and makes no room for another flow.
-    pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut Agenda) {
+    pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut TrafficAgenda) {
         self.active.remove(number);
         let mut starts = std::mem::take(&mut self.starts);
         self.count_end(number, now, &mut starts);

@@ -3,7 +3,6 @@
 use super::fabric::FluidFabric;
 use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
-use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::ideal::ideal;
 use crate::listed::controller_of;
@@ -12,6 +11,7 @@ use crate::paths::PathList;
 use crate::record::{Record, Switches};
 use crate::recovery::Recoveries;
 use crate::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
 use crate::windows::{FlowShares, Marks, Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
@@ -52,7 +52,7 @@ struct Flowing<'p> {
     packet: Bytes,
     router: Router,
     workload: Workload<'p>,
-    agenda: Agenda,
+    agenda: TrafficAgenda,
     now: Time,
     fabric: FluidFabric<'p>,
     windows: Vec<Window>,
@@ -73,7 +73,7 @@ impl<'p> Flowing<'p> {
             .map_err(|error| RunError::Plan(error.to_string()))?;
         Ok(Flowing {
             workload: Workload::new(plan, &router).map_err(RunError::Plan)?,
-            agenda: Agenda::default(),
+            agenda: TrafficAgenda::default(),
             now: Time::ZERO,
             fabric: FluidFabric::new(plan),
             windows: plan_windows(plan),

@@ -85,6 +85,7 @@ pub struct Fabric<'p, S> {
     rates: Rates,
     rate_ends: Vec<Time>,
     queue_beat: Beat,
+    map_beat: Beat,
     map: LinkMap,
     queues: Vec<QueueRow>,
     /// Of each link whose queue is recorded, in their order.
@@ -139,7 +140,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             rates: Rates::default(),
             rate_ends: Vec::new(),
             queue_beat: Beat::every(plan.record.queues),
-            map: LinkMap::every(plan.record.map),
+            map_beat: Beat::every(plan.record.map),
+            map: LinkMap::default(),
             queues: Vec::new(),
             queue_courses: Vec::new(),
             packet_hops: 0,
@@ -294,7 +296,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.rate_beat.next())
             .min(self.queue_beat.next())
-            .min(self.map.next())
+            .min(self.map_beat.next())
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
     }
 
@@ -326,7 +328,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                 });
             }
         }
-        if self.map.is_due(now) {
+        if self.map_beat.is_due(now) {
             let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }
@@ -346,7 +348,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         if interval < Time::MAX && now > self.rate_beat.next() - interval {
             self.sample_rates(now);
         }
-        if self.map.is_cut_off(now) {
+        if self.map_beat.interval() < Time::MAX && self.map.is_behind(now) {
             let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }

@@ -2,7 +2,6 @@
 
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
-use crate::agenda::{Act, Agenda};
 use crate::beat::Beat;
 use crate::extent::{Course, Samples};
 use crate::outcome::{RunError, Verdict};
@@ -13,6 +12,7 @@ use crate::results::{self, Output};
 use crate::routing::Routing;
 use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::series::Series;
+use crate::traffic_agenda::{Act, TrafficAgenda};
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
@@ -51,7 +51,7 @@ pub(super) struct Recorded {
 pub struct Run<'p> {
     pub(super) plan: &'p Plan,
     pub(super) workload: Workload<'p>,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: TrafficAgenda,
     /// The latest time that it has been told.
     pub(super) now: Time,
     pub(super) routing: Routing,
@@ -90,7 +90,7 @@ impl<'p> Run<'p> {
         };
         let mut run = Run {
             workload,
-            agenda: Agenda::default(),
+            agenda: TrafficAgenda::default(),
             now: Time::ZERO,
             routing,
             path_list: PathList::default(),

@@ -18,7 +18,7 @@ pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
 pub(crate) use outlet::{Carried, Departure, RegionId};
 use outlet::{Departures, Notice, Outlet};
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::RegionRecorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
 
@@ -49,7 +49,7 @@ pub(crate) struct Region<P: Ports> {
     pub sprays: Sprays,
     /// The routes of subflows, by the places of their sending halves.
     pub laid: Laid,
-    pub recorder: Recorder,
+    pub recorder: RegionRecorder,
     pub recoveries: Recoveries,
     /// What the run has to hear of.
     pub reports: Vec<Report>,
@@ -89,7 +89,7 @@ impl<P: Ports> Region<P> {
             departures: Departures::default(),
             sprays: Sprays::new(plan.seed),
             laid: Laid::default(),
-            recorder: Recorder::new(&plan.record),
+            recorder: RegionRecorder::new(&plan.record),
             recoveries: Recoveries::default(),
             reports: Vec::new(),
             notices: Vec::new(),

@@ -94,7 +94,7 @@ mod tests {
     /// A run that has come to its end and whose results have not been collected.
     fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPorts> {
         let mut run = Simulation::new(plan, progress, &Execution::PLAIN).expect("a run");
-        run.workload.schedule(&mut run.agenda);
+        run.workload.schedule(&mut run.agenda.traffic);
         assert_eq!(run.run_to_the_end(&mut None), Ok(Verdict::Stopped));
         let unfinished = run.workload.active.iter().count();
         assert!(unfinished >= 10_000, "{unfinished} flows");

@@ -10,15 +10,16 @@ impl<'p, P: Ports> Simulation<'p, P> {
     /// The run is over: hands over all that results are made from.
     pub(super) fn record(mut self, verdict: Verdict) -> Record<'p> {
         let now = self.regions.now();
-        let (mut subflows, totals) = self.ended.columns(self.workload.flows.len() as u32);
-        let paths = std::mem::take(&mut self.path_list).renumbered(&mut subflows.path);
-        self.series.put_in_order();
+        let flows = &self.workload.flows;
+        let (mut subflows, totals) = self.recorder.rows(flows.len() as u32);
+        let paths = self.flows.take_paths(&mut subflows.path);
+        let (captures, capture_notes) = self.recorder.captures(flows, &mut self.regions);
         let switches = self.switches();
         let links = 0..self.regions.links();
         let links: Vec<LinkStatistics> = links
             .map(|link| self.regions.network_of(link).statistics(link, now))
             .collect();
-        let (captures, capture_notes) = self.finish_captures();
+        let (windows, series, recoveries) = self.recorder.into_parts();
         Record {
             plan: self.plan,
             verdict,
@@ -27,9 +28,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
             subflows,
             totals,
             paths,
-            windows: self.windows,
-            series: Some(self.series),
-            recoveries: self.recoveries,
+            windows,
+            series: Some(series),
+            recoveries,
             packet_hops: links.iter().map(|link| link.delivered).sum(),
             links,
             switches,
