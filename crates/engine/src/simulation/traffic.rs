@@ -51,8 +51,11 @@ impl<P: Ports> Simulation<'_, P> {
             }
             Act::OpenPath(_) => unreachable!("subflows open by timers"),
         }
-        self.regions.on_notices(now);
-        self.hear_reports();
+        // The others do nothing to hosts.
+        if let Act::Stop | Act::HearStop(..) | Act::StartFlow(_) | Act::StopFlow(_) = act {
+            self.regions.on_notices(now);
+            self.hear_reports();
+        }
     }
 
     /// A flow's source sends no new data; its destination hears of it after the reaction time.

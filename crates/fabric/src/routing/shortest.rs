@@ -22,6 +22,13 @@ pub fn flow_hash(seed: u64, source: u32, destination: u32, connection: u64, subf
     hash(&[seed, hosts, connection, u64::from(subflow)])
 }
 
+/// Where next hops stand among all.
+#[derive(Clone, Copy, Debug)]
+struct Hops {
+    begin: u32,
+    count: u32,
+}
+
 /// The shortest paths of a fabric, all links counting alike. Hosts do not forward; a host with
 /// several ports uses those from which its destination is nearest.
 #[derive(Clone, Debug)]
@@ -47,8 +54,8 @@ pub struct ShortestPaths {
     distance: Vec<u16>,
     /// Number of shortest paths from each switch to a host, indexed alike; saturates.
     count: Vec<u64>,
-    /// Where the next hops begin in `next`, indexed alike, and a last entry for the end.
-    next_offsets: Vec<u32>,
+    /// The next hops, indexed alike.
+    hops: Vec<Hops>,
     next: Vec<LinkId>,
 }
 
@@ -104,8 +111,7 @@ impl ShortestPaths {
 
         let mut distance = vec![UNREACHABLE; by_number.len() * switches];
         let mut count = vec![0u64; by_number.len() * switches];
-        let mut next_offsets = Vec::with_capacity(by_number.len() * switches + 1);
-        next_offsets.push(0);
+        let mut hops = Vec::with_capacity(by_number.len() * switches);
         let mut next = Vec::new();
         let mut order: Vec<u32> = Vec::with_capacity(switches);
         for (number, at) in by_number.iter().enumerate() {
@@ -142,6 +148,7 @@ impl ShortestPaths {
                 }
             }
             for (here, &node) in switch_nodes.iter().enumerate() {
+                let begin = next.len() as u32;
                 if distance[here] != UNREACHABLE && distance[here] > 0 {
                     next.extend(adjacency.out(node).iter().copied().filter(|&link| {
                         let there = switch[end[link.0 as usize].0 as usize];
@@ -150,7 +157,10 @@ impl ShortestPaths {
                             && distance[there as usize] == distance[here] - 1
                     }));
                 }
-                next_offsets.push(next.len() as u32);
+                hops.push(Hops {
+                    begin,
+                    count: next.len() as u32 - begin,
+                });
             }
         }
         next.shrink_to_fit();
@@ -166,7 +176,7 @@ impl ShortestPaths {
             attachment,
             distance,
             count,
-            next_offsets,
+            hops,
             next,
         }
     }
@@ -265,7 +275,8 @@ impl ShortestPaths {
 
     /// The next hops of a switch that is not the last before the destination.
     fn next_hops(&self, row: usize) -> &[LinkId] {
-        &self.next[self.next_offsets[row] as usize..self.next_offsets[row + 1] as usize]
+        let Hops { begin, count } = self.hops[row];
+        &self.next[begin as usize..(begin + count) as usize]
     }
 
     /// What packets take at most from each switch to a destination over shortest paths, given what they
@@ -368,19 +379,21 @@ impl ShortestPaths {
         // A port's link begins where its reverse ends.
         let mut port = self.choose_port(self.end(first.reverse()), destination, flow);
         let rows = self.row(0, destination);
-        let begins = &self.next_offsets[rows..rows + self.switches];
-        let ends = &self.next_offsets[rows + 1..rows + 1 + self.switches];
+        let hops = &self.hops[rows..rows + self.switches];
         while let Some(link) = port {
             path.push(link);
             let switch = self.end_switch[link.0 as usize] as usize;
             if switch == HOST as usize {
                 return;
             }
-            let next = &self.next[begins[switch] as usize..ends[switch] as usize];
-            port = match next {
-                [] => self.choose_last(self.end(link), destination, flow),
-                [only] => Some(*only),
-                next => Some(next[pick(self.mixed[switch], flow, next.len())]),
+            let Hops { begin, count } = hops[switch];
+            port = match count {
+                0 => self.choose_last(self.end(link), destination, flow),
+                1 => Some(self.next[begin as usize]),
+                _ => {
+                    let choice = pick(self.mixed[switch], flow, count as usize);
+                    Some(self.next[begin as usize + choice])
+                }
             };
         }
     }
