@@ -1,4 +1,4 @@
-//! How runs are carried out, of which no result depends.
+//! How runs are carried out. No result depends on it.
 
 /// Into which regions a fabric is to be divided. No result depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
