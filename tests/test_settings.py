@@ -183,10 +183,22 @@ def test_verify_runs_again_or_checks_files(cli: Command, tmp_path: Path) -> None
     assert cli("verify", "results", "--hashes").returncode == 0
     # Equal tables with another hash are not the same.
     said["resolved"]["fake"]["flows"] = 40
-    manifest.write_text(json.dumps(said | {"results_hash": "0"}))
+    results_hash = said["results_hash"]
+    manifest.write_text(json.dumps(said | {"results_hash": "0" * len(results_hash)}))
     done = cli("verify", "results")
     assert done.returncode == 1
     assert "the hash of its results differs" in done.stdout
+    # A hash of another length was computed in another way: tables are compared in its place.
+    manifest.write_text(json.dumps(said | {"results_hash": results_hash[:-1]}))
+    done = cli("verify", "results")
+    assert done.returncode == 0, done.stdout
+    told = " ".join(done.stderr.split())
+    assert "its hash is computed otherwise now: tables and captures were compared" in told
+    said["resolved"]["fake"]["flows"] = 30
+    manifest.write_text(json.dumps(said | {"results_hash": results_hash[:-1]}))
+    done = cli("verify", "results")
+    assert done.returncode == 1
+    assert "flows: 40 rows, 30 in the repetition" in done.stdout
     (manifest.parent / "links.parquet").write_bytes(b"")
     done = cli("verify", "results", "--hashes")
     assert done.returncode == 1

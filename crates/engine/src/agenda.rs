@@ -1,264 +1,195 @@
-//! What is to happen to traffic, in an order that follows from the scenario alone.
-//!
-//! Traffic acts at a distance: a flow that ends here starts another there, without a packet between them.
-//! So that nothing depends on the order in which a run handles what happens at different nodes, all of it
-//! stands here: entries are carried out in the order of time, group, kind and flow. What concerns the whole run
-//! comes before all that happens to packets at the same time, and what concerns a group after it. What hosts do
-//! is heard of after a reaction time ([`Reactions`]), never at once.
+//! What is to happen in a simulation, and when: to traffic, to links, to windows of measurement, and to what is
+//! recorded. Packets have a schedule of their own, in their regions; here is how far that may go on.
 
-use crate::build;
-use pathweave_scenario::{Change, Plan};
-use pathweave_transport::Stopped;
-use pathweave_units::{Bytes, Rate, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::beat::Beat;
+use crate::finishes::Finishes;
+use crate::flow_table::FlowTable;
+use crate::into_host::{IntoHost, into_hosts};
+use crate::reactions::Reactions;
+use crate::regions::Regions;
+use crate::traffic_agenda::{Act, Entry, TrafficAgenda, Whose};
+use crate::workload::Workload;
+use pathweave_network::Ports;
+use pathweave_scenario::{LinkChange, Plan, Sampling};
+use pathweave_units::Time;
 
-/// Whose an entry is: what concerns the whole run comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Whose {
-    Run,
-    Group(u32),
-}
-
-impl Whose {
-    /// The group.
-    ///
-    /// # Panics
-    /// When it is not a group's.
-    pub fn group(self) -> u32 {
-        match self {
-            Whose::Group(group) => group,
-            Whose::Run => unreachable!("this is a group's"),
-        }
-    }
-}
-
-/// What is to happen; at one time, to one group, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Act {
-    /// The plan's last start has come.
-    Close,
-    /// The plan's end has come.
-    End,
-    /// The run may have come to its end: a subflow has failed.
-    Look,
-    /// The group begins.
-    Begin,
-    /// The group ends.
-    Stop,
-    /// A flow has ended.
-    Finished(u32),
-    /// A flow's destination hears that its source has stopped.
-    HearStop(u32, Stopped),
-    /// The group asked to be woken.
-    Wake,
-    /// A flow starts.
-    StartFlow(u32),
-    /// A flow stops sending.
-    StopFlow(u32),
-    /// A path of a flow opens.
-    OpenPath(u32),
-}
-
-/// Something that is to happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
-    pub at: Time,
-    pub whose: Whose,
-    pub act: Act,
-}
+/// A run that comes to this time ends with an error: twice as much would not fit the type of times.
+pub(crate) const LATEST: Time = Time::from_picos(u64::MAX / 2);
 
 /// All that is to happen.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda {
-    entries: BinaryHeap<Reverse<Entry>>,
+pub(crate) struct Agenda<'p> {
+    plan: &'p Plan,
+    /// What is to happen to traffic.
+    pub traffic: TrafficAgenda,
+    pub reactions: Reactions,
+    pub beats: Beats,
+    /// Changes of links already made.
+    changes_made: usize,
+    /// When windows of measurement begin and end, the last first.
+    boundaries: Vec<Time>,
+    /// What happens to packets is carried out up to here, before whatever else is due then.
+    limit: Time,
+    finishes: Finishes,
+    /// How fast packets can come to each host.
+    into_hosts: Box<[IntoHost]>,
 }
 
-impl Agenda {
-    /// Adds an entry.
-    pub fn add(&mut self, at: Time, whose: Whose, act: Act) {
-        self.entries.push(Reverse(Entry { at, whose, act }));
+/// What comes at regular times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beats {
+    pub rates: Beat,
+    pub windows: Beat,
+    pub rtts: Beat,
+    pub queues: Beat,
+    pub map: Beat,
+    /// When something goes from one switch or host to another without a packet.
+    pub feedback: Beat,
+}
+
+impl Beats {
+    /// Of what a plan wants recorded.
+    fn new(plan: &Plan) -> Beats {
+        let record = &plan.record;
+        let sampled = |sampling: Option<Sampling>| match sampling {
+            Some(Sampling::Every(interval)) => Some(interval),
+            Some(Sampling::OnChange) | None => None,
+        };
+        Beats {
+            rates: Beat::every(record.rates),
+            windows: Beat::every(sampled(record.windows)),
+            rtts: Beat::every(sampled(record.rtts)),
+            queues: Beat::every(record.queues),
+            map: Beat::every(record.map),
+            feedback: Beat::every(None),
+        }
     }
 
-    /// When the next entry is due; `Time::MAX` if there is none.
-    pub fn next(&self) -> Time {
-        let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| entry.at)
+    fn next(&self) -> Time {
+        let all = [
+            self.rates,
+            self.windows,
+            self.rtts,
+            self.queues,
+            self.map,
+            self.feedback,
+        ];
+        all.iter().map(Beat::next).fold(Time::MAX, Time::min)
+    }
+}
+
+impl<'p> Agenda<'p> {
+    /// Of a run that has not begun; nothing is to happen to traffic yet.
+    pub fn new(plan: &'p Plan, reactions: Reactions) -> Agenda<'p> {
+        let main = (plan.measure.from, plan.measure.to.unwrap_or(Time::MAX));
+        let phases = plan.measure.phases.iter();
+        let windows = phases.map(|phase| (phase.from, phase.to)).chain([main]);
+        let mut boundaries: Vec<Time> = windows.flat_map(|(from, to)| [from, to]).collect();
+        boundaries.sort_unstable_by(|a, b| b.cmp(a));
+        Agenda {
+            plan,
+            traffic: TrafficAgenda::default(),
+            reactions,
+            beats: Beats::new(plan),
+            changes_made: 0,
+            boundaries,
+            limit: Time::ZERO,
+            finishes: Finishes::default(),
+            into_hosts: into_hosts(plan),
+        }
     }
 
-    /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
-    /// carried out; `Time::MAX` if there is none.
+    /// When something is due that is not traffic; switches look for new paths at `detection`.
+    pub fn next_control(&self, detection: Time) -> Time {
+        let change = self.plan.events.get(self.changes_made);
+        let boundary = self.boundaries.last().copied();
+        self.beats
+            .next()
+            .min(change.map_or(Time::MAX, |event| event.at))
+            .min(boundary.unwrap_or(Time::MAX))
+            .min(detection)
+    }
+
+    /// Packets may go on up to `control`, or up to what is to happen to traffic before.
+    pub fn set_limit(&mut self, control: Time) {
+        self.limit = control.min(self.traffic.limit()).min(LATEST);
+    }
+
+    /// What happens to packets is carried out up to here, before whatever else is due then.
     pub fn limit(&self) -> Time {
-        let first = self.entries.peek();
-        first.map_or(Time::MAX, |Reverse(entry)| match entry.whose {
-            Whose::Run => entry.at,
-            Whose::Group(_) => entry.at.saturating_add(Time::from_picos(1)),
-        })
+        self.limit
     }
 
-    /// The next entry, if it is due by now.
+    /// Something is to happen to traffic; packets do not go on beyond it.
+    pub fn expect(&mut self, at: Time, whose: Whose, act: Act) {
+        self.traffic.add(at, whose, act);
+        self.limit = self.limit.min(self.traffic.limit());
+    }
+
+    /// What is due to traffic now, if packets have come as far as it needs.
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {
-        if self.next() > now {
+        if self.traffic.limit() > self.limit {
             return None;
         }
-        self.entries.pop().map(|Reverse(entry)| entry)
+        self.traffic.take_due(now)
     }
 
-    /// Whether the next entry is due by now and concerns the whole run.
-    pub fn concerns_run(&self, now: Time) -> bool {
-        let first = self.entries.peek();
-        first.is_some_and(|Reverse(entry)| entry.at <= now && entry.whose == Whose::Run)
-    }
-
-    /// Whether nothing is to happen.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-}
-
-/// How long the run takes to hear what hosts do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reactions {
-    /// Traffic, of a flow that has ended or stopped: as long as the shortest packet of the plan's transports takes on
-    /// its fastest link. News cannot come faster, whatever carried it.
-    pub to_flows: Time,
-    /// The run, of a subflow that has failed: as long as the longest link delays a packet, and no less than
-    /// traffic takes.
-    pub to_failures: Time,
-}
-
-impl Reactions {
-    /// Those of a plan.
-    pub fn new(plan: &Plan) -> Reactions {
-        let to_flows = shortest_transmission(plan);
-        let longest_delay = plan.fabric.links.iter().map(|link| link.delay).max();
-        Reactions {
-            to_flows,
-            to_failures: to_flows.max(longest_delay.unwrap_or(Time::ZERO)),
-        }
-    }
-}
-
-/// The time of the shortest packet on the fastest link.
-fn shortest_transmission(plan: &Plan) -> Time {
-    let header = build::explicit(plan).map_or(0, |(scheme, _)| scheme.header_bytes());
-    let sizes = plan.groups.iter().map(|group| {
-        let config = &group.transport;
-        // A packet carries a byte at least.
-        config.ack_packet.min(config.overhead() + header + 1)
-    });
-    let shortest = Bytes::new(u64::from(sizes.min().unwrap_or(1)));
-    let links = plan.fabric.links.iter().map(|link| link.rate);
-    let changed = plan.events.iter().filter_map(|event| match event.change {
-        Change::Rate(rate) => Some(rate),
-        Change::Up | Change::Down | Change::Loss(_) => None,
-    });
-    let fastest = links.chain(changed).max().unwrap_or(Rate::ZERO);
-    if fastest == Rate::ZERO {
-        return Time::from_picos(1);
-    }
-    fastest.time_for(shortest).max(Time::from_picos(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn entry() -> impl Strategy<Value = (u64, Whose, Act)> {
-        let whose = prop_oneof![Just(Whose::Run), (0u32..3).prop_map(Whose::Group)];
-        let act = prop_oneof![
-            Just(Act::Look),
-            Just(Act::Wake),
-            (0u32..5).prop_map(Act::Finished),
-            (0u32..5).prop_map(Act::StartFlow),
-            (0u32..5).prop_map(Act::StopFlow),
-        ];
-        (0u64..4, whose, act)
-    }
-
-    proptest! {
-        /// The order in which entries are added does not matter, and time comes before group, group before kind
-        /// and kind before flow.
-        #[test]
-        fn entries_come_in_the_order_of_the_rule(
-            (mut added, shuffled) in prop::collection::vec(entry(), 0..40)
-                .prop_flat_map(|added| (Just(added.clone()), Just(added).prop_shuffle())),
-        ) {
-            let mut agenda = Agenda::default();
-            for &(at, whose, act) in &shuffled {
-                agenda.add(Time::from_picos(at), whose, act);
-            }
-            let key = |&(at, whose, act): &(u64, Whose, Act)| {
-                let group = match whose {
-                    Whose::Run => 0,
-                    Whose::Group(group) => group + 1,
-                };
-                let (kind, flow) = match act {
-                    Act::Look => (0, 0),
-                    Act::Finished(flow) => (1, flow),
-                    Act::Wake => (2, 0),
-                    Act::StartFlow(flow) => (3, flow),
-                    _ => match act {
-                        Act::StopFlow(flow) => (4, flow),
-                        _ => unreachable!("no other is drawn"),
-                    },
-                };
-                (at, group, kind, flow)
-            };
-            added.sort_by_key(key);
-            for now in 0..4 {
-                while let Some(entry) = agenda.take_due(Time::from_picos(now)) {
-                    let expected = added.remove(0);
-                    prop_assert_eq!((entry.at, entry.whose, entry.act),
-                        (Time::from_picos(expected.0), expected.1, expected.2));
-                }
-                prop_assert!(added.iter().all(|entry| entry.0 > now));
-            }
-            prop_assert!(agenda.is_empty() && agenda.next() == Time::MAX);
+    /// Windows of measurement that begin or end by now do so.
+    pub fn pass_boundaries(&mut self, now: Time) {
+        while self.boundaries.last().is_some_and(|&next| next <= now) {
+            self.boundaries.pop();
         }
     }
 
-    fn plan(rest: &str) -> Plan {
-        let text = format!(
-            r#"
-            [fabric]
-            kind = "dumbbell"
-            left = 1
-            bottleneck_rate = "10 Gbps"
-            bottleneck_delay = "1 ms"
-            host_rate = "1 Gbps"
-            [[traffic]]
-            name = "flow"
-            pattern = "flows"
-            controller = "reno"
-            size = "1 MB"
-            flows = [{{ from = "S1", to = "D1" }}]
-            {rest}
-            "#
-        );
-        let scenario = pathweave_scenario::check(&text)
-            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
-        scenario.variants()[0].plan(1)
+    /// Changes of links that are due and not made.
+    pub fn changes_due(&self, now: Time) -> &'p [LinkChange] {
+        let to_come = &self.plan.events[self.changes_made..];
+        let due = to_come.iter().take_while(|event| event.at <= now);
+        &to_come[..due.count()]
     }
 
-    #[test]
-    fn the_reaction_time_is_that_of_the_shortest_packet_on_the_fastest_link() {
-        let time = |rest: &str| {
-            let plan = plan(rest);
-            let shortest = plan.groups.iter().map(|group| group.transport.ack_packet);
-            (
-                Reactions::new(&plan).to_flows.as_picos(),
-                u64::from(shortest.min().expect("a group")),
-            )
-        };
-        let (picos, ack) = time("");
-        // 100 ps a bit.
-        assert_eq!(picos, ack * 8 * 100);
-        let (picos, _) = time("[transport]\nack_packet = \"40 B\"");
-        assert_eq!(picos, 40 * 8 * 100);
-        let faster = "[[events]]\nat = \"1 ms\"\nlink = \"A-B\"\nrate = \"40 Gbps\"";
-        let (picos, ack) = time(faster);
-        assert_eq!(picos, ack * 8 * 25);
+    /// A change of a link is made.
+    pub fn make_change(&mut self) {
+        self.changes_made += 1;
+    }
+
+    /// Changes of links already made.
+    pub fn changes_made(&self) -> usize {
+        self.changes_made
+    }
+
+    /// Whether neither traffic nor links have anything to come.
+    pub fn is_over(&self) -> bool {
+        self.traffic.is_empty() && self.changes_made == self.plan.events.len()
+    }
+
+    /// This flow may finish at any time, as far as is known.
+    pub fn watch(&mut self, flow: u32) {
+        self.finishes.watch(flow);
+    }
+
+    /// No flow finishes before this time, or before `horizon`, whichever is earlier. Everything before `from` has
+    /// happened.
+    pub fn earliest_finish<P: Ports>(
+        &mut self,
+        from: Time,
+        horizon: Time,
+        workload: &Workload<'_>,
+        table: &FlowTable<'_>,
+        regions: &Regions<P>,
+    ) -> Time {
+        let earliest = self.finishes.earliest(from, horizon, |number| {
+            let flow = &workload.flows[number as usize];
+            let halves = table.halves(number).filter(|_| flow.end.is_none())?;
+            if flow.stopped {
+                return Some(from);
+            }
+            let receiving = &regions[halves.destination].receiving;
+            let subflows = receiving.subflows(halves.receiving);
+            let arrived = subflows.map(|subflow| receiving.subflow(subflow).first_bytes);
+            let left = flow.size?.get().saturating_sub(arrived.sum());
+            let into_host = &self.into_hosts[flow.destination as usize];
+            Some(from.saturating_add(into_host.shortest(left)))
+        });
+        earliest.max(from)
     }
 }

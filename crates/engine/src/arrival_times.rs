@@ -1,6 +1,6 @@
 //! When packets arrive at the ends of links, and which comes first.
 
-use crate::link_schedule::DueLink;
+use crate::due_link::DueLink;
 use crate::ranks::Ranks;
 use pathweave_network::{InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents};
 use pathweave_units::Time;

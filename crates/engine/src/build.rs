@@ -116,9 +116,7 @@ pub(crate) fn scheduler(
     let numbers = places.links().iter().chain(places.inlets()).copied();
     let ranks = Ranks::new(plan.seed, numbers.collect(), places.all_links());
     let links = match windows {
-        Some((inputs, window)) => {
-            LinkSchedule::ByInput(ArrivalTimes::new(inputs, window, ranks))
-        }
+        Some((inputs, window)) => LinkSchedule::ByInput(ArrivalTimes::new(inputs, window, ranks)),
         None => {
             // The mean time between events when all links are busy.
             let shortest = transmissions().min().unwrap_or(Time::from_micros(1));

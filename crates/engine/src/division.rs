@@ -1,7 +1,8 @@
 //! How a fabric is divided into regions.
 
-use crate::agenda::Reactions;
 use crate::build;
+use crate::execution::{Cut, Execution};
+use crate::reactions::Reactions;
 use crate::region::{ByNode, Region, RegionId, window};
 use crate::regions::Regions;
 use pathweave_fabric::routing::{Router, RoutingKind};
@@ -11,51 +12,6 @@ use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-
-/// Into which regions a fabric is to be divided. No result depends on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// Into this many of about the same size, or as many as there can be.
-    Into(u8),
-    /// The region of each node, by its number; cables without a delay are not cut.
-    At(Vec<u8>),
-}
-
-impl Cut {
-    /// Everything is one region.
-    pub const NOWHERE: Cut = Cut::Into(1);
-}
-
-/// In which order events are handled. No result depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
-    /// As is faster for the fabric.
-    AsSuits,
-    /// Always the first event of all nodes.
-    ByTime,
-    /// In windows one node after another, where that is possible.
-    ByNode,
-}
-
-/// How a plan is carried out. No result depends on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Execution {
-    /// The regions.
-    pub cut: Cut,
-    /// The order of events in a region.
-    pub turns: Turns,
-    /// Threads that share the regions.
-    pub threads: usize,
-}
-
-impl Execution {
-    /// One thread with one region.
-    pub const PLAIN: Execution = Execution {
-        cut: Cut::NOWHERE,
-        turns: Turns::AsSuits,
-        threads: 1,
-    };
-}
 
 /// Events that a region should have in a window when all links are busy: fewer do not make up for the exchange at its
 /// end.

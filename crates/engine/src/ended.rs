@@ -1,164 +1,211 @@
 //! What flows that have ended leave behind, in few bytes: it is read when a window closes and when the run
 //! is over, and there may be millions of them.
 
-use crate::flows::{FlowTotals, SubflowRow};
+use crate::rows::{FlowTotals, Rtts, SubflowColumns, SubflowRow, TotalsColumns};
 use pathweave_units::Time;
-use std::collections::BTreeMap;
 
 /// Bytes of a chunk. A record lies in one chunk: that of 256 subflows takes less than half of it.
 const CHUNK: usize = 1 << 16;
 
-/// The counters of flows that have ended, in the order of their ends.
+/// Most numbers of a group, and the bytes in front of them that say how long each is.
+const MOST_NUMBERS: usize = 6;
+const LENGTHS: usize = 3;
+const MOST_BYTES: usize = LENGTHS + 8 * MOST_NUMBERS;
+
+/// What a chunk begins with: numbers are read as the ends of eight bytes.
+const BEFORE: [u8; 8] = [0; 8];
+
+/// The place of a flow that has left nothing.
+const NOWHERE: u64 = u64::MAX;
+
+/// The counters of flows that have ended.
 ///
-/// A record is a list of whole numbers, each in as many groups of seven bits as it needs: the flow, its
-/// number of subflows, the counters of each, and the RTTs of all together where there are several. Of what
-/// arrived, the record has the part that had come on another subflow before: it is mostly 0.
+/// A record is the number of subflows, two groups of numbers for each of them, and one with the RTTs of all together where
+/// there are several. A group begins with the lengths of its numbers, four bits each, and has each number in as many
+/// bytes as it needs. In the second one are those that are mostly 0. Of what arrived, this is the part that had come on
+/// another subflow before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndedFlows {
     chunks: Vec<Vec<u8>>,
-    /// The record that is being written.
-    record: Vec<u8>,
+    /// Where the record of each flow begins: the chunk's number, and the place in it in the lowest 16 bits.
+    places: Vec<u64>,
+    subflows: usize,
 }
 
 impl EndedFlows {
-    /// Adds a flow: its subflows in order, and what its counters come to.
-    pub fn push(&mut self, flow: u32, rows: &[SubflowRow], totals: &FlowTotals) {
-        let mut record = std::mem::take(&mut self.record);
-        record.clear();
-        write(&mut record, u64::from(flow));
-        write(&mut record, rows.len() as u64);
+    /// Adds a flow: its subflows in order, and the RTTs of all together if there are several.
+    pub fn push(&mut self, flow: u32, rows: &[SubflowRow], rtts: Rtts) {
+        let most = 2 + (2 * rows.len() + 1) * MOST_BYTES;
+        let fits = |chunk: &Vec<u8>| chunk.len() + most <= chunk.capacity();
+        if !self.chunks.last().is_some_and(fits) {
+            let mut chunk = Vec::with_capacity(CHUNK.max(most + BEFORE.len()));
+            chunk.extend_from_slice(&BEFORE);
+            self.chunks.push(chunk);
+        }
+        let number = self.chunks.len() - 1;
+        let chunk = &mut self.chunks[number];
+        let flow = flow as usize;
+        if self.places.len() <= flow {
+            self.places.resize(flow + 1, NOWHERE);
+        }
+        self.places[flow] = (number as u64) << 16 | chunk.len() as u64;
+        self.subflows += rows.len();
+        chunk.extend_from_slice(&(rows.len() as u16).to_le_bytes());
         for row in rows {
-            write_time(&mut record, row.opened);
-            for number in [
+            let usual = [
+                from_time(row.opened),
                 row.received,
-                row.received - row.first,
                 row.sent_packets,
+                u64::from(row.path),
+                from_time(row.rtts.mean),
+                from_time(row.rtts.p99),
+            ];
+            let unusual = [
+                row.received - row.first,
                 row.retransmits,
                 row.reinjected,
                 row.timeouts,
                 row.marks,
-                u64::from(row.path),
-            ] {
-                write(&mut record, number);
-            }
-            write_time(&mut record, row.rtt_mean);
-            write_time(&mut record, row.rtt_p99);
+            ];
+            write(chunk, usual);
+            write(chunk, unusual);
         }
         if rows.len() != 1 {
-            write_time(&mut record, totals.rtt_mean);
-            write_time(&mut record, totals.rtt_p99);
+            write(chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
         }
-        match self.chunks.last_mut() {
-            Some(chunk) if chunk.len() + record.len() <= chunk.capacity() => {
-                chunk.extend_from_slice(&record);
-            }
-            _ => {
-                let mut chunk = Vec::with_capacity(CHUNK.max(record.len()));
-                chunk.extend_from_slice(&record);
-                self.chunks.push(chunk);
-            }
-        }
-        self.record = record;
     }
 
-    /// All flows, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, Vec<SubflowRow>, FlowTotals)> {
-        self.chunks.iter().flat_map(|chunk| {
-            let mut rest = &chunk[..];
-            std::iter::from_fn(move || (!rest.is_empty()).then(|| read_flow(&mut rest)))
+    /// Payload (bytes) that had arrived for the first time on each subflow of a flow.
+    pub fn first_arrivals(&self, flow: u32) -> impl Iterator<Item = f64> {
+        let (chunk, mut at, count) = self.record(flow).unwrap_or_default();
+        (0..count).map(move |_| {
+            let [_, received] = read(chunk, &mut at);
+            let [before] = read(chunk, &mut at);
+            (received - before) as f64
         })
     }
 
-    /// Payload (bytes) that had arrived for the first time on each subflow, by flow.
-    pub fn first_arrivals(&self) -> BTreeMap<u32, Vec<f64>> {
-        let first = |(flow, rows, _): (u32, Vec<SubflowRow>, FlowTotals)| {
-            (flow, rows.iter().map(|row| row.first as f64).collect())
-        };
-        self.iter().map(first).collect()
+    /// The chunk that has the record of a flow, the place of its first group and the number of subflows.
+    fn record(&self, flow: u32) -> Option<(&[u8], usize, u16)> {
+        let place = *self.places.get(flow as usize)?;
+        if place == NOWHERE {
+            return None;
+        }
+        let chunk = &self.chunks[(place >> 16) as usize][..];
+        let at = (place & 0xffff) as usize;
+        let count = u16::from_le_bytes([chunk[at], chunk[at + 1]]);
+        Some((chunk, at + 2, count))
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each flow.
-    pub fn unpack(&self, flows: usize) -> (Vec<SubflowRow>, Vec<FlowTotals>) {
-        let mut all = Vec::new();
-        let mut sums = vec![FlowTotals::default(); flows];
-        for (flow, rows, totals) in self.iter() {
-            all.extend(rows);
-            sums[flow as usize] = totals;
+    /// Reads the subflows of a flow into `rows`, in order, and what they come to; `None` if it has left nothing.
+    pub fn read(&self, flow: u32, rows: &mut Vec<SubflowRow>) -> Option<FlowTotals> {
+        rows.clear();
+        let (chunk, mut at, count) = self.record(flow)?;
+        for subflow in 0..u32::from(count) {
+            let [opened, received, sent_packets, path, mean, p99] = read(chunk, &mut at);
+            let [before, retransmits, reinjected, timeouts, marks] = read(chunk, &mut at);
+            rows.push(SubflowRow {
+                flow,
+                subflow,
+                opened: to_time(opened),
+                received,
+                first: received - before,
+                sent_packets,
+                retransmits,
+                reinjected,
+                timeouts,
+                marks,
+                rtts: Rtts {
+                    mean: to_time(mean),
+                    p99: to_time(p99),
+                },
+                path: path as u32,
+            });
         }
-        all.sort_by_key(|row| (row.flow, row.subflow));
-        (all, sums)
+        let rtts = match rows.as_slice() {
+            [row] => row.rtts,
+            _ => {
+                let [mean, p99] = read(chunk, &mut at);
+                Rtts {
+                    mean: to_time(mean),
+                    p99: to_time(p99),
+                }
+            }
+        };
+        Some(FlowTotals::new(rows, rtts))
+    }
+
+    /// The rows of all subflows, by flow and subflow, and the totals of each of so many flows.
+    pub fn columns(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
+        let mut subflows = SubflowColumns::with_capacity(self.subflows);
+        let mut totals = TotalsColumns::with_capacity(flows as usize);
+        let mut rows = Vec::new();
+        for flow in 0..flows {
+            totals.push(&self.read(flow, &mut rows).unwrap_or_default());
+            rows.iter().for_each(|row| subflows.push(row));
+        }
+        (subflows, totals)
     }
 }
 
-fn write(record: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        record.push(number as u8 | 0x80);
-        number >>= 7;
+/// Adds a group of numbers to a chunk.
+fn write<const COUNT: usize>(chunk: &mut Vec<u8>, numbers: [u64; COUNT]) {
+    const { assert!(COUNT <= MOST_NUMBERS) };
+    if numbers.iter().all(|&number| number == 0) {
+        chunk.extend_from_slice(&[0; LENGTHS]);
+        return;
     }
-    record.push(number as u8);
+    let mut bytes = [0; MOST_BYTES];
+    let mut lengths = 0;
+    let mut at = LENGTHS;
+    for (place, number) in numbers.into_iter().enumerate() {
+        let length = (u64::BITS - number.leading_zeros()).div_ceil(8);
+        lengths |= u64::from(length) << (4 * place);
+        bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        at += length as usize;
+    }
+    bytes[..LENGTHS].copy_from_slice(&lengths.to_le_bytes()[..LENGTHS]);
+    chunk.extend_from_slice(&bytes[..at]);
+}
+
+/// Reads the group that begins at this place of a chunk, and goes on to what is behind it.
+#[inline]
+fn read<const COUNT: usize>(chunk: &[u8], at: &mut usize) -> [u64; COUNT] {
+    // The eight bytes that end with a number have it in their highest bytes.
+    let ending = |end: usize| {
+        let bytes = chunk[..end].last_chunk();
+        u64::from_le_bytes(*bytes.expect("eight bytes"))
+    };
+    let mut end = *at + LENGTHS;
+    let mut lengths = ending(end) >> (8 * (8 - LENGTHS));
+    if lengths == 0 {
+        *at = end;
+        return [0; COUNT];
+    }
+    let numbers = [(); COUNT].map(|()| {
+        let length = lengths & 0xf;
+        lengths >>= 4;
+        end += length as usize;
+        // In two steps, as a word cannot be shifted by all of its bits.
+        let half = 32 - 4 * length;
+        ending(end) >> half >> half
+    });
+    // What is left of the group.
+    while lengths > 0 {
+        end += (lengths & 0xf) as usize;
+        lengths >>= 4;
+    }
+    *at = end;
+    numbers
 }
 
 /// Times that do not exist are 0, all others one more than they are.
-fn write_time(record: &mut Vec<u8>, time: Option<Time>) {
-    write(
-        record,
-        time.map_or(0, |time| time.as_picos().saturating_add(1)),
-    );
+fn from_time(time: Option<Time>) -> u64 {
+    time.map_or(0, |time| time.as_picos().saturating_add(1))
 }
 
-fn read(bytes: &mut &[u8]) -> u64 {
-    let mut number = 0;
-    let mut shift = 0;
-    while let Some((&byte, rest)) = bytes.split_first() {
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        shift += 7;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    number
-}
-
-fn read_time(bytes: &mut &[u8]) -> Option<Time> {
-    read(bytes).checked_sub(1).map(Time::from_picos)
-}
-
-fn read_flow(bytes: &mut &[u8]) -> (u32, Vec<SubflowRow>, FlowTotals) {
-    let flow = read(bytes) as u32;
-    let count = read(bytes) as u32;
-    let mut totals = FlowTotals::default();
-    let rows: Vec<SubflowRow> = (0..count)
-        .map(|subflow| {
-            let opened = read_time(bytes);
-            let received = read(bytes);
-            let row = SubflowRow {
-                flow,
-                subflow,
-                opened,
-                received,
-                first: received - read(bytes),
-                sent_packets: read(bytes),
-                retransmits: read(bytes),
-                reinjected: read(bytes),
-                timeouts: read(bytes),
-                marks: read(bytes),
-                path: read(bytes) as u32,
-                rtt_mean: read_time(bytes),
-                rtt_p99: read_time(bytes),
-            };
-            totals.retransmits += row.retransmits;
-            totals.reinjected += row.reinjected;
-            totals.timeouts += row.timeouts;
-            totals.marks += row.marks;
-            row
-        })
-        .collect();
-    (totals.rtt_mean, totals.rtt_p99) = match rows.as_slice() {
-        [row] => (row.rtt_mean, row.rtt_p99),
-        _ => (read_time(bytes), read_time(bytes)),
-    };
-    (flow, rows, totals)
+fn to_time(number: u64) -> Option<Time> {
+    number.checked_sub(1).map(Time::from_picos)
 }
 
 #[cfg(test)]
@@ -170,12 +217,16 @@ mod tests {
         prop::option::of((0..u64::MAX).prop_map(Time::from_picos))
     }
 
+    fn rtts() -> impl Strategy<Value = Rtts> {
+        (time(), time()).prop_map(|(mean, p99)| Rtts { mean, p99 })
+    }
+
     fn row() -> impl Strategy<Value = SubflowRow> {
         // Small numbers and large ones.
         let number = prop_oneof![0u64..200, any::<u64>().prop_map(|n| n >> 8)];
         let numbers = prop::collection::vec(number, 7);
-        (time(), numbers, any::<u32>(), time(), time()).prop_map(
-            |(opened, numbers, path, rtt_mean, rtt_p99)| SubflowRow {
+        (time(), numbers, any::<u32>(), rtts()).prop_map(|(opened, numbers, path, rtts)| {
+            SubflowRow {
                 flow: 0,
                 subflow: 0,
                 opened,
@@ -186,49 +237,48 @@ mod tests {
                 reinjected: numbers[4],
                 timeouts: numbers[5],
                 marks: numbers[6],
-                rtt_mean,
-                rtt_p99,
+                rtts,
                 path,
-            },
-        )
+            }
+        })
     }
 
     proptest! {
         /// What is written is read again, whatever the order of the ends.
         #[test]
         fn nothing_is_lost(
-            flows in prop::collection::vec((prop::collection::vec(row(), 1..6), time(), time()), 1..40),
+            flows in prop::collection::vec((prop::collection::vec(row(), 1..6), rtts()), 1..40),
         ) {
             let mut ended = EndedFlows::default();
-            let count = flows.len() as u32;
+            let of = |flow: u32, own: &[SubflowRow]| -> Vec<SubflowRow> {
+                let own = (0u32..).zip(own.iter().cloned());
+                own.map(|(subflow, row)| SubflowRow { flow, subflow, ..row }).collect()
+            };
+            // Every second flow leaves nothing.
+            for place in (0..flows.len()).rev() {
+                let (own, rtts) = &flows[place];
+                let flow = 2 * place as u32;
+                ended.push(flow, &of(flow, own), *rtts);
+            }
             let mut rows = Vec::new();
-            let mut sums = Vec::new();
-            for (flow, (own, rtt_mean, rtt_p99)) in (0u32..).zip(flows) {
-                let own: Vec<SubflowRow> = (0u32..)
-                    .zip(own)
-                    .map(|(subflow, row)| SubflowRow { flow, subflow, ..row })
-                    .collect();
-                let sum = |of: fn(&SubflowRow) -> u64| own.iter().map(of).sum();
-                let lone = own.len() == 1;
-                sums.push(FlowTotals {
-                    retransmits: sum(|row| row.retransmits),
-                    reinjected: sum(|row| row.reinjected),
-                    timeouts: sum(|row| row.timeouts),
-                    marks: sum(|row| row.marks),
-                    rtt_mean: if lone { own[0].rtt_mean } else { rtt_mean },
-                    rtt_p99: if lone { own[0].rtt_p99 } else { rtt_p99 },
-                });
-                rows.push(own);
+            for (place, (own, rtts)) in (0u32..).zip(&flows) {
+                let flow = 2 * place;
+                let own = of(flow, own);
+                let rtts = if let [row] = &own[..] { row.rtts } else { *rtts };
+                let expected = FlowTotals::new(&own, rtts);
+                prop_assert_eq!(ended.read(flow, &mut rows), Some(expected));
+                prop_assert_eq!(&rows, &own);
+                let first = own.iter().map(|row| row.first as f64);
+                prop_assert!(ended.first_arrivals(flow).eq(first));
+                prop_assert_eq!(ended.first_arrivals(flow + 1).count(), 0);
+                prop_assert_eq!(ended.read(flow + 1, &mut rows), None);
+                prop_assert!(rows.is_empty());
             }
-            for flow in (0..count).rev() {
-                ended.push(flow, &rows[flow as usize], &sums[flow as usize]);
-            }
-            let first = ended.first_arrivals();
-            for flow in 0..count {
-                let own = rows[flow as usize].iter().map(|row| row.first as f64);
-                prop_assert!(first[&flow].iter().copied().eq(own));
-            }
-            prop_assert_eq!(ended.unpack(count as usize), (rows.concat(), sums));
+            let count = 2 * flows.len() as u32;
+            let (columns, totals) = ended.columns(count);
+            let expected: usize = flows.iter().map(|(own, _)| own.len()).sum();
+            prop_assert_eq!((columns.flow.len(), totals.marks.len()), (expected, count as usize));
+            prop_assert!(columns.flow.is_sorted());
         }
     }
 
@@ -246,17 +296,23 @@ mod tests {
             reinjected: 0,
             timeouts: 0,
             marks: 1 << 50,
-            rtt_mean: Some(Time::MAX),
-            rtt_p99: None,
+            rtts: Rtts {
+                mean: Some(Time::MAX - Time::from_picos(1)),
+                p99: None,
+            },
             path: flow,
         };
+        let rows_of =
+            |flow| -> Vec<SubflowRow> { (0..256).map(|number| row(flow, number)).collect() };
         for flow in 0..100 {
-            let rows: Vec<SubflowRow> = (0..256).map(|subflow| row(flow, subflow)).collect();
-            ended.push(flow, &rows, &FlowTotals::default());
+            ended.push(flow, &rows_of(flow), Rtts::default());
         }
         assert!(ended.chunks.len() > 10);
         assert!(ended.chunks.iter().all(|chunk| chunk.capacity() == CHUNK));
-        let flows: Vec<u32> = ended.iter().map(|(flow, ..)| flow).collect();
-        assert!(flows.into_iter().eq(0..100));
+        let mut rows = Vec::new();
+        for flow in 0..100 {
+            assert!(ended.read(flow, &mut rows).is_some());
+            assert_eq!(rows, rows_of(flow));
+        }
     }
 }

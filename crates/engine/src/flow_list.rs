@@ -32,6 +32,15 @@ impl FlowList {
         self.chunks.len().saturating_sub(1) * CHUNK + last
     }
 
+    /// What this gives of each flow.
+    pub fn column<T>(&self, of: impl Fn(&Flow) -> T) -> Vec<T> {
+        let mut column = Vec::with_capacity(self.len());
+        for chunk in &self.chunks {
+            column.extend(chunk.iter().map(&of));
+        }
+        column
+    }
+
     pub fn iter(&self) -> Flatten<std::slice::Iter<'_, Vec<Flow>>> {
         self.chunks.iter().flatten()
     }

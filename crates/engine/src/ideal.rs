@@ -14,35 +14,60 @@ const COUNTED_PACKETS: f64 = 1e6;
 /// The data paths that a flow's packets may take.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
-    paths: Vec<Vec<LinkId>>,
+    /// The links of all paths, one path after another.
+    links: Vec<LinkId>,
+    /// Where each path ends in `links`.
+    ends: Vec<u32>,
     /// How many of them packets may be on at a time.
     at_once: usize,
 }
 
 impl Ways {
+    /// Forgets all paths.
+    pub fn clear(&mut self) {
+        self.links.clear();
+        self.ends.clear();
+        self.at_once = 0;
+    }
+
     /// Adds those of a subflow whose packets all take this path.
-    pub fn add_path(&mut self, path: Vec<LinkId>) {
-        self.paths.push(path);
+    pub fn add_path(&mut self, path: &[LinkId]) {
+        self.push(path);
         self.at_once += 1;
     }
 
     /// Adds those of a subflow that takes one of these, which switches choose.
-    pub fn add_choice(&mut self, paths: Vec<Vec<LinkId>>) {
+    pub fn add_choice(&mut self, paths: &[Vec<LinkId>]) {
         self.add_new(paths);
         self.at_once += 1;
     }
 
     /// Adds those of a subflow that spreads its packets over these.
     pub fn add_spread(&mut self, paths: &[Vec<LinkId>]) {
-        self.add_new(paths.iter().cloned());
+        self.add_new(paths);
         self.at_once += paths.len();
     }
 
     /// Siblings often have the same paths to choose from: these are added once.
-    fn add_new(&mut self, paths: impl IntoIterator<Item = Vec<LinkId>>) {
-        let known: BTreeSet<Vec<LinkId>> = self.paths.iter().cloned().collect();
-        let new = paths.into_iter().filter(|path| !known.contains(path));
-        self.paths.extend(new);
+    fn add_new(&mut self, paths: &[Vec<LinkId>]) {
+        let known: BTreeSet<&[LinkId]> = self.iter().collect();
+        let is_new = |path: &&Vec<LinkId>| !known.contains(&path[..]);
+        let new: Vec<&Vec<LinkId>> = paths.iter().filter(is_new).collect();
+        new.into_iter().for_each(|path| self.push(path));
+    }
+
+    fn push(&mut self, path: &[LinkId]) {
+        self.links.extend_from_slice(path);
+        self.ends.push(self.links.len() as u32);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[LinkId]> {
+        let mut from = 0;
+        self.ends.iter().map(move |&end| {
+            let path = &self.links[from..end as usize];
+            from = end as usize;
+            path
+        })
     }
 }
 
@@ -50,7 +75,15 @@ impl Ways {
 /// unlimited one.
 #[inline(never)]
 pub(crate) fn ideal(plan: &Plan, number: u32, flow: &Flow, ways: &Ways) -> Option<Time> {
-    let (paths, at_once) = (&ways.paths, ways.at_once);
+    let at_once = ways.at_once;
+    let (several, only): (Vec<&[LinkId]>, [&[LinkId]; 1]);
+    let paths = if ways.ends.len() == 1 {
+        only = [&ways.links];
+        &only[..]
+    } else {
+        several = ways.iter().collect();
+        &several[..]
+    };
     let size = flow.size?;
     let config = &plan.groups[flow.group as usize].transport;
     if config.packets.is_none() {

@@ -1,18 +1,11 @@
 //! When links are due: in a wheel, or by input.
 
 use crate::arrival_times::ArrivalTimes;
+use crate::due_link::DueLink;
 use crate::ranks::Ranks;
 use crate::wheel::Wheel;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_units::Time;
-
-/// A port whose turn has come, why, and when.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DueLink {
-    pub at: Time,
-    pub port: PortId,
-    pub event: LinkEvent,
-}
 
 /// At most one time for each port and event.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! What every link did, over time: the report draws the fabric from it.
 
 use crate::capacity::Capacity;
-use crate::series::Beat;
 use crate::windows::LinkMark;
 use pathweave_units::Time;
 
@@ -19,10 +18,9 @@ pub(crate) struct MapRow {
     pub drops: u64,
 }
 
-/// Rows of all links at a regular beat. Links that did nothing in an interval have none.
-#[derive(Clone, Debug)]
+/// Rows of all links, one for each interval. Links that did nothing in an interval have none.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LinkMap {
-    beat: Beat,
     /// When the last interval ended.
     since: Time,
     /// Counters then, by link; empty before the first interval ends.
@@ -33,30 +31,9 @@ pub(crate) struct LinkMap {
 }
 
 impl LinkMap {
-    /// A row of each link for each interval; none without an interval.
-    pub fn every(interval: Option<Time>) -> LinkMap {
-        LinkMap {
-            beat: Beat::every(interval),
-            since: Time::ZERO,
-            links: Vec::new(),
-            capacity: Vec::new(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// When the interval ends.
-    pub fn next(&self) -> Time {
-        self.beat.next()
-    }
-
-    /// Whether an interval ends now; if so, the next one begins.
-    pub fn is_due(&mut self, now: Time) -> bool {
-        self.beat.is_due(now)
-    }
-
-    /// Whether the run's end cuts an interval off.
-    pub fn is_cut_off(&self, now: Time) -> bool {
-        self.beat.interval() < Time::MAX && now > self.since
+    /// Whether an interval has begun that has not ended.
+    pub fn is_behind(&self, now: Time) -> bool {
+        now > self.since
     }
 
     /// An interval has ended, at which the links' counters are these.

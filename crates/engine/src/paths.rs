@@ -1,16 +1,11 @@
 //! Which links the subflows of a run's flows use.
 
 use crate::flows::Flow;
-use crate::workload::controller_of;
+use crate::listed::{controller_of, given};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;
 use pathweave_scenario::Plan;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// Most paths have no more links.
-const USUAL_LINKS: usize = 8;
 
 /// A subflow's paths.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +21,8 @@ pub(crate) struct SubflowPaths {
 }
 
 impl SubflowPaths {
-    /// Asks the routing for the paths of flow `number`'s subflow.
-    pub fn of(
-        plan: &Plan,
-        router: &Router,
-        number: u32,
-        flow: &Flow,
-        subflow: u32,
-    ) -> SubflowPaths {
+    /// Asks the routing for the paths of flow `number`'s subflow, which take the place of those that are here.
+    pub fn find(&mut self, plan: &Plan, router: &Router, number: u32, flow: &Flow, subflow: u32) {
         let group = &plan.groups[flow.group as usize];
         let listed = flow.listed.map(|entry| &group.listed[entry as usize]);
         let pinned = listed.and_then(|listed| given(&listed.paths, subflow));
@@ -45,62 +34,44 @@ impl SubflowPaths {
             subflow,
             pinned,
         };
-        let mut paths = SubflowPaths {
-            forward: Vec::with_capacity(USUAL_LINKS),
-            back: Vec::with_capacity(USUAL_LINKS),
-            ..SubflowPaths::default()
-        };
-        router.data_path(&request, &mut paths.forward);
+        router.data_path(&request, &mut self.forward);
         match pinned_back {
-            Some(links) => paths.back.extend_from_slice(links),
-            None => router.ack_path(&request, &paths.forward, &mut paths.back),
+            Some(links) => {
+                self.back.clear();
+                self.back.extend_from_slice(links);
+            }
+            None => router.ack_path(&request, &self.forward, &mut self.back),
         }
         let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
-        if (spray && pinned.is_none()) || scattered {
-            paths.spread = Some(router.spread(flow.source, flow.destination));
-        } else if matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none() {
-            paths.by_switches = true;
-        }
-        paths
+        let spread = (spray && pinned.is_none()) || scattered;
+        self.spread = spread.then(|| router.spread(flow.source, flow.destination));
+        let by_switches = matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none();
+        self.by_switches = by_switches && !spread;
     }
-}
-
-/// The path that a list from the scenario has for a subflow: one serves all.
-pub(crate) fn given(paths: &[Vec<LinkId>], subflow: u32) -> Option<&[LinkId]> {
-    let place = (subflow as usize).checked_rem(paths.len())?;
-    Some(&paths[place])
 }
 
 /// The data paths that tables name, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathList {
-    pub paths: Vec<Vec<LinkId>>,
-    /// Only looked up, never walked through, so that its order cannot reach any result.
-    places: HashMap<Vec<LinkId>, u32, BuildHasherDefault<LinksHasher>>,
+    /// The links of all paths, one path after another.
+    links: Vec<LinkId>,
+    /// Where each path ends in `links`.
+    ends: Vec<u32>,
+    /// Where paths are found by a hash of their links. No more than half of it is in use.
+    slots: Vec<Slot>,
 }
 
-/// Hashes lists of links, which are no secret and need no keyed hash.
-#[derive(Clone, Debug, Default)]
-struct LinksHasher(u64);
-
-impl Hasher for LinksHasher {
-    fn finish(&self) -> u64 {
-        mix(self.0)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-    fn write_usize(&mut self, count: usize) {
-        self.write_u32(count as u32);
-    }
-    fn write_u32(&mut self, link: u32) {
-        // An odd factor with its bits all over the word (from the golden ratio).
-        self.0 = (self.0.rotate_left(23) ^ u64::from(link)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
+/// Where a path may be found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// One more than its place; 0 where there is none.
+    after: u32,
+    hash: u32,
 }
+
+/// Slots of a list that has paths, at least.
+const FEWEST_SLOTS: usize = 64;
 
 impl PathList {
     /// The place of a subflow's path in the list. Packets that are spread have no path that could be
@@ -112,29 +83,113 @@ impl PathList {
         }
     }
 
-    /// Numbers the paths in the order in which these refer to them first, and forgets those to which none does. No
-    /// path is added any more.
-    pub fn renumber<'a>(&mut self, places: impl Iterator<Item = &'a mut u32>) {
-        let mut old = std::mem::take(self).paths;
-        let mut renumbered = vec![u32::MAX; old.len()];
-        for place in places {
-            let path = *place as usize;
-            if renumbered[path] == u32::MAX {
-                renumbered[path] = self.paths.len() as u32;
-                self.paths.push(std::mem::take(&mut old[path]));
-            }
-            *place = renumbered[path];
-        }
-    }
-
     /// The place of these links in the list.
     pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
-        if let Some(&place) = self.places.get(named) {
-            return place;
+        if 2 * (self.ends.len() + 1) > self.slots.len() {
+            self.grow();
         }
-        let place = self.paths.len() as u32;
-        self.places.insert(named.to_vec(), place);
-        self.paths.push(named.to_vec());
-        place
+        let hash = hash(named);
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(place) = self.slots[slot].after.checked_sub(1) {
+            if self.slots[slot].hash == hash && self.path(place as usize) == named {
+                return place;
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.push(named);
+        let after = self.ends.len() as u32;
+        self.slots[slot] = Slot { after, hash };
+        after - 1
+    }
+
+    /// All paths, each as its links.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[LinkId]> {
+        (0..self.ends.len()).map(|place| self.path(place))
+    }
+
+    /// The paths in the order in which these refer to them first, without those to which none does. The references are
+    /// changed to it. No path is looked up any more.
+    pub fn renumbered(self, places: &mut [u32]) -> PathList {
+        let mut list = PathList::default();
+        let mut renumbered = vec![u32::MAX; self.ends.len()];
+        for place in places {
+            let new = &mut renumbered[*place as usize];
+            if *new == u32::MAX {
+                *new = list.ends.len() as u32;
+                list.push(self.path(*place as usize));
+            }
+            *place = *new;
+        }
+        list
+    }
+
+    fn push(&mut self, path: &[LinkId]) {
+        self.links.extend_from_slice(path);
+        self.ends.push(self.links.len() as u32);
+    }
+
+    fn path(&self, place: usize) -> &[LinkId] {
+        let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.links[from as usize..self.ends[place] as usize]
+    }
+
+    fn grow(&mut self) {
+        let count = (2 * self.slots.len()).max(FEWEST_SLOTS);
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); count]);
+        for taken in old.into_iter().filter(|slot| slot.after > 0) {
+            let mut slot = taken.hash as usize & (count - 1);
+            while self.slots[slot].after > 0 {
+                slot = (slot + 1) & (count - 1);
+            }
+            self.slots[slot] = taken;
+        }
+    }
+}
+
+/// By which a path is found.
+fn hash(path: &[LinkId]) -> u32 {
+    // An odd factor with its bits all over the word (from the golden ratio).
+    let add = |hash: u64, link: &LinkId| {
+        (hash.rotate_left(23) ^ u64::from(link.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    mix(path.iter().fold(path.len() as u64, add)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_path_is_there_once() {
+        let mut list = PathList::default();
+        let path = |number: u32| -> Vec<LinkId> {
+            (0..number % 7)
+                .map(|hop| LinkId(number / 7 * 31 + hop))
+                .collect()
+        };
+        let paths: Vec<Vec<LinkId>> = (0..3000).map(path).collect();
+        let places: Vec<u32> = paths.iter().map(|path| list.place_of(path)).collect();
+        let again: Vec<u32> = paths.iter().map(|path| list.place_of(path)).collect();
+        assert_eq!(places, again);
+        let all: Vec<&[LinkId]> = list.iter().collect();
+        for (path, &place) in paths.iter().zip(&places) {
+            assert_eq!(all[place as usize], path);
+        }
+        // Paths without links are all the same one.
+        assert_eq!(all.len(), 3000 - 3000_usize.div_ceil(7) + 1);
+    }
+
+    #[test]
+    fn paths_are_numbered_in_the_order_of_their_use() {
+        let mut list = PathList::default();
+        let path = |link: u32| [LinkId(link), LinkId(link + 1)];
+        (0..5).for_each(|link| {
+            list.place_of(&path(link));
+        });
+        let mut places = [4, 1, 4, 0];
+        let list = list.renumbered(&mut places);
+        assert_eq!(places, [0, 1, 0, 2]);
+        assert!(list.iter().eq([path(4), path(1), path(0)]));
     }
 }

@@ -1,6 +1,6 @@
 //! All regions of a run, and what goes from one to another.
 
-use crate::region::{Region, RegionId};
+use crate::region::{Region, RegionId, Report};
 use pathweave_network::{Network, Ports};
 use pathweave_rounds::Lead;
 use pathweave_units::Time;
@@ -59,6 +59,11 @@ impl<P: Ports> Regions<P> {
     /// All of them, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Region<P>> {
         self.all.iter_mut().map(|region| &mut **region)
+    }
+
+    /// What a region has to tell the run; `None` if there is none of this number.
+    pub fn reports_of(&mut self, number: usize) -> Option<&mut Vec<Report>> {
+        self.all.get_mut(number).map(|region| &mut region.reports)
     }
 
     /// The region of a host.

@@ -51,14 +51,23 @@ impl Routing {
         &self.intact
     }
 
-    /// The paths of flow `number`'s subflow; where no link leads on, those that it would have if all
-    /// were up.
-    pub fn paths(&self, plan: &Plan, number: u32, flow: &Flow, subflow: u32) -> SubflowPaths {
-        let of = |router: &Router| SubflowPaths::of(plan, router, number, flow, subflow);
-        let present = self.present.as_ref().map(of);
-        present
-            .filter(|paths| !paths.forward.is_empty())
-            .unwrap_or_else(|| of(&self.intact))
+    /// Finds the paths of flow `number`'s subflow, which take the place of those in `paths`; where no link leads on,
+    /// those that it would have if all were up.
+    pub fn find(
+        &self,
+        plan: &Plan,
+        number: u32,
+        flow: &Flow,
+        subflow: u32,
+        paths: &mut SubflowPaths,
+    ) {
+        if let Some(present) = &self.present {
+            paths.find(plan, present, number, flow, subflow);
+            if !paths.forward.is_empty() {
+                return;
+            }
+        }
+        paths.find(plan, &self.intact, number, flow, subflow);
     }
 
     /// A link went down or came back.

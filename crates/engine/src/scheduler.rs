@@ -4,7 +4,8 @@
 //! kept.
 
 use crate::arrival_times::ArrivalTimes;
-use crate::link_schedule::{DueLink, LinkSchedule};
+use crate::due_link::DueLink;
+use crate::link_schedule::LinkSchedule;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;

@@ -1,7 +1,6 @@
-//! Result tables as columns, and a hash of them.
+//! Result tables as columns.
 
-use crate::capture::Capture;
-use sha2::{Digest, Sha256};
+use crate::texts::Texts;
 
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +14,7 @@ pub enum Column {
     /// Texts from a list, by index.
     Labels {
         /// The list.
-        names: Vec<String>,
+        names: Texts,
         /// An index into it for each row.
         codes: Vec<u32>,
     },
@@ -38,8 +37,7 @@ impl Column {
     }
 
     /// A column of texts, each row its own.
-    pub fn texts(texts: impl Iterator<Item = String>) -> Column {
-        let names: Vec<String> = texts.collect();
+    pub fn texts(names: Texts) -> Column {
         let codes = (0..names.len() as u32).collect();
         Column::Labels { names, codes }
     }
@@ -78,48 +76,4 @@ impl Table {
             _ => &[],
         }
     }
-}
-
-/// A hash over everything in the tables and captures, as 16 hexadecimal digits.
-pub fn results_hash(tables: &[Table], captures: &[Capture]) -> String {
-    let mut hasher = Sha256::new();
-    for table in tables {
-        hasher.update(table.name);
-        for (name, column) in &table.columns {
-            hasher.update(name);
-            hasher.update((column.len() as u64).to_le_bytes());
-            match column {
-                Column::Integers(values) => {
-                    values
-                        .iter()
-                        .for_each(|value| hasher.update(value.to_le_bytes()));
-                }
-                Column::Numbers(values) => {
-                    values
-                        .iter()
-                        .for_each(|value| hasher.update(value.to_bits().to_le_bytes()));
-                }
-                Column::Flags(values) => {
-                    values
-                        .iter()
-                        .for_each(|value| hasher.update([u8::from(*value)]));
-                }
-                Column::Labels { names, codes } => {
-                    for &code in codes {
-                        hasher.update(&names[code as usize]);
-                        hasher.update([0]);
-                    }
-                }
-            }
-        }
-    }
-    for capture in captures {
-        hasher.update(&capture.name);
-        hasher.update((capture.pcapng.len() as u64).to_le_bytes());
-        hasher.update(&capture.pcapng);
-    }
-    hasher.finalize()[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

@@ -1,6 +1,6 @@
 //! A timing wheel over links: what makes one event a packet and hop cheap.
 
-use crate::link_schedule::DueLink;
+use crate::due_link::DueLink;
 use crate::ranks::Ranks;
 use pathweave_network::{LinkEvent, PortId};
 use pathweave_units::Time;

@@ -51,34 +51,16 @@ pub(crate) struct Marks {
 }
 
 /// What a flow did within a window.
-#[derive(Clone, Debug)]
-pub(crate) struct FlowShare {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowShare<'a> {
     pub flow: u32,
     /// Payload (bytes) that arrived for the first time, on each subflow.
-    pub received: Vec<f64>,
+    pub received: &'a [f64],
     /// The part of the flow's life within the window; never empty.
     pub duration: Time,
 }
 
-impl FlowShare {
-    /// What a flow did that had received so much on each subflow before the window, and so much at its end.
-    pub fn new(
-        flow: u32,
-        duration: Time,
-        before: Option<&Vec<f64>>,
-        received: Vec<f64>,
-    ) -> FlowShare {
-        let before = |subflow: usize| before.and_then(|before| before.get(subflow)).copied();
-        let received = received.into_iter().enumerate();
-        FlowShare {
-            flow,
-            received: received
-                .map(|(subflow, bytes)| bytes - before(subflow).unwrap_or(0.0))
-                .collect(),
-            duration,
-        }
-    }
-
+impl FlowShare<'_> {
     /// Payload (bytes) that arrived for the first time.
     pub fn bytes(&self) -> f64 {
         self.received.iter().sum()
@@ -92,6 +74,85 @@ impl FlowShare {
     /// The rate that this many bytes make over the flow's time in the window, in bit/s.
     pub fn rate_of(&self, bytes: f64) -> f64 {
         bytes * 8.0 / self.duration.as_secs_f64()
+    }
+}
+
+/// What flows did within a window, in the order of their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowShares {
+    flows: Vec<FlowPart>,
+    /// Payload (bytes) that arrived for the first time, on each subflow of one flow after another.
+    received: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FlowPart {
+    flow: u32,
+    /// Where its subflows end in `received`.
+    end: u32,
+    duration: Time,
+}
+
+impl FlowShares {
+    /// Adds a flow that had received so much on each subflow before the window, and so much at its end.
+    pub fn push(
+        &mut self,
+        flow: u32,
+        duration: Time,
+        before: Option<&Vec<f64>>,
+        received: impl IntoIterator<Item = f64>,
+    ) {
+        let before = before.map_or(&[][..], Vec::as_slice).iter().copied();
+        let before = before.chain(std::iter::repeat(0.0));
+        let received = received.into_iter().zip(before);
+        self.received
+            .extend(received.map(|(at_end, before)| at_end - before));
+        self.flows.push(FlowPart {
+            flow,
+            end: self.received.len() as u32,
+            duration,
+        });
+    }
+
+    /// The shares of all flows.
+    pub fn iter(&self) -> impl Iterator<Item = FlowShare<'_>> {
+        let mut from = 0;
+        self.flows.iter().map(move |part| {
+            let end = part.end as usize;
+            let received = &self.received[from..end];
+            from = end;
+            FlowShare {
+                flow: part.flow,
+                received,
+                duration: part.duration,
+            }
+        })
+    }
+
+    /// What a flow received on each subflow; nothing if it has no share.
+    pub fn received(&self, flow: u32) -> &[f64] {
+        match self.flows.binary_search_by_key(&flow, |part| part.flow) {
+            Ok(place) => &self.received[self.subflows(place)],
+            Err(_) => &[],
+        }
+    }
+
+    /// A subflow received so much more, if its flow has a share.
+    pub fn add(&mut self, flow: u32, subflow: u32, bytes: f64) {
+        if let Ok(place) = self.flows.binary_search_by_key(&flow, |part| part.flow) {
+            let subflows = self.subflows(place);
+            if let Some(received) = self.received[subflows].get_mut(subflow as usize) {
+                *received += bytes;
+            }
+        }
+    }
+
+    /// The places of a flow's subflows, by its own.
+    fn subflows(&self, place: usize) -> std::ops::Range<usize> {
+        let from = place
+            .checked_sub(1)
+            .map_or(0, |before| self.flows[before].end);
+        from as usize..self.flows[place].end as usize
     }
 }
 
@@ -115,7 +176,7 @@ pub(crate) struct Window {
     /// `Time::MAX` for the end of the run.
     pub to: Time,
     pub marks: Option<Marks>,
-    pub flows: Vec<FlowShare>,
+    pub flows: FlowShares,
     pub links: Vec<LinkShare>,
     pub closed: Option<Time>,
 }
@@ -127,7 +188,7 @@ impl Window {
             from,
             to,
             marks: None,
-            flows: Vec::new(),
+            flows: FlowShares::default(),
             links: Vec::new(),
             closed: None,
         }
@@ -193,11 +254,8 @@ impl Window {
             mark.resize(mark.len().max(place + 1), 0.0);
             mark[place] += bytes;
         }
-        if moved != 0.0
-            && let Ok(found) = self.flows.binary_search_by_key(&flow, |share| share.flow)
-            && let Some(received) = self.flows[found].received.get_mut(place)
-        {
-            *received += moved;
+        if moved != 0.0 {
+            self.flows.add(flow, subflow, moved);
         }
     }
 }

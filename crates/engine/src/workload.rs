@@ -3,18 +3,18 @@
 //! It drives the groups' programs for any backend. A backend carries out the agenda that is written here: it
 //! starts and stops flows, and says which have ended.
 
-use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
 use crate::flow_list::FlowList;
+use crate::flow_set::FlowSet;
 use crate::flows::{Ending, Flow};
-use crate::results::Verdict;
-use pathweave_control::{Entry, Parameters};
+use crate::outcome::Verdict;
+use crate::record::Traffic;
+use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
-use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
+use pathweave_scenario::{Amount, Change, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
-use std::collections::BTreeSet;
 
 /// How far a run is when it begins to drain, as nobody knows how long that takes.
 const DRAINS_AT: f64 = 0.9;
@@ -39,7 +39,7 @@ pub(crate) struct Workload<'p> {
     pub counts: Vec<GroupCount>,
     pub flows: FlowList,
     /// Flows that have started and of which something is under way.
-    pub active: BTreeSet<u32>,
+    pub active: FlowSet,
     /// Flows that were asked for and have not started.
     pub pending: u32,
     /// Groups whose traffic has not begun.
@@ -60,7 +60,7 @@ impl<'p> Workload<'p> {
             counts: vec![GroupCount::default(); programs.len()],
             programs,
             flows: FlowList::default(),
-            active: BTreeSet::new(),
+            active: FlowSet::default(),
             pending: 0,
             to_begin: plan.groups.len(),
             starts: Vec::new(),
@@ -70,7 +70,7 @@ impl<'p> Workload<'p> {
     }
 
     /// Puts the groups' beginnings and ends on the agenda.
-    pub fn schedule(&self, agenda: &mut Agenda) {
+    pub fn schedule(&self, agenda: &mut TrafficAgenda) {
         for (group, plan) in (0..).zip(&self.plan.groups) {
             agenda.add(plan.start, Whose::Group(group), Act::Begin);
             if let Some(stop) = plan.stop {
@@ -86,13 +86,13 @@ impl<'p> Workload<'p> {
     }
 
     /// A group begins.
-    pub fn begin(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
+    pub fn begin(&mut self, group: u32, now: Time, agenda: &mut TrafficAgenda) {
         self.to_begin -= 1;
         self.tell(group as usize, Event::Begin, now, agenda);
     }
 
     /// A time has come at which a group asked to be woken.
-    pub fn wake(&mut self, group: u32, now: Time, agenda: &mut Agenda) {
+    pub fn wake(&mut self, group: u32, now: Time, agenda: &mut TrafficAgenda) {
         let wake = &mut self.wakes[group as usize];
         if *wake == now {
             *wake = Time::MAX;
@@ -100,7 +100,7 @@ impl<'p> Workload<'p> {
         }
     }
 
-    fn tell(&mut self, group: usize, event: Event, now: Time, agenda: &mut Agenda) {
+    fn tell(&mut self, group: usize, event: Event, now: Time, agenda: &mut TrafficAgenda) {
         let mut starts = std::mem::take(&mut self.starts);
         self.programs[group].on(event, now, &mut starts);
         self.expect_all(group, &mut starts, now, agenda);
@@ -113,7 +113,7 @@ impl<'p> Workload<'p> {
         group: usize,
         starts: &mut Vec<FlowStart>,
         now: Time,
-        agenda: &mut Agenda,
+        agenda: &mut TrafficAgenda,
     ) {
         for start in starts.drain(..) {
             self.expect(group, &start, now, agenda);
@@ -126,7 +126,7 @@ impl<'p> Workload<'p> {
         }
     }
 
-    fn expect(&mut self, group: usize, start: &FlowStart, now: Time, agenda: &mut Agenda) {
+    fn expect(&mut self, group: usize, start: &FlowStart, now: Time, agenda: &mut TrafficAgenda) {
         let number = self.flows.len() as u32;
         let plan = &self.plan.groups[group];
         let count = &mut self.counts[group];
@@ -180,13 +180,14 @@ impl<'p> Workload<'p> {
     pub fn stop(&mut self, number: u32) -> bool {
         let flow = &mut self.flows[number as usize];
         flow.stopped = true;
-        flow.end.is_none() && self.active.contains(&number)
+        flow.end.is_none() && self.active.contains(number)
     }
 
     /// Flows that have started and not ended.
     pub fn under_way(&self) -> impl Iterator<Item = u32> {
-        let active = self.active.iter().copied();
-        active.filter(|&number| self.flows[number as usize].end.is_none())
+        self.active
+            .iter()
+            .filter(|&number| self.flows[number as usize].end.is_none())
     }
 
     /// A group starts nothing new. Gives its flows that are under way.
@@ -210,8 +211,8 @@ impl<'p> Workload<'p> {
 
     /// Traffic hears that a flow has ended. Its group hears of it only if the flow has finished: what was
     /// stopped completes no job and makes no room for another flow.
-    pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut Agenda) {
-        self.active.remove(&number);
+    pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut TrafficAgenda) {
+        self.active.remove(number);
         let mut starts = std::mem::take(&mut self.starts);
         self.count_end(number, now, &mut starts);
         let group = self.flows[number as usize].group as usize;
@@ -246,11 +247,11 @@ impl<'p> Workload<'p> {
     pub fn hear_rest(&mut self, now: Time) {
         let ended = self.ended.take();
         self.programs.iter_mut().for_each(Program::drain);
-        let unheard: Vec<u32> = self.active.iter().copied().collect();
+        let unheard: Vec<u32> = self.active.iter().collect();
         let mut unwanted = Vec::new();
         for number in unheard {
             if self.flows[number as usize].end.is_some() {
-                self.active.remove(&number);
+                self.active.remove(number);
                 self.count_end(number, now, &mut unwanted);
             }
         }
@@ -292,8 +293,24 @@ impl<'p> Workload<'p> {
             };
             may_help && !carries(event.link)
         });
-        let stalled = !links_may_return && self.active.iter().copied().all(is_stuck);
+        let stalled = !links_may_return && self.active.iter().all(is_stuck);
         stalled.then_some(Verdict::Stalled)
+    }
+
+    /// The run is over: what traffic asked for, and what became of it.
+    pub fn over(self) -> Traffic {
+        let (started, finished) = self.started_and_finished();
+        Traffic {
+            started,
+            finished,
+            stopped: self.stopped(),
+            jobs: self
+                .programs
+                .iter()
+                .map(|program| program.jobs().to_vec())
+                .collect(),
+            flows: self.flows,
+        }
     }
 
     /// Flows asked for and flows finished.
@@ -367,13 +384,13 @@ impl<'p> Workload<'p> {
     /// Whether a group starts nothing more, and none of its flows under way will ever count: what is waited for where
     /// `drain` is set, and elsewhere all that can come of a condition that the group falls short of.
     fn nothing_left(&self, group: usize, drain: bool) -> bool {
-        let never_counts = |number: &u32| {
-            let flow = &self.flows[*number as usize];
+        let never_counts = |number: u32| {
+            let flow = &self.flows[number as usize];
             flow.group as usize != group || (flow.size.is_none() && !drain)
         };
         let count = self.counts[group];
         let under_way = count.started - count.finished - count.stopped;
-        let own = |number: &&u32| self.flows[**number as usize].group as usize == group;
+        let own = |number: &u32| self.flows[*number as usize].group as usize == group;
         self.programs[group].next_wake().is_none()
             && self.active.iter().all(never_counts)
             // Those that were asked for and have not started are to come.
@@ -392,23 +409,4 @@ impl<'p> Workload<'p> {
             Amount::Jobs(jobs) => count.finished_jobs as f64 / jobs as f64,
         }
     }
-}
-
-/// The controller of a group's flow: a listed flow may have its own.
-pub(crate) fn controller_of(
-    plan: &GroupPlan,
-    listed: Option<u32>,
-) -> (&'static Entry, &Parameters) {
-    let own = listed.and_then(|entry| plan.listed[entry as usize].controller.as_ref());
-    match own {
-        Some((entry, parameters)) => (*entry, parameters),
-        None => (plan.controller, &plan.parameters),
-    }
-}
-
-/// Subflows of a group's flow. A scattered one comes before those that are asked for.
-pub(crate) fn subflow_count(plan: &GroupPlan, listed: Option<u32>) -> u32 {
-    let own = listed.and_then(|entry| plan.listed[entry as usize].subflows);
-    let scattered = controller_of(plan, listed).0.scatter.is_some();
-    own.unwrap_or(plan.subflows) + u32::from(scattered)
 }

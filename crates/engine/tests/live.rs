@@ -279,10 +279,7 @@ fn a_flow_that_is_stopped_has_no_completion_time() {
     let Some(Column::Labels { names, codes }) = output.tables[0].column("end") else {
         panic!("no column end");
     };
-    let words: Vec<&str> = codes
-        .iter()
-        .map(|&code| &names[code as usize][..])
-        .collect();
+    let words: Vec<&str> = codes.iter().map(|&code| &names[code as usize]).collect();
     assert_eq!(words, ["stopped", "finished"]);
     assert_eq!(output.counters.flows_finished, 1);
 }

@@ -29,7 +29,7 @@ fn names(output: &Output, name: &str) -> Vec<String> {
     match output.table(name).and_then(|table| table.column("link")) {
         Some(Column::Labels { names, codes }) => codes
             .iter()
-            .map(|&code| names[code as usize].clone())
+            .map(|&code| names[code as usize].to_owned())
             .collect(),
         _ => panic!("the table {name} has no links"),
     }

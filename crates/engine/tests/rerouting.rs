@@ -209,5 +209,5 @@ fn a_host_that_is_cut_off_stalls_its_flows_by_name() {
     else {
         panic!("what failed");
     };
-    assert_eq!(names, &["edge3.1"]);
+    assert!(names.iter().eq(["edge3.1"]));
 }

@@ -327,7 +327,7 @@ fn row_of(output: &Output, controller: &str) -> usize {
     };
     let row = codes
         .iter()
-        .position(|&code| names[code as usize] == controller);
+        .position(|&code| &names[code as usize] == controller);
     row.expect("a flow with the controller")
 }
 

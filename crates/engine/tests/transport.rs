@@ -466,7 +466,7 @@ fn by_group(output: &Output, column: &str) -> [u64; 2] {
     ["group 0", "group 1"].map(|wanted| {
         let row = codes
             .iter()
-            .position(|&code| names[code as usize] == wanted);
+            .position(|&code| &names[code as usize] == wanted);
         counted(output, column)[row.expect("a flow of the group")]
     })
 }

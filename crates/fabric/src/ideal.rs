@@ -97,18 +97,14 @@ pub fn ideal_fct<P: AsRef<[LinkId]>>(
     let last = Bytes::new(size.get() - (count - 1) * payload + header);
     let at_once = at_once.min(usize::try_from(count).unwrap_or(usize::MAX));
     if let [path] = paths {
-        let hops: Vec<Hop> = path
-            .as_ref()
-            .iter()
-            .map(|&link| hop(fabric, link))
-            .collect();
-        return one_path_fct(&hops, count, full, last);
+        let hops = path.as_ref().iter().map(|&link| hop(fabric, link));
+        return one_path_fct(hops, count, full, last);
     }
     if at_once == 1 {
         let profiles = profiles(fabric, paths);
         let each = profiles
             .iter()
-            .map(|profile| one_path_fct(profile, count, full, last));
+            .map(|profile| one_path_fct(profile.iter().copied(), count, full, last));
         return each.min().expect("a flow has a path");
     }
     let wire = Bytes::new(size.get() + header * count);
@@ -198,19 +194,26 @@ fn profiles<P: AsRef<[LinkId]>>(fabric: &Fabric, paths: &[P]) -> BTreeSet<Vec<Ho
 }
 
 /// `count` - 1 full packets and a last one, sent back to back over one path.
-fn one_path_fct(path: &[Hop], count: u64, full: Bytes, last: Bytes) -> Time {
+fn one_path_fct(path: impl Iterator<Item = Hop>, count: u64, full: Bytes, last: Bytes) -> Time {
     // When the first full packet and the last packet have arrived at the next node, and how far
     // apart full packets follow one another there.
     let (mut first_at, mut last_at, mut spacing) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    // Neighbours often have the same rate.
+    let mut rate = None;
+    let (mut transmission, mut last_transmission) = (Time::ZERO, Time::ZERO);
     for hop in path {
-        let transmission = hop.rate.time_for(full);
+        if rate != Some(hop.rate) {
+            rate = Some(hop.rate);
+            transmission = hop.rate.time_for(full);
+            last_transmission = hop.rate.time_for(last);
+        }
         spacing = spacing.max(transmission);
         first_at += transmission;
         if count > 1 {
             let previous_sent = first_at + spacing * (count - 2);
             last_at = last_at.max(previous_sent);
         }
-        last_at += hop.rate.time_for(last) + hop.delay;
+        last_at += last_transmission + hop.delay;
         first_at += hop.delay;
     }
     last_at

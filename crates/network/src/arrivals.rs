@@ -190,7 +190,10 @@ mod tests {
                 assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
                 seen.push((at.as_picos(), at.as_picos() % 3, u32::MAX - place));
             }
-            assert_eq!(arrivals.last(), seen.last().map(|last| Time::from_picos(last.0)));
+            assert_eq!(
+                arrivals.last(),
+                seen.last().map(|last| Time::from_picos(last.0))
+            );
             assert!(seen.is_sorted(), "{seen:?}");
         }
     }

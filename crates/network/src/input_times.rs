@@ -139,7 +139,10 @@ impl InputTimes {
     }
 
     fn earliest_of(&self, group: usize) -> Time {
-        self.of_group(group).iter().copied().fold(Time::MAX, Time::min)
+        self.of_group(group)
+            .iter()
+            .copied()
+            .fold(Time::MAX, Time::min)
     }
 
     /// All inputs that are due before a time, in their order, with their times.

@@ -276,7 +276,10 @@ mod tests {
                 let mut admission = admission(Limit::Packets(20), marking, false);
                 let [_, taken_below] = admission.taken_below();
                 for packets in u32::from(taken_below)..admission.marked_below() {
-                    assert_eq!(decide(&mut admission, packets, 0, true), Verdict::TakeAndMark);
+                    assert_eq!(
+                        decide(&mut admission, packets, 0, true),
+                        Verdict::TakeAndMark
+                    );
                 }
                 let knows = matches!(threshold, Threshold::Packets(_));
                 assert_eq!(admission.marked_below() == 20, knows);

@@ -106,21 +106,27 @@ impl RttHistogram {
 
     /// The middle of the bin below which `share` of the samples lie; `None` without samples.
     pub fn percentile(&self, share: f64) -> Option<Time> {
+        if self.samples == 1 {
+            return Some(middle(bin_of(Time::from_picos(self.sum))));
+        }
         let wanted = share * self.samples as f64;
         let mut below = 0u64;
         for (bin, &count) in (self.first..).zip(&self.counts) {
             below += u64::from(count);
             if count > 0 && below as f64 >= wanted {
-                let octave = bin / STEPS + SMALLEST;
-                let step = u64::from(bin % STEPS);
-                let width = 1u64 << (octave - 4);
-                return Some(Time::from_picos(
-                    (u64::from(STEPS) + step) * width + width / 2,
-                ));
+                return Some(middle(bin));
             }
         }
         None
     }
+}
+
+/// The middle of a bin.
+fn middle(bin: u32) -> Time {
+    let octave = bin / STEPS + SMALLEST;
+    let step = u64::from(bin % STEPS);
+    let width = 1u64 << (octave - 4);
+    Time::from_picos((u64::from(STEPS) + step) * width + width / 2)
 }
 
 #[cfg(test)]
@@ -194,6 +200,18 @@ mod tests {
         let mut both = long.clone();
         both.merge(&long);
         assert_eq!(both.mean(), long.mean());
+    }
+
+    #[test]
+    fn a_lone_sample_is_found_as_one_of_several() {
+        for picos in [0, 1 << 20, 123_456_789, 1 << 50] {
+            let (mut one, mut two) = (RttHistogram::default(), RttHistogram::default());
+            one.add(Time::from_picos(picos));
+            two.merge(&one);
+            two.merge(&one);
+            assert_eq!(one.percentile(0.99), two.percentile(0.99));
+            assert_eq!(one.percentile(0.0), two.percentile(0.0));
+        }
     }
 
     #[test]

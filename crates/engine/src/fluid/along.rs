@@ -5,11 +5,11 @@ use super::paths::FlowPaths;
 use super::{Allocation, Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::Flow;
+use crate::listed::controller_of;
+use crate::outcome::RunError;
 use crate::paths::PathList;
-use crate::simulation::RunError;
 use crate::table::{Column, Table};
 use crate::windows::{Window, plan_windows};
-use crate::workload::controller_of;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_traffic::FlowStart;
@@ -333,7 +333,7 @@ impl Means {
     fn tables(&self) -> Vec<Table> {
         let sums = || self.sums.iter();
         let phases = |codes: Vec<u32>| Column::Labels {
-            names: self.phases.clone(),
+            names: self.phases.iter().collect(),
             codes,
         };
         let numbers = |of: fn(&Sum) -> f64| Column::Numbers(self.sums.values().map(of).collect());

@@ -3,15 +3,17 @@
 use super::fabric::FluidFabric;
 use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
-use crate::agenda::{Act, Agenda, Whose};
 use crate::build;
-use crate::flows::{Flow, SubflowRow};
 use crate::ideal::ideal;
+use crate::listed::controller_of;
+use crate::outcome::{RunError, Verdict};
 use crate::paths::PathList;
-use crate::results::{Account, Output, Verdict, fluid_output};
-use crate::simulation::RunError;
-use crate::windows::{FlowShare, Marks, Window, plan_windows};
-use crate::workload::{Workload, controller_of};
+use crate::record::{Record, Switches};
+use crate::recovery::Recoveries;
+use crate::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
+use crate::windows::{FlowShares, Marks, Window, plan_windows};
+use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};
@@ -21,7 +23,10 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// As a simulation, and when the allocator has none.
-pub fn flow(plan: &Plan, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+pub(crate) fn flow<'p>(
+    plan: &'p Plan,
+    allocator: &mut dyn Allocator,
+) -> Result<Record<'p>, RunError> {
     Flowing::new(plan)?.run(allocator)
 }
 
@@ -47,7 +52,7 @@ struct Flowing<'p> {
     packet: Bytes,
     router: Router,
     workload: Workload<'p>,
-    agenda: Agenda,
+    agenda: TrafficAgenda,
     now: Time,
     fabric: FluidFabric<'p>,
     windows: Vec<Window>,
@@ -68,7 +73,7 @@ impl<'p> Flowing<'p> {
             .map_err(|error| RunError::Plan(error.to_string()))?;
         Ok(Flowing {
             workload: Workload::new(plan, &router).map_err(RunError::Plan)?,
-            agenda: Agenda::default(),
+            agenda: TrafficAgenda::default(),
             now: Time::ZERO,
             fabric: FluidFabric::new(plan),
             windows: plan_windows(plan),
@@ -84,7 +89,7 @@ impl<'p> Flowing<'p> {
         })
     }
 
-    fn run(mut self, allocator: &mut dyn Allocator) -> Result<Output, RunError> {
+    fn run(mut self, allocator: &mut dyn Allocator) -> Result<Record<'p>, RunError> {
         self.workload.schedule(&mut self.agenda);
         let verdict = self.run_to_the_end(allocator)?;
         let now = self.now;
@@ -96,16 +101,26 @@ impl<'p> Flowing<'p> {
             (flow.delivered, flow.stalled) = (delivered, stalled);
             self.collect(number);
         }
-        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
-        let account = Account {
+        let subflows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let flows = self.workload.flows.len();
+        Ok(Record {
             plan: self.plan,
-            workload: &self.workload,
-            subflow_rows: &self.subflow_rows,
-            totals: &[], // there are no packets
-            path_list: &self.path_list.paths,
-            windows: &self.windows,
-        };
-        Ok(fluid_output(&account, verdict, now))
+            verdict,
+            ended: now,
+            traffic: self.workload.over(),
+            subflows,
+            // There are no packets.
+            totals: TotalsColumns::of(&[], flows),
+            paths: self.path_list,
+            windows: self.windows,
+            series: None,
+            recoveries: Recoveries::default(),
+            packet_hops: 0,
+            links: Vec::new(),
+            switches: Switches::default(),
+            captures: Vec::new(),
+            capture_notes: Vec::new(),
+        })
     }
 
     fn run_to_the_end(&mut self, allocator: &mut dyn Allocator) -> Result<Verdict, RunError> {
@@ -340,8 +355,7 @@ impl<'p> Flowing<'p> {
                 reinjected: 0,
                 timeouts: 0,
                 marks: 0,
-                rtt_mean: None,
-                rtt_p99: None,
+                rtts: Rtts::default(),
                 path: active.own.named[subflow as usize],
             });
         }
@@ -378,18 +392,19 @@ impl<'p> Flowing<'p> {
             else {
                 continue;
             };
-            let share = |(number, flow): (u32, &Flow)| {
+            let mut flows = FlowShares::default();
+            for (number, flow) in (0..).zip(&self.workload.flows) {
                 let from = flow.start.max(window.from);
                 let to = flow.end.unwrap_or(now).min(now);
                 let active = self.active.get(&number).map(|active| &active.received);
-                let received = active.or_else(|| self.received.get(&number))?;
-                if to <= from {
-                    return None;
+                let Some(received) = active.or_else(|| self.received.get(&number)) else {
+                    continue;
+                };
+                if to > from {
+                    let before = marks.flows.get(&number);
+                    flows.push(number, to - from, before, in_bytes(received));
                 }
-                let (before, received) = (marks.flows.get(&number), in_bytes(received));
-                Some(FlowShare::new(number, to - from, before, received))
-            };
-            let flows = (0..).zip(&self.workload.flows).filter_map(share).collect();
+            }
             let carried = self.fabric.marks();
             let mut links = window.link_shares(now, carried, &self.fabric.capacities);
             for link in &mut links {

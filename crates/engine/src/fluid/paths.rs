@@ -2,8 +2,8 @@
 
 use crate::flows::Flow;
 use crate::ideal::Ways;
+use crate::outcome::RunError;
 use crate::paths::{PathList, SubflowPaths};
-use crate::simulation::RunError;
 use pathweave_fabric::routing::Router;
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_scenario::Plan;
@@ -82,8 +82,9 @@ impl FlowPaths {
             named: Vec::new(),
             payload_share: 1.0 - f64::from(config.overhead()) / config.mean_packet(),
         };
+        let mut found = SubflowPaths::default();
         for subflow in 0..flow.subflows {
-            let found = SubflowPaths::of(plan, router, number, flow, subflow);
+            found.find(plan, router, number, flow, subflow);
             let opened = starts.get(subflow as usize).copied().unwrap_or(Time::ZERO);
             own.named.push(list.place(&found));
             let mut add = |links: &[LinkId], back: &[LinkId]| {
@@ -106,7 +107,7 @@ impl FlowPaths {
             }
             match &found.spread {
                 Some(spread) => own.ways.add_spread(spread),
-                None => own.ways.add_path(found.forward),
+                None => own.ways.add_path(&found.forward),
             }
         }
         own

@@ -1,18 +1,18 @@
 //! Ports, queues and links, played at times that somebody else tells.
 
+use crate::beat::Beat;
 use crate::build;
 use crate::capacity::Capacity;
 use crate::extent::QueueCourse;
 use crate::map::{LinkMap, MapRow};
+use crate::outcome::RunError;
 use crate::rates::Rates;
-use crate::results::buffers;
+use crate::record::Buffer;
 use crate::routing::Routing;
 use crate::scheduler::{Event, Scheduler};
-use crate::series::{Beat, QueueRow};
-use crate::simulation::RunError;
+use crate::series::QueueRow;
 use crate::straddling::Straddling;
-use crate::table::Table;
-use crate::windows::{FlowShare, Marks, Window, link_marks, plan_windows};
+use crate::windows::{FlowShares, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
     Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Plain, RouteId,
@@ -87,6 +87,7 @@ pub struct Fabric<'p, S: Copy + Default> {
     rates: Rates,
     rate_ends: Vec<Time>,
     queue_beat: Beat,
+    map_beat: Beat,
     map: LinkMap,
     queues: Vec<QueueRow>,
     /// Of each link whose queue is recorded, in their order.
@@ -106,7 +107,7 @@ pub struct FabricRecord {
     pub(crate) queues: Vec<QueueRow>,
     pub(crate) map: Vec<MapRow>,
     pub(crate) totals: Vec<LinkStatistics>,
-    pub(crate) tables: Vec<Table>,
+    pub(crate) buffers: Option<Vec<Buffer>>,
     /// Packets that reached the far end of a link.
     pub packet_hops: u64,
 }
@@ -141,7 +142,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             rates: Rates::default(),
             rate_ends: Vec::new(),
             queue_beat: Beat::every(plan.record.queues),
-            map: LinkMap::every(plan.record.map),
+            map_beat: Beat::every(plan.record.map),
+            map: LinkMap::default(),
             queues: Vec::new(),
             queue_courses: Vec::new(),
             packet_hops: 0,
@@ -269,7 +271,6 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             self.close(now);
         }
         let links = 0..self.network.links();
-        let shared = self.plan.shared_buffer.is_some();
         FabricRecord {
             windows: self.windows,
             rates: self.rates,
@@ -279,12 +280,11 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             totals: links
                 .map(|link| self.network.statistics(link, now))
                 .collect(),
-            tables: shared
-                .then(|| {
-                    buffers::buffers(&self.plan.fabric, |node| self.network.shared_buffer(node))
-                })
-                .into_iter()
-                .collect(),
+            buffers: self.plan.shared_buffer.map(|_| {
+                let nodes = 0..self.plan.fabric.nodes.len() as u32;
+                let memory = |node| Some(Buffer::of(node, self.network.shared_buffer(node)?));
+                nodes.filter_map(memory).collect()
+            }),
             packet_hops: self.packet_hops,
         }
     }
@@ -299,7 +299,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.rate_beat.next())
             .min(self.queue_beat.next())
-            .min(self.map.next())
+            .min(self.map_beat.next())
             .min(self.plan.stop.at.unwrap_or(Time::MAX))
     }
 
@@ -331,7 +331,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                 });
             }
         }
-        if self.map.is_due(now) {
+        if self.map_beat.is_due(now) {
             let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }
@@ -351,7 +351,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         if interval < Time::MAX && now > self.rate_beat.next() - interval {
             self.sample_rates(now);
         }
-        if self.map.is_cut_off(now) {
+        if self.map_beat.interval() < Time::MAX && self.map.is_behind(now) {
             let marks = link_marks(self.network.links(), |_| &self.network, now);
             self.map.add(now, marks, &self.capacities);
         }
@@ -468,12 +468,12 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                 }
             }
             let before = window.marks.take().unwrap_or_default();
-            let share = |(flow, received)| {
+            let mut shares = FlowShares::default();
+            for (flow, received) in Self::received(&self.received) {
                 let duration = now - window.from;
-                FlowShare::new(flow, duration, before.flows.get(&flow), received)
-            };
-            let received = Self::received(&self.received);
-            window.flows = received.into_iter().map(share).collect();
+                shares.push(flow, duration, before.flows.get(&flow), received);
+            }
+            window.flows = shares;
             window.marks = Some(before);
             window.closed = Some(now);
             self.straddling.add_boundary(now);

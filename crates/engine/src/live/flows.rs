@@ -3,11 +3,12 @@
 use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Recorded, Run};
 use crate::build;
-use crate::flows::{Flow, FlowTotals, SubflowRow};
 use crate::ideal::{Ways, ideal};
+use crate::paths::SubflowPaths;
 use crate::rates::Rates;
 use crate::recovery::{Failure, Hit};
-use crate::windows::{FlowShare, Window};
+use crate::rows::{FlowTotals, Rtts, SubflowRow};
+use crate::windows::{FlowShares, Window};
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_random::Stream;
 use pathweave_scenario::Change;
@@ -25,10 +26,12 @@ impl Run<'_> {
         let mut live = Live::default();
         let mut ways = Ways::default();
         for subflow in 0..flow.subflows {
-            let paths = self.routing.paths(self.plan, number, flow, subflow);
+            let mut paths = SubflowPaths::default();
+            self.routing
+                .find(self.plan, number, flow, subflow, &mut paths);
             hosts.lay(number, subflow, &paths.forward, &paths.back);
             live.named.push(self.path_list.place(&paths));
-            ways.add_path(paths.forward.clone());
+            ways.add_path(&paths.forward);
             let config = &self.plan.groups[flow.group as usize].transport;
             let rtt = base_rtt(
                 &self.plan.fabric,
@@ -135,14 +138,16 @@ impl Run<'_> {
         {
             return;
         }
+        let mut paths = SubflowPaths::default();
         for (&number, live) in &mut self.live {
             let flow = &self.workload.flows[number as usize];
             for (subflow, present) in (0..).zip(&mut live.paths) {
-                let paths = self.routing.paths(self.plan, number, flow, subflow);
+                self.routing
+                    .find(self.plan, number, flow, subflow, &mut paths);
                 if paths.forward != present.forward || paths.back != present.back {
                     hosts.lay(number, subflow, &paths.forward, &paths.back);
                     live.named[subflow as usize] = self.path_list.place(&paths);
-                    *present = paths;
+                    present.clone_from(&paths);
                 }
             }
         }
@@ -154,14 +159,11 @@ impl Run<'_> {
             return;
         };
         let view = hosts.look(number);
-        let mut totals = FlowTotals::default();
+        let first = self.subflow_rows.len();
         let mut all = RttHistogram::default();
         for (subflow, seen) in view.subflows.iter().enumerate() {
             let rtts = &live.rtts[subflow];
             all.merge(rtts);
-            totals.retransmits += seen.retransmits;
-            totals.timeouts += seen.timeouts;
-            totals.marks += seen.marks;
             self.subflow_rows.push(SubflowRow {
                 flow: number,
                 subflow: subflow as u32,
@@ -173,37 +175,46 @@ impl Run<'_> {
                 reinjected: 0,
                 timeouts: seen.timeouts,
                 marks: seen.marks,
-                rtt_mean: rtts.mean(),
-                rtt_p99: rtts.percentile(0.99),
+                rtts: Rtts {
+                    mean: rtts.mean(),
+                    p99: rtts.percentile(0.99),
+                },
                 path: live.named[subflow],
             });
         }
-        totals.rtt_mean = all.mean();
-        totals.rtt_p99 = all.percentile(0.99);
+        let together = Rtts {
+            mean: all.mean(),
+            p99: all.percentile(0.99),
+        };
+        let totals = FlowTotals::new(&self.subflow_rows[first..], together);
         let flows = self.workload.flows.len();
         self.totals.resize(flows, FlowTotals::default());
         self.totals[number as usize] = totals;
     }
 
     /// What flows did in a window, from what the fabric saw arrive in it: over each flow's time in the window.
-    pub(super) fn flow_shares(&self, seen: &Window) -> Vec<FlowShare> {
+    pub(super) fn flow_shares(&self, seen: &Window) -> FlowShares {
+        let mut shares = FlowShares::default();
         let Some(closed) = seen.closed else {
-            return Vec::new();
+            return shares;
         };
-        let share = |(number, flow): (u32, &Flow)| {
-            let begun = flow.end.is_some() || self.workload.active.contains(&number);
+        for (number, flow) in (0..).zip(&self.workload.flows) {
+            let begun = flow.end.is_some() || self.workload.active.contains(number);
             let from = flow.start.max(seen.from);
             let to = flow.end.unwrap_or(closed).min(closed);
             if !begun || to <= from {
-                return None;
+                continue;
             }
-            let found = seen.flows.binary_search_by_key(&number, |share| share.flow);
-            let mut received =
-                found.map_or_else(|_| Vec::new(), |at| seen.flows[at].received.clone());
-            received.resize(flow.subflows as usize, 0.0);
-            Some(FlowShare::new(number, to - from, None, received))
-        };
-        (0..).zip(&self.workload.flows).filter_map(share).collect()
+            let received = seen.flows.received(number).iter().copied();
+            let received = received.chain(std::iter::repeat(0.0));
+            shares.push(
+                number,
+                to - from,
+                None,
+                received.take(flow.subflows as usize),
+            );
+        }
+        shares
     }
 
     /// The rates that the fabric saw, with rows for subflows that were under way when an interval ended and of which
@@ -215,7 +226,7 @@ impl Run<'_> {
         }
         for &at in ends {
             for (number, flow) in (0..).zip(&self.workload.flows) {
-                let begun = flow.end.is_some() || self.workload.active.contains(&number);
+                let begun = flow.end.is_some() || self.workload.active.contains(number);
                 if begun && flow.start < at && flow.end.is_none_or(|end| end > at) {
                     for subflow in 0..flow.subflows {
                         rows.entry((at, number, subflow)).or_default();

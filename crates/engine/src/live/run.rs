@@ -2,15 +2,17 @@
 
 use super::fabric::FabricRecord;
 use super::hosts::Hosts;
-use crate::agenda::{Act, Agenda};
+use crate::beat::Beat;
 use crate::extent::{Course, Samples};
-use crate::flows::{FlowTotals, SubflowRow};
+use crate::outcome::{RunError, Verdict};
 use crate::paths::{PathList, SubflowPaths};
+use crate::record::{Record, Switches};
 use crate::recovery::Recoveries;
-use crate::results::{Account, Output, Verdict, live_output};
+use crate::results::{self, Output};
 use crate::routing::Routing;
-use crate::series::{Beat, Series};
-use crate::simulation::RunError;
+use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::series::Series;
+use crate::traffic_agenda::{Act, TrafficAgenda};
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
@@ -49,7 +51,7 @@ pub(super) struct Recorded {
 pub struct Run<'p> {
     pub(super) plan: &'p Plan,
     pub(super) workload: Workload<'p>,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: TrafficAgenda,
     /// The latest time that it has been told.
     pub(super) now: Time,
     pub(super) routing: Routing,
@@ -88,7 +90,7 @@ impl<'p> Run<'p> {
         };
         let mut run = Run {
             workload,
-            agenda: Agenda::default(),
+            agenda: TrafficAgenda::default(),
             now: Time::ZERO,
             routing,
             path_list: PathList::default(),
@@ -160,7 +162,7 @@ impl<'p> Run<'p> {
     /// The last byte that a flow sent has been delivered.
     pub fn finished(&mut self, flow: u32, delivered: Bytes, now: Time, hosts: &mut impl Hosts) {
         self.advance(now, hosts);
-        if self.workload.ended.is_some() || !self.workload.active.contains(&flow) {
+        if self.workload.ended.is_some() || !self.workload.active.contains(flow) {
             return;
         }
         self.recoveries.on_delivered(flow, delivered, now);
@@ -192,7 +194,7 @@ impl<'p> Run<'p> {
             return Err(RunError::Cancelled);
         };
         let ended = self.plan.stop.at.map_or(now, |at| at.min(now));
-        for flow in self.workload.active.iter().copied().collect::<Vec<u32>>() {
+        for flow in self.workload.active.iter().collect::<Vec<u32>>() {
             let delivered = hosts.look(flow).delivered;
             let stalled = !self.has_live_path(flow);
             let state = &mut self.workload.flows[flow as usize];
@@ -200,7 +202,8 @@ impl<'p> Run<'p> {
             self.collect(flow, hosts);
             hosts.close(flow);
         }
-        self.subflow_rows.sort_by_key(|row| (row.flow, row.subflow));
+        let subflows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let totals = TotalsColumns::of(&self.totals, self.workload.flows.len());
         self.series.queues.clone_from(&record.queues);
         self.series.map.clone_from(&record.map);
         self.series.rates = self.rates(&record.rates, &record.rate_ends);
@@ -208,18 +211,26 @@ impl<'p> Run<'p> {
         for window in &mut windows {
             window.flows = self.flow_shares(window);
         }
-        let account = Account {
+        Ok(results::output(Record {
             plan: self.plan,
-            workload: &self.workload,
-            subflow_rows: &self.subflow_rows,
-            totals: &self.totals,
-            path_list: &self.path_list.paths,
-            windows: &windows,
-        };
-        let (series, recoveries) = (&self.series, &self.recoveries);
-        Ok(live_output(
-            &account, series, recoveries, record, verdict, ended,
-        ))
+            verdict,
+            ended,
+            traffic: self.workload.over(),
+            subflows,
+            totals,
+            paths: self.path_list,
+            windows,
+            series: Some(self.series),
+            recoveries: self.recoveries,
+            packet_hops: record.packet_hops,
+            links: record.totals,
+            switches: Switches {
+                buffers: record.buffers,
+                ..Switches::default()
+            },
+            captures: Vec::new(),
+            capture_notes: Vec::new(),
+        }))
     }
 
     fn next_control(&self) -> Time {

@@ -2,8 +2,9 @@
 
 use super::hosts::Hosts;
 use super::run::Run;
+use crate::beat::Beat;
 use crate::extent::{Course, Extent};
-use crate::series::{Beat, RttRow, WindowRow};
+use crate::series::{RttRow, WindowRow};
 use pathweave_scenario::Sampling;
 use pathweave_units::Time;
 

@@ -8,7 +8,7 @@
 use super::Region;
 use super::look_ahead::LookAhead;
 use crate::build;
-use crate::division::Turns;
+use crate::execution::Turns;
 use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
@@ -76,7 +76,11 @@ impl ByNode {
         let mut kinds = vec![Kind::Switch; inputs.count()];
         for host in &plan.fabric.hosts {
             let own = inputs.of_node(host.0);
-            let kind = if own.len() == 1 { Kind::Host } else { Kind::HostOfLinks };
+            let kind = if own.len() == 1 {
+                Kind::Host
+            } else {
+                Kind::HostOfLinks
+            };
             kinds[own].fill(kind);
         }
         Box::new(ByNode {

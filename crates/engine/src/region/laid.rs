@@ -59,11 +59,14 @@ impl Laid {
         entry.path = path;
     }
 
-    /// A subflow is done: the routes that it had.
-    pub fn end(&mut self, subflow: SendingSubflow) -> impl Iterator<Item = SubflowRoutes> + use<> {
-        let entry = std::mem::take(self.at(subflow));
-        let own = entry.own.filter(|routes| !routes.sprayed);
-        own.into_iter().chain(entry.sprayed).chain(entry.retired)
+    /// A subflow is done. `had` gets the routes that it had.
+    pub fn end(&mut self, subflow: SendingSubflow, mut had: impl FnMut(SubflowRoutes)) {
+        let entry = self.at(subflow);
+        if let Some(own) = entry.own.take().filter(|routes| !routes.sprayed) {
+            had(own);
+        }
+        entry.sprayed.drain(..).for_each(&mut had);
+        entry.retired.drain(..).for_each(&mut had);
     }
 
     /// The routes of a subflow that keeps to one path, or that stand for those it draws.

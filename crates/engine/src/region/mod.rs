@@ -18,11 +18,11 @@ pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
 pub(crate) use outlet::{Carried, Departure, RegionId, SentPacket};
 use outlet::{Departures, Notice, Outgoing, Outlet};
-pub(crate) use recorder::Recorder;
+pub(crate) use recorder::RegionRecorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
 
-use crate::agenda::Reactions;
+use crate::reactions::Reactions;
 use crate::recovery::Recoveries;
 use crate::scheduler::{Alarm, Event, Scheduler};
 use pathweave_control::Feedback;
@@ -48,7 +48,7 @@ pub(crate) struct Region<P: Ports> {
     pub outgoing: Outgoing,
     /// The routes of subflows, by the places of their sending halves.
     pub laid: Laid,
-    pub recorder: Recorder,
+    pub recorder: RegionRecorder,
     pub recoveries: Recoveries,
     /// What the run has to hear of.
     pub reports: Vec<Report>,
@@ -94,7 +94,7 @@ impl<P: Ports> Region<P> {
                 notices: Vec::new(),
             },
             laid: Laid::default(),
-            recorder: Recorder::new(&plan.record),
+            recorder: RegionRecorder::new(&plan.record),
             recoveries: Recoveries::default(),
             reports: Vec::new(),
             reactions,

@@ -33,7 +33,7 @@ impl Default for SendingRecord {
 }
 
 /// What is recorded when packets arrive.
-pub(crate) struct Recorder {
+pub(crate) struct RegionRecorder {
     pub windows: Option<Sampling>,
     pub rtts: Option<Sampling>,
     /// By the place of the sending half.
@@ -53,12 +53,12 @@ pub(crate) struct Recorder {
     pub watches_packets: bool,
 }
 
-impl Recorder {
+impl RegionRecorder {
     /// For what a plan wants.
-    pub fn new(record: &Record) -> Recorder {
+    pub fn new(record: &Record) -> RegionRecorder {
         let records_packets =
             record.windows.is_some() || record.rtts.is_some() || !record.packets.is_empty();
-        Recorder {
+        RegionRecorder {
             windows: record.windows,
             rtts: record.rtts,
             sending: Vec::new(),

@@ -68,7 +68,13 @@ impl Sprays {
 
     /// The subflow at this end is done: the next at its place draws numbers of its own.
     pub fn end(&mut self, end: End) {
-        *self.at(end) = None;
+        let (all, place) = match end {
+            End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
+            End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
+        };
+        if let Some(spray) = all.get_mut(place) {
+            *spray = None;
+        }
     }
 
     /// Draws the route of a packet that leaves from here.

@@ -1,28 +1,14 @@
 //! The table of what switches kept and did for congestion control.
 
 use super::labels::link_labels;
-use crate::regions::Regions;
 use crate::table::{Column, Table};
 use pathweave_control::Scheme;
 use pathweave_fabric::Fabric;
-use pathweave_network::{AgentStatistics, Ports};
-use pathweave_units::Time;
+use pathweave_network::AgentStatistics;
 
-/// What the agents of this scheme have kept and done when everything before `now` has happened.
-pub(super) fn agents<P: Ports>(
-    fabric: &Fabric,
-    regions: &mut Regions<P>,
-    scheme: Scheme,
-    now: Time,
-) -> Table {
-    let links = 0..regions.links();
-    let all: Vec<AgentStatistics> = links
-        .clone()
-        .map(|link| {
-            let region = regions.of_link_mut(link);
-            region.network.agent_statistics(link, now)
-        })
-        .collect();
+/// What the agents of this scheme have kept and done at each link.
+pub(super) fn agents(fabric: &Fabric, scheme: Scheme, all: &[AgentStatistics]) -> Table {
+    let links = 0..all.len() as u32;
     let integers =
         |of: &dyn Fn(&AgentStatistics) -> u64| Column::Integers(all.iter().map(of).collect());
     let columns = vec![

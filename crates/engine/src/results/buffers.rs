@@ -1,25 +1,18 @@
 //! The table of switches' shared memory.
 
+use crate::record::Buffer;
 use crate::table::{Column, Table};
-use pathweave_fabric::Fabric;
-use pathweave_network::SharedBuffer;
+use pathweave_fabric::{Fabric, NodeId};
 
-/// `shared` gives the memory of each switch that has one, by its number.
-pub(crate) fn buffers<'a>(
-    fabric: &Fabric,
-    shared: impl Fn(u32) -> Option<&'a SharedBuffer>,
-) -> Table {
-    let nodes = (0u32..).zip(&fabric.nodes);
-    let (names, shared): (Vec<String>, Vec<&SharedBuffer>) = nodes
-        .filter_map(|(number, node)| Some((node.name.clone(), shared(number)?)))
-        .unzip();
-    let integers = |of: &dyn Fn(&SharedBuffer) -> u64| {
-        Column::Integers(shared.iter().map(|b| of(b)).collect())
-    };
+pub(super) fn buffers(fabric: &Fabric, buffers: &[Buffer]) -> Table {
+    let names = buffers
+        .iter()
+        .map(|buffer| &fabric.node(NodeId(buffer.node)).name);
+    let integers = |of: fn(&Buffer) -> u64| Column::Integers(buffers.iter().map(of).collect());
     let columns = vec![
-        ("switch", Column::texts(names.into_iter())),
-        ("most_bytes", integers(&|buffer| buffer.most().get())),
-        ("refused", integers(&SharedBuffer::refused)),
+        ("switch", Column::texts(names.collect())),
+        ("most_bytes", integers(|buffer| buffer.most.get())),
+        ("refused", integers(|buffer| buffer.refused)),
     ];
     Table {
         name: "buffers",

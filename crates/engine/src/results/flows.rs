@@ -1,18 +1,26 @@
-//! The tables of flows and subflows.
+//! The table of flows.
 
-use super::account::Account;
 use super::labels::host_labels;
-use super::seconds;
-use crate::flows::{Ending, Flow, FlowTotals};
+use crate::flows::{Ending, Flow};
+use crate::record::Record;
+use crate::rows::{TotalsColumns, seconds};
 use crate::table::{Column, Table};
-use pathweave_units::Time;
+use crate::texts::Texts;
+use pathweave_fabric::Location;
 
-pub(super) fn flows(run: &Account<'_>) -> Table {
-    let flows = &run.workload.flows;
+/// A guess at the bytes of a flow's name.
+const NAME_BYTES: usize = 16;
+
+pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
+    let flows = &run.traffic.flows;
     let groups = &run.plan.groups;
     // Flows that are not under way in the window have no rate.
     let mut measured = vec![f64::NAN; flows.len()];
-    for share in run.main_window().map_or(&[][..], |window| &window.flows) {
+    for share in run
+        .main_window()
+        .iter()
+        .flat_map(|window| window.flows.iter())
+    {
         measured[share.flow as usize] = share.rate();
     }
     // Sized flows count where they start, others wherever they are under way.
@@ -23,174 +31,95 @@ pub(super) fn flows(run: &Account<'_>) -> Table {
             !rate.is_nan()
         }
     });
-    let in_window = Column::Flags(in_window.collect());
-    let integers = |of: &dyn Fn(&Flow) -> u64| Column::Integers(flows.iter().map(of).collect());
-    let numbers = |of: &dyn Fn(&Flow) -> f64| Column::Numbers(flows.iter().map(of).collect());
-    let labels = |names: Vec<String>, of: &dyn Fn(&Flow) -> u32| Column::Labels {
-        names,
-        codes: flows.iter().map(of).collect(),
+    let in_window = in_window.collect();
+    let mut names = Texts::with_capacity(flows.len(), NAME_BYTES * flows.len());
+    flows
+        .iter()
+        .for_each(|flow| run.push_flow_name(flow, &mut names));
+    let controllers = pathweave_control::registry();
+    let place_of = |name: &str| {
+        let place = controllers.iter().position(|entry| entry.name == name);
+        place.unwrap_or(0) as u32
     };
-    let totals = || {
-        let rest = std::iter::repeat(FlowTotals::default());
-        run.totals.iter().copied().chain(rest).take(flows.len())
-    };
-    let counted =
-        |of: &dyn Fn(&FlowTotals) -> u64| Column::Integers(totals().map(|sum| of(&sum)).collect());
-    let timed = |of: &dyn Fn(&FlowTotals) -> Option<Time>| {
-        Column::Numbers(totals().map(|sum| seconds(of(&sum))).collect())
-    };
-    let controller_of = |flow: &Flow| -> &'static str {
+    let of_groups: Vec<u32> = groups
+        .iter()
+        .map(|group| place_of(group.controller.name))
+        .collect();
+    let controller = |flow: &Flow| {
         let group = &groups[flow.group as usize];
         let own = flow
             .listed
             .and_then(|entry| group.listed[entry as usize].controller.as_ref());
-        own.map_or(group.controller.name, |(entry, _)| entry.name)
+        own.map_or(of_groups[flow.group as usize], |(entry, _)| {
+            place_of(entry.name)
+        })
     };
-    let controllers = pathweave_control::registry();
-    let controller_code = |flow: &Flow| {
-        let name = controller_of(flow);
-        controllers
-            .iter()
-            .position(|entry| entry.name == name)
-            .unwrap_or(0) as u32
-    };
-    let locations = ["inner-rack", "inter-rack", "inter-pod"];
-    let location = |flow: &Flow| {
-        let location = run.plan.fabric.location(flow.source, flow.destination);
-        locations
-            .iter()
-            .position(|name| *name == location.as_str())
-            .unwrap_or(2) as u32
-    };
+    let location = |flow: &Flow| run.plan.fabric.location(flow.source, flow.destination);
+    let integers = |of: fn(&Flow) -> u64| Column::Integers(flows.column(of));
+    let numbers = |of: fn(&Flow) -> f64| Column::Numbers(flows.column(of));
+    let fabric = &run.plan.fabric;
     let columns = vec![
         ("id", Column::Integers((0..flows.len() as u64).collect())),
-        (
-            "name",
-            Column::texts(flows.iter().map(|flow| run.flow_name(flow))),
-        ),
+        ("name", Column::texts(names)),
         (
             "group",
-            labels(groups.iter().map(|g| g.name.clone()).collect(), &|f| {
-                f.group
-            }),
+            Column::Labels {
+                names: groups.iter().map(|group| &group.name).collect(),
+                codes: flows.column(|flow| flow.group),
+            },
         ),
         (
             "controller",
-            labels(
-                controllers
-                    .iter()
-                    .map(|entry| entry.name.to_owned())
-                    .collect(),
-                &controller_code,
-            ),
+            Column::Labels {
+                names: controllers.iter().map(|entry| entry.name).collect(),
+                codes: flows.column(controller),
+            },
         ),
-        ("subflows", integers(&|flow| u64::from(flow.subflows))),
+        ("subflows", integers(|flow| u64::from(flow.subflows))),
         (
             "source",
-            host_labels(&run.plan.fabric, flows.iter().map(|flow| flow.source)),
+            host_labels(fabric, flows.column(|flow| flow.source)),
         ),
         (
             "destination",
-            host_labels(&run.plan.fabric, flows.iter().map(|flow| flow.destination)),
+            host_labels(fabric, flows.column(|flow| flow.destination)),
         ),
         (
             "location",
-            labels(locations.map(str::to_owned).to_vec(), &location),
+            Column::Labels {
+                names: Location::ALL.map(Location::as_str).into_iter().collect(),
+                codes: flows.column(|flow| location(flow) as u32),
+            },
         ),
-        ("job", numbers(&|flow| flow.job.map_or(f64::NAN, f64::from))),
-        ("start_s", numbers(&|flow| flow.start.as_secs_f64())),
-        ("end_s", numbers(&|flow| seconds(flow.end))),
+        ("job", numbers(|flow| flow.job.map_or(f64::NAN, f64::from))),
+        ("start_s", numbers(|flow| flow.start.as_secs_f64())),
+        ("end_s", numbers(|flow| seconds(flow.end))),
         (
             "size_bytes",
-            numbers(&|flow| flow.size.map_or(f64::NAN, |size| size.get() as f64)),
+            numbers(|flow| flow.size.map_or(f64::NAN, |size| size.get() as f64)),
         ),
-        ("delivered_bytes", integers(&|flow| flow.delivered.get())),
+        ("delivered_bytes", integers(|flow| flow.delivered.get())),
         (
             "end",
-            labels(
-                Ending::ALL.map(|end| end.as_str().to_owned()).to_vec(),
-                &|flow| flow.ending() as u32,
-            ),
+            Column::Labels {
+                names: Ending::ALL.map(Ending::as_str).into_iter().collect(),
+                codes: flows.column(|flow| flow.ending() as u32),
+            },
         ),
-        ("in_window", in_window),
-        (
-            "stalled",
-            Column::Flags(flows.iter().map(|flow| flow.stalled).collect()),
-        ),
-        ("fct_s", numbers(&|flow| seconds(flow.completion_time()))),
-        ("fct_ideal_s", numbers(&|flow| seconds(flow.ideal))),
-        ("goodput_bps", Column::Numbers(measured.clone())),
-        ("retransmits", counted(&|totals| totals.retransmits)),
-        ("reinjected", counted(&|totals| totals.reinjected)),
-        ("timeouts", counted(&|totals| totals.timeouts)),
-        ("marks", counted(&|totals| totals.marks)),
-        ("rtt_mean_s", timed(&|totals| totals.rtt_mean)),
-        ("rtt_p99_s", timed(&|totals| totals.rtt_p99)),
+        ("in_window", Column::Flags(in_window)),
+        ("stalled", Column::Flags(flows.column(|flow| flow.stalled))),
+        ("fct_s", numbers(|flow| seconds(flow.completion_time()))),
+        ("fct_ideal_s", numbers(|flow| seconds(flow.ideal))),
+        ("goodput_bps", Column::Numbers(measured)),
+        ("retransmits", Column::Integers(totals.retransmits)),
+        ("reinjected", Column::Integers(totals.reinjected)),
+        ("timeouts", Column::Integers(totals.timeouts)),
+        ("marks", Column::Integers(totals.marks)),
+        ("rtt_mean_s", Column::Numbers(totals.rtt_mean)),
+        ("rtt_p99_s", Column::Numbers(totals.rtt_p99)),
     ];
     Table {
         name: "flows",
-        columns,
-    }
-}
-
-pub(super) fn subflows(run: &Account<'_>) -> Table {
-    let rows = &run.subflow_rows;
-    let mut measured = std::collections::BTreeMap::new();
-    for share in run.main_window().map_or(&[][..], |window| &window.flows) {
-        for (subflow, bytes) in share.received.iter().enumerate() {
-            measured.insert((share.flow, subflow as u32), share.rate_of(*bytes));
-        }
-    }
-    let fabric = &run.plan.fabric;
-    let path_name = |path: &Vec<pathweave_fabric::LinkId>| {
-        if path.is_empty() {
-            return "spray".to_owned();
-        }
-        let first = path
-            .first()
-            .map(|link| fabric.node(fabric.link(*link).from).name.clone());
-        let rest = path
-            .iter()
-            .map(|link| fabric.node(fabric.link(*link).to).name.clone());
-        first.into_iter().chain(rest).collect::<Vec<_>>().join("-")
-    };
-    let integers = |of: &dyn Fn(&crate::flows::SubflowRow) -> u64| {
-        Column::Integers(rows.iter().map(of).collect())
-    };
-    let numbers = |of: &dyn Fn(&crate::flows::SubflowRow) -> f64| {
-        Column::Numbers(rows.iter().map(of).collect())
-    };
-    let columns = vec![
-        ("flow", integers(&|row| u64::from(row.flow))),
-        ("subflow", integers(&|row| u64::from(row.subflow))),
-        (
-            "path",
-            Column::Labels {
-                names: run.path_list.iter().map(path_name).collect(),
-                codes: rows.iter().map(|row| row.path).collect(),
-            },
-        ),
-        ("opened_s", numbers(&|row| seconds(row.opened))),
-        ("received_bytes", integers(&|row| row.received)),
-        (
-            "goodput_bps",
-            numbers(&|row| {
-                measured
-                    .get(&(row.flow, row.subflow))
-                    .copied()
-                    .unwrap_or(f64::NAN)
-            }),
-        ),
-        ("sent_packets", integers(&|row| row.sent_packets)),
-        ("retransmits", integers(&|row| row.retransmits)),
-        ("reinjected", integers(&|row| row.reinjected)),
-        ("timeouts", integers(&|row| row.timeouts)),
-        ("marks", integers(&|row| row.marks)),
-        ("rtt_mean_s", numbers(&|row| seconds(row.rtt_mean))),
-        ("rtt_p99_s", numbers(&|row| seconds(row.rtt_p99))),
-    ];
-    Table {
-        name: "subflows",
         columns,
     }
 }

@@ -1,20 +1,16 @@
 //! The table of what switches kept and did to route flows by feedback.
 
 use crate::table::{Column, Table};
-use pathweave_fabric::Fabric;
-use pathweave_network::{Fmp, FmpStatistics};
+use pathweave_fabric::{Fabric, NodeId};
+use pathweave_network::FmpStatistics;
 
-pub(super) fn fmp(fabric: &Fabric, fmp: &Fmp) -> Table {
-    let switches = 0..fmp.switches();
-    let all: Vec<FmpStatistics> = switches
-        .clone()
-        .map(|switch| fmp.statistics(switch))
-        .collect();
-    let integers =
-        |of: &dyn Fn(&FmpStatistics) -> u64| Column::Integers(all.iter().map(of).collect());
-    let names = switches.map(|switch| fabric.node(fmp.node(switch)).name.clone());
+pub(super) fn fmp(fabric: &Fabric, all: &[(NodeId, FmpStatistics)]) -> Table {
+    let integers = |of: &dyn Fn(&FmpStatistics) -> u64| {
+        Column::Integers(all.iter().map(|(_, switch)| of(switch)).collect())
+    };
+    let names = all.iter().map(|(node, _)| &fabric.node(*node).name);
     let columns = vec![
-        ("switch", Column::texts(names)),
+        ("switch", Column::texts(names.collect())),
         ("prices", integers(&|switch| switch.prices)),
         ("routes", integers(&|switch| switch.routes)),
         (

@@ -1,14 +1,14 @@
 //! The table of jobs.
 
-use super::account::Account;
-use super::seconds;
+use crate::record::Record;
+use crate::rows::seconds;
 use crate::table::{Column, Table};
 use pathweave_traffic::Job;
 
-pub(super) fn jobs(run: &Account<'_>) -> Table {
+pub(super) fn jobs(run: &Record<'_>) -> Table {
     let mut rows = Vec::new();
-    for (group, program) in run.workload.programs.iter().enumerate() {
-        for (number, job) in program.jobs().iter().enumerate() {
+    for (group, jobs) in run.traffic.jobs.iter().enumerate() {
+        for (number, job) in jobs.iter().enumerate() {
             rows.push((group as u32, number as u64, job.clone()));
         }
     }
@@ -21,7 +21,7 @@ pub(super) fn jobs(run: &Account<'_>) -> Table {
                     .plan
                     .groups
                     .iter()
-                    .map(|group| group.name.clone())
+                    .map(|group| group.name.as_str())
                     .collect(),
                 codes: rows.iter().map(|(group, ..)| *group).collect(),
             },

@@ -4,14 +4,14 @@ use crate::table::Column;
 use pathweave_fabric::{Fabric, LinkId};
 
 /// Host and link names as labels.
-pub(super) fn host_labels(fabric: &Fabric, hosts: impl Iterator<Item = u32>) -> Column {
+pub(super) fn host_labels(fabric: &Fabric, codes: Vec<u32>) -> Column {
     Column::Labels {
         names: fabric
             .hosts
             .iter()
-            .map(|&host| fabric.node(host).name.clone())
+            .map(|&host| fabric.node(host).name.as_str())
             .collect(),
-        codes: hosts.collect(),
+        codes,
     }
 }
 

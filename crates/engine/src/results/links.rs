@@ -1,12 +1,12 @@
 //! The table of links.
 
-use super::account::Account;
 use super::labels::link_labels;
+use crate::record::Record;
 use crate::table::{Column, Table};
 use crate::windows::LinkShare;
 use pathweave_network::LinkStatistics;
 
-pub(super) fn links(run: &Account<'_>) -> Table {
+pub(super) fn links(run: &Record<'_>) -> Table {
     let links = run.plan.fabric.links.len() as u32;
     let empty = LinkShare {
         statistics: LinkStatistics::default(),
@@ -30,7 +30,7 @@ pub(super) fn links(run: &Account<'_>) -> Table {
         (
             "layer",
             Column::Labels {
-                names: fabric.layers.clone(),
+                names: fabric.layers.iter().collect(),
                 codes: fabric
                     .links
                     .iter()

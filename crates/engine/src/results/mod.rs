@@ -1,8 +1,7 @@
 //! From counters to result tables.
 
-mod account;
 mod agents;
-pub(crate) mod buffers;
+mod buffers;
 mod flows;
 mod fmp;
 mod jobs;
@@ -11,40 +10,15 @@ mod links;
 mod phases;
 mod recoveries;
 mod series;
-
-pub(crate) use account::Account;
+mod subflows;
 
 use crate::capture::Capture;
-use crate::live::FabricRecord;
-use crate::recovery::Recoveries;
-use crate::series::Series;
-use crate::simulation::Simulation;
-use crate::table::{Table, results_hash};
-use crate::windows::FlowShare;
-use pathweave_network::Ports;
+use crate::outcome::Verdict;
+use crate::record::Record;
+use crate::results_hash::results_hash;
+use crate::table::Table;
+use crate::texts::Texts;
 use pathweave_units::Time;
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A condition of the scenario's `[stop]` held, or nothing is left of the group that it counts.
-    Stopped,
-    /// All flows have finished and none would have come.
-    Finished,
-    /// The flows that are left have no live path, and no link will come back.
-    Stalled,
-}
-
-impl Verdict {
-    /// The word that manifests carry.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Stopped => "stopped",
-            Verdict::Finished => "finished",
-            Verdict::Stalled => "stalled",
-        }
-    }
-}
 
 /// Sums over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,148 +70,78 @@ impl Output {
     }
 }
 
-fn seconds(time: Option<Time>) -> f64 {
-    time.map_or(f64::NAN, Time::as_secs_f64)
-}
-
-/// Builds the tables of a simulation that is over.
-pub(crate) fn output<P: Ports>(run: &mut Simulation<'_, P>, verdict: Verdict) -> Output {
-    let now = run.regions.now();
-    let (mut subflow_rows, totals) = run.ended.unpack(run.workload.flows.len());
-    run.path_list
-        .renumber(subflow_rows.iter_mut().map(|row| &mut row.path));
-    run.series.put_in_order();
-    let (fabric, handled_before) = (&run.plan.fabric, run.handled_before);
-    let agents = crate::build::explicit(run.plan)
-        .map(|(scheme, _)| agents::agents(fabric, &mut run.regions, scheme, handled_before));
-    let account = Account {
-        plan: run.plan,
-        workload: &run.workload,
-        subflow_rows: &subflow_rows,
-        totals: &totals,
-        path_list: &run.path_list.paths,
-        windows: &run.windows,
-    };
-    let mut tables = tables(&account);
-    tables.extend(series::all(run.plan, &run.series));
-    tables.extend(agents);
-    if run.plan.shared_buffer.is_some() {
-        tables.push(buffers::buffers(&run.plan.fabric, |node| {
-            // A switch's memory is in the region that has the switch.
-            let mut regions = run.regions.iter();
-            regions.find_map(|region| region.network.shared_buffer(node))
-        }));
+/// Builds the results of a run that is over.
+pub(crate) fn output(mut record: Record<'_>) -> Output {
+    let mut tables = tables(&mut record);
+    let run = &record;
+    let fabric = &run.plan.fabric;
+    if let Some(series) = &run.series {
+        tables.extend(series::all(run.plan, series));
     }
-    if let Some(fmp) = run.regions.first().network.fmp() {
-        tables.push(fmp::fmp(&run.plan.fabric, fmp));
+    if let Some((scheme, agents)) = &run.switches.agents {
+        tables.push(agents::agents(fabric, *scheme, agents));
+    }
+    if let Some(buffers) = &run.switches.buffers {
+        tables.push(buffers::buffers(fabric, buffers));
+    }
+    if let Some(switches) = &run.switches.fmp {
+        tables.push(fmp::fmp(fabric, switches));
     }
     if !run.recoveries.failures.is_empty() {
-        tables.push(recoveries::recoveries(&run.plan.fabric, &run.recoveries));
-    }
-    let mut counters = counters(&account, now);
-    let mut notes = notes(&account, verdict);
-    let goodput_share = goodput_share(&account);
-    for link in 0..run.regions.links() {
-        let statistics = run.regions.network_of(link).statistics(link, now);
-        counters.packet_hops += statistics.delivered;
-        counters.dropped += statistics.dropped;
-        counters.lost_to_failures += statistics.lost() - statistics.dropped;
-        counters.marked += statistics.marked;
-    }
-    let (captures, missing) = run.finish_captures();
-    notes.extend(missing);
-    Output {
-        verdict,
-        counters,
-        hash: results_hash(&tables, &captures),
-        goodput_share,
-        notes,
-        tables,
-        captures,
-    }
-}
-
-/// Builds the tables of a fluid run that is over.
-pub(crate) fn fluid_output(account: &Account<'_>, verdict: Verdict, ended: Time) -> Output {
-    let tables = tables(account);
-    Output {
-        verdict,
-        counters: counters(account, ended),
-        hash: results_hash(&tables, &[]),
-        goodput_share: goodput_share(account),
-        notes: notes(account, verdict),
-        tables,
-        captures: Vec::new(),
-    }
-}
-
-/// Builds the tables of a run on real hosts that is over.
-pub(crate) fn live_output(
-    account: &Account<'_>,
-    series: &Series,
-    recoveries: &Recoveries,
-    record: FabricRecord,
-    verdict: Verdict,
-    ended: Time,
-) -> Output {
-    let plan = account.plan;
-    let mut tables = tables(account);
-    tables.extend(series::all(plan, series));
-    tables.extend(record.tables);
-    if !recoveries.failures.is_empty() {
-        tables.push(recoveries::recoveries(&plan.fabric, recoveries));
-    }
-    let mut counters = counters(account, ended);
-    counters.packet_hops = record.packet_hops;
-    for statistics in &record.totals {
-        counters.dropped += statistics.dropped;
-        counters.lost_to_failures += statistics.lost() - statistics.dropped;
-        counters.marked += statistics.marked;
+        tables.push(recoveries::recoveries(fabric, &run.recoveries));
     }
     Output {
-        verdict,
-        counters,
-        hash: results_hash(&tables, &[]),
-        goodput_share: goodput_share(account),
-        notes: notes(account, verdict),
+        verdict: run.verdict,
+        counters: counters(run),
+        hash: results_hash(&tables, &run.captures),
+        goodput_share: goodput_share(run),
+        notes: notes(run),
         tables,
-        captures: Vec::new(),
+        captures: record.captures,
     }
 }
 
 /// The tables that every backend has.
-fn tables(account: &Account<'_>) -> Vec<Table> {
+fn tables(record: &mut Record<'_>) -> Vec<Table> {
+    let totals = std::mem::take(&mut record.totals);
+    let rows = std::mem::take(&mut record.subflows);
+    let run = &*record;
     let mut tables = vec![
-        flows::flows(account),
-        flows::subflows(account),
-        links::links(account),
-        jobs::jobs(account),
+        flows::flows(run, totals),
+        subflows::subflows(run, rows),
+        links::links(run),
+        jobs::jobs(run),
     ];
-    if account.windows.len() > 1 {
+    if run.windows.len() > 1 {
         tables.extend([
-            phases::phases(account),
-            phases::phase_subflows(account),
-            phases::phase_links(account),
+            phases::phases(run),
+            phases::phase_subflows(run),
+            phases::phase_links(run),
         ]);
     }
     tables
 }
 
-/// What is known of the flows; no packet is counted yet.
-fn counters(account: &Account<'_>, ended: Time) -> Counters {
-    let workload = account.workload;
-    let (flows_started, flows_finished) = workload.started_and_finished();
-    Counters {
-        ended,
-        flows_started,
-        flows_finished,
-        flows_stopped: workload.stopped(),
-        delivered_bytes: workload.flows.iter().map(|flow| flow.delivered.get()).sum(),
+fn counters(run: &Record<'_>) -> Counters {
+    let traffic = &run.traffic;
+    let mut counters = Counters {
+        ended: run.ended,
+        packet_hops: run.packet_hops,
+        flows_started: traffic.started,
+        flows_finished: traffic.finished,
+        flows_stopped: traffic.stopped,
+        delivered_bytes: traffic.flows.iter().map(|flow| flow.delivered.get()).sum(),
         ..Counters::default()
+    };
+    for link in &run.links {
+        counters.dropped += link.dropped;
+        counters.lost_to_failures += link.lost() - link.dropped;
+        counters.marked += link.marked;
     }
+    counters
 }
 
-fn goodput_share(run: &Account<'_>) -> f64 {
+fn goodput_share(run: &Record<'_>) -> f64 {
     let Some(window) = run.main_window() else {
         return f64::NAN;
     };
@@ -248,32 +152,23 @@ fn goodput_share(run: &Account<'_>) -> f64 {
         .filter(|link| fabric.node(link.to).host_index().is_some())
         .map(|link| link.rate.as_bps() as f64)
         .sum();
-    let received: f64 = window.flows.iter().map(FlowShare::bytes).sum();
+    let received: f64 = window.flows.iter().map(|share| share.bytes()).sum();
     let duration = window.closed.unwrap_or(window.from) - window.from;
     received * 8.0 / (duration.as_secs_f64() * capacity)
 }
 
-fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {
+fn notes(run: &Record<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let stalled = run
-        .workload
-        .flows
-        .iter()
-        .filter(|flow| flow.stalled)
-        .count();
+    let stalled = run.traffic.flows.iter().filter(|flow| flow.stalled).count();
     if stalled > 0 {
-        let named = run
-            .workload
-            .flows
-            .iter()
-            .filter(|flow| flow.stalled)
-            .take(3);
-        let names: Vec<String> = named.map(|flow| run.flow_name(flow)).collect();
+        let named = run.traffic.flows.iter().filter(|flow| flow.stalled).take(3);
+        let mut names = Texts::default();
+        named.for_each(|flow| run.push_flow_name(flow, &mut names));
         let more = if stalled > names.len() { ", ..." } else { "" };
-        let names = names.join(", ");
+        let names = names.iter().collect::<Vec<_>>().join(", ");
         notes.push(format!("{stalled} flows have no live path: {names}{more}"));
     }
-    if verdict == Verdict::Stalled {
+    if run.verdict == Verdict::Stalled {
         notes.push("the run ended because nothing more could happen".to_owned());
     }
     for window in run.windows.iter().filter(|window| window.marks.is_none()) {
@@ -284,5 +179,6 @@ fn notes(run: &Account<'_>, verdict: Verdict) -> Vec<String> {
     if run.main_window().is_none() {
         notes.push("the run ended before measurement began: tables are empty".to_owned());
     }
+    notes.extend(run.capture_notes.iter().cloned());
     notes
 }

@@ -1,30 +1,30 @@
 //! The tables of phases: windows of measurement besides the main one.
 
-use super::account::Account;
 use super::labels::link_labels;
+use crate::record::Record;
 use crate::table::{Column, Table};
-use crate::windows::Window;
+use crate::windows::{FlowShare, Window};
 
-pub(super) fn closed_phases<'a>(run: &'a Account<'_>) -> Vec<(u32, &'a Window)> {
+pub(super) fn closed_phases<'a>(run: &'a Record<'_>) -> Vec<(u32, &'a Window)> {
     let phases = (0..).zip(run.windows.iter().skip(1));
     phases
         .filter(|(_, window)| window.closed.is_some())
         .collect()
 }
 
-pub(super) fn phase_labels(run: &Account<'_>, codes: Vec<u32>) -> Column {
+pub(super) fn phase_labels(run: &Record<'_>, codes: Vec<u32>) -> Column {
     let names = run
         .windows
         .iter()
         .skip(1)
-        .filter_map(|window| window.phase.clone())
+        .filter_map(|window| window.phase.as_deref())
         .collect();
     Column::Labels { names, codes }
 }
 
-pub(super) fn phases(run: &Account<'_>) -> Table {
+pub(super) fn phases(run: &Record<'_>) -> Table {
     let phases = closed_phases(run);
-    let rows: Vec<(u32, &crate::windows::FlowShare)> = phases
+    let rows: Vec<(u32, FlowShare<'_>)> = phases
         .iter()
         .flat_map(|(phase, window)| window.flows.iter().map(|share| (*phase, share)))
         .collect();
@@ -48,11 +48,11 @@ pub(super) fn phases(run: &Account<'_>) -> Table {
     }
 }
 
-pub(super) fn phase_subflows(run: &Account<'_>) -> Table {
+pub(super) fn phase_subflows(run: &Record<'_>) -> Table {
     let mut codes = Vec::new();
     let (mut flow, mut subflow, mut goodput) = (Vec::new(), Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {
-        for share in &window.flows {
+        for share in window.flows.iter() {
             for (number, bytes) in share.received.iter().enumerate() {
                 codes.push(phase);
                 flow.push(u64::from(share.flow));
@@ -73,7 +73,7 @@ pub(super) fn phase_subflows(run: &Account<'_>) -> Table {
     }
 }
 
-pub(super) fn phase_links(run: &Account<'_>) -> Table {
+pub(super) fn phase_links(run: &Record<'_>) -> Table {
     let (mut phase_codes, mut link_codes) = (Vec::new(), Vec::new());
     let (mut utilisation, mut queue) = (Vec::new(), Vec::new());
     for (phase, window) in closed_phases(run) {

@@ -1,6 +1,7 @@
 //! The table of flows that failures hit.
 
 use crate::recovery::{Failure, Hit, Recoveries};
+use crate::rows::seconds;
 use crate::table::{Column, Table};
 use pathweave_fabric::Fabric;
 
@@ -38,7 +39,7 @@ pub(super) fn recoveries(fabric: &Fabric, recoveries: &Recoveries) -> Table {
                 hits.iter()
                     .map(|hit| {
                         let took = hit.recovered.map(|end| end - failure(hit).at);
-                        super::seconds(took)
+                        seconds(took)
                     })
                     .collect(),
             ),

@@ -1,7 +1,8 @@
 //! Progress, and what must hold at the end of every run.
 
+use super::Simulation;
 use super::flows::FLOWS_BETWEEN_LOOKS;
-use super::{RunError, Simulation};
+use crate::outcome::RunError;
 use pathweave_fabric::LinkId;
 use pathweave_network::{Conservation, Ports};
 
@@ -93,9 +94,9 @@ mod tests {
     /// A run that has come to its end and whose results have not been collected.
     fn at_its_end<'p>(plan: &'p Plan, progress: &'p Progress) -> Simulation<'p, FifoPorts> {
         let mut run = Simulation::new(plan, progress, &Execution::PLAIN).expect("a run");
-        run.workload.schedule(&mut run.agenda);
+        run.workload.schedule(&mut run.agenda.traffic);
         assert_eq!(run.run_to_the_end(&mut None), Ok(Verdict::Stopped));
-        let unfinished = run.workload.active.len();
+        let unfinished = run.workload.active.iter().count();
         assert!(unfinished >= 10_000, "{unfinished} flows");
         run
     }

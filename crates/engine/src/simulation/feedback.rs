@@ -4,8 +4,8 @@
 //! switches know, flows that are over leave the routing tables, and the run finds that nothing else is to happen.
 
 use super::Simulation;
+use crate::beat::Beat;
 use crate::scheduler::Alarm;
-use crate::series::Beat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_units::Time;
@@ -25,7 +25,7 @@ impl<P: Ports> Simulation<'_, P> {
                 .wake(Alarm::Feedback(switch), Time::from_picos(at));
             region.feedback_scheduled += 1;
         }
-        self.feedback_beat = Beat::every(Some(fmp.period()));
+        self.agenda.beats.feedback = Beat::every(Some(fmp.period()));
     }
 
     /// A feedback period of the run is over.
@@ -37,12 +37,11 @@ impl<P: Ports> Simulation<'_, P> {
             return;
         };
         let is_over = region.scheduler.timers() <= region.feedback_scheduled
-            && self.agenda.is_empty()
-            && region.network.in_network() == fmp.in_network()
-            && self.changes_made == self.plan.events.len();
+            && self.agenda.is_over()
+            && region.network.in_network() == fmp.in_network();
         self.regions.first_mut().feedback_over = is_over;
         if is_over {
-            self.feedback_beat = Beat::every(None);
+            self.agenda.beats.feedback = Beat::every(None);
         }
     }
 }

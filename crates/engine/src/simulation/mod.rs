@@ -1,91 +1,37 @@
-//! The run loop.
+//! A run of packets: what is due is asked for at its time, and regions run between.
 
-mod capturing;
-mod changes;
 mod checks;
-mod ending;
-mod failing;
+mod control;
 mod feedback;
 mod flows;
-mod measurement;
-mod rerouting;
-mod sampling;
+mod record;
 mod traffic;
 
-use crate::agenda::{Act, Agenda, Reactions, Whose};
+use crate::agenda::{Agenda, LATEST};
 use crate::build;
-use crate::capacity::Capacity;
-use crate::division::{self, Cut, Execution};
-use crate::ended::EndedFlows;
-use crate::finishes::Finishes;
-use crate::flows::SubflowRow;
-use crate::into_host::{IntoHost, into_hosts};
-use crate::map::LinkMap;
-use crate::paths::PathList;
+use crate::division;
+use crate::execution::Execution;
+use crate::flow_table::FlowTable;
+use crate::outcome::{RunError, Verdict};
 use crate::progress::{Progress, thread_cpu};
-use crate::recovery::Recoveries;
+use crate::reactions::Reactions;
+use crate::record::Record;
+use crate::recorder::Recorder;
 use crate::region::Report;
 use crate::regions::{Errand, Progressed, Regions};
-use crate::results::{Output, Verdict};
-use crate::routing::Routing;
-use crate::series::{Beat, Series};
-use crate::straddling::Straddling;
-use crate::windows::{Window, plan_windows};
+use crate::traffic_agenda::{Act, Whose};
 use crate::workload::Workload;
 use pathweave_network::{DeparturePorts, FifoPorts, NoAgent, Ports, SwitchAgent};
 use pathweave_rounds::{Lead, Rounds};
-use pathweave_scenario::{Plan, Sampling};
-use pathweave_transport::{Config, RttHistogram};
+use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
-
-/// Why a run gave no results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// It was asked to end.
-    Cancelled,
-    /// The plan cannot be run.
-    Plan(String),
-    /// A self-check failed: a defect of the simulator.
-    Check(String),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Cancelled => f.write_str("the run was cancelled"),
-            RunError::Plan(reason) => f.write_str(reason),
-            RunError::Check(what) => write!(f, "a self-check failed: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// Simulates every packet of a plan.
-pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
-    run_as(plan, progress, &Execution::PLAIN)
-}
-
-/// The same on up to this many threads: no more than are worth it in this fabric. The results are the same.
-pub fn run_on_threads(
-    plan: &Plan,
-    progress: &Progress,
-    threads: usize,
-) -> Result<Output, RunError> {
-    let threads = threads.min(division::most_threads(plan));
-    let execution = Execution {
-        cut: Cut::Into(threads as u8),
-        threads,
-        ..Execution::PLAIN
-    };
-    run_as(plan, progress, &execution)
-}
-
-/// The same, carried out in this way. The results are the same.
-pub fn run_as(plan: &Plan, progress: &Progress, execution: &Execution) -> Result<Output, RunError> {
+pub(crate) fn simulate<'p>(
+    plan: &'p Plan,
+    progress: &'p Progress,
+    execution: &Execution,
+) -> Result<Record<'p>, RunError> {
     if build::explicit(plan).is_some() {
         Simulation::<FifoPorts<SwitchAgent>>::new(plan, progress, execution)?.run(execution.threads)
     } else {
@@ -94,7 +40,10 @@ pub fn run_as(plan: &Plan, progress: &Progress, execution: &Execution) -> Result
 }
 
 /// The same in one region with an event at every departure: slower, for comparison.
-pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
+pub(crate) fn simulate_with_departure_ports<'p>(
+    plan: &'p Plan,
+    progress: &'p Progress,
+) -> Result<Record<'p>, RunError> {
     let execution = &Execution::PLAIN;
     if build::explicit(plan).is_some() {
         Simulation::<DeparturePorts<SwitchAgent>>::new(plan, progress, execution)?.run(1)
@@ -103,56 +52,24 @@ pub fn run_with_departure_ports(plan: &Plan, progress: &Progress) -> Result<Outp
     }
 }
 
-/// A run that comes to this time ends with an error: twice as much would not fit the type of times.
-const LATEST: Time = Time::from_picos(u64::MAX / 2);
-
 /// Other threads that carry out windows, if there are any.
 type Followed<'a, P> = Option<Lead<'a, Errand<P>>>;
 
 /// Events between two looks at the watch.
 const BETWEEN_LOOKS: u32 = 1 << 14;
 
-pub(crate) struct Simulation<'p, P: Ports> {
-    pub plan: &'p Plan,
+struct Simulation<'p, P: Ports> {
+    plan: &'p Plan,
     progress: &'p Progress,
-    pub regions: Regions<P>,
-    /// Once the run is over: the first time of which not everything has happened.
-    pub handled_before: Time,
-    pub routing: Routing,
-    configs: Vec<Arc<Config>>,
-    pub workload: Workload<'p>,
-    agenda: Agenda,
-    reactions: Reactions,
-    /// What happens to packets is carried out up to here, before whatever else is due then.
-    limit: Time,
+    regions: Regions<P>,
+    workload: Workload<'p>,
+    agenda: Agenda<'p>,
+    flows: FlowTable<'p>,
+    recorder: Recorder<'p>,
+    /// The first time of which not everything has happened.
+    handled_before: Time,
     /// Why the run cannot go on.
     refused: Option<RunError>,
-    /// Subflows of the flows that have started.
-    subflows_started: u32,
-    /// Flows whose sending halves are closed, and of which something may be left.
-    leaving: VecDeque<u32>,
-    pub path_list: PathList,
-    pub ended: EndedFlows,
-    /// Room for the rows of a flow that ends, and for its RTTs.
-    rows: Vec<SubflowRow>,
-    rtts: RttHistogram,
-    pub capacities: Vec<Capacity>,
-    /// Changes of links already made.
-    changes_made: usize,
-    pub windows: Vec<Window>,
-    straddling: Straddling<'p>,
-    rate_beat: Beat,
-    window_beat: Beat,
-    rtt_beat: Beat,
-    queue_beat: Beat,
-    pub map: LinkMap,
-    pub recoveries: Recoveries,
-    /// When something goes from one switch or host to another without a packet.
-    feedback_beat: Beat,
-    pub series: Series,
-    finishes: Finishes,
-    /// How fast packets can come to each host.
-    into_hosts: Box<[IntoHost]>,
     /// Room for what regions report.
     reports: Vec<Report>,
 }
@@ -163,67 +80,40 @@ impl<'p, P: Ports> Simulation<'p, P> {
         progress: &'p Progress,
         execution: &Execution,
     ) -> Result<Simulation<'p, P>, RunError> {
-        let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
-        let router = routing.intact();
+        let flows = FlowTable::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
+        let router = flows.routing().intact();
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
-        let links = plan.fabric.links.iter();
-        let capacities = links.map(|link| Capacity::new(link.rate)).collect();
-        let sampled = |sampling: Option<Sampling>| match sampling {
-            Some(Sampling::Every(interval)) => Some(interval),
-            Some(Sampling::OnChange) | None => None,
-        };
         let reactions = Reactions::new(plan);
-        let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
-            regions,
-            handled_before: Time::ZERO,
-            routing,
-            configs: plan
-                .groups
-                .iter()
-                .map(|group| Arc::new(group.transport.clone()))
-                .collect(),
+            regions: division::regions(plan, router, reactions, execution),
             workload,
-            agenda: Agenda::default(),
-            reactions,
-            limit: Time::ZERO,
+            agenda: Agenda::new(plan, reactions),
+            flows,
+            recorder: Recorder::new(plan),
+            handled_before: Time::ZERO,
             refused: None,
-            subflows_started: 0,
-            leaving: VecDeque::new(),
-            path_list: PathList::default(),
-            ended: EndedFlows::default(),
-            rows: Vec::new(),
-            rtts: RttHistogram::default(),
-            capacities,
-            changes_made: 0,
-            windows: plan_windows(plan),
-            straddling: Straddling::new(plan),
-            rate_beat: Beat::every(plan.record.rates),
-            window_beat: Beat::every(sampled(plan.record.windows)),
-            rtt_beat: Beat::every(sampled(plan.record.rtts)),
-            queue_beat: Beat::every(plan.record.queues),
-            map: LinkMap::every(plan.record.map),
-            recoveries: Recoveries::default(),
-            feedback_beat: Beat::every(None),
-            series: Series::default(),
-            finishes: Finishes::default(),
-            into_hosts: into_hosts(plan),
             reports: Vec::new(),
             plan,
             progress,
         })
     }
 
-    fn run(mut self, threads: usize) -> Result<Output, RunError>
+    fn run(mut self, threads: usize) -> Result<Record<'p>, RunError>
     where
         P: Send,
         P::Label: Send,
     {
-        self.workload.schedule(&mut self.agenda);
+        self.workload.schedule(&mut self.agenda.traffic);
         self.schedule_feedback();
         let verdict = self.run_on(threads.min(self.regions.iter().count()))?;
         self.conclude()?;
-        Ok(crate::results::output(&mut self, verdict))
+        Ok(self.record(verdict))
+    }
+
+    /// When something is due that is not traffic.
+    fn next_control(&self) -> Time {
+        let detection = self.flows.routing().next_detection();
+        self.agenda.next_control(detection)
     }
 
     /// Runs to the end on this many threads.
@@ -258,10 +148,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
     fn conclude(&mut self) -> Result<(), RunError> {
         let now = self.regions.now();
         self.workload.hear_rest(now);
-        self.close_windows_at(now, true);
-        self.sample_last_rates(now);
-        self.sample_last_map(now);
-        self.collect_records();
+        self.close_windows(now, true);
+        self.sample_last(now);
+        self.recorder.collect_from(&mut self.regions);
         self.collect_unfinished()?;
         self.check()
     }
@@ -279,7 +168,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let mut control = self.next_control();
         loop {
             // What happens meanwhile may put something on the agenda that is due earlier.
-            self.limit = control.min(self.agenda.limit()).min(LATEST);
+            self.agenda.set_limit(control);
             loop {
                 let ran = self.run_regions(until_look, lead);
                 self.handled_before = ran.handled_before;
@@ -290,13 +179,15 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     self.report_progress();
                     self.stop_if_cancelled()?;
                 }
-                if self.handled_before >= self.limit {
+                if self.handled_before >= self.agenda.limit() {
                     break;
                 }
             }
-            self.regions.take_in();
-            let agenda = self.agenda.next();
-            if control.min(agenda) == Time::MAX && self.regions.nothing_before() == Time::MAX {
+            if !self.regions.is_one() {
+                self.regions.take_in();
+            }
+            let traffic = self.agenda.traffic.next();
+            if control.min(traffic) == Time::MAX && self.regions.nothing_before() == Time::MAX {
                 self.handled_before = self.regions.now() + Time::from_picos(1);
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.workload.active.is_empty() && self.workload.pending == 0;
@@ -306,23 +197,22 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     Verdict::Stalled
                 });
             }
-            if self.limit == LATEST {
+            if self.agenda.limit() == LATEST {
                 return Err(RunError::Plan(format!(
                     "the run has come to {:.0} s, the latest time that can be counted; give stop.at",
                     LATEST.as_secs_f64()
                 )));
             }
-            if control <= agenda {
+            if control <= traffic {
                 self.stop_if_cancelled()?;
                 self.regions.advance(control);
                 self.control(control);
                 control = self.next_control();
             } else {
-                self.regions.advance(agenda);
+                self.regions.advance(traffic);
                 // Entries that follow from others at the same time come in their turn.
                 while self.workload.ended.is_none()
-                    && self.agenda.limit() <= self.limit
-                    && let Some(entry) = self.agenda.take_due(agenda)
+                    && let Some(entry) = self.agenda.take_due(traffic)
                 {
                     self.follow(entry);
                     until_look -= 1;
@@ -344,18 +234,20 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Handles what happens to packets, up to the limit or a part of the way.
     fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
+        let limit = self.agenda.limit();
         let from = if self.regions.is_one() {
             let due = self.regions.nothing_before();
-            due.max(self.handled_before).min(self.limit)
+            due.max(self.handled_before).min(limit)
         } else {
-            self.regions.skip(self.handled_before, self.limit)
+            self.regions.skip(self.handled_before, limit)
         };
-        let end = self.limit.min(self.regions.end_of_window(from));
+        let end = limit.min(self.regions.end_of_window(from));
         // What is reported from within the window must not be due within it.
-        let safe = end.min(
-            self.earliest_finish(from, end)
-                .saturating_add(self.reactions.to_flows),
-        );
+        let (workload, table) = (&self.workload, &self.flows);
+        let finish = self
+            .agenda
+            .earliest_finish(from, end, workload, table, &self.regions);
+        let safe = end.min(finish.saturating_add(self.agenda.reactions.to_flows));
         if !self.regions.is_one() {
             self.regions.run_window(from, safe, until_look, lead)
         } else if self.regions.first().is_by_node(from, safe) {
@@ -365,72 +257,48 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    /// No flow finishes before this time, or before `horizon`, whichever is earlier. Everything before `from` has
-    /// happened.
-    fn earliest_finish(&mut self, from: Time, horizon: Time) -> Time {
-        let (regions, workload) = (&self.regions, &self.workload);
-        let earliest = self.finishes.earliest(from, horizon, |number| {
-            let flow = &workload.flows[number as usize];
-            let halves = flow.halves.filter(|_| flow.end.is_none())?;
-            if flow.stopped {
-                return Some(from);
-            }
-            let receiving = &regions[halves.destination].receiving;
-            let subflows = receiving.subflows(halves.receiving);
-            let arrived = subflows.map(|subflow| receiving.subflow(subflow).first_bytes);
-            let left = flow.size?.get().saturating_sub(arrived.sum());
-            let into_host = &self.into_hosts[flow.destination as usize];
-            Some(from.saturating_add(into_host.shortest(left)))
-        });
-        earliest.max(from)
-    }
-
     /// Hears what regions report.
     fn hear_reports(&mut self) {
-        if self.regions.iter().all(|region| region.reports.is_empty()) {
-            return;
+        let mut number = 0;
+        while let Some(reports) = self.regions.reports_of(number) {
+            number += 1;
+            if reports.is_empty() {
+                continue;
+            }
+            std::mem::swap(reports, &mut self.reports);
+            let mut reports = std::mem::take(&mut self.reports);
+            for report in reports.drain(..) {
+                self.hear(report);
+            }
+            self.reports = reports;
         }
-        let mut reports = std::mem::take(&mut self.reports);
-        for region in self.regions.iter_mut() {
-            reports.append(&mut region.reports);
-        }
-        for report in reports.drain(..) {
-            self.hear(report);
-        }
-        self.reports = reports;
     }
 
     fn hear(&mut self, report: Report) {
         match report {
             Report::Lost(packet) => self.regions[packet.region()].on_lost(&packet.0),
-            Report::Straddled(packet) => self.divide(packet),
+            Report::Straddled(packet) => {
+                let host = self.workload.flows[packet.flow as usize].destination;
+                self.recorder.divide(packet, &mut self.regions, host);
+            }
             Report::Finished {
                 flow,
                 delivered,
                 ended,
                 heard,
             } => {
-                if self.rate_beat.interval() < Time::MAX {
-                    self.keep_remainders(flow);
+                if self.agenda.beats.rates.interval() < Time::MAX
+                    && let Some(halves) = self.flows.halves(flow)
+                {
+                    self.recorder
+                        .keep_remainders(flow, halves, &mut self.regions);
                 }
                 let group = Whose::Group(self.workload.flows[flow as usize].group);
                 self.workload.end(flow, delivered, ended);
-                self.expect(heard, group, Act::Finished(flow));
+                self.agenda.expect(heard, group, Act::Finished(flow));
             }
-            Report::Failed { heard } => self.expect(heard, Whose::Run, Act::Look),
-            Report::Closed { flow } => self.leaving.push_back(flow),
+            Report::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),
+            Report::Closed { flow } => self.flows.expect_to_leave(flow),
         }
-    }
-
-    /// What regions have recorded becomes the run's.
-    fn collect_records(&mut self) {
-        for region in self.regions.iter_mut() {
-            self.series.windows.append(&mut region.recorder.window_rows);
-            self.series.rtts.append(&mut region.recorder.rtt_rows);
-            self.recoveries.hits.append(&mut region.recoveries.hits);
-        }
-        self.recoveries
-            .hits
-            .sort_by_key(|hit| (hit.failure, hit.flow));
     }
 }

@@ -1,19 +1,14 @@
 //! The agenda of traffic is carried out, and what hosts do is put on it.
 
 use super::Simulation;
-use crate::agenda::{Act, Entry, Whose};
-use crate::results::Verdict;
+use crate::outcome::Verdict;
+use crate::traffic_agenda::{Act, Entry, Whose};
+use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_transport::Stopped;
 use pathweave_units::Time;
 
 impl<P: Ports> Simulation<'_, P> {
-    /// Puts something on the agenda; no packet is looked at beyond it.
-    pub(super) fn expect(&mut self, at: Time, whose: Whose, act: Act) {
-        self.agenda.add(at, whose, act);
-        self.limit = self.limit.min(self.agenda.limit());
-    }
-
     /// Carries out an entry that is due.
     pub(super) fn follow(&mut self, entry: Entry) {
         let Entry {
@@ -29,7 +24,8 @@ impl<P: Ports> Simulation<'_, P> {
             Act::End => self.workload.ended = Some(Verdict::Stopped),
             Act::Look => self.end_if_nothing_can_happen(),
             Act::Begin => {
-                self.workload.begin(whose.group(), now, &mut self.agenda);
+                self.workload
+                    .begin(whose.group(), now, &mut self.agenda.traffic);
                 self.end_if_nothing_can_happen();
             }
             Act::Stop => {
@@ -39,11 +35,14 @@ impl<P: Ports> Simulation<'_, P> {
                 self.end_if_nothing_can_happen();
             }
             Act::Finished(number) => {
-                self.workload.hear_end(number, now, &mut self.agenda);
+                self.workload
+                    .hear_end(number, now, &mut self.agenda.traffic);
                 self.end_if_nothing_can_happen();
             }
             Act::HearStop(number, stopped) => self.hear_stop(number, stopped, now),
-            Act::Wake => self.workload.wake(whose.group(), now, &mut self.agenda),
+            Act::Wake => self
+                .workload
+                .wake(whose.group(), now, &mut self.agenda.traffic),
             Act::StartFlow(number) => self.start_flow(number, now),
             Act::StopFlow(number) => {
                 if self.workload.stop(number) {
@@ -52,23 +51,25 @@ impl<P: Ports> Simulation<'_, P> {
             }
             Act::OpenPath(_) => unreachable!("subflows open by timers"),
         }
-        self.regions.on_notices(now);
-        self.hear_reports();
+        // The others do nothing to hosts.
+        if let Act::Stop | Act::HearStop(..) | Act::StartFlow(_) | Act::StopFlow(_) = act {
+            self.regions.on_notices(now);
+            self.hear_reports();
+        }
     }
 
     /// A flow's source sends no new data; its destination hears of it after the reaction time.
     pub(super) fn stop_flow(&mut self, number: u32, now: Time) {
-        let flow = &self.workload.flows[number as usize];
-        let group = Whose::Group(flow.group);
-        let Some(halves) = flow.halves else {
+        let group = Whose::Group(self.workload.flows[number as usize].group);
+        let Some(halves) = self.flows.halves(number) else {
             return;
         };
         let (sending, _, mut out) = self.regions[halves.source].halves(now);
         if let Some(stopped) = sending.stop(halves.sending, &mut out) {
             // Nobody knows when what is under way will have arrived.
-            self.finishes.watch(number);
-            self.expect(
-                now + self.reactions.to_flows,
+            self.agenda.watch(number);
+            self.agenda.expect(
+                now + self.agenda.reactions.to_flows,
                 group,
                 Act::HearStop(number, stopped),
             );
@@ -76,9 +77,21 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     fn hear_stop(&mut self, number: u32, stopped: Stopped, now: Time) {
-        if let Some(halves) = self.workload.flows[number as usize].halves {
+        if let Some(halves) = self.flows.halves(number) {
             let (_, receiving, mut out) = self.regions[halves.destination].halves(now);
             receiving.learn_end(halves.receiving, stopped, &mut out);
         }
+    }
+
+    /// Ends the run when all flows are done and none will come, or when none can go on.
+    pub(super) fn end_if_nothing_can_happen(&mut self) {
+        let carries = |LinkId(link): LinkId| self.regions.carries(link);
+        let changes_made = self.agenda.changes_made();
+        self.workload.ended = self.workload.verdict(changes_made, carries, |number| {
+            let is_stuck = |halves| self.flows.is_stuck(halves, &self.regions);
+            // Of one that has ended there is news to come.
+            let flow = &self.workload.flows[number as usize];
+            flow.end.is_none() && self.flows.halves(number).is_none_or(is_stuck)
+        });
     }
 }

@@ -246,7 +246,7 @@ pub fn flags<'a>(output: &'a Output, column: &str) -> &'a [bool] {
 pub fn endings(output: &Output) -> Vec<&str> {
     match table(output, "flows").column("end") {
         Some(Column::Labels { names, codes }) => {
-            let name = |&code: &u32| names[code as usize].as_str();
+            let name = |&code: &u32| &names[code as usize];
             codes.iter().map(name).collect()
         }
         _ => panic!("no column end"),

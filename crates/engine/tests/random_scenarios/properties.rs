@@ -338,7 +338,7 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
     let host_of = |column: &str, row: usize| match flows.column(column) {
         Some(Column::Labels { names, codes }) => {
             let name = &names[codes[row] as usize];
-            hosts.get(name.as_str()).copied()
+            hosts.get(name).copied()
         }
         _ => None,
     };

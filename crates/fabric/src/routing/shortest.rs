@@ -22,6 +22,13 @@ pub fn flow_hash(seed: u64, source: u32, destination: u32, connection: u64, subf
     hash(&[seed, hosts, connection, u64::from(subflow)])
 }
 
+/// Where next hops stand among all.
+#[derive(Clone, Copy, Debug)]
+struct Hops {
+    begin: u32,
+    count: u32,
+}
+
 /// The shortest paths of a fabric, all links counting alike. Hosts do not forward; a host with
 /// several ports uses those from which its destination is nearest.
 #[derive(Clone, Debug)]
@@ -33,6 +40,10 @@ pub struct ShortestPaths {
     switches: usize,
     /// The node at the end of each link.
     end: Vec<NodeId>,
+    /// The number among the switches of the node at the end of each link, or [`HOST`].
+    end_switch: Vec<u32>,
+    /// What each switch mixes into its hashes, by its number among the switches.
+    mixed: Vec<u64>,
     /// Where each host's ports begin in `ports`, and a last entry for the end.
     port_offsets: Vec<u32>,
     /// Usable links out of each host.
@@ -43,8 +54,8 @@ pub struct ShortestPaths {
     distance: Vec<u16>,
     /// Number of shortest paths from each switch to a host, indexed alike; saturates.
     count: Vec<u64>,
-    /// Where the next hops begin in `next`, indexed alike, and a last entry for the end.
-    next_offsets: Vec<u32>,
+    /// The next hops, indexed alike.
+    hops: Vec<Hops>,
     next: Vec<LinkId>,
 }
 
@@ -100,8 +111,7 @@ impl ShortestPaths {
 
         let mut distance = vec![UNREACHABLE; by_number.len() * switches];
         let mut count = vec![0u64; by_number.len() * switches];
-        let mut next_offsets = Vec::with_capacity(by_number.len() * switches + 1);
-        next_offsets.push(0);
+        let mut hops = Vec::with_capacity(by_number.len() * switches);
         let mut next = Vec::new();
         let mut order: Vec<u32> = Vec::with_capacity(switches);
         for (number, at) in by_number.iter().enumerate() {
@@ -138,6 +148,7 @@ impl ShortestPaths {
                 }
             }
             for (here, &node) in switch_nodes.iter().enumerate() {
+                let begin = next.len() as u32;
                 if distance[here] != UNREACHABLE && distance[here] > 0 {
                     next.extend(adjacency.out(node).iter().copied().filter(|&link| {
                         let there = switch[end[link.0 as usize].0 as usize];
@@ -146,11 +157,16 @@ impl ShortestPaths {
                             && distance[there as usize] == distance[here] - 1
                     }));
                 }
-                next_offsets.push(next.len() as u32);
+                hops.push(Hops {
+                    begin,
+                    count: next.len() as u32 - begin,
+                });
             }
         }
         next.shrink_to_fit();
         ShortestPaths {
+            end_switch: end.iter().map(|node| switch[node.0 as usize]).collect(),
+            mixed: switch_nodes.iter().map(|&node| mixed(node)).collect(),
             switch,
             host,
             switches,
@@ -160,7 +176,7 @@ impl ShortestPaths {
             attachment,
             distance,
             count,
-            next_offsets,
+            hops,
             next,
         }
     }
@@ -259,7 +275,8 @@ impl ShortestPaths {
 
     /// The next hops of a switch that is not the last before the destination.
     fn next_hops(&self, row: usize) -> &[LinkId] {
-        &self.next[self.next_offsets[row] as usize..self.next_offsets[row + 1] as usize]
+        let Hops { begin, count } = self.hops[row];
+        &self.next[begin as usize..(begin + count) as usize]
     }
 
     /// What packets take at most from each switch to a destination over shortest paths, given what they
@@ -317,46 +334,67 @@ impl ShortestPaths {
     /// The link that a node sends a packet on, by its hash of the flow: what [`Self::hashed`] follows
     /// from hop to hop. `None` at the destination and where no path leads there.
     pub fn choose(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
-        let pick = |count: usize| -> usize {
-            match count {
-                1 => 0,
-                _ => reduce(mix(flow ^ mix(u64::from(node.0))), count as u64) as usize,
-            }
-        };
-        let switch = self.switch[node.0 as usize];
-        if switch == HOST {
-            let source = self.host[node.0 as usize];
-            let count = self.nearest_ports(source, destination).count();
-            return self.nearest_ports(source, destination).nth(pick(count));
-        }
-        let row = self.row(switch, destination);
-        match self.distance[row] {
-            UNREACHABLE => None,
-            0 => {
-                let count = self.last_links(node, destination).count();
-                self.last_links(node, destination).nth(pick(count))
-            }
-            _ => {
-                let next = self.next_hops(row);
-                Some(next[pick(next.len())])
+        match self.switch[node.0 as usize] {
+            HOST => self.choose_port(node, destination, flow),
+            switch => {
+                let next = self.next_hops(self.row(switch, destination));
+                match next.len() {
+                    0 => self.choose_last(node, destination, flow),
+                    count => Some(next[pick(self.mixed[switch as usize], flow, count)]),
+                }
             }
         }
     }
 
+    /// The port that a host sends a packet on.
+    fn choose_port(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
+        let source = self.host[node.0 as usize];
+        if let [only] = self.ports(source) {
+            let leads = source != destination && self.beyond_port(*only, destination).is_some();
+            return leads.then_some(*only);
+        }
+        let count = self.nearest_ports(source, destination).count();
+        let choice = pick(mixed(node), flow, count);
+        self.nearest_ports(source, destination).nth(choice)
+    }
+
+    /// The link that a switch without next hops sends a packet on: one to the destination, if it is the last.
+    fn choose_last(&self, node: NodeId, destination: u32, flow: u64) -> Option<LinkId> {
+        if !self.is_last_switch(node, self.attachment[destination as usize]) {
+            return None;
+        }
+        if let [only] = self.ports(destination) {
+            return Some(only.reverse());
+        }
+        let count = self.last_links(node, destination).count();
+        let choice = pick(mixed(node), flow, count);
+        self.last_links(node, destination).nth(choice)
+    }
+
     /// Appends the path that the nodes' hashes of the flow lead along; nothing when there is none.
     pub fn hashed(&self, source: u32, destination: u32, flow: u64, path: &mut Vec<LinkId>) {
-        let mut port = None;
-        if let Some(&first) = self.ports(source).first() {
-            // A port's link begins where its reverse ends.
-            port = self.choose(self.end(first.reverse()), destination, flow);
-        }
+        let Some(&first) = self.ports(source).first() else {
+            return;
+        };
+        // A port's link begins where its reverse ends.
+        let mut port = self.choose_port(self.end(first.reverse()), destination, flow);
+        let rows = self.row(0, destination);
+        let hops = &self.hops[rows..rows + self.switches];
         while let Some(link) = port {
             path.push(link);
-            let node = self.end(link);
-            if self.switch[node.0 as usize] == HOST {
+            let switch = self.end_switch[link.0 as usize] as usize;
+            if switch == HOST as usize {
                 return;
             }
-            port = self.choose(node, destination, flow);
+            let Hops { begin, count } = hops[switch];
+            port = match count {
+                0 => self.choose_last(self.end(link), destination, flow),
+                1 => Some(self.next[begin as usize]),
+                _ => {
+                    let choice = pick(self.mixed[switch], flow, count as usize);
+                    Some(self.next[begin as usize + choice])
+                }
+            };
         }
     }
 
@@ -403,5 +441,19 @@ impl ShortestPaths {
                 rank -= count;
             }
         }
+    }
+}
+
+/// What a node mixes into its hashes.
+fn mixed(node: NodeId) -> u64 {
+    mix(u64::from(node.0))
+}
+
+/// Which of so many equal links a node that mixes this into its hashes takes for a flow.
+#[inline]
+fn pick(mixed: u64, flow: u64, count: usize) -> usize {
+    match count {
+        1 => 0,
+        _ => reduce(mix(flow ^ mixed), count as u64) as usize,
     }
 }

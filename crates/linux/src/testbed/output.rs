@@ -57,7 +57,7 @@ fn column(column: &Column) -> Value {
         Column::Flags(values) => json!(values),
         Column::Labels { names, codes } => codes
             .iter()
-            .map(|&code| json!(names[code as usize]))
+            .map(|&code| json!(&names[code as usize]))
             .collect(),
     }
 }

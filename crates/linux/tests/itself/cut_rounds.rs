@@ -41,7 +41,7 @@ fn queues(output: &Output) -> [f64; 2] {
         panic!("links have names");
     };
     ["A1->B1", "A2->B2"].map(|link| {
-        let at = codes.iter().position(|&code| names[code as usize] == link);
+        let at = codes.iter().position(|&code| &names[code as usize] == link);
         links.numbers("queue_mean")[at.expect("the link")]
     })
 }

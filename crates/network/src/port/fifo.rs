@@ -421,13 +421,7 @@ impl<A: Agent> FifoPorts<A> {
     }
 
     #[cfg(feature = "checks")]
-    fn check_taken(
-        cold: &Cold<A>,
-        port: PortId,
-        packets: u32,
-        header: &Header,
-        verdict: Verdict,
-    ) {
+    fn check_taken(cold: &Cold<A>, port: PortId, packets: u32, header: &Header, verdict: Verdict) {
         // Where it is simply taken no rule asks for bytes.
         let waiting = Waiting { packets, bytes: 0 };
         assert!(
@@ -439,7 +433,10 @@ impl<A: Agent> FifoPorts<A> {
 
     /// What can be decided about a packet without a look at the rules follows from these and the port's state.
     fn follow_rules(&mut self, port: PortId) {
-        let (hot, cold) = (&mut self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+        let (hot, cold) = (
+            &mut self.hot[port.0 as usize],
+            &mut self.cold[port.0 as usize],
+        );
         let is_simple = cold.up && !cold.follows_service;
         (hot.taken_below, cold.marked_below) = if is_simple {
             (cold.admission.taken_below(), cold.admission.marked_below())

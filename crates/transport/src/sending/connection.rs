@@ -128,7 +128,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub fn new(opening: Opening, first: u32) -> Connection {
+    /// `paths` is room for the subflows' congestion state.
+    pub fn new(opening: Opening, first: u32, mut paths: Vec<Path>) -> Connection {
         let config = opening.config;
         let payload = u64::from(config.maximum_segment);
         let size = opening.size.map(|size| size.get().max(1));
@@ -170,8 +171,10 @@ impl Connection {
         let packet = config.mean_packet().round() as u64;
         path.packet = Bytes::new(packet + u64::from(scheme_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
+        paths.clear();
+        paths.resize(opening.subflows as usize, path);
         Connection {
-            paths: vec![path; opening.subflows as usize],
+            paths,
             controller: opening.controller,
             next_data: 0,
             total,

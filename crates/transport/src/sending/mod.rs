@@ -65,11 +65,14 @@ impl Sending {
         if let Some(scatter) = opening.scatter {
             self.senders[first as usize].duplicate_threshold = scatter.duplicate_threshold;
         }
-        let connection = Connection::new(opening, first);
-        if place as usize == self.connections.len() {
-            self.connections.push(connection);
-        } else {
-            self.connections[place as usize] = connection;
+        match self.connections.get_mut(place as usize) {
+            None => self
+                .connections
+                .push(Connection::new(opening, first, Vec::new())),
+            Some(unused) => {
+                let paths = std::mem::take(&mut unused.paths);
+                *unused = Connection::new(opening, first, paths);
+            }
         }
         SendingId(place)
     }

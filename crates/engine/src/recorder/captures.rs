@@ -1,30 +1,42 @@
 //! Captures of the flows that the plan names.
 
-use super::Simulation;
+use super::Recorder;
 use crate::capture::{About, Capture, Recording};
+use crate::flow_list::FlowList;
+use crate::flows::Flow;
+use crate::regions::Regions;
 use pathweave_control::Scheme;
 use pathweave_network::Ports;
-use pathweave_transport::Config;
+use pathweave_transport::Opening;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-impl<P: Ports> Simulation<'_, P> {
-    /// A flow starts: its packets are captured from now on if the plan wants them.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn begin_capture(
-        &mut self,
+impl Recorder<'_> {
+    /// A flow opens: its packets are captured from now on if the plan wants them.
+    #[inline]
+    pub fn begin_capture<P: Ports>(
+        &self,
         number: u32,
-        config: &Arc<Config>,
-        scheme: Option<Scheme>,
-        ecn: bool,
+        flow: &Flow,
+        opening: &Opening,
+        regions: &mut Regions<P>,
     ) {
-        let flow = &self.workload.flows[number as usize];
         let (group, place) = (flow.group as usize, flow.tag);
         let mut wanted = self.plan.record.packets.iter();
-        if !wanted.any(|wanted| wanted.group == group && wanted.number == place) {
-            return;
+        if wanted.any(|wanted| wanted.group == group && wanted.number == place) {
+            self.capture(number, flow, opening, regions);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn capture<P: Ports>(
+        &self,
+        number: u32,
+        flow: &Flow,
+        opening: &Opening,
+        regions: &mut Regions<P>,
+    ) {
         let fabric = &self.plan.fabric;
         let about = About {
             flow: number,
@@ -32,25 +44,29 @@ impl<P: Ports> Simulation<'_, P> {
             destination: flow.destination,
             host: &fabric.node(fabric.hosts[flow.source as usize]).name,
             subflows: flow.subflows,
-            config: Arc::clone(config),
-            header_bytes: scheme.map_or(0, Scheme::header_bytes),
-            ecn,
+            config: Arc::clone(&opening.config),
+            header_bytes: opening.scheme.map_or(0, Scheme::header_bytes),
+            ecn: opening.ecn_echo.is_some(),
         };
-        let region = self.regions.of_host(flow.source);
-        let captures = &mut self.regions[region].recorder.captures;
+        let region = regions.of_host(flow.source);
+        let captures = &mut regions[region].recorder.captures;
         captures.insert(number, Recording::new(about));
     }
 
     /// The captures, in the plan's order, and remarks on those that the plan wants in vain.
-    pub(crate) fn finish_captures(&mut self) -> (Vec<Capture>, Vec<String>) {
+    pub fn captures<P: Ports>(
+        &self,
+        flows: &FlowList,
+        regions: &mut Regions<P>,
+    ) -> (Vec<Capture>, Vec<String>) {
         let mut recordings = BTreeMap::new();
-        for region in self.regions.iter_mut() {
+        for region in regions.iter_mut() {
             recordings.append(&mut region.recorder.captures);
         }
         let (mut captures, mut notes) = (Vec::new(), Vec::new());
         for wanted in &self.plan.record.packets {
             let is_it = |number: &u32| {
-                let flow = &self.workload.flows[*number as usize];
+                let flow = &flows[*number as usize];
                 flow.group as usize == wanted.group && flow.tag == wanted.number
             };
             let started = recordings.keys().copied().find(is_it);

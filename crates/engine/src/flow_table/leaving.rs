@@ -1,0 +1,141 @@
+//! Flows leave: their counters become rows, and their places are free.
+
+use super::{FlowTable, Halves};
+use crate::ended::EndedFlows;
+use crate::flow_list::FlowList;
+use crate::flows::Flow;
+use crate::regions::Regions;
+use crate::rows::{Rtts, SubflowRow};
+use pathweave_network::Ports;
+use pathweave_transport::{End, RttHistogram};
+
+impl FlowTable<'_> {
+    /// Nothing more is to come from a flow's source.
+    pub fn expect_to_leave(&mut self, flow: u32) {
+        self.leaving.push_back(flow);
+    }
+
+    /// Flows of which nothing is left give their counters and places back, if they are among the first so many
+    /// that are leaving. When that is done changes no result but what the switches' tables hold.
+    pub fn release_the_gone<P: Ports>(
+        &mut self,
+        first: usize,
+        flows: &FlowList,
+        regions: &mut Regions<P>,
+        ended: &mut EndedFlows,
+    ) {
+        for _ in 0..self.leaving.len().min(first) {
+            let Some(number) = self.leaving.pop_front() else {
+                return;
+            };
+            let flow = &flows[number as usize];
+            match self.halves(number) {
+                Some(halves) if is_gone(flow, halves, regions) => {
+                    self.release(number, flow, halves, regions, ended);
+                }
+                Some(_) => self.leaving.push_back(number),
+                None => {}
+            }
+        }
+    }
+
+    /// Nothing of a flow is left.
+    fn release<P: Ports>(
+        &mut self,
+        number: u32,
+        flow: &Flow,
+        halves: Halves,
+        regions: &mut Regions<P>,
+        ended: &mut EndedFlows,
+    ) {
+        self.collect(number, flow, halves, regions, ended);
+        for ends in halves.ends(number, flow.subflows) {
+            let source = &mut regions[ends.source];
+            let mut laid = std::mem::take(&mut source.laid);
+            source.outgoing.sprays.end(End::Sending(ends.sending));
+            let destination = &mut regions[ends.destination];
+            destination
+                .outgoing
+                .sprays
+                .end(End::Receiving(ends.receiving));
+            laid.end(ends.sending, |routes| {
+                regions[ends.source].network.remove_route(routes.forward);
+                regions[ends.destination].network.remove_route(routes.back);
+            });
+            regions[ends.source].laid = laid;
+        }
+        regions[halves.source].sending.release(halves.sending);
+        regions[halves.destination]
+            .receiving
+            .release(halves.receiving);
+    }
+
+    /// Takes over the counters of a flow's two halves, which are looked for no more.
+    pub fn collect<P: Ports>(
+        &mut self,
+        number: u32,
+        flow: &Flow,
+        halves: Halves,
+        regions: &mut Regions<P>,
+        ended: &mut EndedFlows,
+    ) {
+        let mut rows = std::mem::take(&mut self.room.rows);
+        rows.clear();
+        for ends in halves.ends(number, flow.subflows) {
+            self.note_chosen_path(ends, regions);
+            let source = &regions[ends.source];
+            let path = source.laid.path(ends.sending);
+            let view = source.sending.subflow(ends.sending);
+            let destination = &regions[ends.destination];
+            let arrived = destination.receiving.subflow(ends.receiving);
+            rows.push(SubflowRow {
+                flow: number,
+                subflow: ends.subflow,
+                opened: view.is_open.then_some(view.opened),
+                received: arrived.received_bytes,
+                first: arrived.first_bytes,
+                sent_packets: view.sent_packets,
+                retransmits: view.retransmits,
+                reinjected: view.reinjected,
+                timeouts: view.timeouts,
+                marks: view.marks,
+                rtts: rtts(view.rtts),
+                path,
+            });
+        }
+        let together = match rows.as_slice() {
+            [row] => row.rtts,
+            _ => self.rtts_of_all(halves, regions),
+        };
+        ended.push(number, &rows, together);
+        self.room.rows = rows;
+        self.halves[number as usize] = None;
+    }
+
+    /// The RTTs of all subflows of a flow.
+    fn rtts_of_all<P: Ports>(&mut self, halves: Halves, regions: &Regions<P>) -> Rtts {
+        let sending = &regions[halves.source].sending;
+        let all = &mut self.room.rtts;
+        all.clear();
+        for subflow in sending.subflows(halves.sending) {
+            all.merge(sending.subflow(subflow).rtts);
+        }
+        rtts(all)
+    }
+}
+
+/// Whether nothing of a flow is left to happen in hosts or network.
+fn is_gone<P: Ports>(flow: &Flow, halves: Halves, regions: &Regions<P>) -> bool {
+    let receiving = &regions[halves.destination].receiving;
+    let sent = regions[halves.source].sending.in_network(halves.sending);
+    let back = receiving.in_network(halves.receiving);
+    sent.wrapping_add(back) == 0 && receiving.is_idle(halves.receiving) && flow.end.is_some()
+}
+
+/// What tables say of these RTTs.
+fn rtts(histogram: &RttHistogram) -> Rtts {
+    Rtts {
+        mean: histogram.mean(),
+        p99: histogram.percentile(0.99),
+    }
+}

@@ -1,0 +1,171 @@
+//! Flows start: both halves open, and their subflows get routes.
+
+use super::{FlowTable, Halves};
+use crate::build;
+use crate::flows::Flow;
+use crate::ideal::ideal;
+use crate::listed::controller_of;
+use crate::outcome::RunError;
+use crate::region::Departure;
+use crate::regions::Regions;
+use pathweave_network::Ports;
+use pathweave_random::Stream;
+use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter};
+use pathweave_units::Time;
+use std::sync::Arc;
+
+impl FlowTable<'_> {
+    /// How a flow is to be opened.
+    ///
+    /// # Errors
+    /// When it has drawn more than can be sent.
+    pub fn opening(&self, number: u32, flow: &Flow) -> Result<Opening, RunError> {
+        let group = flow.group as usize;
+        let plan = &self.plan.groups[group];
+        let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
+        let (entry, parameters) = controller_of(plan, flow.listed);
+        let config = Arc::clone(&self.configs[group]);
+        let most = config.largest_flow();
+        if let Some(size) = flow.size.filter(|&size| size > most) {
+            return Err(RunError::Plan(format!(
+                "a flow of group \"{}\" has drawn {size}, more packets than can be numbered; give its sizes a maximum of {most} or less",
+                plan.name
+            )));
+        }
+        let join_delays = match config.joins {
+            // There is nothing to join a lone subflow.
+            Joins::WithinAfterHandshake(longest) if flow.subflows > 1 => {
+                let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));
+                (0..flow.subflows)
+                    .map(|_| Time::from_picos(stream.between(0, longest.as_picos())))
+                    .collect()
+            }
+            Joins::WithinAfterHandshake(_) | Joins::AfterHandshake => Vec::new(),
+        };
+        let scatter = entry.scatter.map(|volume| Scatter {
+            volume: volume(parameters),
+            duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
+        });
+        let packet_key = match config.packets {
+            Some(_) => PacketKey::new(self.plan.seed, number),
+            None => PacketKey::default(),
+        };
+        Ok(Opening {
+            flow: number,
+            controller: build::controller(entry, parameters, config.ecn),
+            ecn_echo: build::ecn_echo(entry, parameters, config.ecn),
+            config,
+            subflows: flow.subflows,
+            size: flow.size,
+            packet_key,
+            subflow_starts: listed.map_or_else(Vec::new, |l| l.subflow_starts.clone()),
+            join_delays,
+            established: flow.established,
+            scatter,
+            scheme: entry.scheme,
+        })
+    }
+
+    /// Duplicate acknowledgements that make a scattered packet lost: overtaking makes up to as many as
+    /// there are paths.
+    fn duplicate_threshold(&self, source: u32, destination: u32) -> u32 {
+        let paths = self.routing.intact().path_count(source, destination);
+        3 + if paths > 1 { paths as u32 } else { 0 }
+    }
+
+    /// Opens a flow, gives it routes and starts it.
+    pub fn start<P: Ports>(
+        &mut self,
+        number: u32,
+        flow: &mut Flow,
+        opening: Opening,
+        regions: &mut Regions<P>,
+        now: Time,
+    ) {
+        let halves = open(flow, opening, regions);
+        self.lay_routes(number, flow, halves, regions);
+        let place = number as usize;
+        if self.halves.len() <= place {
+            self.halves.resize(place + 1, None);
+        }
+        self.halves[place] = Some(halves);
+        flow.ideal = ideal(self.plan, number, flow, &self.room.ways);
+        let (sending, _, mut out) = regions[halves.source].halves(now);
+        sending.start(halves.sending, now, &mut out);
+    }
+
+    /// Gives each subflow its routes, and finds out which data paths packets may take.
+    fn lay_routes<P: Ports>(
+        &mut self,
+        number: u32,
+        flow: &Flow,
+        halves: Halves,
+        regions: &mut Regions<P>,
+    ) {
+        let captures = &regions[halves.source].recorder.captures;
+        let captured = captures.contains_key(&number);
+        let mut paths = std::mem::take(&mut self.room.paths);
+        self.room.ways.clear();
+        let hosts = &self.plan.fabric.hosts;
+        let [source, destination] =
+            [flow.source, flow.destination].map(|host| hosts[host as usize].0);
+        for ends in halves.ends(number, flow.subflows) {
+            self.routing
+                .find(self.plan, number, flow, ends.subflow, &mut paths);
+            let routes = self.add_subflow_routes(flow, ends, &paths, regions);
+            let departure = Departure {
+                route: routes.forward,
+                to: ends.destination,
+                host: source,
+                subflow: self.subflows_started,
+                sprayed: routes.sprayed,
+                captured,
+            };
+            self.subflows_started = self.subflows_started.wrapping_add(1);
+            let source = &mut regions[ends.source];
+            source.recorder.begin_sending(ends.sending);
+            source.set_departure(End::Sending(ends.sending), departure);
+            let departure = Departure {
+                route: routes.back,
+                to: ends.source,
+                host: destination,
+                captured: false,
+                ..departure
+            };
+            let destination = &mut regions[ends.destination];
+            destination.recorder.begin_receiving(ends.receiving);
+            destination.set_departure(End::Receiving(ends.receiving), departure);
+            let ways = &mut self.room.ways;
+            if let Some(spread) = &paths.spread {
+                ways.add_spread(spread);
+            } else if paths.by_switches {
+                let router = self.routing.intact();
+                ways.add_choice(&router.spread(flow.source, flow.destination));
+            } else {
+                ways.add_path(&paths.forward);
+            }
+        }
+        self.room.paths = paths;
+    }
+}
+
+/// Opens both halves of a flow and tells each where the other is.
+fn open<P: Ports>(flow: &Flow, opening: Opening, regions: &mut Regions<P>) -> Halves {
+    let source = regions.of_host(flow.source);
+    let destination = regions.of_host(flow.destination);
+    let receiver = &mut regions[destination].receiving;
+    let receiving = receiver.open(opening.reception());
+    let to = receiver.subflows(receiving).next().unwrap_or_default();
+    let sender = &mut regions[source].sending;
+    let sending = sender.open(opening, to);
+    let back = sender.subflows(sending).next().unwrap_or_default();
+    regions[destination].receiving.answer(receiving, back);
+    Halves {
+        source,
+        destination,
+        sending,
+        receiving,
+        first_sending: back,
+        first_receiving: to,
+    }
+}

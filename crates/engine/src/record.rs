@@ -1,0 +1,109 @@
+//! What is known of a run when it is over, whichever backend ran: its results are made from this alone.
+
+use crate::capture::Capture;
+use crate::flow_list::FlowList;
+use crate::flows::Flow;
+use crate::outcome::Verdict;
+use crate::paths::PathList;
+use crate::recovery::Recoveries;
+use crate::rows::{SubflowColumns, TotalsColumns};
+use crate::series::Series;
+use crate::texts::Texts;
+use crate::windows::Window;
+use pathweave_control::Scheme;
+use pathweave_fabric::NodeId;
+use pathweave_network::{AgentStatistics, FmpStatistics, LinkStatistics, SharedBuffer};
+use pathweave_scenario::Plan;
+use pathweave_traffic::Job;
+use pathweave_units::{Bytes, Time};
+
+/// A run that is over.
+pub(crate) struct Record<'p> {
+    pub plan: &'p Plan,
+    pub verdict: Verdict,
+    /// When it ended.
+    pub ended: Time,
+    pub traffic: Traffic,
+    /// The rows of all subflows, by flow and subflow.
+    pub subflows: SubflowColumns,
+    /// What the subflows of each flow come to, by the flow's number.
+    pub totals: TotalsColumns,
+    /// The paths that the rows of subflows refer to.
+    pub paths: PathList,
+    /// The main one and the phases.
+    pub windows: Vec<Window>,
+    /// What was recorded over time; `None` if the backend records nothing.
+    pub series: Option<Series>,
+    pub recoveries: Recoveries,
+    /// Packets that reached the far end of a link.
+    pub packet_hops: u64,
+    /// What each link did over the whole run, by its number; empty if there were no packets.
+    pub links: Vec<LinkStatistics>,
+    pub switches: Switches,
+    /// In the plan's order.
+    pub captures: Vec<Capture>,
+    /// What of the captures was unusual.
+    pub capture_notes: Vec<String>,
+}
+
+/// What traffic asked for, and what became of it.
+pub(crate) struct Traffic {
+    pub flows: FlowList,
+    /// By traffic group.
+    pub jobs: Vec<Vec<Job>>,
+    /// Flows that were asked for, that finished, and that were stopped before.
+    pub started: u64,
+    pub finished: u64,
+    pub stopped: u64,
+}
+
+/// What switches kept and did, beyond forwarding packets.
+#[derive(Default)]
+pub(crate) struct Switches {
+    /// Of a scheme that switches take part in, at each link.
+    pub agents: Option<(Scheme, Vec<AgentStatistics>)>,
+    /// Of switches whose ports share memory.
+    pub buffers: Option<Vec<Buffer>>,
+    /// Of switches that choose routes.
+    pub fmp: Option<Vec<(NodeId, FmpStatistics)>>,
+}
+
+/// What became of a switch's shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffer {
+    /// The switch's number.
+    pub node: u32,
+    /// The most that was in use.
+    pub most: Bytes,
+    /// Packets that found no room.
+    pub refused: u64,
+}
+
+impl Buffer {
+    /// That of a switch with this memory.
+    pub fn of(node: u32, memory: &SharedBuffer) -> Buffer {
+        Buffer {
+            node,
+            most: memory.most(),
+            refused: memory.refused(),
+        }
+    }
+}
+
+impl Record<'_> {
+    /// The window that the main tables cover, if the run came to it.
+    pub fn main_window(&self) -> Option<&Window> {
+        self.windows
+            .first()
+            .filter(|window| window.closed.is_some())
+    }
+
+    /// Adds what tables and notes call a flow: its own name, or that of its group and its number in it.
+    pub fn push_flow_name(&self, flow: &Flow, names: &mut Texts) {
+        let group = &self.plan.groups[flow.group as usize];
+        match flow.listed.map(|entry| &group.listed[entry as usize].name) {
+            Some(name) if !name.is_empty() => names.push(name),
+            _ => names.push_numbered([&group.name, "/"], flow.tag),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The table of subflows.
+
+use crate::record::Record;
+use crate::rows::SubflowColumns;
+use crate::table::{Column, Table};
+use crate::texts::Texts;
+use pathweave_fabric::{Fabric, LinkId};
+
+/// A guess at the bytes of a path's name.
+const NAME_BYTES: usize = 64;
+
+pub(super) fn subflows(run: &Record<'_>, rows: SubflowColumns) -> Table {
+    let goodput = goodput(run, &rows);
+    let columns = vec![
+        ("flow", Column::Integers(rows.flow)),
+        ("subflow", Column::Integers(rows.subflow)),
+        (
+            "path",
+            Column::Labels {
+                names: path_names(&run.plan.fabric, run.paths.iter()),
+                codes: rows.path,
+            },
+        ),
+        ("opened_s", Column::Numbers(rows.opened)),
+        ("received_bytes", Column::Integers(rows.received)),
+        ("goodput_bps", Column::Numbers(goodput)),
+        ("sent_packets", Column::Integers(rows.sent_packets)),
+        ("retransmits", Column::Integers(rows.retransmits)),
+        ("reinjected", Column::Integers(rows.reinjected)),
+        ("timeouts", Column::Integers(rows.timeouts)),
+        ("marks", Column::Integers(rows.marks)),
+        ("rtt_mean_s", Column::Numbers(rows.rtt_mean)),
+        ("rtt_p99_s", Column::Numbers(rows.rtt_p99)),
+    ];
+    Table {
+        name: "subflows",
+        columns,
+    }
+}
+
+/// The goodput of each row in the main window; not a number where its flow was not under way.
+fn goodput(run: &Record<'_>, rows: &SubflowColumns) -> Vec<f64> {
+    let shares = run.main_window().into_iter();
+    let mut shares = shares.flat_map(|window| window.flows.iter()).peekable();
+    // Rows and shares are both in the order of flows.
+    let of_row = |(&flow, &subflow): (&u64, &u64)| {
+        while shares
+            .next_if(|share| u64::from(share.flow) < flow)
+            .is_some()
+        {}
+        let share = shares.peek().filter(|share| u64::from(share.flow) == flow);
+        share.map_or(f64::NAN, |share| {
+            let received = share.received.get(subflow as usize);
+            received.map_or(f64::NAN, |&bytes| share.rate_of(bytes))
+        })
+    };
+    rows.flow.iter().zip(&rows.subflow).map(of_row).collect()
+}
+
+/// Paths by the names of their nodes.
+fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> Texts {
+    // What each link adds to the name of a path.
+    let to = fabric.links.iter().map(|link| &fabric.node(link.to).name);
+    let added: Vec<String> = to.map(|name| format!("-{name}")).collect();
+    let mut names = Texts::with_capacity(paths.len(), NAME_BYTES * paths.len());
+    for path in paths {
+        let Some(first) = path.first() else {
+            names.push("spray");
+            continue;
+        };
+        let first = fabric.node(fabric.link(*first).from).name.as_str();
+        let rest = path.iter().map(|link| added[link.0 as usize].as_str());
+        names.push_parts(std::iter::once(first).chain(rest));
+    }
+    names
+}

@@ -1,0 +1,110 @@
+//! Lists of texts in one piece of memory.
+
+use std::ops::Index;
+
+/// A list of texts that stand one behind the other in one piece of memory: a table may have millions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    all: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// An empty list with room for so many texts of so many bytes together.
+    pub fn with_capacity(texts: usize, bytes: usize) -> Texts {
+        Texts {
+            all: String::with_capacity(bytes),
+            ends: Vec::with_capacity(texts),
+        }
+    }
+
+    /// Adds a text.
+    pub fn push(&mut self, text: &str) {
+        self.push_parts([text]);
+    }
+
+    /// Adds a text that is put together from these.
+    pub fn push_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a str>) {
+        for part in parts {
+            self.all.push_str(part);
+        }
+        self.ends.push(self.all.len());
+    }
+
+    /// Adds a text that is put together from these, with a number in decimal behind them.
+    pub fn push_numbered<'a>(&mut self, parts: impl IntoIterator<Item = &'a str>, number: u64) {
+        for part in parts {
+            self.all.push_str(part);
+        }
+        // The digits, the last one first.
+        let mut digits = [0; 20];
+        let mut count = 0;
+        let mut rest = number;
+        while count == 0 || rest > 0 {
+            digits[count] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            count += 1;
+        }
+        let digits = digits[..count].iter().rev();
+        digits.for_each(|&digit| self.all.push(char::from(digit)));
+        self.ends.push(self.all.len());
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All of them in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        let mut from = 0;
+        self.ends.iter().map(move |&end| {
+            let text = &self.all[from..end];
+            from = end;
+            text
+        })
+    }
+}
+
+impl Index<usize> for Texts {
+    type Output = str;
+    fn index(&self, place: usize) -> &str {
+        let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[from..self.ends[place]]
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Texts {
+        let mut list = Texts::default();
+        texts.into_iter().for_each(|text| list.push(text.as_ref()));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_apart() {
+        let mut texts: Texts = ["a", "", "bc"].into_iter().collect();
+        texts.push_parts(["d", "-", "e"]);
+        texts.push_numbered(["n", "/"], 0);
+        texts.push_numbered([], 1_234_567_890);
+        texts.push_numbered(["most "], u64::MAX);
+        let most = format!("most {}", u64::MAX);
+        let expected = ["a", "", "bc", "d-e", "n/0", "1234567890", &most];
+        assert_eq!(texts.len(), expected.len());
+        assert!(texts.iter().eq(expected));
+        for (place, text) in expected.into_iter().enumerate() {
+            assert_eq!(&texts[place], text);
+        }
+    }
+}

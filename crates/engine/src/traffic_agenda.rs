@@ -1,0 +1,254 @@
+//! What is to happen to traffic, in an order that follows from the scenario alone.
+//!
+//! Traffic acts at a distance: a flow that ends here starts another there, without a packet between them.
+//! So that nothing depends on the order in which a run handles what happens at different nodes, all of it
+//! stands here: entries are carried out in the order of time, group, kind and flow. What concerns the whole run
+//! comes before all that happens to packets at the same time, and what concerns a group after it. What hosts do
+//! is heard of after a reaction time ([`crate::reactions`]), never at once.
+
+use pathweave_transport::Stopped;
+use pathweave_units::Time;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Whose an entry is: what concerns the whole run comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Run,
+    Group(u32),
+}
+
+impl Whose {
+    /// The group.
+    ///
+    /// # Panics
+    /// When it is not a group's.
+    pub fn group(self) -> u32 {
+        match self {
+            Whose::Group(group) => group,
+            Whose::Run => unreachable!("this is a group's"),
+        }
+    }
+}
+
+/// What is to happen; at one time, to one group, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// The plan's last start has come.
+    Close,
+    /// The plan's end has come.
+    End,
+    /// The run may have come to its end: a subflow has failed.
+    Look,
+    /// The group begins.
+    Begin,
+    /// The group ends.
+    Stop,
+    /// A flow has ended.
+    Finished(u32),
+    /// A flow's destination hears that its source has stopped.
+    HearStop(u32, Stopped),
+    /// The group asked to be woken.
+    Wake,
+    /// A flow starts.
+    StartFlow(u32),
+    /// A flow stops sending.
+    StopFlow(u32),
+    /// A path of a flow opens.
+    OpenPath(u32),
+}
+
+/// Something that is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub at: Time,
+    pub whose: Whose,
+    pub act: Act,
+}
+
+/// All that is to happen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TrafficAgenda {
+    /// The next entry, if it came when there was none here: much of what is added is due before all else.
+    first: Option<Key>,
+    /// All others, none of which is earlier.
+    others: BinaryHeap<Reverse<Key>>,
+    /// What destinations are to hear, by flow: a source stops once.
+    stopped: BTreeMap<u32, Stopped>,
+}
+
+/// An entry in one word, whose order is that of entries: time, group, kind and flow, from the highest bits on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+/// Bits of the flow's number and of the kind.
+const FLOW_BITS: u32 = 32;
+const KIND_BITS: u32 = 4;
+
+impl Key {
+    fn new(at: Time, whose: Whose, act: Act) -> Key {
+        let group = match whose {
+            Whose::Run => 0,
+            Whose::Group(group) => u64::from(group) + 1,
+        };
+        let (kind, flow) = match act {
+            Act::Close => (0, 0),
+            Act::End => (1, 0),
+            Act::Look => (2, 0),
+            Act::Begin => (3, 0),
+            Act::Stop => (4, 0),
+            Act::Finished(flow) => (5, flow),
+            Act::HearStop(flow, _) => (6, flow),
+            Act::Wake => (7, 0),
+            Act::StartFlow(flow) => (8, flow),
+            Act::StopFlow(flow) => (9, flow),
+            Act::OpenPath(flow) => (10, flow),
+        };
+        let place = (group << KIND_BITS | kind) << FLOW_BITS | u64::from(flow);
+        Key(u128::from(at.as_picos()) << u64::BITS | u128::from(place))
+    }
+
+    fn at(self) -> Time {
+        Time::from_picos((self.0 >> u64::BITS) as u64)
+    }
+
+    fn whose(self) -> Whose {
+        let group = (self.0 as u64 >> (FLOW_BITS + KIND_BITS)) as u32;
+        group.checked_sub(1).map_or(Whose::Run, Whose::Group)
+    }
+}
+
+impl TrafficAgenda {
+    /// Adds an entry.
+    pub fn add(&mut self, at: Time, whose: Whose, act: Act) {
+        if let Act::HearStop(flow, stopped) = act {
+            self.stopped.insert(flow, stopped);
+        }
+        let key = Key::new(at, whose, act);
+        match self.next_key() {
+            Some(next) if next < key => self.others.push(Reverse(key)),
+            _ => {
+                let before = self.first.replace(key);
+                self.others.extend(before.map(Reverse));
+            }
+        }
+    }
+
+    fn next_key(&self) -> Option<Key> {
+        let other = || self.others.peek().map(|Reverse(key)| *key);
+        self.first.or_else(other)
+    }
+
+    /// When the next entry is due; `Time::MAX` if there is none.
+    pub fn next(&self) -> Time {
+        self.next_key().map_or(Time::MAX, Key::at)
+    }
+
+    /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
+    /// carried out; `Time::MAX` if there is none.
+    pub fn limit(&self) -> Time {
+        self.next_key()
+            .map_or(Time::MAX, |entry| match entry.whose() {
+                Whose::Run => entry.at(),
+                Whose::Group(_) => entry.at().saturating_add(Time::from_picos(1)),
+            })
+    }
+
+    /// The next entry, if it is due by now.
+    pub fn take_due(&mut self, now: Time) -> Option<Entry> {
+        let key = self.next_key().filter(|key| key.at() <= now)?;
+        if self.first.take().is_none() {
+            self.others.pop();
+        }
+        let flow = key.0 as u32;
+        let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
+            0 => Act::Close,
+            1 => Act::End,
+            2 => Act::Look,
+            3 => Act::Begin,
+            4 => Act::Stop,
+            5 => Act::Finished(flow),
+            6 => Act::HearStop(flow, self.stopped.remove(&flow)?),
+            7 => Act::Wake,
+            8 => Act::StartFlow(flow),
+            9 => Act::StopFlow(flow),
+            _ => Act::OpenPath(flow),
+        };
+        Some(Entry {
+            at: key.at(),
+            whose: key.whose(),
+            act,
+        })
+    }
+
+    /// Whether the next entry is due by now and concerns the whole run.
+    pub fn concerns_run(&self, now: Time) -> bool {
+        let next = self.next_key();
+        next.is_some_and(|entry| entry.at() <= now && entry.whose() == Whose::Run)
+    }
+
+    /// Whether nothing is to happen.
+    pub fn is_empty(&self) -> bool {
+        self.next_key().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry() -> impl Strategy<Value = (u64, Whose, Act)> {
+        let whose = prop_oneof![Just(Whose::Run), (0u32..3).prop_map(Whose::Group)];
+        let act = prop_oneof![
+            Just(Act::Look),
+            Just(Act::Wake),
+            (0u32..5).prop_map(Act::Finished),
+            (0u32..5).prop_map(Act::StartFlow),
+            (0u32..5).prop_map(Act::StopFlow),
+        ];
+        (0u64..4, whose, act)
+    }
+
+    proptest! {
+        /// The order in which entries are added does not matter, and time comes before group, group before kind
+        /// and kind before flow.
+        #[test]
+        fn entries_come_in_the_order_of_the_rule(
+            (mut added, shuffled) in prop::collection::vec(entry(), 0..40)
+                .prop_flat_map(|added| (Just(added.clone()), Just(added).prop_shuffle())),
+        ) {
+            let mut agenda = TrafficAgenda::default();
+            for &(at, whose, act) in &shuffled {
+                agenda.add(Time::from_picos(at), whose, act);
+            }
+            let key = |&(at, whose, act): &(u64, Whose, Act)| {
+                let group = match whose {
+                    Whose::Run => 0,
+                    Whose::Group(group) => group + 1,
+                };
+                let (kind, flow) = match act {
+                    Act::Look => (0, 0),
+                    Act::Finished(flow) => (1, flow),
+                    Act::Wake => (2, 0),
+                    Act::StartFlow(flow) => (3, flow),
+                    _ => match act {
+                        Act::StopFlow(flow) => (4, flow),
+                        _ => unreachable!("no other is drawn"),
+                    },
+                };
+                (at, group, kind, flow)
+            };
+            added.sort_by_key(key);
+            for now in 0..4 {
+                while let Some(entry) = agenda.take_due(Time::from_picos(now)) {
+                    let expected = added.remove(0);
+                    prop_assert_eq!((entry.at, entry.whose, entry.act),
+                        (Time::from_picos(expected.0), expected.1, expected.2));
+                }
+                prop_assert!(added.iter().all(|entry| entry.0 > now));
+            }
+            prop_assert!(agenda.is_empty() && agenda.next() == Time::MAX);
+        }
+    }
+}
