@@ -31,6 +31,9 @@ pub fn most_threads(plan: &Plan) -> usize {
     (most as usize).clamp(1, 255)
 }
 
+/// What a host does for the transport, as a multiple of what a port does for the packets that join it.
+const WORK_OF_HOST: u64 = 4;
+
 /// The regions of a plan's fabric.
 pub(crate) fn regions<P: Ports>(
     plan: &Plan,
@@ -88,7 +91,16 @@ fn divide(plan: &Plan, links: &[LinkSetup], cut: &Cut) -> Vec<u32> {
                 .map(|node| u32::from(wanted(clusters.of(node))))
                 .collect()
         }
-        Cut::Into(count) => grow(&clusters, links, nodes, u32::from(*count)),
+        Cut::Into(count) => {
+            let mut work: Vec<u64> = vec![0; nodes];
+            for link in links {
+                work[link.from as usize] += 1;
+            }
+            for host in &plan.fabric.hosts {
+                work[host.0 as usize] += WORK_OF_HOST;
+            }
+            grow(&clusters, links, &work, u32::from(*count))
+        }
     };
     without_gaps(wanted)
 }
@@ -123,20 +135,23 @@ impl Clusters {
     }
 }
 
-/// Lets one region after another grow until it has its share of the ports: always by the cluster that has the largest
+/// Lets one region after another grow until it has its share of the work: always by the cluster that has the largest
 /// share of its links there already, so that racks and pods stay together.
-fn grow(clusters: &Clusters, links: &[LinkSetup], nodes: usize, count: u32) -> Vec<u32> {
+fn grow(clusters: &Clusters, links: &[LinkSetup], work: &[u64], count: u32) -> Vec<u32> {
+    let nodes = work.len();
     let cluster: Vec<u32> = (0..nodes as u32).map(|node| clusters.of(node)).collect();
     let mut neighbours = vec![Vec::new(); nodes];
-    let mut ports = vec![0u64; nodes];
+    let mut own_work = vec![0u64; nodes];
+    for (&cluster, work) in cluster.iter().zip(work) {
+        own_work[cluster as usize] += work;
+    }
     for link in links {
         let (from, to) = (cluster[link.from as usize], cluster[link.to as usize]);
-        ports[from as usize] += 1;
         if from != to {
             neighbours[from as usize].push(to);
         }
     }
-    let total: u64 = ports.iter().sum();
+    let total: u64 = own_work.iter().sum();
     let mut region = vec![u32::MAX; nodes];
     let mut taken = 0;
     let mut seeds = 0..nodes;
@@ -160,7 +175,7 @@ fn grow(clusters: &Clusters, links: &[LinkSetup], nodes: usize, count: u32) -> V
                 continue;
             };
             region[next as usize] = number;
-            taken += ports[next as usize];
+            taken += own_work[next as usize];
             for &other in &neighbours[next as usize] {
                 if region[other as usize] == u32::MAX {
                     let links = &mut joined[other as usize];

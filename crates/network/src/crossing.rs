@@ -2,6 +2,7 @@
 
 use crate::packet::{Header, PacketContent};
 use crate::places::PortId;
+use crate::port::Ports;
 use pathweave_units::Time;
 
 /// Packets on their way from one region to another, in the order in which they left.
@@ -52,6 +53,13 @@ impl<S: PacketContent, L> Crossings<S, L> {
     pub(crate) fn push(&mut self, packet: Crossing<S, L>, options: Option<&S::Options>) {
         self.packets.push(packet);
         self.options.extend(options);
+    }
+
+    /// What ports need to receive the packets is fetched from memory.
+    pub(crate) fn look_ahead(&self, ports: &impl Ports) {
+        for packets in self.packets.chunks(64) {
+            ports.look_ahead_at(packets.iter().map(|packet| packet.inlet));
+        }
     }
 
     /// Takes all packets out; each comes with its options if it has some.

@@ -40,7 +40,9 @@ pub use inputs::Inputs;
 pub use network::{Arrival, Conservation, LinkSetup, Network};
 pub use packet::{Header, PacketContent, Plain};
 pub use places::{Places, PortId};
-pub use port::{Delivered, DeparturePorts, FifoPorts, LinkEvent, LinkEvents, Ports, Purged};
+pub use port::{
+    Delivered, DeparturePorts, FifoPorts, HandOver, LinkEvent, LinkEvents, Ports, Purged,
+};
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
 pub use statistics::LinkStatistics;

@@ -8,7 +8,7 @@ use crate::histogram::{QueueHistogram, QueuesCounted};
 use crate::packet::{Contents, Header, PacketContent};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
-use crate::port::{Delivered, LinkEvents, Ports};
+use crate::port::{Delivered, HandOver, LinkEvents, Ports};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::{SharedBuffer, SharedBufferConfig};
 use crate::statistics::LinkStatistics;
@@ -311,30 +311,14 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
     /// are added to what leaves, by region. Everything before `now` has happened, and nothing from then on.
     pub fn hand_over(&mut self, now: Time, leaving: &mut [Crossings<S, P::Label>]) {
-        let (places, contents) = (&self.places, &mut self.contents);
-        #[cfg(feature = "checks")]
-        let checks = &mut self.checks;
-        self.ports.hand_over(
-            now,
-            |port, departure, header, label| {
-                let (region, inlet) = places.end(port);
-                let content = contents.remove(header.id());
-                let crossing = Crossing {
-                    inlet,
-                    departure,
-                    header,
-                    label,
-                    content,
-                };
-                let has_options = content.has_options();
-                let options = has_options.then(|| contents.options(header.id()));
-                leaving[region as usize].push(crossing, options);
-            },
-            |_port, _arrival, _header| {
-                #[cfg(feature = "checks")]
-                checks[_port.0 as usize].deliver(_arrival, _header.id());
-            },
-        );
+        let mut to = ToRegions {
+            places: &self.places,
+            contents: &mut self.contents,
+            leaving,
+            #[cfg(feature = "checks")]
+            checks: &mut self.checks,
+        };
+        self.ports.hand_over(now, &mut to);
     }
 
     /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`
@@ -345,6 +329,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// Packets will arrive from another region. Those of a link come in their order.
     pub fn receive<E: LinkEvents>(&mut self, coming: &mut Crossings<S, P::Label>, events: &mut E) {
+        coming.look_ahead(&self.ports);
         coming.drain(|packet, options| {
             let id = self.contents.insert(packet.content, options);
             let header = packet.header.with_id(id);
@@ -664,5 +649,43 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             return Err(Conservation::Network { under_way, held });
         }
         Ok(())
+    }
+}
+
+/// Where packets go that leave for other regions.
+struct ToRegions<'a, S: PacketContent, L> {
+    places: &'a Places,
+    contents: &'a mut Contents<S>,
+    leaving: &'a mut [Crossings<S, L>],
+    #[cfg(feature = "checks")]
+    checks: &'a mut [crate::checks::LinkCheck],
+}
+
+impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
+    #[inline(always)]
+    fn soon(&self, header: Header) {
+        std::hint::black_box(self.contents.get(header.id()));
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L) {
+        let (region, inlet) = self.places.end(port);
+        let content = self.contents.remove(header.id());
+        let crossing = Crossing {
+            inlet,
+            departure,
+            header,
+            label,
+            content,
+        };
+        let has_options = content.has_options();
+        let options = has_options.then(|| self.contents.options(header.id()));
+        self.leaving[region as usize].push(crossing, options);
+    }
+
+    #[inline(always)]
+    fn arrived(&mut self, _port: PortId, _arrival: Time, _header: Header) {
+        #[cfg(feature = "checks")]
+        self.checks[_port.0 as usize].deliver(_arrival, _header.id());
     }
 }

@@ -1,7 +1,7 @@
 //! The self-check notices ports that lose count, and those that lose packets.
 
 use pathweave_network::{
-    AgentStatistics, Arrival, Arrivals, Conservation, Delivered, FifoPorts, Header, Held,
+    AgentStatistics, Arrival, Arrivals, Conservation, Delivered, FifoPorts, HandOver, Header, Held,
     LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain, PortId, Ports,
     Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
 };
@@ -94,13 +94,8 @@ impl<D: Defect> Ports for Defective<D> {
     fn held(&self, held: Held) -> (Header, ()) {
         self.ports.held(held)
     }
-    fn hand_over(
-        &mut self,
-        now: Time,
-        sent: impl FnMut(PortId, Time, Header, ()),
-        arrived: impl FnMut(PortId, Time, Header),
-    ) {
-        self.ports.hand_over(now, sent, arrived);
+    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<()>) {
+        self.ports.hand_over(now, to);
     }
     fn next_to_leave(&self) -> Time {
         self.ports.next_to_leave()

@@ -1,6 +1,8 @@
 //! The ports that act when a packet leaves: two events per packet and hop.
 
-use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
+use super::{
+    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service,
+};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
@@ -386,13 +388,8 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         unreachable!("departure ports run event by event")
     }
 
-    fn hand_over(
-        &mut self,
-        _now: Time,
-        _sent: impl FnMut(PortId, Time, Header, A::Label),
-        _arrived: impl FnMut(PortId, Time, Header),
-    ) {
-        unreachable!("departure ports run in one region")
+    fn hand_over(&mut self, _now: Time, _to: &mut impl HandOver<A::Label>) {
+        unreachable!("departure ports run event by event")
     }
 
     fn next_to_leave(&self) -> Time {

@@ -1,7 +1,9 @@
 //! The ports that know, when a packet arrives, when it will leave.
 
 use super::rings::{Entry, Ring, Rings};
-use super::{BIT, Delivered, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service};
+use super::{
+    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service,
+};
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
@@ -103,6 +105,9 @@ struct Cold<A> {
     /// What was sent of packets that failures lost, in the unit of [`Ports::sent`].
     lost_after_sending: u128,
 }
+
+/// Packets for which things are fetched from memory together: so many that their values stay in the fastest cache.
+const AT_ONCE: usize = 64;
 
 /// The time after which a moment is over.
 fn after(moment: Time) -> Time {
@@ -213,6 +218,26 @@ impl Hot {
 }
 
 impl<A: Agent> FifoPorts<A> {
+    /// What [`Ports::hand_over`] needs of these ports is fetched from memory.
+    #[inline(always)]
+    fn look_ahead_to_leave(&self, leaving: &[Leaving], now: Time, to: &impl HandOver<A::Label>) {
+        for Leaving { port, .. } in leaving {
+            black_box(self.hot[port.0 as usize].tail);
+        }
+        for Leaving { port, handed_over } in leaving {
+            let hot = &self.hot[port.0 as usize];
+            black_box(self.rings.get(hot.ring, hot.head).departure);
+            black_box(self.rings.get(hot.ring, *handed_over).departure);
+        }
+        for Leaving { port, handed_over } in leaving {
+            let hot = &self.hot[port.0 as usize];
+            let entry = self.rings.get(hot.ring, *handed_over);
+            if *handed_over != hot.tail && entry.departure < now {
+                to.soon(entry.header);
+            }
+        }
+    }
+
     /// A packet arrives where it is not simply taken.
     #[inline(never)]
     fn enqueue_carefully<E: LinkEvents>(
@@ -645,40 +670,45 @@ impl<A: Agent> Ports for FifoPorts<A> {
         (self.rings.at(held).header, self.rings.label_at(held))
     }
 
-    fn hand_over(
-        &mut self,
-        now: Time,
-        mut sent: impl FnMut(PortId, Time, Header, A::Label),
-        mut arrived: impl FnMut(PortId, Time, Header),
-    ) {
+    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
         let mut leaving = std::mem::take(&mut self.leaving);
-        leaving.retain_mut(|Leaving { port, handed_over }| {
-            let port = *port;
-            if A::ACTS {
-                // What leaves has its label when its transmission begins.
-                self.follow_service(port, now);
-            }
-            let hot = &mut self.hot[port.0 as usize];
-            while *handed_over != hot.tail {
-                let Entry { departure, header } = *self.rings.get(hot.ring, *handed_over);
-                if departure >= now {
-                    break;
+        for chunk in leaving.chunks_mut(AT_ONCE) {
+            self.look_ahead_to_leave(chunk, now, to);
+            for Leaving {
+                port: of_port,
+                handed_over,
+            } in chunk
+            {
+                let port = *of_port;
+                if A::ACTS {
+                    // What leaves has its label when its transmission begins.
+                    self.follow_service(port, now);
                 }
-                let label = self.rings.label(hot.ring, *handed_over);
-                sent(port, departure, header, label);
-                *handed_over = handed_over.wrapping_add(1);
-            }
-            while hot.head != *handed_over {
-                let Entry { departure, header } = *self.rings.get(hot.ring, hot.head);
-                let arrival = departure + hot.delay;
-                if arrival >= now {
-                    break;
+                let hot = &mut self.hot[port.0 as usize];
+                while *handed_over != hot.tail {
+                    let Entry { departure, header } = *self.rings.get(hot.ring, *handed_over);
+                    if departure >= now {
+                        break;
+                    }
+                    let label = self.rings.label(hot.ring, *handed_over);
+                    to.sent(port, departure, header, label);
+                    *handed_over = handed_over.wrapping_add(1);
                 }
-                arrived(port, arrival, header);
-                hot.head = hot.head.wrapping_add(1);
+                while hot.head != *handed_over {
+                    let Entry { departure, header } = *self.rings.get(hot.ring, hot.head);
+                    let arrival = departure + hot.delay;
+                    if arrival >= now {
+                        break;
+                    }
+                    to.arrived(port, arrival, header);
+                    hot.head = hot.head.wrapping_add(1);
+                }
+                if hot.head == hot.tail {
+                    *of_port = PortId::ELSEWHERE;
+                }
             }
-            hot.head != hot.tail
-        });
+        }
+        leaving.retain(|leaving| leaving.port != PortId::ELSEWHERE);
         self.leaving = leaving;
     }
 
@@ -718,9 +748,17 @@ impl<A: Agent> Ports for FifoPorts<A> {
         }
     }
 
+    fn look_ahead_at(&self, inlets: impl Iterator<Item = PortId> + Clone) {
+        for inlet in inlets.clone() {
+            black_box(self.hot[inlet.0 as usize].tail);
+        }
+        for inlet in inlets {
+            let hot = &self.hot[inlet.0 as usize];
+            black_box(self.rings.get(hot.ring, hot.tail).departure);
+        }
+    }
+
     fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
-        /// So many that their values stay in the fastest cache.
-        const AT_ONCE: usize = 64;
         for ports in ports.chunks(AT_ONCE) {
             // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.
             let mut firsts = [Held(0); AT_ONCE];

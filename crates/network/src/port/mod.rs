@@ -66,6 +66,16 @@ pub struct Delivered<L> {
     pub far: PortId,
 }
 
+/// What is done with packets on links to other regions.
+pub trait HandOver<L> {
+    /// This packet will probably be sent next, so that what it needs can be fetched from memory.
+    fn soon(&self, header: Header);
+    /// A port has sent a packet at a time.
+    fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L);
+    /// It has arrived at the link's end at a time.
+    fn arrived(&mut self, port: PortId, arrival: Time, header: Header);
+}
+
 /// The output ports of a fabric with their queues and the wires to the next nodes.
 ///
 /// Two implementations give the same results: [`FifoPorts`] needs one event per packet and hop, and
@@ -132,20 +142,15 @@ pub trait Ports {
     fn held_by(&self, port: PortId, held: Held) -> bool;
 
     /// Ports of links to other regions schedule no arrivals. Instead everything before `now` has happened, and nothing
-    /// from then on: `sent` gets the packets that have been sent since this was last asked, with their ports and times
-    /// of departure, and `arrived` those that have arrived, with their times of arrival; for each port in their order.
-    fn hand_over(
-        &mut self,
-        now: Time,
-        sent: impl FnMut(PortId, Time, Header, Self::Label),
-        arrived: impl FnMut(PortId, Time, Header),
-    );
+    /// from then on: `to` hears of the packets that have been sent since this was last asked, and of those that have
+    /// arrived; for each port in their order.
+    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<Self::Label>);
 
-    /// When `sent` will have the next packet of [`Ports::hand_over`]; `Time::MAX` if ports of links to other regions
+    /// When [`HandOver::sent`] will have the next packet; `Time::MAX` if ports of links to other regions
     /// hold nothing.
     fn next_to_leave(&self) -> Time;
 
-    /// Packets of which `sent` was told in [`Ports::hand_over`], and `arrived` was not.
+    /// Packets of which [`HandOver::sent`] was told, and [`HandOver::arrived`] was not.
     fn handed_over(&self) -> u64;
 
     /// A packet that another region has sent will arrive at an inlet.
@@ -157,6 +162,9 @@ pub trait Ports {
         label: Self::Label,
         events: &mut E,
     );
+
+    /// Packets will be received at these inlets: what that needs is fetched from memory. Changes nothing.
+    fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
     /// The packets that arrive next at the ends of these links, if there are any: what they need on their way is fetched
     /// from memory. Adds the headers of those that come to their hosts. Changes nothing.
