@@ -80,8 +80,7 @@ struct Cold<A> {
     /// [`Admission::marked_below`]; zero where every packet needs more than a place in the queue.
     marked_below: u32,
     up: bool,
-    /// Whether [`Cold::begun`] and what follows from it is kept: the rules count bytes, an agent acts, or the memory
-    /// is shared.
+    /// Whether [`Cold::begun`] and what follows from it is kept: the rules count bytes, or an agent acts.
     follows_service: bool,
     /// First entry whose transmission had not begun when last looked.
     begun: u32,
@@ -349,13 +348,19 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
-    /// Whether a port's node has memory for a packet. Gives back what departures have freed, as far as it makes a
+    /// Whether a port's node has memory for a packet.
+    #[inline(always)]
+    fn has_memory(&mut self, port: PortId, packet: u16, now: Time) -> bool {
+        match self.cold[port.0 as usize].memory {
+            Some(node) => self.has_shared_memory(node, port, packet, now),
+            None => true,
+        }
+    }
+
+    /// Whether a node's shared memory has room for a packet. Gives back what departures have freed, as far as it makes a
     /// difference.
     #[inline]
-    fn has_memory(&mut self, port: PortId, packet: u16, now: Time) -> bool {
-        let Some(node) = self.cold[port.0 as usize].memory else {
-            return true;
-        };
+    fn has_shared_memory(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
         self.release(port, after(now));
         let held = self.cold[port.0 as usize].held_bytes;
         let Some(memory) = &self.memories[node as usize] else {
@@ -384,7 +389,9 @@ impl<A: Agent> FifoPorts<A> {
             released += u64::from(entry.header.size());
             cold.released = cold.released.wrapping_add(1);
         }
-        self.give_back(port, released);
+        if released > 0 {
+            self.give_back(port, released);
+        }
     }
 
     /// This many bytes of a port do not take memory any more.
@@ -450,7 +457,7 @@ impl<A: Agent> FifoPorts<A> {
         // Where it is simply taken no rule asks for bytes.
         let waiting = Waiting { packets, bytes: 0 };
         assert!(
-            cold.up && !cold.follows_service,
+            cold.up && !cold.follows_service && cold.memory.is_none(),
             "check: port {port:?} takes a packet without looking"
         );
         cold.admission.check(verdict, waiting, header);
@@ -462,7 +469,7 @@ impl<A: Agent> FifoPorts<A> {
             &mut self.hot[port.0 as usize],
             &mut self.cold[port.0 as usize],
         );
-        let is_simple = cold.up && !cold.follows_service;
+        let is_simple = cold.up && !cold.follows_service && cold.memory.is_none();
         (hot.taken_below, cold.marked_below) = if is_simple {
             (cold.admission.taken_below(), cold.admission.marked_below())
         } else {
@@ -496,7 +503,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                 let setup = &links[link as usize];
                 let admission = Admission::new(&setup.queue, stream(link));
                 let buffer = setup.buffer.filter(|_| here(port));
-                let acts = A::ACTS || buffer.is_some() || admission.counts_bytes();
+                let acts = A::ACTS || admission.counts_bytes();
                 Cold {
                     marked: 0,
                     marked_below: 0,
