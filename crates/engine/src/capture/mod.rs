@@ -7,7 +7,6 @@ mod frame;
 mod pcapng;
 mod sequence;
 
-use crate::region::SentPacket;
 use etherparse::{IpEcn, TcpHeader, TcpOptionElement};
 use frame::{Content, End};
 use pathweave_network::Header;
@@ -27,6 +26,16 @@ pub struct Capture {
     pub packets: u64,
     /// The file's content.
     pub pcapng: Vec<u8>,
+}
+
+/// What a capture has to know of a packet that its source sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentPacket {
+    pub number: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    pub is_syn: bool,
+    pub ecn_capable: bool,
 }
 
 /// The destination's port. The source has a port for each subflow.

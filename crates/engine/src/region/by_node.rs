@@ -13,6 +13,7 @@ use crate::scheduler::{Alarm, DueTimer};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
 use pathweave_scenario::Plan;
+use pathweave_traffic::Pattern;
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -20,8 +21,10 @@ use std::sync::Arc;
 const FEWEST_LINKS: usize = 4096;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
+/// Flows that start in a window, each of which ends it: with more of them too little is left of windows.
+const MOST_STARTS: f64 = 2.0;
 /// A part of a window that is shorter than this is handled in the order of all nodes.
-const SMALLEST_PART: u64 = 8;
+const SMALLEST_PART: u64 = 2;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
@@ -127,9 +130,23 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
     let suits = match turns {
         Turns::ByTime => false,
         Turns::ByNode => window > Time::from_picos(1),
-        Turns::AsSuits => events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64,
+        Turns::AsSuits => {
+            events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64
+                && starts_per_second(plan) * window.as_secs_f64() <= MOST_STARTS
+        }
     };
     suits.then_some(window)
+}
+
+/// Flows that start in a second whatever becomes of others, as far as the patterns say.
+fn starts_per_second(plan: &Plan) -> f64 {
+    let hosts = build::hosts(&plan.fabric);
+    let groups = plan.groups.iter().map(|group| match &group.pattern {
+        Pattern::Poisson(poisson) => poisson.flows_per_second(&hosts, &group.size).unwrap_or(0.0),
+        Pattern::ManyToMany(pattern) if pattern.gap > Time::ZERO => 1.0 / pattern.gap.as_secs_f64(),
+        _ => 0.0,
+    });
+    groups.sum()
 }
 
 impl<P: Ports> Region<P> {

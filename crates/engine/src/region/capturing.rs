@@ -1,6 +1,7 @@
 //! Captures of flows whose sources are here.
 
-use super::{Region, SentPacket};
+use super::Region;
+use crate::capture::SentPacket;
 use pathweave_network::{Header, Ports};
 use pathweave_transport::{End, Segment, SendingSubflow};
 use pathweave_units::Time;

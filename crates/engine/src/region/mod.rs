@@ -16,7 +16,7 @@ mod spray;
 
 pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
-pub(crate) use outlet::{Carried, Departure, RegionId, SentPacket};
+pub(crate) use outlet::{Carried, Departure, RegionId};
 use outlet::{Departures, Notice, Outgoing, Outlet};
 pub(crate) use recorder::RegionRecorder;
 pub(crate) use report::{Report, Straddler};

@@ -2,6 +2,7 @@
 
 use super::Region;
 use super::spray::Sprays;
+use crate::capture::SentPacket;
 use crate::scheduler::{Alarm, Scheduler};
 use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
@@ -194,16 +195,6 @@ pub(crate) enum Notice {
     /// A subflow has failed, or timed out again since.
     Failed,
     Closed(SendingId),
-}
-
-/// What a capture has to know of a packet that its source sends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SentPacket {
-    pub number: u32,
-    /// Bytes on the wire.
-    pub size: u16,
-    pub is_syn: bool,
-    pub ecn_capable: bool,
 }
 
 /// A data packet that may have begun to arrive before an interval ended, and what had arrived before it.
