@@ -7,6 +7,13 @@ use pathweave_engine::{
 };
 use pathweave_scenario::Plan;
 
+/// A plan from the text of a scenario.
+fn read(text: &str) -> Plan {
+    let scenario = pathweave_scenario::check(text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    scenario.variants()[0].plan(1)
+}
+
 /// Enough events between two exchanges of regions that threads share them.
 fn plan(fabric: &str, rest: &str) -> Plan {
     let text = format!(
@@ -25,9 +32,7 @@ fn plan(fabric: &str, rest: &str) -> Plan {
         {rest}
         "#
     );
-    let scenario = pathweave_scenario::check(&text)
-        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
-    scenario.variants()[0].plan(1)
+    read(&text)
 }
 
 /// All that a run gives.
@@ -42,10 +47,14 @@ fn everything(output: &Output) -> String {
     )
 }
 
-/// Runs a plan on one thread, and holds the results on others against it.
+/// Runs a fat-tree on one thread, and holds the results on others against it.
 fn check(fabric: &str, rest: &str) -> Output {
-    let plan = plan(fabric, rest);
-    let alone = plans::run(&plan);
+    check_plan(&plan(fabric, rest))
+}
+
+/// The same of any plan.
+fn check_plan(plan: &Plan) -> Output {
+    let alone = plans::run(plan);
     let expected = everything(&alone);
     // Neighbours are in different regions as often as can be.
     let nodes = 0..plan.fabric.nodes.len() as u32;
@@ -66,7 +75,7 @@ fn check(fabric: &str, rest: &str) -> Output {
                 turns,
                 threads,
             };
-            let output = run_as(&plan, &Progress::default(), &execution);
+            let output = run_as(plan, &Progress::default(), &execution);
             let output = output.expect("a run without defects");
             assert!(everything(&output) == expected, "{execution:?} differs");
         }
@@ -172,6 +181,51 @@ fn with_switches_that_choose_routes() {
     let output = check("", &format!("{LARGE}\n[routing]\nkind = \"fmp\""));
     let messages = plans::table(&output, "fmp").integers("feedback_packets");
     assert!(messages.iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn with_a_switch_of_more_links_than_are_looked_at_together() {
+    // The inputs of the switch lie in four pages of 64, and those of its hosts in others.
+    let star = read(
+        r#"
+        [fabric]
+        kind = "star"
+        senders = 150
+        rate = "1 Gbps"
+        delay = "10 us"
+        queue = { limit = 30, mark = { kind = "step", k = 10 } }
+        [transport]
+        minimum_rto = "200 us"
+        [[traffic]]
+        name = "all"
+        pattern = "permutation"
+        rounds = 1
+        size = "unlimited"
+        controller = "dctcp"
+        [[traffic]]
+        name = "incast"
+        pattern = "many-to-one"
+        destination = "D1"
+        concurrency = 40
+        size = "20 KB"
+        controller = "reno"
+        [stop]
+        at = "2 ms"
+        "#,
+    );
+    let output = check_plan(&star);
+    assert!(output.counters.dropped > 0 && output.counters.marked > 0);
+}
+
+#[test]
+fn with_hosts_of_several_links() {
+    let mut plan = plans::two_paths(plans::fixed(3_000_000));
+    for link in &mut plan.fabric.links {
+        // Their hosts' cables would leave windows of one packet.
+        link.delay = link.delay.max(pathweave_units::Time::from_micros(30));
+    }
+    let output = check_plan(&plan);
+    assert!(plans::finished(&output).iter().all(|&finished| finished));
 }
 
 #[test]
