@@ -451,7 +451,10 @@ def test_an_interruption_leaves_nothing_behind(number: signal.Signals, folder: P
         ),
         (["--against", "htsim", ".", "--json", "no/x"], "there is no folder no"),
         (["--against", "htsim", ".", "--until", "soon"], '"soon" is not a time; write "20 ms"'),
-        (["--against", "htsim", ".", "--until", "0 ms"], '"0 ms" is not a time; write "20 ms"'),
+        (
+            ["--against", "htsim", ".", "--until", "0 ms"],
+            'the simulated time must be above 0, got "0 ms"; write "20 ms"',
+        ),
     ],
 )
 def test_wrong_command_lines(

@@ -168,6 +168,11 @@ impl<P: Ports> Regions<P> {
     /// no later than what is reported is due. `most` counts down to the next look at the watch.
     pub fn run_by_node(&mut self, from: Time, end: Time, most: u32) -> Progressed {
         let handled = self.first_mut().run_by_node(from, end);
+        assert_eq!(
+            self.first().handled_before(),
+            end,
+            "what is reported is not due within a window"
+        );
         Progressed {
             handled_before: end,
             left: u64::from(most).saturating_sub(handled) as u32,

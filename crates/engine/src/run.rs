@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::results::{Output, output};
 use crate::simulation::{simulate, simulate_with_departure_ports};
 use pathweave_scenario::Plan;
+use std::num::NonZero;
 
 /// Simulates every packet of a plan.
 ///
@@ -17,7 +18,8 @@ pub fn run(plan: &Plan, progress: &Progress) -> Result<Output, RunError> {
     run_as(plan, progress, &Execution::PLAIN)
 }
 
-/// The same on up to this many threads: no more than are worth it in this fabric. The results are the same.
+/// The same on up to this many threads: no more than are worth it in this fabric, or than there are cores, because
+/// threads wait for each other many times in a millisecond of simulated time. The results are the same.
 ///
 /// # Errors
 /// As [`run`].
@@ -26,7 +28,8 @@ pub fn run_on_threads(
     progress: &Progress,
     threads: usize,
 ) -> Result<Output, RunError> {
-    let threads = threads.min(division::most_threads(plan));
+    let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZero::get);
+    let threads = threads.min(cores).min(division::most_threads(plan));
     let execution = Execution {
         cut: Cut::Into(threads as u8),
         threads,

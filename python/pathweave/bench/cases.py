@@ -78,8 +78,10 @@ def simulated_ns(until: str) -> int:
     """A simulated time ("20 ms") in nanoseconds. Raises `InputError` if it is none, or 0."""
     found = _TIME.fullmatch(until)
     nanoseconds = round(float(found[1]) * scale(found[2]) * 1e9) if found else 0
-    if nanoseconds == 0:
+    if found is None:
         raise InputError(f'"{until}" is not a time; write "20 ms"')
+    if nanoseconds == 0:
+        raise InputError(f'the simulated time must be above 0, got "{until}"; write "20 ms"')
     return nanoseconds
 
 

@@ -204,6 +204,7 @@ impl<P: Ports> Region<P> {
                 due = rest;
                 if node_end <= begin + InputTimes::PAGE {
                     self.take_turn(&mut work, (own, begin), node_end, &mut window);
+                    open = 0;
                 } else {
                     self.gather(&mut work, (own, begin), &window);
                     open = node_end;

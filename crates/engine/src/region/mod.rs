@@ -359,7 +359,7 @@ impl<P: Ports> Region<P> {
                 }
             }
         }
-        debug_assert_eq!(
+        assert_eq!(
             self.limit, end,
             "what is reported is not due within a window"
         );
