@@ -73,7 +73,7 @@ impl ArrivalTimes {
 
     fn key(&self, Due { at, input }: Due) -> (Time, (u64, u32)) {
         let port = self.inputs.port(input as usize);
-        (at, self.ranks.of(at, port, LinkEvent::Arrival))
+        (at, self.rank_of_arrival(at, port))
     }
 
     /// Takes back the time of a port that has one.

@@ -26,12 +26,6 @@ pub struct DueInputs {
 }
 
 impl DueInputs {
-    /// Whether there is none.
-    #[inline(always)]
-    pub fn is_empty(self) -> bool {
-        self.bits == 0
-    }
-
     /// The place of the first one in the page, if there is any.
     #[inline(always)]
     pub fn first(self) -> Option<usize> {

@@ -49,11 +49,6 @@ impl Inputs {
         self.ports.len()
     }
 
-    /// Number of ports and inlets, those of links that end in other regions among them.
-    pub fn ports(&self) -> usize {
-        self.of_ports.len()
-    }
-
     /// The port, or the inlet, of an input.
     #[inline(always)]
     pub fn port(&self, input: usize) -> PortId {
