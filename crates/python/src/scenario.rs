@@ -238,18 +238,18 @@ impl Variant {
         self.inner().hash(seed)
     }
     /// The controllers of its flows with their parameters, some of them more than once.
-    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyDict>)>> {
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
         let plan = self.inner().plan(0); // the same with every seed
         let mut found = Vec::new();
         for group in &plan.groups {
-            let common = (group.controller, &group.parameters);
+            let common = (&group.controller, &group.parameters);
             let own = group.listed.iter().map(|flow| match &flow.controller {
-                Some((controller, parameters)) => (*controller, parameters),
+                Some((controller, parameters)) => (controller, parameters),
                 None => common,
             });
             let all = group.listed.is_empty().then_some(common);
             for (controller, parameters) in all.into_iter().chain(own) {
-                found.push((controller.name, values(py, parameters)?));
+                found.push((controller.name().to_owned(), values(py, parameters)?));
             }
         }
         Ok(found)

@@ -5,7 +5,7 @@ use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
 use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
 use crate::suggest;
-use pathweave_control::{Entry, Parameters, Value};
+use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
 use pathweave_transport::Config;
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 pub(super) const MOST_SUBFLOWS: u32 = 256;
 
 /// A controller and its parameters.
-pub(super) type Control = (&'static Entry, Parameters);
+pub(super) type Control = (Algorithm, Parameters);
 
 /// Plans a group and fills in its table.
 pub(super) fn group(
@@ -99,7 +99,7 @@ pub(super) fn group(
                     &[steps, &["controller", name]].concat(),
                     format!(
                         "{} has {} values for {name}, and the group {} subflows; give one value, or as many as subflows",
-                        entry.name,
+                        entry.name(),
                         numbers.len(),
                         keys.subflows
                     ),
@@ -207,7 +207,7 @@ pub(super) fn controller(
     steps: &[&str],
     report: &mut Report<'_>,
 ) -> Option<Control> {
-    let Some(entry) = pathweave_control::find(&table.name) else {
+    let Some(entry) = Algorithm::find(&table.name) else {
         report.wrong(
             &[steps, &["name"]].concat(),
             format!(
@@ -227,7 +227,7 @@ pub(super) fn controller(
             Some((entry, parameters))
         }
         Err(error) => {
-            let known: Vec<&str> = entry.parameters.iter().map(|known| known.name).collect();
+            let known = entry.parameter_names();
             let steps = [steps, &[error.name.as_str()]].concat();
             if known.contains(&error.name.as_str()) {
                 report.wrong(&steps, &error.message);
@@ -235,7 +235,8 @@ pub(super) fn controller(
                 let accepted = suggest::accepted(&error.name, &known);
                 let text = format!(
                     "{} has no parameter \"{}\"; {accepted}",
-                    entry.name, error.name
+                    entry.name(),
+                    error.name
                 );
                 report.wrong_key(&steps, text);
             }
@@ -245,10 +246,10 @@ pub(super) fn controller(
 }
 
 /// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
-fn on_each_subflow((entry, parameters): &Control) -> &str {
+fn on_each_subflow((algorithm, parameters): &Control) -> &str {
     match parameters.value("of") {
         Some(Value::Text(of)) => of,
-        _ => entry.name,
+        _ => algorithm.name(),
     }
 }
 
@@ -337,18 +338,19 @@ pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
 
 /// A fabric's switches take part in one scheme, with one set of parameters.
 pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
-    let mut first: Option<(&'static Entry, &Parameters)> = None;
+    let mut first: Option<(&Algorithm, &Parameters)> = None;
     for (index, group) in groups.iter().enumerate() {
         for (entry, parameters) in group.controllers() {
-            if entry.scheme.is_none() {
+            if entry.scheme().is_none() {
                 continue;
             }
             let (other, same) = *first.get_or_insert((entry, parameters));
             let steps = ["traffic", &index.to_string(), "controller"];
-            if other.name != entry.name {
+            if other.name() != entry.name() {
                 let text = format!(
                     "{} needs the switches to take part, and so does {}; a fabric takes part in one of them: put the other into another variant",
-                    entry.name, other.name
+                    entry.name(),
+                    other.name()
                 );
                 report.wrong(&steps, text);
                 return;
@@ -356,7 +358,7 @@ pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
             if same != parameters {
                 let text = format!(
                     "{} needs the switches to take part, and they have one set of its parameters; give all groups the same",
-                    entry.name
+                    entry.name()
                 );
                 report.wrong(&steps, text);
                 return;
