@@ -38,6 +38,7 @@ pub struct Loaded {
     /// Whether threads that run it wait for each other all the time, so that several are slower than one.
     pub one_thread: bool,
     /// Builds a controller for a new connection, from checked parameters.
+    #[allow(clippy::type_complexity)] // a function that is called in one place
     pub build: Box<dyn Fn(&Parameters, Seat) -> Box<dyn Controller> + Send + Sync>,
 }
 
@@ -45,6 +46,8 @@ pub struct Loaded {
 pub struct Seat {
     /// The flow's number in its run.
     pub flow: u32,
+    /// When it starts, in simulated time.
+    pub start: Time,
     /// Where the controller says that it cannot go on.
     pub faults: Arc<dyn Faults>,
 }
@@ -175,6 +178,7 @@ mod tests {
     use alloc::string::ToString;
     use alloc::sync::Arc;
     use alloc::vec;
+    use pathweave_units::Time;
 
     struct NoFaults;
     impl Faults for NoFaults {
@@ -189,6 +193,7 @@ mod tests {
     fn seat() -> Seat {
         Seat {
             flow: 7,
+            start: Time::ZERO,
             faults: Arc::new(NoFaults),
         }
     }

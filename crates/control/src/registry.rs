@@ -108,8 +108,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, ParameterError, ParameterKind, Value, find, registry};
+    use super::{Entry, find, registry};
     use crate::connection::{number, text};
+    use crate::{ParameterError, ParameterKind, Value};
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 

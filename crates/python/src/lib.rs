@@ -1,5 +1,6 @@
 //! The extension module: scenarios, runs and lists for Python. Thin: all logic is in other crates.
 
+mod controllers;
 mod fluid;
 mod lists;
 mod run;
@@ -9,6 +10,11 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::controllers::{
+        Ack, OncePerRound, Path, Round, cut_to, cut_within, respond_to_loss, slow_start,
+        slow_start_by,
+    };
     #[pymodule_export]
     use super::lists::{controllers, fabrics, patterns, presets, routings, schema, version};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use numpy::PyArray1;
 use pathweave_engine::{Column, Progress, RunError, Table, most_threads, peak_rss_mb};
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -41,7 +41,21 @@ fn thread_cpu_seconds() -> f64 {
 
 /// Runs a plan on this many threads; a panic becomes a failed run that says so.
 fn simulate(plan: &Plan, progress: &Progress, threads: usize) -> Result<Output, RunError> {
-    let run = || pathweave_engine::run_on_threads(plan, progress, threads);
+    let run = || {
+        // Controllers in Python need the interpreter for each acknowledgement: this thread makes itself known to it once.
+        if plan
+            .groups
+            .iter()
+            .flat_map(GroupPlan::controllers)
+            .any(|(c, _)| c.one_thread())
+        {
+            Python::attach(|py| {
+                py.detach(|| pathweave_engine::run_on_threads(plan, progress, threads))
+            })
+        } else {
+            pathweave_engine::run_on_threads(plan, progress, threads)
+        }
+    };
     let mut output = Output::measured(|| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
             Err(RunError::Check(

@@ -1,8 +1,9 @@
 //! Scenarios and their variants.
 
+use crate::controllers::Loader;
 use crate::fluid::{Asking, lives, values};
 use crate::run::{Output, Run, tables};
-use pathweave_scenario::{Diagnostics, Selection};
+use pathweave_scenario::{ControllerLoader, Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -71,7 +72,15 @@ pub fn load(
 ) -> PyResult<Scenario> {
     let stem = path.file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
-    py.detach(|| pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds))
+    let selection = Selection {
+        size: size.clone(),
+        sets,
+        only,
+        seeds,
+        largest_fabric: None,
+        loader: Some(Arc::new(Loader)),
+    };
+    py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
@@ -96,18 +105,28 @@ pub fn load_text(
         only,
         seeds,
         largest_fabric: None,
+        loader: Some(Arc::new(Loader)),
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
 
-/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone.
+/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone. Files with controllers are looked
+/// for in `folder`.
 #[pyfunction]
-pub fn from_resolved(py: Python<'_>, resolved: &str) -> PyResult<Scenario> {
+#[pyo3(signature = (resolved, folder = None))]
+pub fn from_resolved(
+    py: Python<'_>,
+    resolved: &str,
+    folder: Option<PathBuf>,
+) -> PyResult<Scenario> {
     let value = serde_json::from_str(resolved)
         .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
-    py.detach(|| pathweave_scenario::Scenario::from_resolved(&value))
+    let loader = || Some(Arc::new(Loader) as Arc<dyn ControllerLoader>);
+    let read =
+        || pathweave_scenario::Scenario::from_resolved_in(&value, folder.as_deref(), loader());
+    py.detach(read)
         .map(|scenario| Scenario {
             name: scenario.title().to_owned(),
             inner: Arc::new(scenario),

@@ -1,5 +1,6 @@
 //! A scenario with all of its variants, checked.
 
+use crate::controller_file::{ControllerFiles, ControllerForm, ControllerLoader, without_folder};
 use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file::{self, KEYS};
 use crate::plan::Plan;
@@ -13,6 +14,7 @@ use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A scenario, every variant of which is known to be sound.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Selection {
     /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
     /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
     pub largest_fabric: Option<u64>,
+    /// What loads controllers from files; without it a scenario can only have those of the registry.
+    pub loader: Option<Arc<dyn ControllerLoader>>,
 }
 
 /// One combination of a scenario's variants.
@@ -69,6 +73,21 @@ impl Scenario {
         only: &[String],
         seeds: Option<u32>,
     ) -> Result<Scenario, Diagnostics> {
+        let selection = Selection {
+            size: size.map(str::to_owned),
+            sets: sets.to_vec(),
+            only: only.to_vec(),
+            seeds,
+            ..Selection::default()
+        };
+        Scenario::load_selected(path, &selection)
+    }
+
+    /// The same, with everything that can be said of what is wanted.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn load_selected(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
@@ -84,14 +103,7 @@ impl Scenario {
                 ));
             }
         };
-        let selection = Selection {
-            size: size.map(str::to_owned),
-            sets: sets.to_vec(),
-            only: only.to_vec(),
-            seeds,
-            largest_fabric: None,
-        };
-        Scenario::from_text(&name, &text, path.parent(), &selection)
+        Scenario::from_text(&name, &text, path.parent(), selection)
     }
 
     /// Checks a scenario that is at hand as text. `name` stands for the file in messages; files that
@@ -144,6 +156,7 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
+                controllers: ControllerFiles::new(folder, selection.loader.clone()),
             }
             .load(root, size, &sets, &only, seeds)
         });
@@ -155,10 +168,24 @@ impl Scenario {
     /// # Errors
     /// When it is no resolved scenario, or one of another version.
     pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
+        Scenario::from_resolved_in(resolved, None, None)
+    }
+
+    /// The same where controllers may be in files: they are looked for in `folder`, the one of the scenario that was
+    /// resolved, and must be what they were then.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_resolved`], and when a file with a controller is gone or has changed.
+    pub fn from_resolved_in(
+        resolved: &serde_json::Value,
+        folder: Option<&Path>,
+        loader: Option<Arc<dyn ControllerLoader>>,
+    ) -> Result<Scenario, Diagnostics> {
         let root = parse::json(resolved);
         let loading = Loading {
             folder: None,
             largest_fabric: None,
+            controllers: ControllerFiles::new(folder, loader),
         };
         let loaded = loading.load(root, None, &[], &[], None);
         loaded.map_err(|problems| {
@@ -184,7 +211,7 @@ impl Scenario {
 
     /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of Pathweave's version.
     pub fn settings_hash(&self) -> String {
-        sha256(&[&canonical(&self.settings), env!("CARGO_PKG_VERSION")])
+        sha256(&[&*canonical(&self.settings), env!("CARGO_PKG_VERSION")])
     }
 
     /// The seeds to run.
@@ -211,14 +238,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
+        sha256(&[&*settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
     /// its title, its report and the names of its phases, and of Pathweave's version.
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION")])
+        sha256(&[&*settings, env!("CARGO_PKG_VERSION")])
     }
 
     /// What a backend runs.
@@ -230,10 +257,13 @@ impl Variant {
             place: Place::default(),
             value: Value::Table(Table::default()),
         };
+        // Controllers from files are there already.
+        let controllers = ControllerFiles::default();
         let mut report = Report {
             tree: &tree,
             folder: None,
             largest_fabric: None,
+            controllers: &controllers,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -242,20 +272,20 @@ impl Variant {
 }
 
 /// The SHA-256 of these texts, in hexadecimal.
-fn sha256(parts: &[&str]) -> String {
+pub(crate) fn sha256(parts: &[impl AsRef<[u8]>]) -> String {
     let mut hasher = Sha256::new();
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {
             hasher.update([0]);
         }
-        hasher.update(part);
+        hasher.update(part.as_ref());
     }
     let digest = hasher.finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers and the names
-/// of its phases, of which the times stay, in order.
+/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers, the folders of
+/// controllers' files, whose hashes stay, and the names of its phases, of which the times stay, in order.
 fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value as Json;
     let mut scenario = scenario.clone();
@@ -272,7 +302,28 @@ fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
         times.sort_by_key(ToString::to_string);
         measure.insert("phases".to_owned(), Json::Array(times));
     }
+    if let Some(Json::Array(groups)) = keys.get_mut("traffic") {
+        for group in groups {
+            controller_without_folder(group);
+            let flows = group.get_mut("flows").and_then(Json::as_array_mut);
+            flows
+                .into_iter()
+                .flatten()
+                .for_each(controller_without_folder);
+        }
+    }
     scenario
+}
+
+/// Leaves the folder out of a controller's file. The hash of what is in the file stays.
+fn controller_without_folder(of: &mut serde_json::Value) {
+    use serde_json::Value as Json;
+    for form in [ControllerForm::Python, ControllerForm::Library] {
+        let file = of.get_mut("controller").and_then(|c| c.get_mut(form.key()));
+        if let Some(Json::String(text)) = file {
+            *text = without_folder(text).to_owned();
+        }
+    }
 }
 
 /// JSON with sorted keys and no spaces.
@@ -321,6 +372,7 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
+    controllers: ControllerFiles,
 }
 
 impl Loading {
@@ -369,6 +421,7 @@ impl Loading {
                     tree: &tree,
                     folder,
                     largest_fabric: self.largest_fabric,
+                    controllers: &self.controllers,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);
@@ -423,6 +476,7 @@ impl Loading {
             tree: common,
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
+            controllers: &self.controllers,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.

@@ -27,6 +27,7 @@ impl FlowTable<'_> {
         let (entry, parameters) = controller_of(plan, flow.listed);
         let seat = || Seat {
             flow: number,
+            start: flow.start,
             faults: Arc::clone(&self.faults),
         };
         let config = Arc::clone(&self.configs[group]);

@@ -1,9 +1,9 @@
 //! A traffic group: controller, transport, pattern.
 
-use super::{Report, Scene, flows, packet_sizes, pattern, size};
+use super::{Report, Scene, controller, flows, packet_sizes, pattern, size};
 use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
-use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
+use crate::schema::{GroupKeys, GroupTable, PatternTable, TransportTable};
 use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
@@ -13,9 +13,6 @@ use std::collections::HashSet;
 
 /// Most subflows of a connection.
 pub(super) const MOST_SUBFLOWS: u32 = 256;
-
-/// A controller and its parameters.
-pub(super) type Control = (Algorithm, Parameters);
 
 /// Plans a group and fills in its table.
 pub(super) fn group(
@@ -32,7 +29,7 @@ pub(super) fn group(
     let keys = &mut table.keys;
 
     let mut control = match &mut keys.controller {
-        Some(table) => controller(table, &at("controller"), report),
+        Some(table) => controller::controller(table, &at("controller"), report),
         None => None,
     };
     subflows(keys.subflows, &at("subflows"), report);
@@ -61,7 +58,7 @@ pub(super) fn group(
                     format!(
                         "group \"{}\" has no controller; add controller = \"...\" here, or in every variant, one of: {}",
                         keys.name,
-                        suggest::list(&controllers())
+                        suggest::list(&controller::names())
                     ),
                 );
             }
@@ -194,59 +191,8 @@ pub(super) fn subflows(subflows: u32, steps: &[&str], report: &mut Report<'_>) {
     }
 }
 
-fn controllers() -> Vec<&'static str> {
-    pathweave_control::registry()
-        .iter()
-        .map(|entry| entry.name)
-        .collect()
-}
-
-/// Finds a controller, checks its parameters and writes all of them into the table.
-pub(super) fn controller(
-    table: &mut ControllerTable,
-    steps: &[&str],
-    report: &mut Report<'_>,
-) -> Option<Control> {
-    let Some(entry) = Algorithm::find(&table.name) else {
-        report.wrong(
-            &[steps, &["name"]].concat(),
-            format!(
-                "no controller is called \"{}\"; {}",
-                table.name,
-                suggest::accepted(&table.name, &controllers())
-            ),
-        );
-        return None;
-    };
-    match entry.parameters(&table.parameters) {
-        Ok(parameters) => {
-            table.parameters = parameters
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.clone()))
-                .collect();
-            Some((entry, parameters))
-        }
-        Err(error) => {
-            let known = entry.parameter_names();
-            let steps = [steps, &[error.name.as_str()]].concat();
-            if known.contains(&error.name.as_str()) {
-                report.wrong(&steps, &error.message);
-            } else {
-                let accepted = suggest::accepted(&error.name, &known);
-                let text = format!(
-                    "{} has no parameter \"{}\"; {accepted}",
-                    entry.name(),
-                    error.name
-                );
-                report.wrong_key(&steps, text);
-            }
-            None
-        }
-    }
-}
-
 /// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
-fn on_each_subflow((algorithm, parameters): &Control) -> &str {
+fn on_each_subflow((algorithm, parameters): &controller::Control) -> &str {
     match parameters.value("of") {
         Some(Value::Text(of)) => of,
         _ => algorithm.name(),

@@ -1,6 +1,7 @@
 //! From one variant's file to a plan: fills in every default, checks what only the whole can tell,
 //! and builds what backends run.
 
+mod controller;
 mod ending;
 mod events;
 mod fabric;
@@ -19,6 +20,7 @@ mod reach;
 mod run;
 mod size;
 
+use crate::controller_file::ControllerFiles;
 use crate::diagnostics::Problem;
 use crate::names::{self, LONGEST_TITLE};
 use crate::plan::Plan;
@@ -37,6 +39,8 @@ pub(crate) struct Report<'a> {
     pub folder: Option<&'a Path>,
     /// Of how many cables or nodes a fabric may be, if that is bounded.
     pub largest_fabric: Option<u64>,
+    /// Files with controllers.
+    pub controllers: &'a ControllerFiles,
     pub problems: Vec<Problem>,
 }
 

@@ -1,6 +1,7 @@
 //! The scenario file as types: what serde reads, what a resolved scenario is written from, and what
 //! the JSON Schema is made of. Doc comments become the schema's descriptions.
 
+mod controller;
 mod fabric;
 mod plain;
 mod queue;
@@ -8,6 +9,7 @@ mod run;
 mod traffic;
 mod transport;
 
+pub(crate) use controller::*;
 pub(crate) use fabric::*;
 pub(crate) use queue::*;
 pub(crate) use run::*;
@@ -82,7 +84,7 @@ pub(crate) struct File {
 pub fn schema() -> String {
     let mut schema = schema_of_types();
     plain::plain(&mut schema);
-    schema["$defs"]["Controller"] = traffic::controller_schema();
+    schema["$defs"]["Controller"] = controller::controller_schema();
     describe_overrides(&mut schema);
     add_examples(&mut schema);
     serde_json::to_string_pretty(&schema).expect("a schema is valid JSON")

@@ -1,0 +1,115 @@
+"""Loads a class of controllers from a Python file. The core calls this when a scenario names one."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pathweave.controller.base import Controller, Paths
+from pathweave.controller.declaration import Declared, DeclarationError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Loaded(Declared):
+    """A class, what it declares, and what the core needs to call its objects."""
+
+    class_: type[Controller]
+    paths: type[Paths]
+    describe: Callable[[BaseException], str]
+    """Says what an exception is and where in the file it came from."""
+    shown: str
+    """What messages call the class."""
+
+
+def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
+    """Load the class `name` from a file with this content.
+
+    `shown` is what messages call the file. Raises `DeclarationError` for what is wrong with it.
+    """
+    module = _run(path, shown, content)
+    cls = _find(module, shown, name)
+    describe = partial(described, path, shown)
+    found = read(cls, shown)
+    try:
+        cls()
+    except Exception as error:
+        where = describe(error)
+        raise DeclarationError(f"{where} when an object is made without parameters") from error
+    return Loaded(
+        **vars(found),
+        class_=cls,
+        paths=Paths,
+        describe=describe,
+        shown=f"{shown}: {cls.__name__}",
+    )
+
+
+def described(path: Path, shown: str, error: BaseException) -> str:
+    """What an exception says, and the last line of the file that led to it."""
+    what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == str(path)]
+    if own:
+        return f"{shown}, line {own[-1].lineno}, in {own[-1].name}: {what}"
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return f"{shown}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    return f"{shown}: {what}"
+
+
+def _run(path: Path, shown: str, content: bytes) -> ModuleType:
+    """The module of a file: its own, however often and by whatever scenario it is loaded."""
+    module = ModuleType(f"pathweave.controller.loaded.{path.stem}")
+    module.__file__ = str(path)
+    # What decorators look up while the file runs; afterwards the module lives as long as its classes.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file
+    except Exception as error:
+        raise DeclarationError(described(path, shown, error)) from error
+    finally:
+        del sys.modules[module.__name__]
+    return module
+
+
+def _find(module: ModuleType, shown: str, name: str | None) -> type[Controller]:
+    own = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, Controller)
+        and value.__module__ == module.__name__
+    }
+    if name is None:
+        if len(own) == 1:
+            return next(iter(own.values()))
+        raise DeclarationError(f"{shown} has {_count(own)}; {_write(shown, own)}")
+    if name in own:
+        return own[name]
+    value: Any = getattr(module, name, None)
+    if isinstance(value, type) and issubclass(value, Controller):
+        return value
+    if value is not None:
+        raise DeclarationError(
+            f"{shown}: {name} is no controller; a controller is a class that derives from "
+            "pathweave.controller.Controller"
+        )
+    raise DeclarationError(f"{shown} has no class {name}; {_write(shown, own)}")
+
+
+def _count(own: dict[str, type[Controller]]) -> str:
+    return "no class of controllers" if not own else f"{len(own)} classes of controllers"
+
+
+def _write(shown: str, own: dict[str, type[Controller]]) -> str:
+    if not own:
+        return "a controller is a class that derives from pathweave.controller.Controller"
+    names = [f'"{shown}:{name}"' for name in own]
+    return f"write {' or '.join(names)}"
