@@ -3,6 +3,7 @@
 use super::class::Class;
 use super::controller::PythonController;
 use pathweave_control::{Ecn, Loaded, LoadedParameter, ParameterKind};
+use pathweave_foreign::{Addresses, Declaration, Functions, library, loaded};
 use pathweave_scenario::{ControllerFile, ControllerForm, ControllerLoader};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,7 +17,7 @@ impl ControllerLoader for Loader {
     fn load(&self, file: &ControllerFile<'_>) -> Result<Arc<Loaded>, String> {
         match file.form {
             ControllerForm::Python => Python::attach(|py| python(py, file)).map_err(told)?,
-            ControllerForm::Library => Err("not yet".to_owned()),
+            ControllerForm::Library => library(file.content, file.shown, file.item),
         }
         .map(Arc::new)
     }
@@ -40,6 +41,17 @@ struct Declared<'py> {
     coupled: bool,
     marks: Option<u8>,
     parameters: Vec<DeclaredParameter>,
+    compiled: Option<Compiled>,
+}
+
+/// What `pathweave.controller.compiled.Compiled` has.
+#[derive(FromPyObject)]
+struct Compiled {
+    on_ack: usize,
+    on_loss: usize,
+    on_subflow: usize,
+    state_size: usize,
+    subflow_size: usize,
 }
 
 /// What `pathweave.controller.parameter.Parameter` has.
@@ -81,6 +93,33 @@ fn python(py: Python<'_>, file: &ControllerFile<'_>) -> PyResult<Result<Loaded, 
     let declared: Declared<'_> = loading
         .call_method1("load", (file.path, file.shown, content, file.item))?
         .extract()?;
+    let marks = declared.marks;
+    let parameters = declared.parameters.into_iter();
+    let parameters: Vec<_> = parameters.map(DeclaredParameter::checked).collect();
+    if let Some(compiled) = declared.compiled {
+        let declaration = Declaration {
+            name: declared.name,
+            summary: declared.summary,
+            source: declared.source,
+            explanation: declared.explanation,
+            coupled: declared.coupled,
+            marks,
+            parameters,
+        };
+        let addresses = Addresses {
+            on_ack: compiled.on_ack,
+            on_loss: compiled.on_loss,
+            on_subflow: compiled.on_subflow,
+        };
+        let sizes = (compiled.state_size, compiled.subflow_size);
+        let code = Arc::new(declared.class_.unbind());
+        // SAFETY: the class has the functions that it gives the addresses of, and `pathweave.controller.compiled` has
+        // compiled or checked them: they have the C interface's signatures and live as long as the class.
+        let functions = unsafe { Functions::at(addresses, declared.shown, sizes, code) };
+        return Ok(functions
+            .map(|functions| loaded(declaration, functions))
+            .ok_or_else(|| format!("{}: a function has no address", file.shown)));
+    }
     let class = Class::new(
         &declared.class_,
         declared.paths,
@@ -88,8 +127,6 @@ fn python(py: Python<'_>, file: &ControllerFile<'_>) -> PyResult<Result<Loaded, 
         declared.shown,
     );
     let class = Arc::new(class);
-    let marks = declared.marks;
-    let parameters = declared.parameters.into_iter();
     Ok(Ok(Loaded {
         name: declared.name,
         summary: declared.summary,
@@ -97,7 +134,7 @@ fn python(py: Python<'_>, file: &ControllerFile<'_>) -> PyResult<Result<Loaded, 
         explanation: declared.explanation,
         coupled: declared.coupled,
         ecn: Box::new(move |_| marks.map_or(Ecn::Off, |limit| Ecn::Count { limit })),
-        parameters: parameters.map(DeclaredParameter::checked).collect(),
+        parameters,
         one_thread: true,
         build: Box::new(move |parameters, seat| {
             let class = Arc::clone(&class);
