@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pathweave.controller.base import Controller, declared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class DeclarationError(Exception):
@@ -16,11 +19,12 @@ class DeclarationError(Exception):
 RESERVED = ("name", "python", "library", "sha256")
 """Keys of a controller in a scenario that are not its parameters."""
 
-_CALLS = {
+CALLS: Mapping[str, tuple[str, ...]] = {
     "on_ack": ("paths", "r", "ack"),
     "on_loss": ("paths", "r", "loss", "now"),
     "on_subflow": ("paths", "r", "change"),
 }
+"""The methods of a controller that the interpreter runs, and their arguments."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,18 @@ class Declared:
     parameters: list[DeclaredParameter]
 
 
-def read(cls: type[Controller], shown: str) -> Declared:
-    """What `cls` declares; `shown` is the file. Raises `DeclarationError` for what is wrong with it."""
+def read(
+    cls: type[Controller], shown: str, calls: Mapping[str, tuple[str, ...]] = CALLS
+) -> Declared:
+    """What `cls` declares; `shown` is the file, and it has methods with these arguments.
+
+    Raises `DeclarationError` for what is wrong with it.
+    """
 
     def wrong(text: str, of: object = cls) -> DeclarationError:
         return DeclarationError(f"{shown}{_line(of)}: {cls.__name__} {text}")
 
-    for method, arguments in _CALLS.items():
+    for method, arguments in calls.items():
         own = getattr(cls, method)
         if own is getattr(Controller, method) and method != "on_subflow":
             raise wrong(f"has no {method}; write def {method}(self, {', '.join(arguments)})")

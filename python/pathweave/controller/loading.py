@@ -16,6 +16,8 @@ from pathweave.controller.declaration import Declared, DeclarationError, read
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pathweave.controller.compiled import Compiled
+
 
 @dataclass(frozen=True)
 class Loaded(Declared):
@@ -27,6 +29,8 @@ class Loaded(Declared):
     """Says what an exception is and where in the file it came from."""
     shown: str
     """What messages call the class."""
+    compiled: Compiled | None
+    """Where its functions are, if they are compiled."""
 
 
 def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
@@ -37,19 +41,33 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     module = _run(path, shown, content)
     cls = _find(module, shown, name)
     describe = partial(described, path, shown)
-    found = read(cls, shown)
-    try:
-        cls()
-    except Exception as error:
-        where = describe(error)
-        raise DeclarationError(f"{where} when an object is made without parameters") from error
+    functions = None
+    if _is_compiled(cls):
+        from pathweave.controller.compiled import compiled
+
+        found = read(cls, shown, {})
+        functions = compiled(cls, shown)
+    else:
+        found = read(cls, shown)
+        try:
+            cls()
+        except Exception as error:
+            where = describe(error)
+            raise DeclarationError(f"{where} when an object is made without parameters") from error
     return Loaded(
         **vars(found),
         class_=cls,
         paths=Paths,
         describe=describe,
         shown=f"{shown}: {cls.__name__}",
+        compiled=functions,
     )
+
+
+def _is_compiled(cls: type[Controller]) -> bool:
+    """Whether it is a `CompiledController`, without loading numpy for those that are not."""
+    known = sys.modules.get("pathweave.controller.compiled")
+    return known is not None and issubclass(cls, known.CompiledController)
 
 
 def described(path: Path, shown: str, error: BaseException) -> str:
