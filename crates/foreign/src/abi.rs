@@ -5,7 +5,7 @@ use pathweave_units::Time;
 use std::ffi::{c_char, c_void};
 
 /// The version of the interface.
-pub const ABI: u32 = 1;
+pub(crate) const ABI: u32 = 1;
 
 /// `pathweave_path`.
 #[repr(C)]

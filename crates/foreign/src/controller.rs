@@ -205,3 +205,172 @@ impl Drop for ForeignController {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ForeignController;
+    use crate::abi::{CAck, CConnection};
+    use crate::functions::Functions;
+    use pathweave_control::{
+        Ack, Change, Controller, Fault, Faults, Feedback, Loss, Path, Paths, Seat, SubflowId,
+    };
+    use pathweave_units::Time;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<Fault>>);
+
+    impl Faults for Told {
+        fn report(&self, fault: Fault) {
+            self.0.lock().unwrap().push(fault);
+        }
+        fn any(&self) -> bool {
+            !self.0.lock().unwrap().is_empty()
+        }
+    }
+
+    /// Sets the window to the first parameter, and counts in both kinds of state.
+    unsafe extern "C" fn on_ack(connection: *const CConnection, r: u32, ack: *const CAck) -> i32 {
+        // SAFETY: the controller lends these.
+        unsafe {
+            let connection = &*connection;
+            assert!(r < connection.count);
+            *connection.state.cast::<u64>() += 1;
+            *connection.subflows.cast::<u64>().add(r as usize) += u64::from((*ack).packets);
+            (*connection.paths.add(r as usize)).window = *connection.parameters;
+        }
+        0
+    }
+
+    /// Gives what was counted: the state's count, and ten times the subflow's.
+    unsafe extern "C" fn on_loss(connection: *const CConnection, r: u32, _: u32, _: u64) -> i32 {
+        // SAFETY: as above.
+        unsafe {
+            let connection = &*connection;
+            let own = *connection.subflows.cast::<u64>().add(r as usize);
+            (*connection.state.cast::<u64>() + 10 * own) as i32
+        }
+    }
+
+    unsafe extern "C" fn on_subflow(connection: *const CConnection, r: u32, change: u32) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*(*connection).paths.add(r as usize)).may_send = u8::from(change != 2) };
+        0
+    }
+
+    static CLOSED: AtomicUsize = AtomicUsize::new(0);
+
+    unsafe extern "C" fn close(connection: *const CConnection) {
+        // SAFETY: as above.
+        let connection = unsafe { &*connection };
+        assert!(connection.paths.is_null() && connection.count == 0);
+        CLOSED.fetch_add(1, Relaxed);
+    }
+
+    fn controller(window: f64) -> (ForeignController, Arc<Told>) {
+        let told = Arc::new(Told::default());
+        let functions = Functions {
+            shown: "test.so: it".to_owned(),
+            state_size: 8,
+            subflow_size: 8,
+            open: None,
+            close: Some(close),
+            on_ack,
+            on_loss,
+            on_subflow,
+            _code: Arc::new(()),
+        };
+        let faults = Arc::clone(&told) as Arc<dyn Faults>;
+        let seat = Seat {
+            flow: 3,
+            start: Time::from_micros(1),
+            faults,
+        };
+        let controller = ForeignController::new(Arc::new(functions), Arc::new([window]), seat);
+        (controller, told)
+    }
+
+    fn ack(packets: u32) -> Ack {
+        Ack {
+            now: Time::from_micros(7),
+            packets,
+            ce: 0,
+            rtt: None,
+            recovery: false,
+            window_limited: true,
+            feedback: Feedback::None,
+        }
+    }
+
+    fn two_paths() -> Vec<Path> {
+        vec![Path::new(10.0, 2.0, f64::INFINITY); 2]
+    }
+
+    #[test]
+    fn what_is_written_becomes_the_transports() {
+        let (mut controller, told) = controller(4.5);
+        let mut own = two_paths();
+        let mut paths = Paths::new(&mut own);
+        controller.on_subflow(&mut paths, SubflowId(0), Change::Opened);
+        controller.on_ack(&mut paths, SubflowId(1), &ack(2));
+        assert!(!paths.changed_beyond(SubflowId(1)));
+        assert_eq!(
+            (paths[SubflowId(0)].window, paths[SubflowId(1)].window),
+            (10.0, 4.5)
+        );
+        controller.on_subflow(&mut paths, SubflowId(0), Change::Failed);
+        assert!(!paths[SubflowId(0)].may_send && paths[SubflowId(1)].may_send);
+        assert!(!told.any());
+    }
+
+    #[test]
+    fn state_is_a_connections_own_and_a_number_ends_it() {
+        let (mut controller, told) = controller(4.5);
+        let (mut own, before) = (two_paths(), CLOSED.load(Relaxed));
+        let mut paths = Paths::new(&mut own);
+        controller.on_ack(&mut paths, SubflowId(1), &ack(2));
+        controller.on_ack(&mut paths, SubflowId(1), &ack(1));
+        controller.on_ack(&mut paths, SubflowId(0), &ack(9));
+        controller.on_loss(
+            &mut paths,
+            SubflowId(1),
+            Loss::Timeout,
+            Time::from_micros(8),
+        );
+        let faults = told.0.lock().unwrap().clone();
+        let [fault] = &faults[..] else {
+            panic!("{faults:?}")
+        };
+        assert_eq!((fault.flow, fault.at), (3, Time::from_micros(8)));
+        assert_eq!(
+            fault.message,
+            "test.so: it: on_loss returned 33; 0 is returned when all is well"
+        );
+        // Nothing is called any more.
+        controller.on_loss(
+            &mut paths,
+            SubflowId(1),
+            Loss::Timeout,
+            Time::from_micros(9),
+        );
+        assert_eq!(told.0.lock().unwrap().len(), 1);
+        drop(controller);
+        assert!(CLOSED.load(Relaxed) > before);
+    }
+
+    #[test]
+    fn windows_that_are_none_are_refused_and_not_taken_over() {
+        for window in [f64::NAN, f64::INFINITY, 0.5, -3.0, 0.0] {
+            let (mut controller, told) = controller(window);
+            let mut own = two_paths();
+            let mut paths = Paths::new(&mut own);
+            controller.on_ack(&mut paths, SubflowId(1), &ack(1));
+            assert_eq!(paths[SubflowId(1)].window, 10.0);
+            let message = told.0.lock().unwrap()[0].message.clone();
+            let expected =
+                format!("test.so: it: on_ack left subflow 1 a window of {window} packets");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+}

@@ -16,7 +16,9 @@ mod _core {
         slow_start_by,
     };
     #[pymodule_export]
-    use super::lists::{controllers, fabrics, patterns, presets, routings, schema, version};
+    use super::lists::{
+        controller_in_file, controllers, fabrics, patterns, presets, routings, schema, version,
+    };
     #[pymodule_export]
     use super::run::{Output, Run};
     #[pymodule_export]

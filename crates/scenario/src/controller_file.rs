@@ -26,7 +26,8 @@ impl ControllerForm {
         }
     }
 
-    pub(crate) fn of_key(key: &str) -> Option<ControllerForm> {
+    /// The form whose key this is.
+    pub fn of_key(key: &str) -> Option<ControllerForm> {
         [ControllerForm::Python, ControllerForm::Library]
             .into_iter()
             .find(|form| form.key() == key)

@@ -11,6 +11,8 @@ transport promises, how fast it is, and what is faster.
 
 from __future__ import annotations
 
+from pathlib import Path as _File
+
 from pathweave._core import (
     Ack,
     OncePerRound,
@@ -42,6 +44,8 @@ __all__ = [
     "Round",
     "cut_to",
     "cut_within",
+    "header",
+    "include",
     "respond_to_loss",
     "slow_start",
     "slow_start_by",
@@ -51,3 +55,13 @@ SECOND = 10**12
 """Picoseconds in a second: times are whole picoseconds."""
 NO_RTT = 2**64 - 1
 """`Path.minimum_rtt` before the first sample."""
+
+
+def include() -> _File:
+    """Folder of the C header, for `cc -I`."""
+    return _File(__file__).parent / "include"
+
+
+def header() -> _File:
+    """The C header, which describes the interface of shared libraries and compiled functions."""
+    return include() / "pathweave_controller.h"
