@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_first_choice_is_the_default() {
-        let kind = ParameterKind::Choice(&["a", "b"]);
+        let kind: ParameterKind = ParameterKind::Choice(&["a", "b"]);
         assert_eq!(kind.default_value(), Value::Text("a".to_string()));
     }
 }

@@ -1,6 +1,7 @@
 //! The extension module: scenarios, runs and lists for Python. Thin: all logic is in other crates.
 
 mod controllers;
+mod ending;
 mod fluid;
 mod lists;
 mod run;

@@ -113,12 +113,10 @@ fn a_controller_from_a_file_has_its_defaults_and_hash_written_out() {
     // printf 'a file' | sha256sum
     let expected = serde_json::json!({
         "python": "mine.py:Mine",
-        "sha256": "1e53211dadb4f93f9ca7c4a6da0fe98d5d0fb4a87ee7ff71c9ae5a9c3b5f3b03",
+        "sha256": "7365d029861e32c521f8089b00a6fb32daf0615025b69b599d1ce53501b845c2",
         "gain": 0.5,
     });
-    assert_eq!(resolved["python"], expected["python"]);
-    assert_eq!(resolved["gain"], expected["gain"]);
-    assert_eq!(resolved["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(*resolved, expected);
     let plan = scenario.variants()[0].plan(1);
     assert_eq!(plan.groups[0].controller.name(), "Mine");
     assert_eq!(plan.groups[0].parameters.number("gain"), 0.5);
@@ -200,11 +198,11 @@ fn mistakes_are_told_where_the_scenario_has_them() {
     let cases = [
         (
             r#"{ python = "mine.py:Mine", gain = 2 }"#,
-            "12:51 Mine cannot have gain = 2: gain takes a number from 0 to 1 | no help",
+            "12:56 Mine cannot have gain = 2: gain takes a number from 0 to 1 | no help",
         ),
         (
             r#"{ python = "mine.py:Mine", gian = 0.5 }"#,
-            "12:44 Mine has no parameter \"gian\" | did you mean \"gain\"? accepted: gain",
+            "12:49 Mine has no parameter \"gian\" | did you mean \"gain\"? Accepted: gain",
         ),
         (
             r#"{ python = "broken.py" }"#,

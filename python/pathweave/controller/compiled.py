@@ -123,7 +123,7 @@ def parameter_record(cls: type[CompiledController]) -> np.dtype[Any]:
     return np.dtype([(parameter.name, np.float64) for parameter in declared(cls)])
 
 
-def compiled(cls: type[CompiledController], shown: str) -> Compiled:
+def compile_functions(cls: type[CompiledController], shown: str) -> Compiled:
     """Compile the functions of `cls`; the class keeps them. `shown` is what messages call its file.
 
     Raises `DeclarationError` for what cannot be compiled.

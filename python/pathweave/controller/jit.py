@@ -185,7 +185,7 @@ def _where(python: Any) -> str:
 
 
 def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
-    inner = numba.njit(error_model="numpy", inline="always")(python)
+    inner = numba.njit(error_model="numpy")(python)
     paths_at = _pointer_to(PATH)
     parameters_at = _pointer_to(_some(parameter_record(cls)))
     state_at = _pointer_to(_some(cls.state))

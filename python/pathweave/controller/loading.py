@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ from pathweave.controller.base import Controller, Paths
 from pathweave.controller.declaration import Declared, DeclarationError, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pathweave.controller.compiled import Compiled
 
@@ -38,30 +40,37 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
 
     `shown` is what messages call the file. Raises `DeclarationError` for what is wrong with it.
     """
-    module = _run(path, shown, content)
-    cls = _find(module, shown, name)
-    describe = partial(described, path, shown)
-    functions = None
-    if _is_compiled(cls):
-        from pathweave.controller.compiled import compiled
+    linecache.checkcache(str(path))
+    with _module(path) as module:
+        _run(module, path, shown, content)
+        cls = _find(module, shown, name)
+        describe = partial(described, path, shown)
+        compiled = None
+        if _is_compiled(cls):
+            from pathweave.controller.compiled import compile_functions
 
-        found = read(cls, shown, {})
-        functions = compiled(cls, shown)
-    else:
-        found = read(cls, shown)
-        try:
-            cls()
-        except Exception as error:
-            where = describe(error)
-            raise DeclarationError(f"{where} when an object is made without parameters") from error
+            found = read(cls, shown, {})
+            compiled = compile_functions(cls, shown)
+        else:
+            found = read(cls, shown)
+            _try(cls, describe)
     return Loaded(
         **vars(found),
         class_=cls,
         paths=Paths,
         describe=describe,
         shown=f"{shown}: {cls.__name__}",
-        compiled=functions,
+        compiled=compiled,
     )
+
+
+def _try(cls: type[Controller], describe: Callable[[BaseException], str]) -> None:
+    """Make an object; raises `DeclarationError` where that fails."""
+    try:
+        cls()
+    except Exception as error:
+        where = describe(error)
+        raise DeclarationError(f"{where} when an object is made without parameters") from error
 
 
 def _is_compiled(cls: type[Controller]) -> bool:
@@ -82,19 +91,26 @@ def described(path: Path, shown: str, error: BaseException) -> str:
     return f"{shown}: {what}"
 
 
-def _run(path: Path, shown: str, content: bytes) -> ModuleType:
-    """The module of a file: its own, however often and by whatever scenario it is loaded."""
+@contextmanager
+def _module(path: Path) -> Iterator[ModuleType]:
+    """An empty module for a file: its own, however often and by whatever scenario it is loaded.
+
+    Others find it under its name within the context alone; then it lives as long as its classes.
+    """
     module = ModuleType(f"pathweave.controller.loaded.{path.stem}")
     module.__file__ = str(path)
-    # What decorators look up while the file runs; afterwards the module lives as long as its classes.
     sys.modules[module.__name__] = module
+    try:
+        yield module
+    finally:
+        sys.modules.pop(module.__name__, None)
+
+
+def _run(module: ModuleType, path: Path, shown: str, content: bytes) -> None:
     try:
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file
     except Exception as error:
         raise DeclarationError(described(path, shown, error)) from error
-    finally:
-        del sys.modules[module.__name__]
-    return module
 
 
 def _find(module: ModuleType, shown: str, name: str | None) -> type[Controller]:

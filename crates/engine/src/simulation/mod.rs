@@ -174,12 +174,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let hosts = &self.plan.fabric.hosts;
         let host = |host: u32| &self.plan.fabric.node(hosts[host as usize]).name;
         Err(RunError::Controller(format!(
-            "the controller of flow {} (group \"{}\", {} to {}) failed at {}: {}",
+            "the controller of flow {} (group \"{}\", {} to {}) failed at {:.6} ms: {}",
             fault.flow,
             self.plan.groups[flow.group as usize].name,
             host(flow.source),
             host(flow.destination),
-            fault.at,
+            fault.at.as_secs_f64() * 1e3,
             fault.message
         )))
     }

@@ -78,7 +78,9 @@ impl Class {
 
     /// What went wrong in the file, and where.
     pub fn described(&self, py: Python<'_>, error: &PyErr) -> String {
-        let told = self.describe.bind(py).call1((error.value(py),));
+        // With its traceback, which says where in the file it came from.
+        let exception = error.clone_ref(py).into_value(py);
+        let told = self.describe.bind(py).call1((exception,));
         told.and_then(|text| text.extract::<String>())
             .unwrap_or_else(|_| format!("{}: {error}", self.shown))
     }

@@ -25,6 +25,7 @@
 #define PATHWEAVE_CONTROLLER_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

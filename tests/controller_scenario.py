@@ -1,0 +1,87 @@
+"""A small scenario with losses, marks, several subflows and a failing path, for controllers of one's own."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pathweave.core import core
+
+if TYPE_CHECKING:
+    from pathweave._core import Output
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "controllers"
+SCENARIO = """
+title = "Controllers of one's own"
+
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 3
+hosts_per_leaf = 3
+host_rate = "1 Gbps"
+uplink_rate = "300 Mbps"
+host_delay = "20 us"
+uplink_delay = "50 us"
+queue = { limit = 40, mark = { kind = "step", k = 15 } }
+
+[routing]
+kind = "ecmp"
+detection_delay = "20 ms"
+
+[transport]
+minimum_rto = "10 ms"
+
+[[traffic]]
+name = "web"
+pattern = "permutation"
+subflows = 3
+size = "unlimited"
+controller = CONTROLLER
+
+[[events]]
+at = "30 ms"
+link = "leaf0-spine0"
+down = true
+
+[[events]]
+at = "90 ms"
+link = "leaf0-spine0"
+up = true
+
+[stop]
+at = "150 ms"
+
+[record]
+windows = "on-change"
+"""
+
+
+def scenario(controller: str) -> str:
+    """The scenario's text with this controller, as TOML has it."""
+    return SCENARIO.replace("CONTROLLER", controller)
+
+
+def finished(text: str, folder: Path, seed: int = 1, threads: int = 1) -> Output:
+    """What a run of the scenario's first variant gives; raises `RuntimeError` when it fails."""
+    loaded = core().load_text(text, "test", str(folder), None, [], [], 1)
+    run = loaded.variants[0].prepare(seed, threads)
+    run.start()
+    while run.poll()["state"] == "running":
+        time.sleep(0.005)
+    return run.take()
+
+
+def played(controller: str, folder: Path = EXAMPLES, seed: int = 1) -> Output:
+    """What the scenario gives with a controller from this folder."""
+    return finished(scenario(controller), folder, seed)
+
+
+def failure(text: str, folder: Path) -> str:
+    """Why a run fails."""
+    try:
+        finished(text, folder)
+    except RuntimeError as error:
+        return str(error)
+    raise AssertionError("it does not fail")

@@ -1,0 +1,387 @@
+"""Controllers in Python files: their bits, their mistakes, and what is left of them."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+
+from conftest import environment
+from controller_scenario import EXAMPLES, failure, finished, played, scenario
+from pathweave.controller import loading
+from pathweave.core import core
+
+RENO = '''
+from pathweave.controller import Controller, Parameter, respond_to_loss, slow_start
+
+
+class Reno(Controller):
+    """Adds a packet a round and halves on loss."""
+
+    name = "reno"
+
+    def on_ack(self, paths, r, ack):
+        if ack.lets_window_grow:
+            packets = slow_start(paths[r], ack.packets)
+            if packets:
+                paths[r].window += packets / paths[r].window
+
+    def on_loss(self, paths, r, loss, now):
+        respond_to_loss(paths[r], loss)
+'''
+
+
+def broken(tmp_path: Path, line: str, name: str = "mine.py") -> str:
+    """The text of a scenario whose controller is Reno with this line before each growth."""
+    before = "        if ack.lets_window_grow:\n"
+    (tmp_path / name).write_text(RENO.replace(before, f"        {line}\n{before}"))
+    return scenario(f'{{ python = "{name}:Reno" }}')
+
+
+def mistakes(text: str, folder: Path) -> list[tuple[int, int, str, str | None]]:
+    """Line, column, message and remedy of what is wrong with a scenario."""
+    known = core()
+    with pytest.raises(known.ScenarioError) as raised:
+        known.load_text(text, "test", str(folder), None, [], [], 1)
+    return [
+        (each["line"], each["column"], each["message"], each["help"])
+        for each in raised.value.mistakes
+    ]
+
+
+def declaration(tmp_path: Path, body: str, controller: str = "python = 'mine.py:Mine'") -> str:
+    """What is wrong with a file."""
+    (tmp_path / "mine.py").write_text(body)
+    found = mistakes(scenario(f"{{ {controller} }}"), tmp_path)
+    assert len(found) == 1
+    line, _, message, remedy = found[0]
+    assert line == 27, "the scenario's line"
+    return message if remedy is None else f"{message}; {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ('{ python = "lia.py:Lia" }', '"lia"'),
+        ('{ python = "xmp.py:Xmp", beta = 6 }', '{ name = "xmp", beta = 6 }'),
+        ('{ python = "dctcp.py:Dctcp", alpha = 0.5 }', '{ name = "dctcp", alpha = 0.5 }'),
+        ('{ python = "lia_compiled.py:Lia" }', '"lia"'),
+    ],
+)
+def test_the_examples_give_the_bits_of_pathweaves_own(theirs: str, ours: str) -> None:
+    expected, found = played(ours), played(theirs)
+    assert found.results_hash == expected.results_hash
+    # There was something to be wrong about.
+    assert expected.counters["dropped"] > 0 or expected.counters["marked"] > 1000
+    assert sum(expected.tables["subflows"]["timeouts"]) > 0
+    assert expected.tables["flows"]["controller"] == found.tables["flows"]["controller"]
+
+
+def test_the_scenario_has_losses_and_marks() -> None:
+    assert played('"lia"').counters["dropped"] > 100
+    assert played('"xmp"').counters["marked"] > 1000
+    assert played('"xmp"').results_hash != played('{ name = "xmp", beta = 6 }').results_hash
+
+
+def test_any_number_of_threads_and_of_runs_at_a_time_gives_the_same_bits() -> None:
+    text = scenario('{ python = "xmp.py" }')
+    expected = finished(text, EXAMPLES).results_hash
+    assert finished(text, EXAMPLES, threads=2).results_hash == expected
+    loaded = core().load_text(text, "test", str(EXAMPLES), None, [], [], 1)
+    runs = [loaded.variants[0].prepare(1) for _ in range(3)]
+    for run in runs:
+        assert run.most_threads == 1
+        run.start()
+    while any(run.poll()["state"] == "running" for run in runs):
+        time.sleep(0.005)
+    assert [run.take().results_hash for run in runs] == [expected] * 3
+
+
+def test_parameters_are_checked_as_those_of_pathweaves_own() -> None:
+    text = scenario('{ python = "xmp.py:Xmp", beta = 1 }')
+    (line, column, message, _) = mistakes(text, EXAMPLES)[0]
+    assert text.splitlines()[line - 1][column - 1 :].startswith("1 }")
+    assert message == "xmp cannot have beta = 1: beta takes an integer from 2 to 1024"
+    (_, _, message, remedy) = mistakes(scenario('{ python = "xmp.py", bta = 4 }'), EXAMPLES)[0]
+    assert message == 'xmp has no parameter "bta"'
+    assert remedy == 'did you mean "beta"? Accepted: beta'
+
+
+def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) -> None:
+    line = 'assert (self.n, self.mode, type(self.n)) == (3, "slow", int), (self.n, self.mode)'
+    text = broken(tmp_path, line)
+    source = (tmp_path / "mine.py").read_text()
+    declared = (
+        '    n = Parameter(default=2, minimum=1, maximum=9, help="A number.")\n'
+        '    mode = Parameter(default="fast", choices=["slow", "fast"], help="A mode.")\n'
+    )
+    (tmp_path / "mine.py").write_text(source.replace('    name = "reno"\n', declared))
+    with_values = text.replace('"mine.py:Reno"', '"mine.py:Reno", n = 3, mode = "slow"')
+    found = finished(with_values, tmp_path)
+    assert set(found.tables["flows"]["controller"]) == {"Reno"}
+    failed = failure(text, tmp_path)
+    assert "AssertionError: (2, 'fast')" in failed
+    (_, _, message, _) = mistakes(text.replace(":Reno", ':Reno", mode = "odd'), tmp_path)[0]
+    assert message == 'Reno cannot have mode = "odd": mode takes one of "fast", "slow"'
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x = (", "mine.py, line 1: SyntaxError: '(' was never closed"),
+        ("\nimport nothing_of_this_name", "mine.py, line 2, in <module>: ModuleNotFoundError: No"),
+        ("x = 1", "mine.py has no class Mine; a controller is a class that derives from"),
+        ("Mine = 1", "mine.py: Mine is no controller; a controller is a class that derives"),
+        ("class Mine: pass", "mine.py: Mine is no controller; a controller is a class that"),
+        (
+            RENO,
+            'mine.py has no class Mine; write "mine.py:Reno"',
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace("def on_loss", "def on_lost"),
+            "mine.py, line 5: Mine has no on_loss; write def on_loss(self, paths, r, loss, now)",
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace("loss, now):", "loss):"),
+            "mine.py, line 16: Mine cannot be called; write def on_loss(self, paths, r, loss, now)",
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace('name = "reno"', "ecn = 300"),
+            'mine.py, line 5: Mine has ecn = 300; ecn is "off" or a number from 1 to 255',
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace(
+                'name = "reno"', 'gain = Parameter(default=2.0, maximum=1, help="A gain.")'
+            ),
+            'mine.py, line 5: Mine has a parameter "gain" that needs a default between -inf and 1.0',
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace(
+                'name = "reno"', 'python = Parameter(default=2.0, help="A gain.")'
+            ),
+            'mine.py, line 5: Mine cannot have a parameter "python", a key of its own; use another',
+        ),
+        (
+            RENO.replace("Reno", "Mine").replace(
+                'name = "reno"', "def __init__(self, **parameters):\n        1 / 0"
+            ),
+            "mine.py, line 9, in __init__: ZeroDivisionError: division by zero when an object is",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_with_its_own_line(
+    tmp_path: Path, body: str, expected: str
+) -> None:
+    assert declaration(tmp_path, body).startswith(expected)
+
+
+def test_a_file_with_one_class_needs_no_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RENO)
+    assert finished(scenario('{ python = "mine.py" }'), tmp_path).results_hash
+    two = RENO + "\nclass Other(Reno):\n    pass\n"
+    told = declaration(tmp_path, two, "python = 'mine.py'")
+    assert told == (
+        'mine.py has 2 classes of controllers; write "mine.py:Reno" or "mine.py:Other"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("1 / (ack.now < 20_000_000_000)", "mine.py, line 11, in on_ack: ZeroDivisionError: "),
+        ('paths[r].window = float("nan")', "ValueError: window must be a finite number of packets"),
+        ('paths[r].window = float("inf")', "got inf"),
+        ('paths[r].ssthresh = float("nan")', "ssthresh must be a number of packets from 0"),
+        ("paths[r].window = 0.25; return", "on_ack left subflow 0 a window of 0.25 packets"),
+        ("paths[r].acked = 3", "AttributeError: "),
+        ("paths[7]", "IndexError: "),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("slow_start(paths[r], -1)", "OverflowError: "),
+        ("respond_to_loss(paths[r], 'lost')", 'loss must be "fast-retransmit" or "timeout"'),
+    ],
+)
+def test_an_exception_names_file_line_flow_and_time(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    told = failure(broken(tmp_path, line), tmp_path)
+    assert told.startswith("the controller of flow ")
+    assert '(group "web", h' in told
+    assert " failed at " in told
+    assert "mine.py" in told
+    assert expected in told
+    if "now" in line:
+        assert "failed at 20." in told, "within a millisecond of what it was made for"
+
+
+def test_a_path_that_is_kept_says_so(tmp_path: Path) -> None:
+    keep = "self.kept = getattr(self, 'kept', None) or paths; self.kept is paths and None"
+    assert finished(broken(tmp_path, keep), tmp_path).results_hash  # the same object each time
+    use = "self.first = getattr(self, 'first', None) or paths[r]; keep.append((paths[r], ack))"
+    text = broken(tmp_path, use)
+    source = (tmp_path / "mine.py").read_text()
+    (tmp_path / "mine.py").write_text("import builtins\nkeep = builtins.kept_paths\n" + source)
+    kept: list = []
+    import builtins
+
+    builtins.kept_paths = kept  # type: ignore[attr-defined]
+    finished(text, tmp_path)
+    path, ack = kept[0]
+    for read in (lambda: path.window, lambda: path.may_grow_by(ack), lambda: ack.packets):
+        with pytest.raises(RuntimeError, match="was lent for a call that is over"):
+            read()
+    with pytest.raises(RuntimeError, match="was lent for a call that is over"):
+        path.window = 3.0
+    assert repr(path) == "<Path of a call that is over>"
+
+
+def test_a_run_that_fails_is_alone(tmp_path: Path) -> None:
+    text = broken(tmp_path, "1 / 0")
+    text += '\n[variants.c.broken]\n[variants.c.sound]\n"traffic.web.controller" = "reno"\n'
+    (tmp_path / "test.toml").write_text(text)
+    done = command(tmp_path, "run", "test.toml")
+    assert done.returncode == 1
+    assert "mine.py, line 11, in on_ack: ZeroDivisionError: division by zero" in " ".join(
+        done.stderr.split()
+    )
+    assert (tmp_path / "results/test/quick/sound-s1/manifest.json").exists()
+    assert not (tmp_path / "results/test/quick/broken-s1/manifest.json").exists()
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `pathweave`."""
+    return subprocess.run(
+        [sys.executable, "-m", "pathweave", *arguments],
+        cwd=folder,
+        env=environment(COLUMNS="200"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_editing_the_file_makes_results_missing_and_verify_names_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RENO)
+    (tmp_path / "test.toml").write_text(
+        scenario('{ python = "mine.py:Reno" }').replace("150 ms", "95 ms")
+    )
+    assert command(tmp_path, "run", "test.toml").returncode == 0
+    runs = list((tmp_path / "results/test").rglob("manifest.json"))
+    assert len(runs) == 1
+    before = json.loads(runs[0].read_text())
+    group = before["resolved"]["traffic"][0]["controller"]
+    assert group["python"] == "mine.py:Reno"
+    assert len(group["sha256"]) == 64
+    assert str(tmp_path) not in runs[0].read_text()
+    again = command(tmp_path, "run", "test.toml", "--dry-run")
+    assert "1 of 1" in again.stdout + again.stderr or "nothing" in again.stdout + again.stderr
+    verified = command(tmp_path, "verify", "results")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    (tmp_path / "mine.py").write_text(RENO.replace("packets / ", "2 * packets / "))
+    told = command(tmp_path, "verify", "results")
+    assert told.returncode != 0
+    assert "mine.py:Reno" in told.stdout + told.stderr
+    assert command(tmp_path, "run", "test.toml").returncode == 0
+    hashes = {
+        json.loads(path.read_text())["results_hash"]
+        for path in (tmp_path / "results/test").rglob("manifest.json")
+    }
+    assert hashes != {before["results_hash"]}
+
+
+def test_a_run_can_be_cancelled_while_it_is_in_the_interpreter(tmp_path: Path) -> None:
+    text = broken(tmp_path, "pass").replace("150 ms", "100 s")
+    loaded = core().load_text(text, "test", str(tmp_path), None, [], [], 1)
+    run = loaded.variants[0].prepare(1)
+    run.start()
+    deadline = time.monotonic() + 60
+    while run.poll()["time_s"] < 0.05:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    run.cancel()
+    while run.poll()["state"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    assert run.poll()["state"] == "cancelled"
+
+
+def test_the_interpreter_can_end_while_a_run_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "test.toml").write_text(broken(tmp_path, "pass").replace("150 ms", "100 s"))
+    program = """
+from pathweave.core import core
+run = core().load("test.toml", None, [], [], 1).variants[0].prepare(1)
+run.start()
+while run.poll()["packet_hops"] == 0:
+    pass
+print("ends")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
+
+
+def test_nothing_of_a_file_is_left_when_its_scenario_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes: list[weakref.ref[type]] = []
+    load = loading.load
+
+    def watched(*arguments: object) -> object:
+        found = load(*arguments)  # type: ignore[arg-type]
+        classes.append(weakref.ref(found.class_))
+        return found
+
+    monkeypatch.setattr(loading, "load", watched)
+    text = broken(tmp_path, "pass").replace("150 ms", "95 ms")
+    for _ in range(3):
+        finished(text, tmp_path)
+        finished(text.replace("controller = {", "controller = { "), tmp_path)
+    for _ in range(3):
+        core().version()  # what threads have dropped without the interpreter goes with the next call
+        gc.collect()
+    assert len(classes) == 6
+    assert [each() for each in classes] == [None] * 6
+    assert not [name for name in sys.modules if name.startswith("pathweave.controller.loaded")]
+
+
+def test_explain_knows_a_controller_in_a_file() -> None:
+    done = command(EXAMPLES, "explain", "xmp.py:Xmp")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "xmp BOS on every subflow; shifts traffic" in text
+    assert "beta 4 whole numbers 2 to 1024 A marked round costs 1/beta of the window." in text
+    assert "At the end of each round of subflow r" in text
+    told = command(EXAMPLES, "explain", "xmp.py:Lia")
+    assert told.returncode == 2
+    assert 'xmp.py has no class Lia; write "xmp.py:Xmp"' in " ".join(told.stderr.split())
+    assert command(EXAMPLES, "explain", "none.py:Lia").returncode == 2
+
+
+def test_the_schema_knows_files_with_controllers() -> None:
+    import jsonschema
+
+    schema = json.loads(core().schema())
+    group = jsonschema.Draft202012Validator(
+        {"$ref": "#/$defs/Controller", "$defs": schema["$defs"]}
+    )
+    assert group.is_valid({"python": "mine.py:Mine", "gain": 0.5, "mode": "fast"})
+    assert group.is_valid({"library": "mine.so", "sha256": "0" * 64})
+    assert not group.is_valid({"python": "mine.py", "name": "lia"})
+    assert not group.is_valid({"python": "mine.py", "library": "mine.so"})
+    assert not group.is_valid({"python": 3})
+    assert not group.is_valid({"gain": 0.5})
+    assert group.is_valid({"name": "xmp", "beta": 4})
+    assert group.is_valid("lia")
