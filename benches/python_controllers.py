@@ -2,8 +2,8 @@
 
     .venv/bin/python benches/python_controllers.py [ROUNDS]
 
-Each row is the best of three rounds, which the controllers take in turn: all acknowledgements of a run
-over all of its CPU time, the packets' included. Needs `cc`, and numba for one row.
+Each row is the best of three rounds, which the controllers take in turn: all acknowledgements of a
+run over all of its CPU time, the packets' included. Needs `cc`, and numba for one row.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def main() -> None:
         for file in ("lia.py", "lia_compiled.py"):
             (folder / file).write_bytes((EXAMPLES / file).read_bytes())
         (folder / "counted.py").write_text((EXAMPLES / "lia.py").read_text() + COUNTED)
-        subprocess.run(
-            [
+        subprocess.run(  # noqa: S603 - files of this tree
+            [  # noqa: S607 - the compiler that there is
                 "cc", "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-I", controller.include(),
                 "-o", folder / "lia.so", EXAMPLES / "lia.c", "-lm",
             ],

@@ -1,4 +1,4 @@
-"""A small scenario with losses, marks, several subflows and a failing path, for controllers of one's own."""
+"""A small scenario for controllers of one's own: losses, marks, subflows and a failing path."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ class Share:
 class Dctcp(Controller):
     """Cuts the window in proportion to the share of marked packets.
 
-    Once a round alpha <- (1 - g) alpha + g F, with F the marked share of its packets; the first mark
-    of a round cuts w to w (1 - alpha/2). Everything else is Reno's, on each subflow by itself.
+    Once a round alpha <- (1 - g) alpha + g F, with F the marked share of its packets; the first
+    mark of a round cuts w to w (1 - alpha/2). Everything else is Reno's, on each subflow by itself.
     """
 
     name = "dctcp"

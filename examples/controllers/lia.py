@@ -26,7 +26,9 @@ class Lia(Controller):
     name = "lia"
     source = "RFC 6356"
     coupled = True
-    cut = Parameter(default=0.5, minimum=0, maximum=1, help="Share of the window that a loss costs.")
+    cut = Parameter(
+        default=0.5, minimum=0, maximum=1, help="Share of the window that a loss costs."
+    )
 
     def __init__(self, **parameters: object) -> None:
         super().__init__(**parameters)

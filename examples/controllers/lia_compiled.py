@@ -16,13 +16,15 @@ from pathweave.controller.jit import (
 
 
 class Lia(CompiledController):
-    """Couples the increases so that all subflows together take what one TCP on the best path would."""
+    """Couples the increases: all subflows together take what one TCP on the best path would."""
 
     name = "lia"
     source = "RFC 6356"
     coupled = True
     subflow = ONCE_PER_ROUND
-    cut = Parameter(default=0.5, minimum=0, maximum=1, help="Share of the window that a loss costs.")
+    cut = Parameter(
+        default=0.5, minimum=0, maximum=1, help="Share of the window that a loss costs."
+    )
 
     @staticmethod
     def on_ack(paths, r, ack, subflows, state, parameters):

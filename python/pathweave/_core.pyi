@@ -164,8 +164,8 @@ class Scenario:
 class Path:
     """The congestion state of one subflow, lent to a controller for one call.
 
-    Times are whole picoseconds. A controller sets `window`, `ssthresh` and `may_send`; the transport
-    has the rest. Whoever keeps it gets a `RuntimeError` after the call.
+    Times are whole picoseconds. A controller sets `window`, `ssthresh` and `may_send`; the
+    transport has the rest. Whoever keeps it gets a `RuntimeError` after the call.
     """
 
     @property
@@ -319,9 +319,7 @@ def presets() -> list[Entry]: ...
 def controller_in_file(
     form: str, path: str, shown: str, item: str | None = None
 ) -> ControllerInfo: ...
-def from_resolved(
-    resolved: str, folder: str | os.PathLike[str] | None = None
-) -> Scenario: ...
+def from_resolved(resolved: str, folder: str | os.PathLike[str] | None = None) -> Scenario: ...
 def load(
     path: str,
     size: str | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from pathweave.controller.parameter import Parameter
 
@@ -80,10 +80,10 @@ class Controller:
     coupled: ClassVar[bool] = False
     """Whether it takes the subflows of a connection together."""
     ecn: ClassVar[int | Literal["off"]] = "off"
-    """What it does with marks: "off" sends packets that are not ECN-capable; a number from 1 to 255 is
-    how many marks one acknowledgement can echo to it at most."""
+    """What it does with marks: "off" sends packets that are not ECN-capable; a number from 1 to 255
+    is how many marks one acknowledgement can echo to it at most."""
 
-    def __new__(cls, **parameters: Any) -> Controller:
+    def __new__(cls, **parameters: Any) -> Self:
         """Make an object whose parameters have these values, and the others their defaults."""
         self = super().__new__(cls)
         for parameter in declared(cls):
@@ -99,7 +99,7 @@ class Controller:
         raise NotImplementedError
 
     def on_loss(self, paths: Paths, r: int, loss: Loss, now: int) -> None:
-        """Set window and ssthresh of subflow `r`, which has lost packets. `now` is in picoseconds."""
+        """Set window and ssthresh of subflow `r`, which has lost packets at `now` (picoseconds)."""
         raise NotImplementedError
 
     def on_subflow(self, paths: Paths, r: int, change: Change) -> None:

@@ -101,11 +101,12 @@ class CompiledController(Controller):
     def on_subflow(paths, r, change, subflows, state, parameters): ...
     ```
 
-    `paths` is an array of records `PATH` and `ack` a record `ACK`: `paths[r].window`. `subflows[r]` is
-    the state of a subflow, a record of the class's `subflow`; `state` that of the connection, of the
-    class's `state`. Both are zero at first. `parameters` is a record with the parameters as numbers, of
-    which a choice is the number of its word. Divisions by zero give infinities, which end the run
-    when they come into a window; an exception ends it, too, without its text.
+    `paths` is an array of records `PATH` and `ack` a record `ACK`: `paths[r].window`.
+    `subflows[r]` is the state of a subflow, a record of the class's `subflow`; `state` that of the
+    connection, of the class's `state`. Both are zero at first. `parameters` is a record with the
+    parameters as numbers, of which a choice is the number of its word. Divisions by zero give
+    infinities, which end the run when they come into a window; an exception ends it, too,
+    without its text.
 
     In place of such a function, a class can have anything with an attribute `address` (what
     `numba.cfunc` gives), a function of ctypes, or the address itself, with the signature that
@@ -140,7 +141,8 @@ def compile_functions(cls: type[CompiledController], shown: str) -> Compiled:
     missing = [name for name in FUNCTIONS if name not in kept]
     if missing:
         raise DeclarationError(
-            f"{shown}: {cls.__name__} has no {missing[0]}; a CompiledController has {', '.join(FUNCTIONS)}"
+            f"{shown}: {cls.__name__} has no {missing[0]}; "
+            f"a CompiledController has {', '.join(FUNCTIONS)}"
         )
     cls.kept_functions = kept  # type: ignore[attr-defined] # they live as long as the class
     return Compiled(

@@ -51,42 +51,42 @@ ONCE_PER_ROUND = np.dtype(
 
 
 @register_jitable
-def is_active(path):  # noqa: ANN001, ANN201, D103
+def is_active(path):  # noqa: D103
     return path.state == ACTIVE
 
 
 @register_jitable
-def has_rtt(path):  # noqa: ANN001, ANN201, D103
+def has_rtt(path):  # noqa: D103
     return path.smoothed_rtt > 0
 
 
 @register_jitable
-def rtt_seconds(path):  # noqa: ANN001, ANN201, D103
+def rtt_seconds(path):  # noqa: D103
     return np.float64(path.smoothed_rtt) / 1e12
 
 
 @register_jitable
-def packets_per_second(path):  # noqa: ANN001, ANN201, D103
+def packets_per_second(path):  # noqa: D103
     return path.window / rtt_seconds(path) if has_rtt(path) else 0.0
 
 
 @register_jitable
-def in_slow_start(path):  # noqa: ANN001, ANN201, D103
+def in_slow_start(path):  # noqa: D103
     return path.window < path.ssthresh
 
 
 @register_jitable
-def lets_window_grow(ack):  # noqa: ANN001, ANN201, D103
+def lets_window_grow(ack):  # noqa: D103
     return ack.window_limited != 0 and ack.recovery == 0
 
 
 @register_jitable
-def may_grow_by(path, ack):  # noqa: ANN001, ANN201, D103
+def may_grow_by(path, ack):  # noqa: D103
     return (ack.ce == 0 or path.growth_by_marked_acks != 0) and lets_window_grow(ack)
 
 
 @register_jitable
-def slow_start(path, packets):  # noqa: ANN001, ANN201
+def slow_start(path, packets):
     """Grow below ssthresh by a packet for each acknowledged one; how many are left."""
     if not in_slow_start(path):
         return np.int64(packets)
@@ -100,20 +100,20 @@ def slow_start(path, packets):  # noqa: ANN001, ANN201
 
 
 @register_jitable
-def cut_within(path, window, least):  # noqa: ANN001, ANN201
+def cut_within(path, window, least):
     """Set ssthresh to `window`, at least `least`, and lower the window to it."""
     path.ssthresh = max(window, least)
     path.window = min(max(path.window, least), path.ssthresh)
 
 
 @register_jitable
-def cut_to(path, window):  # noqa: ANN001, ANN201
+def cut_to(path, window):
     """`cut_within` with the path's minimum window."""
     cut_within(path, window, path.minimum_window)
 
 
 @register_jitable
-def respond_to_loss(path, loss, window):  # noqa: ANN001, ANN201
+def respond_to_loss(path, loss, window):
     """Halve `window` after a fast retransmit; begin from one packet after a timeout."""
     if loss == FAST_RETRANSMIT:
         cut_to(path, window / 2.0)
@@ -123,26 +123,26 @@ def respond_to_loss(path, loss, window):  # noqa: ANN001, ANN201
 
 
 @register_jitable
-def round_is_over(end, path):  # noqa: ANN001, ANN201
+def round_is_over(end, path):
     """Whether all packets below `end`, `path.sent` when the round began, are acknowledged."""
     return path.acked > end or (path.acked == end and path.acked == path.sent)
 
 
 @register_jitable
-def may_cut(cuts, path):  # noqa: ANN001, ANN201
+def may_cut(cuts, path):
     """Whether a mark may cut: the round of the last cut is over."""
     return cuts.has_cut == 0 or round_is_over(cuts.end, path)
 
 
 @register_jitable
-def _remember(cuts, path):  # noqa: ANN001, ANN202
+def _remember(cuts, path):
     cuts.end = path.sent
     cuts.has_cut = 1
     cuts.window_before = path.window
 
 
 @register_jitable
-def cut_on_mark(cuts, path, share):  # noqa: ANN001, ANN201
+def cut_on_mark(cuts, path, share):
     """If the round has not been cut yet, take `share` off the window, and be true."""
     if not may_cut(cuts, path):
         return False
@@ -152,7 +152,7 @@ def cut_on_mark(cuts, path, share):  # noqa: ANN001, ANN201
 
 
 @register_jitable
-def cut_on_loss(cuts, path, loss, share):  # noqa: ANN001, ANN201
+def cut_on_loss(cuts, path, loss, share):
     """Take `share` off the window before the round's mark; a timeout is the common one."""
     window = path.window
     if not may_cut(cuts, path):
@@ -191,7 +191,7 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
     state_at = _pointer_to(_some(cls.state))
     subflows_at = _pointer_to(_some(cls.subflow))
 
-    def on_ack(lent, r, told):  # noqa: ANN001, ANN202
+    def on_ack(lent, r, told):
         it = numba.carray(lent, 1)[0]
         paths = numba.carray(paths_at(it.paths), it.count)
         subflows = numba.carray(subflows_at(it.subflows), it.count)
@@ -204,7 +204,7 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
             return 1
         return 0
 
-    def on_loss(lent, r, loss, now):  # noqa: ANN001, ANN202
+    def on_loss(lent, r, loss, now):
         it = numba.carray(lent, 1)[0]
         paths = numba.carray(paths_at(it.paths), it.count)
         subflows = numba.carray(subflows_at(it.subflows), it.count)
@@ -216,7 +216,7 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
             return 1
         return 0
 
-    def on_subflow(lent, r, change):  # noqa: ANN001, ANN202
+    def on_subflow(lent, r, change):
         it = numba.carray(lent, 1)[0]
         paths = numba.carray(paths_at(it.paths), it.count)
         subflows = numba.carray(subflows_at(it.subflows), it.count)

@@ -1,4 +1,4 @@
-"""Loads a class of controllers from a Python file. The core calls this when a scenario names one."""
+"""Loads a class of controllers from a Python file, when the core asks for one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pathweave.controller.base import Controller, Paths
-from pathweave.controller.declaration import Declared, DeclarationError, read
+from pathweave.controller.declaration import DeclarationError, Declared, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pathweave.controller.compiled import Compiled
 

@@ -15,7 +15,7 @@ class Parameter(Generic[_T]):
     """A parameter of a controller, declared in its class.
 
     ```python
-    gain = Parameter(default=0.5, minimum=0, maximum=1, help="Share of the window that a mark costs.")
+    gain = Parameter(default=0.5, minimum=0, maximum=1, help="Share that a mark costs.")
     rounds = Parameter(default=4, minimum=1, maximum=64, help="Rounds between two increases.")
     mode = Parameter(default="fast", choices=["fast", "slow"], help="How windows grow.")
     ```
@@ -69,15 +69,12 @@ class Parameter(Generic[_T]):
         if isinstance(self.default, bool) or not isinstance(self.default, int | float):
             return f"needs choices, or a number as its default, got {self.default!r}"
         if math.isnan(self.minimum) or math.isnan(self.maximum) or self.minimum > self.maximum:
-            return (
-                f"needs a minimum that is at most its maximum, got {self.minimum} and {self.maximum}"
-            )
+            bounds = f"{self.minimum} and {self.maximum}"
+            return f"needs a minimum that is at most its maximum, got {bounds}"
         if not math.isfinite(self.default):
             return f"needs a finite default, got {self.default}"
         if not self.minimum <= self.default <= self.maximum:
-            return (
-                f"needs a default between {self.minimum} and {self.maximum}, got {self.default}"
-            )
+            return f"needs a default between {self.minimum} and {self.maximum}, got {self.default}"
         return None
 
     def _mistake_in_choices(self) -> str | None:
