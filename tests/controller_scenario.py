@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pathweave.core import core
 
 if TYPE_CHECKING:
-    from pathweave._core import Output
+    from pathweave._core import Mistake, Output
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "controllers"
 SCENARIO = """
@@ -85,3 +85,18 @@ def failure(text: str, folder: Path) -> str:
     except RuntimeError as error:
         return str(error)
     raise AssertionError("it does not fail")
+
+
+def mistakes(text: str, folder: Path) -> list[Mistake]:
+    """What is wrong with a scenario."""
+    known = core()
+    try:
+        known.load_text(text, "test", str(folder), None, [], [], 1)
+    except known.ScenarioError as error:
+        return cast("Any", error).mistakes
+    raise AssertionError("nothing is wrong with it")
+
+
+def counter(output: Output, name: str) -> float:
+    """A counter of a run."""
+    return float(output.counters[name])

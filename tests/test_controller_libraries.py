@@ -11,7 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from controller_scenario import EXAMPLES, failure, finished, played, scenario
+from controller_scenario import (
+    EXAMPLES,
+    counter,
+    failure,
+    finished,
+    mistakes,
+    played,
+    scenario,
+)
 from pathweave import controller
 from pathweave.controller import compiled
 from pathweave.core import core
@@ -71,10 +79,8 @@ def small(folder: Path, on_ack: str = "", more: str = "", abi: str = "PATHWEAVE_
 
 
 def refused(text: str, folder: Path) -> str:
-    known = core()
-    with pytest.raises(known.ScenarioError) as raised:
-        known.load_text(text, "test", str(folder), None, [], [], 1)
-    (mistake,) = raised.value.mistakes
+    """What is wrong with a scenario's controller."""
+    (mistake,) = mistakes(text, folder)
     assert mistake["line"] == 27, "the scenario's line"
     remedy = mistake["help"]
     return mistake["message"] if remedy is None else f"{mistake['message']}; {remedy}"
@@ -84,7 +90,7 @@ def test_lia_in_c_gives_the_bits_of_pathweaves_own(tmp_path: Path) -> None:
     build(tmp_path, EXAMPLES / "lia.c", "lia.so")
     found = played('{ library = "lia.so:lia" }', tmp_path)
     assert found.results_hash == played('"lia"').results_hash
-    assert found.counters["dropped"] > 100
+    assert counter(found, "dropped") > 100
     # With another share the results are others.
     other = played('{ library = "lia.so:lia", cut = 0.4 }', tmp_path)
     assert other.results_hash != found.results_hash
@@ -103,7 +109,7 @@ def test_threads_do_not_change_the_bits(tmp_path: Path) -> None:
     loaded = core().load_text(text, "test", str(tmp_path), None, [], [], 1)
     assert loaded.variants[0].prepare(1, 2).most_threads > 1
     assert finished(text, tmp_path, threads=2).results_hash == alone.results_hash
-    assert alone.counters["dropped"] > 0
+    assert counter(alone, "dropped") > 0
     ours = text.replace('{ library = "lia.so:lia" }', '"lia"')
     assert finished(ours, tmp_path).results_hash == alone.results_hash
 

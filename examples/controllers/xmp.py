@@ -38,7 +38,7 @@ class Subflow:
 class Xmp(Controller):
     """BOS on every subflow; shifts traffic by giving faster subflows more of the increase.
 
-    At the end of each round of subflow r: delta_r = (x_r / y) (tau_r / T), with x the rates w / tau,
+    At the end of each round of subflow r: delta_r = (x_r / y) (tau_r / T), with x the rates w/tau,
     y their sum and T the smallest RTT. A round adds delta_r, a marked round costs w / beta.
     """
 

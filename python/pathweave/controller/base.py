@@ -53,12 +53,29 @@ class PerSubflow(dict[int, _State]):
         self[r] = self._fresh()
 
 
-class Controller:
+class BaseController:
+    """What all controllers declare: their name, what they do with marks, their parameters."""
+
+    name: ClassVar[str] = ""
+    """What results call it. Default: the name of the class. With the name of one of Pathweave's own
+    it has that one's values of transport presets, and its utility in `pathweave solve`."""
+    summary: ClassVar[str] = ""
+    """One sentence. Default: the first paragraph of the class's documentation."""
+    source: ClassVar[str] = ""
+    """Paper section or RFC. Default: the file."""
+    coupled: ClassVar[bool] = False
+    """Whether it takes the subflows of a connection together."""
+    ecn: ClassVar[int | Literal["off"]] = "off"
+    """What it does with marks: "off" sends packets that are not ECN-capable; a number from 1 to 255
+    is how many marks one acknowledgement can echo to it at most."""
+
+
+class Controller(BaseController):
     """A congestion controller; each connection has an object of its own.
 
-    A class overrides the three methods and, where it differs, what stands below. Parameters are
-    class attributes too: `gain = Parameter(default=0.5, minimum=0, maximum=1, help="...")`, read as
-    `self.gain`. A class with state begins it in `__init__`:
+    A class overrides the three methods and, where it differs, what `BaseController` declares.
+    Parameters are class attributes, too: `gain = Parameter(default=0.5, minimum=0, maximum=1,
+    help="...")`, read as `self.gain`. A class with state begins it in `__init__`:
 
     ```python
     def __init__(self, **parameters: object) -> None:
@@ -69,19 +86,6 @@ class Controller:
     What it decides must follow from what it is told alone: no clock, no random numbers, and nothing
     that connections share, such as variables of the module or the class.
     """
-
-    name: ClassVar[str] = ""
-    """What results call it. Default: the name of the class. With the name of one of Pathweave's own
-    it has that one's values of transport presets, and its utility in `pathweave solve`."""
-    summary: ClassVar[str] = ""
-    """One sentence. Default: the first line of the class's documentation."""
-    source: ClassVar[str] = ""
-    """Paper section or RFC. Default: the file."""
-    coupled: ClassVar[bool] = False
-    """Whether it takes the subflows of a connection together."""
-    ecn: ClassVar[int | Literal["off"]] = "off"
-    """What it does with marks: "off" sends packets that are not ECN-capable; a number from 1 to 255
-    is how many marks one acknowledgement can echo to it at most."""
 
     def __new__(cls, **parameters: Any) -> Self:
         """Make an object whose parameters have these values, and the others their defaults."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pathweave.controller.base import Controller, declared
+from pathweave.controller.base import BaseController, declared
 from pathweave.controller.declaration import DeclarationError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Compiled:
     subflow_size: int
 
 
-class CompiledController(Controller):
+class CompiledController(BaseController):
     """A controller whose functions are compiled and run without the interpreter.
 
     It declares itself and its parameters as a `Controller` does. Its functions are static methods
@@ -117,6 +117,8 @@ class CompiledController(Controller):
     """The state of a subflow."""
     state: ClassVar[np.dtype[Any]] = NOTHING
     """The state of a connection."""
+    kept_functions: ClassVar[Mapping[str, Any]]
+    """What has been compiled: it lives as long as the class."""
 
 
 def parameter_record(cls: type[CompiledController]) -> np.dtype[Any]:
@@ -136,7 +138,7 @@ def compile_functions(cls: type[CompiledController], shown: str) -> Compiled:
                 f"{shown}: {cls.__name__} has {key} = {kind!r}; {key} is a numpy.dtype of fields"
             )
     kept: Mapping[str, Any] = {
-        name: _function(cls, name, shown) for name in FUNCTIONS if _own(cls, name) is not None
+        name: _function(cls, name, shown) for name in FUNCTIONS if hasattr(cls, name)
     }
     missing = [name for name in FUNCTIONS if name not in kept]
     if missing:
@@ -144,7 +146,7 @@ def compile_functions(cls: type[CompiledController], shown: str) -> Compiled:
             f"{shown}: {cls.__name__} has no {missing[0]}; "
             f"a CompiledController has {', '.join(FUNCTIONS)}"
         )
-    cls.kept_functions = kept  # type: ignore[attr-defined] # they live as long as the class
+    cls.kept_functions = kept
     return Compiled(
         **{name: _address(function) for name, function in kept.items()},
         state_size=cls.state.itemsize,
@@ -152,14 +154,8 @@ def compile_functions(cls: type[CompiledController], shown: str) -> Compiled:
     )
 
 
-def _own(cls: type[CompiledController], name: str) -> Any:
-    """What a class has under this name, without what `Controller` has."""
-    found = getattr(cls, name)
-    return None if found is getattr(Controller, name) else found
-
-
 def _function(cls: type[CompiledController], name: str, shown: str) -> Any:
-    found = _own(cls, name)
+    found = getattr(cls, name)
     if isinstance(found, int) or hasattr(found, "address") or isinstance(found, _C_FUNCTION):
         return found
     try:

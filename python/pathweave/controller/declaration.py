@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pathweave.controller.base import Controller, declared
+from pathweave.controller.base import BaseController, Controller, declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ class Declared:
 
 
 def read(
-    cls: type[Controller], shown: str, calls: Mapping[str, tuple[str, ...]] = CALLS
+    cls: type[BaseController], shown: str, calls: Mapping[str, tuple[str, ...]] = CALLS
 ) -> Declared:
     """What `cls` declares; `shown` is the file, and it has methods with these arguments.
 

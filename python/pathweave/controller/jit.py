@@ -10,7 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import types
+from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, register_jitable
 
@@ -192,12 +192,12 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
     subflows_at = _pointer_to(_some(cls.subflow))
 
     def on_ack(lent, r, told):
-        it = numba.carray(lent, 1)[0]
-        paths = numba.carray(paths_at(it.paths), it.count)
-        subflows = numba.carray(subflows_at(it.subflows), it.count)
-        state = numba.carray(state_at(it.state), 1)[0]
-        parameters = numba.carray(parameters_at(it.parameters), 1)[0]
-        ack = numba.carray(told, 1)[0]
+        it = carray(lent, 1)[0]
+        paths = carray(paths_at(it.paths), it.count)
+        subflows = carray(subflows_at(it.subflows), it.count)
+        state = carray(state_at(it.state), 1)[0]
+        parameters = carray(parameters_at(it.parameters), 1)[0]
+        ack = carray(told, 1)[0]
         try:
             inner(paths, r, ack, subflows, state, parameters)
         except Exception:  # noqa: BLE001 - the interface has numbers for exceptions
@@ -205,11 +205,11 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
         return 0
 
     def on_loss(lent, r, loss, now):
-        it = numba.carray(lent, 1)[0]
-        paths = numba.carray(paths_at(it.paths), it.count)
-        subflows = numba.carray(subflows_at(it.subflows), it.count)
-        state = numba.carray(state_at(it.state), 1)[0]
-        parameters = numba.carray(parameters_at(it.parameters), 1)[0]
+        it = carray(lent, 1)[0]
+        paths = carray(paths_at(it.paths), it.count)
+        subflows = carray(subflows_at(it.subflows), it.count)
+        state = carray(state_at(it.state), 1)[0]
+        parameters = carray(parameters_at(it.parameters), 1)[0]
         try:
             inner(paths, r, loss, now, subflows, state, parameters)
         except Exception:  # noqa: BLE001 - the interface has numbers for exceptions
@@ -217,11 +217,11 @@ def _compiled(cls: type[CompiledController], name: str, python: Any) -> Any:
         return 0
 
     def on_subflow(lent, r, change):
-        it = numba.carray(lent, 1)[0]
-        paths = numba.carray(paths_at(it.paths), it.count)
-        subflows = numba.carray(subflows_at(it.subflows), it.count)
-        state = numba.carray(state_at(it.state), 1)[0]
-        parameters = numba.carray(parameters_at(it.parameters), 1)[0]
+        it = carray(lent, 1)[0]
+        paths = carray(paths_at(it.paths), it.count)
+        subflows = carray(subflows_at(it.subflows), it.count)
+        state = carray(state_at(it.state), 1)[0]
+        parameters = carray(parameters_at(it.parameters), 1)[0]
         try:
             inner(paths, r, change, subflows, state, parameters)
         except Exception:  # noqa: BLE001 - the interface has numbers for exceptions

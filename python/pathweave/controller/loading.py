@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pathweave.controller.base import Controller, Paths
+from pathweave.controller.base import BaseController, Controller, Paths
 from pathweave.controller.declaration import DeclarationError, Declared, read
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Loaded(Declared):
     """A class, what it declares, and what the core needs to call its objects."""
 
-    class_: type[Controller]
+    class_: type[BaseController]
     paths: type[Paths]
     describe: Callable[[BaseException], str]
     """Says what an exception is and where in the file it came from."""
@@ -46,14 +46,20 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
         cls = _find(module, shown, name)
         describe = partial(described, path, shown)
         compiled = None
-        if _is_compiled(cls):
-            from pathweave.controller.compiled import compile_functions
-
-            found = read(cls, shown, {})
-            compiled = compile_functions(cls, shown)
-        else:
+        if issubclass(cls, Controller):
             found = read(cls, shown)
             _try(cls, describe)
+        else:
+            # numpy and numba are loaded by those alone that need them.
+            from pathweave.controller.compiled import CompiledController, compile_functions
+
+            if not issubclass(cls, CompiledController):
+                raise DeclarationError(
+                    f"{shown}: {name or cls.__name__} is no controller; "
+                    "a controller is a class that derives from Controller or CompiledController"
+                )
+            found = read(cls, shown, {})
+            compiled = compile_functions(cls, shown)
     return Loaded(
         **vars(found),
         class_=cls,
@@ -64,19 +70,13 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     )
 
 
-def _try(cls: type[Controller], describe: Callable[[BaseException], str]) -> None:
+def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) -> None:
     """Make an object; raises `DeclarationError` where that fails."""
     try:
         cls()
     except Exception as error:
         where = describe(error)
         raise DeclarationError(f"{where} when an object is made without parameters") from error
-
-
-def _is_compiled(cls: type[Controller]) -> bool:
-    """Whether it is a `CompiledController`, without loading numpy for those that are not."""
-    known = sys.modules.get("pathweave.controller.compiled")
-    return known is not None and issubclass(cls, known.CompiledController)
 
 
 def described(path: Path, shown: str, error: BaseException) -> str:
@@ -113,12 +113,12 @@ def _run(module: ModuleType, path: Path, shown: str, content: bytes) -> None:
         raise DeclarationError(described(path, shown, error)) from error
 
 
-def _find(module: ModuleType, shown: str, name: str | None) -> type[Controller]:
+def _find(module: ModuleType, shown: str, name: str | None) -> type[BaseController]:
     own = {
         key: value
         for key, value in vars(module).items()
         if isinstance(value, type)
-        and issubclass(value, Controller)
+        and issubclass(value, BaseController)
         and value.__module__ == module.__name__
     }
     if name is None:
@@ -128,7 +128,7 @@ def _find(module: ModuleType, shown: str, name: str | None) -> type[Controller]:
     if name in own:
         return own[name]
     value: Any = getattr(module, name, None)
-    if isinstance(value, type) and issubclass(value, Controller):
+    if isinstance(value, type) and issubclass(value, BaseController):
         return value
     if value is not None:
         raise DeclarationError(
@@ -138,11 +138,11 @@ def _find(module: ModuleType, shown: str, name: str | None) -> type[Controller]:
     raise DeclarationError(f"{shown} has no class {name}; {_write(shown, own)}")
 
 
-def _count(own: dict[str, type[Controller]]) -> str:
+def _count(own: dict[str, type[BaseController]]) -> str:
     return "no class of controllers" if not own else f"{len(own)} classes of controllers"
 
 
-def _write(shown: str, own: dict[str, type[Controller]]) -> str:
+def _write(shown: str, own: dict[str, type[BaseController]]) -> str:
     if not own:
         return "a controller is a class that derives from pathweave.controller.Controller"
     names = [f'"{shown}:{name}"' for name in own]

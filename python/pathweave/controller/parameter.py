@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Parameter(Generic[_T]):
 
     def value(self, given: Any) -> _T:
         """`given` as the controller gets it: whole numbers as `int`."""
-        return int(given) if self.integer else given
+        return cast("_T", int(given)) if self.integer else given
 
     def mistake(self) -> str | None:
         """What is wrong with the declaration; None when nothing is."""
