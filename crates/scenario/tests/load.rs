@@ -151,7 +151,10 @@ fn variants_multiply_and_keep_the_order_of_the_file() {
     );
     assert!(matches!(plan.groups[0].pattern, Pattern::Random(_)));
     assert_eq!(
-        (plan.groups[1].name.as_str(), plan.groups[1].controller.name()),
+        (
+            plan.groups[1].name.as_str(),
+            plan.groups[1].controller.name()
+        ),
         ("small", "reno")
     );
 }

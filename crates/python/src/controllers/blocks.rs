@@ -54,8 +54,7 @@ pub fn cut_to(path: &mut Path, window: f64) -> PyResult<()> {
 
 #[pyfunction]
 pub fn cut_within(path: &mut Path, window: f64, least: f64) -> PyResult<()> {
-    // No number is smaller than a NaN, and no window is above one.
-    if !window.is_finite() || !(least >= 1.0 && least.is_finite()) {
+    if !(window.is_finite() && least >= 1.0 && least.is_finite()) {
         return Err(PyValueError::new_err(format!(
             "a cut needs a finite window and a least one of at least 1 packet, got {window} and {least}"
         )));

@@ -252,41 +252,45 @@ pub(super) fn controller_schema() -> serde_json::Value {
         "allOf": [
             { "if": { "type": "string" }, "then": name },
             {
-                "if": { "type": "object", "anyOf": [{ "required": ["python"] }, { "required": ["library"] }] },
-                "then": file_schema(),
-                "else": {
-                    "if": { "type": "object" },
-                    "then": {
-                        "properties": { "name": name },
-                        "required": ["name"],
-                        "allOf": parameters,
-                    },
+                "if": { "type": "object", "properties": { "python": false, "library": false } },
+                "then": {
+                    "properties": { "name": name },
+                    "required": ["name"],
+                    "allOf": parameters,
                 },
+            },
+            {
+                "if": { "type": "object", "required": ["python"] },
+                "then": file_schema(
+                    "python",
+                    "A Python file, relative to the scenario's folder, and the class in it: \"mine.py:MyController\".",
+                ),
+            },
+            {
+                "if": { "type": "object", "required": ["library"] },
+                "then": file_schema(
+                    "library",
+                    "A shared library, relative to the scenario's folder, and the controller in it if there are several: \"mine.so\" or \"mine.so:lia\".",
+                ),
             },
         ],
     })
 }
 
-/// A controller in a file of the scenario's folder: its parameters are declared there.
-fn file_schema() -> serde_json::Value {
+/// A controller in a file, given by this key: its parameters are declared there.
+fn file_schema(key: &str, description: &str) -> serde_json::Value {
+    let other = if key == "python" { "library" } else { "python" };
     json!({
         "properties": {
-            "python": {
-                "type": "string",
-                "description": "A Python file, relative to the scenario's folder, and the class in it: \"mine.py:MyController\".",
-            },
-            "library": {
-                "type": "string",
-                "description": "A shared library, relative to the scenario's folder, and the controller in it if there are several: \"mine.so\" or \"mine.so:lia\".",
-            },
+            key: { "type": "string", "description": description },
+            other: false,
+            "name": false,
             "sha256": {
                 "type": "string",
                 "pattern": "^[0-9a-f]{64}$",
                 "description": "The file's SHA-256, if it must be this one.",
             },
-            "name": false,
         },
-        "oneOf": [{ "required": ["python"] }, { "required": ["library"] }],
         "additionalProperties": {
             "type": ["number", "string", "array"],
             "items": { "type": "number" },
