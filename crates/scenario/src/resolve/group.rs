@@ -69,6 +69,13 @@ pub(super) fn group(
                 (PatternTable::Incast(incast), None) => {
                     size = Some(Size::Fixed(incast.response.0));
                 }
+                (PatternTable::Collective(collective), None) => {
+                    size = Some(Size::Fixed(collective.bytes.0));
+                }
+                (PatternTable::Collective(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "a collective operation has bytes, which say how much its flows send; remove size",
+                ),
                 (PatternTable::Incast(_), Some(_)) => report.wrong_key(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",

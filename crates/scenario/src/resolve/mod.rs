@@ -1,6 +1,7 @@
 //! From one variant's file to a plan: fills in every default, checks what only the whole can tell,
 //! and builds what backends run.
 
+mod collective;
 mod ending;
 mod events;
 mod fabric;

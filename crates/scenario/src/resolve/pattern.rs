@@ -1,17 +1,17 @@
 //! Patterns that are not a list of flows.
 
 use super::reach::Pairs;
-use super::{Report, Scene, load};
+use super::{Report, Scene, collective, load};
 use crate::schema::PatternTable;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, Poisson, Random,
 };
-use pathweave_traffic::{Pattern, Size};
+use pathweave_traffic::{Pattern, Placement, Size};
 
 /// The pattern of a group that is not a list of flows.
 pub(super) fn pattern(
-    table: &PatternTable,
+    table: &mut PatternTable,
     size: Option<&Size>,
     subflows: u32,
     steps: &[&str],
@@ -173,6 +173,20 @@ pub(super) fn pattern(
                 period: t.period.0,
                 bursts: t.bursts,
             })
+        }
+        PatternTable::Collective(t) => {
+            let pattern = collective::collective(t, steps, scene, report)?;
+            for side in [&mut pairs.sources, &mut pairs.destinations] {
+                match &pattern.placement {
+                    Placement::Packed(hosts) | Placement::Random(hosts) => limit(hosts, side),
+                    // Jobs keep to themselves, so that each is looked at by itself.
+                    Placement::Listed(teams) => {
+                        side.clear();
+                        side.extend(teams.first().into_iter().flatten());
+                    }
+                }
+            }
+            Pattern::Collective(pattern)
         }
         PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
     };
