@@ -309,6 +309,11 @@ impl<'p> Workload<'p> {
                 .iter()
                 .map(|program| program.jobs().to_vec())
                 .collect(),
+            iterations: self
+                .programs
+                .iter()
+                .map(|program| program.iterations().to_vec())
+                .collect(),
             flows: self.flows,
         }
     }

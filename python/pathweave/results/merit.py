@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
-_OF_GROUPS = ("flows", "jobs", "convergence", "fairness")
+_OF_GROUPS = ("flows", "jobs", "collectives", "convergence", "fairness")
 """Tables whose rows belong to a traffic group."""
+_WHAT = {"jct": "jobs", "collective_time": "operations", "iteration_time": "iterations"}
+"""What completes, where it is not flows."""
 _CLOSED_LOOPS = ("permutation", "random")
 """Patterns in which a flow starts when another ends: what counts is how much gets through."""
 
@@ -167,7 +169,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     """What decides, by workload: what `[report]` says, or what the traffic suggests.
 
     That is goodput where a flow starts when another ends and where flows have no size, job
-    completion times of incast, and completion times of flows elsewhere.
+    completion times of incast, bus bandwidth of collectives, and completion times of flows
+    elsewhere.
     """
     said = scenario.report.get("quantity")
     if said is not None:
@@ -178,6 +181,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
         unlimited = (group.get("size") or {}).get("kind") == "unlimited"
         if group.get("pattern") == "incast":
             found.append(Subject("jct", "mean", name))
+        elif group.get("pattern") == "collective":
+            found.append(Subject("bus_bandwidth", "mean", name))
         elif unlimited or group.get("pattern") in _CLOSED_LOOPS:
             found.append(Subject("goodput", "mean", name))
         else:
@@ -285,7 +290,7 @@ def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list
     shares = unfinished.values()
     if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
-    what = "jobs" if subject.quantity == "jct" else "flows"
+    what = _WHAT.get(subject.quantity, "flows")
     did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
     worst = max(unfinished, key=lambda label: unfinished[label])
     note = (
