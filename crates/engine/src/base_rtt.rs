@@ -5,7 +5,7 @@ use crate::listed::given;
 use pathweave_fabric::routing::{Costs, HostPairs, Router, ShortestPaths, longest_round_trip};
 use pathweave_fabric::{Fabric, LinkId, base_rtt};
 use pathweave_scenario::{GroupPlan, Plan};
-use pathweave_traffic::{Pattern, Placement};
+use pathweave_traffic::Pattern;
 use pathweave_units::{Bytes, Time};
 
 /// The longest RTT without queues over all pairs of hosts that a group's flows may join, with the group's
@@ -81,18 +81,9 @@ fn pairs(group: &GroupPlan, fabric: &Fabric) -> Option<HostPairs> {
         Pattern::ManyToMany(p) => (or_all(&p.sources), or_all(&p.destinations)),
         Pattern::ManyToOne(p) => (or_all(&p.sources), vec![p.destination]),
         Pattern::Bursts(p) => (or_all(&p.sources), vec![p.destination]),
-        Pattern::Collective(p) => {
-            let hosts = match &p.placement {
-                Placement::Packed(hosts) | Placement::Random(hosts) => or_all(hosts),
-                Placement::Listed(teams) => {
-                    let mut hosts: Vec<u32> = teams.iter().flatten().copied().collect();
-                    hosts.sort_unstable();
-                    hosts.dedup();
-                    hosts
-                }
-            };
-            (hosts.clone(), hosts)
-        }
+        Pattern::Collective(p) => (or_all(&p.placement.hosts()), or_all(&p.placement.hosts())),
+        Pattern::Goal(p) => (or_all(&p.placement.hosts()), or_all(&p.placement.hosts())),
+        Pattern::Trace(p) => p.hosts(),
         Pattern::Listed(_) => return None,
     };
     let different_racks = match &group.pattern {

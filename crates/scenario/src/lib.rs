@@ -45,5 +45,6 @@ pub use plan::{
     Sampling, Stop, TrafficStop,
 };
 pub use presets::{Preset, presets};
+pub use resolve::Convert;
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};

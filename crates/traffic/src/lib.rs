@@ -13,6 +13,7 @@ mod hosts;
 pub mod patterns;
 mod placement;
 mod program;
+pub mod recordings;
 pub mod size;
 pub mod tasks;
 

@@ -22,6 +22,19 @@ pub struct Teams {
 }
 
 impl Placement {
+    /// The hosts that jobs may get, each once; `None` for all.
+    pub fn hosts(&self) -> Option<Vec<u32>> {
+        match self {
+            Placement::Packed(hosts) | Placement::Random(hosts) => hosts.clone(),
+            Placement::Listed(teams) => {
+                let mut hosts = teams.concat();
+                hosts.sort_unstable();
+                hosts.dedup();
+                Some(hosts)
+            }
+        }
+    }
+
     /// The hosts of `jobs` jobs of this many ranks each; `None` makes as many jobs as fit.
     pub(crate) fn teams(
         &self,

@@ -80,7 +80,7 @@ pub(super) fn collectives(run: &Record<'_>) -> Option<Table> {
         ("began_s", numbers(|row| row.iteration.began.as_secs_f64())),
         ("start_s", numbers(|row| row.job.start.as_secs_f64())),
         ("end_s", numbers(|row| seconds(row.job.end))),
-        ("collective_s", numbers(Row::completion)),
+        ("collective_s", numbers(|row| row.completion())),
         (
             "iteration_s",
             numbers(|row| {
@@ -88,7 +88,7 @@ pub(super) fn collectives(run: &Record<'_>) -> Option<Table> {
                 seconds(iteration.ended.map(|end| end - iteration.began))
             }),
         ),
-        ("bus_bps", numbers(Row::bus_rate)),
+        ("bus_bps", numbers(|row| row.bus_rate())),
         (
             "finished",
             Column::Flags(rows.iter().map(|row| row.job.end.is_some()).collect()),

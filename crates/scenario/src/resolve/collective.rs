@@ -1,7 +1,9 @@
 //! Jobs that carry out collective operations.
 
 use super::{Report, Scene};
-use crate::schema::{CollectiveTable, OperationName, PlacementName, ScheduleName, StragglersTable};
+use crate::schema::{
+    CollectiveTable, HostsText, OperationName, PlacementName, ScheduleName, StragglersTable,
+};
 use crate::text::Either;
 use pathweave_traffic::Placement;
 use pathweave_traffic::collectives::{Operation, Schedule, Shape};
@@ -17,39 +19,13 @@ pub(super) fn collective(
     let before = report.problems.len();
     let at = |key| [steps, &[key]].concat();
     let operation = operation(table.operation);
-    let hosts = scene.names.select(&table.hosts, &at("hosts"), report);
-    let count = hosts.as_ref().map_or(scene.fabric.hosts.len(), Vec::len) as u32;
-    let placement = match &table.placement {
-        Either::One(PlacementName::Packed) => Placement::Packed(hosts),
-        Either::One(PlacementName::Random) => Placement::Random(hosts),
-        Either::Many(lists) => {
-            if hosts.is_some() {
-                report.wrong_key(
-                    &at("hosts"),
-                    "placement lists the hosts of each job; remove hosts",
-                );
-            }
-            let mut found = Vec::new();
-            for (index, list) in lists.iter().enumerate() {
-                let index = index.to_string();
-                let steps = [steps, &["placement", &index]].concat();
-                let all = || (0..scene.fabric.hosts.len() as u32).collect();
-                let list = scene.names.select(list, &steps, report);
-                found.push(list.unwrap_or_else(all));
-            }
-            if found.is_empty() {
-                report.wrong(
-                    &at("placement"),
-                    "placement lists no job; list the hosts of each, or write \"packed\" or \"random\"",
-                );
-            }
-            Placement::Listed(found)
-        }
+    let placement = placement(&table.placement, &table.hosts, steps, scene, report)?;
+    let count = match &placement {
+        Placement::Packed(Some(hosts)) | Placement::Random(Some(hosts)) => hosts.len(),
+        Placement::Packed(None) | Placement::Random(None) => scene.fabric.hosts.len(),
+        Placement::Listed(lists) => lists.first().map_or(0, Vec::len),
     };
-    let ranks = table.group_size.unwrap_or(match &placement {
-        Placement::Listed(lists) => lists.first().map_or(0, Vec::len) as u32,
-        Placement::Packed(_) | Placement::Random(_) => count,
-    });
+    let ranks = table.group_size.unwrap_or(count as u32);
     let schedule = match (operation, table.schedule) {
         (_, None | Some(ScheduleName::AtOnce)) => Schedule::AtOnce,
         (_, Some(ScheduleName::Shifted)) => Schedule::Shifted,
@@ -85,6 +61,47 @@ pub(super) fn collective(
         table.schedule.get_or_insert(ScheduleName::AtOnce);
     }
     (report.problems.len() == before).then_some(pattern)
+}
+
+/// Where jobs are.
+pub(super) fn placement(
+    placement: &Either<PlacementName, Vec<HostsText>>,
+    hosts: &HostsText,
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> Option<Placement> {
+    let before = report.problems.len();
+    let at = |key| [steps, &[key]].concat();
+    let hosts = scene.names.select(hosts, &at("hosts"), report);
+    let placement = match placement {
+        Either::One(PlacementName::Packed) => Placement::Packed(hosts),
+        Either::One(PlacementName::Random) => Placement::Random(hosts),
+        Either::Many(lists) => {
+            if hosts.is_some() {
+                report.wrong_key(
+                    &at("hosts"),
+                    "placement lists the hosts of each job; remove hosts",
+                );
+            }
+            let mut found = Vec::new();
+            for (index, list) in lists.iter().enumerate() {
+                let index = index.to_string();
+                let steps = [steps, &["placement", &index]].concat();
+                let all = || (0..scene.fabric.hosts.len() as u32).collect();
+                let list = scene.names.select(list, &steps, report);
+                found.push(list.unwrap_or_else(all));
+            }
+            if found.is_empty() {
+                report.wrong(
+                    &at("placement"),
+                    "placement lists no job; list the hosts of each, or write \"packed\" or \"random\"",
+                );
+            }
+            Placement::Listed(found)
+        }
+    };
+    (report.problems.len() == before).then_some(placement)
 }
 
 fn stragglers(

@@ -66,6 +66,7 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                 }
             }
             Pattern::Collective(_) => refuse(group.size.largest(), &["bytes"]),
+            Pattern::Trace(_) | Pattern::Goal(_) => refuse(group.size.largest(), &[]),
             _ => refuse(group.size.largest(), &["size"]),
         }
     }

@@ -1,13 +1,13 @@
 //! Patterns that are not a list of flows.
 
 use super::reach::Pairs;
-use super::{Report, Scene, collective, load};
+use super::{Report, Scene, collective, load, recordings};
 use crate::schema::PatternTable;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, Poisson, Random,
 };
-use pathweave_traffic::{Pattern, Placement, Size};
+use pathweave_traffic::{Pattern, Size};
 
 /// The pattern of a group that is not a list of flows.
 pub(super) fn pattern(
@@ -176,17 +176,22 @@ pub(super) fn pattern(
         }
         PatternTable::Collective(t) => {
             let pattern = collective::collective(t, steps, scene, report)?;
-            for side in [&mut pairs.sources, &mut pairs.destinations] {
-                match &pattern.placement {
-                    Placement::Packed(hosts) | Placement::Random(hosts) => limit(hosts, side),
-                    // Jobs keep to themselves, so that each is looked at by itself.
-                    Placement::Listed(teams) => {
-                        side.clear();
-                        side.extend(teams.first().into_iter().flatten());
-                    }
-                }
-            }
+            let hosts = pattern.placement.hosts();
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
             Pattern::Collective(pattern)
+        }
+        PatternTable::Trace(t) => {
+            let pattern = recordings::trace(t, steps, scene, report)?;
+            (pairs.sources, pairs.destinations) = pattern.hosts();
+            Pattern::Trace(pattern)
+        }
+        PatternTable::Goal(t) => {
+            let pattern = recordings::goal(t, steps, scene, report)?;
+            let hosts = pattern.placement.hosts();
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
+            Pattern::Goal(pattern)
         }
         PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
     };

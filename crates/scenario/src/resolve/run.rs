@@ -7,7 +7,6 @@ use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
 use crate::text::{Either, MapText, SamplingText};
 use pathweave_fabric::LinkId;
-use pathweave_traffic::Pattern;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
 
@@ -163,10 +162,10 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
             Some("the run ends before it begins; give a number above zero".to_owned())
         }
         Amount::Jobs(_)
-            if !matches!(group.pattern, Pattern::Incast(_) | Pattern::Collective(_)) =>
+            if !group.pattern.has_jobs() =>
         {
             Some(format!(
-                "group \"{name}\" has no jobs, only incast and collective have; count flows or bytes"
+                "group \"{name}\" has no jobs, only incast, collective, trace and goal have; count flows or bytes"
             ))
         }
         Amount::Jobs(_) => None,

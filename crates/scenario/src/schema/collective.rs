@@ -95,7 +95,7 @@ pub(crate) enum ScheduleName {
     Shifted,
 }
 
-fn packed() -> Either<PlacementName, Vec<HostsText>> {
+pub(super) fn packed() -> Either<PlacementName, Vec<HostsText>> {
     Either::One(PlacementName::Packed)
 }
 

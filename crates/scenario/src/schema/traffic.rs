@@ -1,6 +1,6 @@
 //! Traffic groups: patterns, sizes, flows, controllers.
 
-use super::{CollectiveTable, NoOptions, TransportTable};
+use super::{CollectiveTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
 use crate::text::{BytesText, Either, TimeText};
 use pathweave_control::Value as ParameterValue;
@@ -77,6 +77,10 @@ tagged! {
         "flows" => Flows(FlowsTable),
         /// Jobs that compute and carry out a collective operation in turn.
         "collective" => Collective(CollectiveTable),
+        /// Flows from a file.
+        "trace" => Trace(TraceTable),
+        /// Jobs that carry out a GOAL schedule.
+        "goal" => Goal(GoalTable),
     }
 }
 

@@ -92,6 +92,7 @@ impl Collective {
         let manner = Manner {
             keep_connections: true,
             whole_iterations: true,
+            put_off: true,
         };
         Ok(Box::new(Playing::new(works, manner)))
     }

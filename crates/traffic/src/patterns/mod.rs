@@ -3,6 +3,7 @@
 mod active;
 mod bursts;
 mod collective;
+mod goal;
 mod incast;
 mod listed;
 mod many_to_many;
@@ -11,10 +12,12 @@ mod pairs;
 mod permutation;
 mod poisson;
 mod random;
+mod trace;
 
 pub(crate) use active::Active;
 pub use bursts::Bursts;
 pub use collective::{Collective, Slow, Stragglers};
+pub use goal::Goal;
 pub use incast::Incast;
 pub use listed::{Listed, ListedFlow};
 pub use many_to_many::ManyToMany;
@@ -22,6 +25,7 @@ pub use many_to_one::ManyToOne;
 pub use permutation::Permutation;
 pub use poisson::{Arrivals, Poisson};
 pub use random::Random;
+pub use trace::Trace;
 
 use crate::program::Launcher;
 use crate::{Event, FlowStart, Hosts, TrafficError};
@@ -50,6 +54,10 @@ pub enum Pattern {
     Listed(Listed),
     /// Collective operations of jobs.
     Collective(Collective),
+    /// Recorded flows.
+    Trace(Trace),
+    /// Jobs that carry out GOAL schedules.
+    Goal(Goal),
 }
 
 /// The patterns by the names that scenarios use, with one line of help each.
@@ -87,6 +95,14 @@ pub const PATTERNS: &[(&str, &str)] = &[
         "collective",
         "jobs that compute and communicate in turn: all-reduce, all-gather, all-to-all, a pipeline",
     ),
+    (
+        "trace",
+        "flows from a file: start, source, destination, bytes and what they wait for",
+    ),
+    (
+        "goal",
+        "jobs that carry out a GOAL schedule (LogGOPSim): sends, receives, computing",
+    ),
 ];
 
 /// A pattern at work. It reads its own random stream and starts flows through the launcher.
@@ -123,13 +139,23 @@ impl Pattern {
             Pattern::Bursts(_) => 6,
             Pattern::Listed(_) => 7,
             Pattern::Collective(_) => 8,
+            Pattern::Trace(_) => 9,
+            Pattern::Goal(_) => 10,
         };
         PATTERNS[index].0
     }
 
+    /// Whether its flows belong to jobs.
+    pub fn has_jobs(&self) -> bool {
+        matches!(
+            self,
+            Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_)
+        )
+    }
+
     /// Whether the flows between two hosts share a connection, which stays open and keeps its paths.
     pub fn keeps_connections(&self) -> bool {
-        matches!(self, Pattern::Collective(_))
+        matches!(self, Pattern::Collective(_) | Pattern::Goal(_))
     }
 
     /// Checks the options against the hosts and gets ready to run.
@@ -151,6 +177,8 @@ impl Pattern {
             Pattern::Bursts(options) => options.start(hosts),
             Pattern::Listed(options) => options.start(hosts),
             Pattern::Collective(options) => options.start(hosts, seed, group),
+            Pattern::Trace(options) => options.start(hosts),
+            Pattern::Goal(options) => options.start(hosts, seed, group),
         }
     }
 }

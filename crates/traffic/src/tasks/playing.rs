@@ -85,10 +85,7 @@ pub(crate) struct Playing {
     tasks_timed: usize,
     /// Pairs of hosts that have a connection.
     connected: Active<()>,
-    /// Flows between two hosts share a connection, which stays open.
-    keep_connections: bool,
-    /// An iteration that has begun goes on to its end when nothing new shall start.
-    whole_iterations: bool,
+    manner: Manner,
     /// Tasks that can begin, of the job that is being told something.
     ready: VecDeque<u32>,
 }
@@ -106,6 +103,8 @@ pub(crate) struct Manner {
     pub keep_connections: bool,
     /// An iteration that has begun goes on to its end when nothing new shall start.
     pub whole_iterations: bool,
+    /// The first iteration is put off by the jitter.
+    pub put_off: bool,
 }
 
 impl Playing {
@@ -129,8 +128,7 @@ impl Playing {
             timers: BinaryHeap::new(),
             tasks_timed: 0,
             connected: Active::new(),
-            keep_connections: manner.keep_connections,
-            whole_iterations: manner.whole_iterations,
+            manner,
             ready: VecDeque::new(),
         }
     }
@@ -253,7 +251,7 @@ impl Playing {
             return;
         }
         let pair = u64::from(source) << 32 | u64::from(destination);
-        let known = self.keep_connections && self.connected.insert(pair, ()).is_some();
+        let known = self.manner.keep_connections && self.connected.insert(pair, ()).is_some();
         let flow = launcher.push(starts, source, destination, Some(bytes), now);
         flow.job = Some(progress.job);
         flow.established = known;
@@ -262,7 +260,7 @@ impl Playing {
 
     /// Whether tasks may still begin.
     fn may_begin(&self, launcher: &Launcher) -> bool {
-        self.whole_iterations || !launcher.draining()
+        self.manner.whole_iterations || !launcher.draining()
     }
 
     fn set_timer(&mut self, at: Time, index: u32, task: u32) {
@@ -310,7 +308,8 @@ impl Running for Playing {
         match event {
             Event::Begin => {
                 for index in 0..self.jobs.len() as u32 {
-                    let at = launcher.put_off(now);
+                    let put_off = self.manner.put_off;
+                    let at = if put_off { launcher.put_off(now) } else { now };
                     self.timers.push(Reverse((at, index, ITERATION)));
                 }
             }
@@ -352,7 +351,7 @@ impl Running for Playing {
 
     fn wake_while_draining(&self) -> Option<Time> {
         // Iterations that do not begin any more hold up nothing.
-        let awaited = self.whole_iterations && self.tasks_timed > 0;
+        let awaited = self.manner.whole_iterations && self.tasks_timed > 0;
         self.next_wake().filter(|_| awaited)
     }
 
