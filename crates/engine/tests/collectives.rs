@@ -110,17 +110,17 @@ fn fluid(bytes: f64) -> f64 {
     bytes * 8.0 / (RATE * PAYLOAD / PACKET)
 }
 
-/// Seconds of one transfer alone, packet by packet: all packets on the first cable, the last one on the second.
+/// Seconds of one transfer alone, packet by packet, of more than one packet's payload or exactly that: all packets on
+/// the first cable, then on the second one the last full packet, which a shorter one behind it waits for.
 fn alone(bytes: f64) -> f64 {
     let whole = (bytes / PAYLOAD).floor();
     let rest = bytes - whole * PAYLOAD;
     let last = if rest > 0.0 {
         rest + PACKET - PAYLOAD
     } else {
-        PACKET
+        0.0
     };
-    let all = whole * PACKET + if rest > 0.0 { last } else { 0.0 };
-    (all + last) * 8.0 / RATE + 2.0 * DELAY
+    ((whole + 1.0) * PACKET + last) * 8.0 / RATE + 2.0 * DELAY
 }
 
 /// An operation of n ranks on a buffer of S bytes, and how many transfers of which size come one after the other.

@@ -36,8 +36,12 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
-_OF_GROUPS = ("flows", "jobs", "collectives", "convergence", "fairness")
+_OF_GROUPS = (
+    "flows", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
+)  # fmt: skip
 """Tables whose rows belong to a traffic group."""
+_OF_COLLECTIVES = ("bus_bandwidth", "collective_share")
+"""Quantities that only collective operations have that finished."""
 _WHAT = {"jct": "jobs", "collective_time": "operations", "iteration_time": "iterations"}
 """What completes, where it is not flows."""
 _CLOSED_LOOPS = ("permutation", "random")
@@ -288,6 +292,9 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
+    if subject.quantity in _OF_COLLECTIVES and max(shares, default=0.0) > FEW_UNFINISHED:
+        # What did not finish has no bandwidth: its time is known to be long.
+        subject = Subject("collective_time", subject.statistic, subject.group)
     if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
     what = _WHAT.get(subject.quantity, "flows")
@@ -398,6 +405,8 @@ def _completion(run: StoredRun, subject: Subject) -> Completion:
 
 def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
     """Share of flows with a size, or of jobs, that did not finish."""
+    if subject.quantity in _OF_COLLECTIVES:
+        subject = Subject("collective_time", "mean", subject.group)
     if subject.quantity not in COMPLETIONS:
         flows = Subject("fct", "mean", subject.group)
         return together([_completion(run, flows) for run in runs]).unfinished
