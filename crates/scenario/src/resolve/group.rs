@@ -69,6 +69,10 @@ pub(super) fn group(
                 (PatternTable::Incast(incast), None) => {
                     size = Some(Size::Fixed(incast.response.0));
                 }
+                (PatternTable::Incast(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "incast jobs have the sizes request and response; remove size",
+                ),
                 (PatternTable::Collective(collective), None) => {
                     size = Some(Size::Fixed(collective.bytes.0));
                 }
