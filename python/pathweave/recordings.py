@@ -30,9 +30,7 @@ def as_text(path: Path) -> str:
     known = [name for name in frame.columns if name in _COLUMNS]
     for name in frame.columns:
         if name not in _COLUMNS:
-            raise InputError(
-                f'no column is called "{name}"; the columns are {", ".join(_COLUMNS)}'
-            )
+            raise InputError(f'no column is called "{name}"; the columns are {", ".join(_COLUMNS)}')
     texts = [_text(frame, name) for name in known]
     return frame.select(texts).write_csv(quote_style="never")
 

@@ -82,7 +82,13 @@ class Measure:
             return "bit/s"
         if column.endswith("_s"):
             return "s"
-        return "ratio" if column in ("utilisation", "share") else "packets" if "queue" in column else "count"
+        return (
+            "ratio"
+            if column in ("utilisation", "share")
+            else "packets"
+            if "queue" in column
+            else "count"
+        )
 
 
 @dataclass(frozen=True)

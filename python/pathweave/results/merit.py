@@ -142,16 +142,25 @@ def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Rank
     `baseline` goes before the scenario's own. Raises `InputError` for a baseline or a quantity that
     is not there.
     """
+    stated = stated_baselines(scenario.report)
+    if baseline is None and len(stated) > 1:
+        return [ranking for name in stated for ranking in rankings(scenario, name)]
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
-    wanted = baseline or scenario.report.get("baseline")
+    wanted = baseline or next(iter(stated), None)
     axis = compared_axis(scenario.axes, wanted)
     names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
     found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
     return [ranking for ranking in found if len(ranking.standings) != 1]
+
+
+def stated_baselines(report: Mapping[str, Any]) -> list[str]:
+    """The baselines that a scenario's `[report]` names; more than one compares several axes."""
+    said = report.get("baseline", [])
+    return [said] if isinstance(said, str) else list(said)
 
 
 def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None) -> str:

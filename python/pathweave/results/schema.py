@@ -22,7 +22,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 _FLAGS = _names("finished in_window stalled")
 _TEXTS = _names(
-    "operation name group controller source destination location end path link layer phase failed switch"
+    "operation name group controller source destination location end path link layer phase failed"
+    " switch"
 )
 _WHOLE = _names(
     "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"

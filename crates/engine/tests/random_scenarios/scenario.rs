@@ -174,7 +174,13 @@ fn report(draw: &mut Draw) -> Value {
     let mut report = Table::default();
     report.maybe(draw, 0.5, "question", |_| "Which is faster?".into());
     report.maybe(draw, 0.5, "quantity", |_| "p99 fct".into());
-    report.maybe(draw, 0.5, "baseline", |_| "a".into());
+    report.maybe(draw, 0.5, "baseline", |draw| {
+        if draw.chance(0.5) {
+            "a".into()
+        } else {
+            vec![Value::from("a")].into()
+        }
+    });
     report.maybe(draw, 0.5, "order", |draw| {
         (*draw.pick(&["merit", "file"])).into()
     });
