@@ -45,7 +45,7 @@ def scenario(**more: object) -> dict[str, object]:
 def test_bus_bandwidth_decides_and_follows_from_the_time(tmp_path: Path) -> None:
     variants = {"scheme": {"DCTCP": {}, "Reno": {"traffic.training.controller": "reno"}}}
     results = pathweave.run(scenario(variants=variants), out=tmp_path)
-    stored = results.stored[0]
+    stored = results.scenarios[0]
     assert [each.quantity for each in subjects(stored)] == ["bus_bandwidth"]
     rows = results.table("collectives")
     assert rows.height == 6
@@ -122,7 +122,7 @@ def test_several_baselines_compare_several_axes(tmp_path: Path) -> None:
     }
     report = {"baseline": ["Reno", "intact"], "quantity": "mean collective_time"}
     results = pathweave.run(scenario(variants=variants, report=report), out=tmp_path)
-    found = rankings(results.stored[0])
+    found = rankings(results.scenarios[0])
     assert [(each.axis, each.baseline) for each in found] == [
         ("scheme", "Reno"),
         ("fabric", "intact"),
@@ -158,7 +158,7 @@ def test_parquet_and_comma_separated_values_are_the_same_run(tmp_path: Path, mon
         "0,h0,h1,64 KB,request,\n1 ms,h1,h0,1 MB,answer,request\n"
     )
     hashes = {
-        file: pathweave.run(traced(file), out=tmp_path / file).stored[0].runs[0].manifest["hash"]
+        file: pathweave.run(traced(file), out=tmp_path / file).stored[0].manifest["hash"]
         for file in ("flows.parquet", "flows.csv")
     }
     assert len(set(hashes.values())) == 1
