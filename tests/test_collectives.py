@@ -158,7 +158,7 @@ def test_parquet_and_comma_separated_values_are_the_same_run(tmp_path: Path, mon
         "0,h0,h1,64 KB,request,\n1 ms,h1,h0,1 MB,answer,request\n"
     )
     hashes = {
-        file: pathweave.run(traced(file), out=tmp_path / file).stored[0].manifest["hash"]
+        file: pathweave.run(traced(file), out=tmp_path / "results" / file).stored[0].manifest["hash"]
         for file in ("flows.parquet", "flows.csv")
     }
     assert len(set(hashes.values())) == 1
