@@ -181,7 +181,7 @@ wheels: $(VENV)/.dependencies | tools
 			echo "left out: $$target (rustup target add $$target)"; \
 		fi; \
 	done
-	@maturin sdist --out dist --quiet
+	@maturin sdist --out dist 2>&1 | tail -1
 	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
 crates: tools
