@@ -352,8 +352,8 @@ def test_a_recorded_number_that_is_gone_does_not_pass(
         (
             ["--papers", "nowhere"],
             (
-                "error: no paper in nowhere: a paper is a folder with expected.toml. The papers are in "
-                "Pathweave's source tree; run the command there\n"
+                "error: no paper in nowhere: a paper is a folder with expected.toml."
+                " The papers are in Pathweave's source tree; run the command there\n"
             ),
         ),
     ],
