@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,23 @@ def test_demo_writes_its_scenario_runs_it_and_says_what_is_next(tmp_path: Path) 
     assert len(list((tmp_path / "results" / "demo" / "quick").glob("*/manifest.json"))) == 9
     checked = subprocess.run([COMMAND, "check", "demo.toml"], cwd=tmp_path, check=False)
     assert checked.returncode == 0
+    assert_results_are_recorded(tmp_path / "results" / "demo" / "quick")
+
+
+RESULTS = {"0.1.0": "36758101ffd8d7be007f20fc917197cb"}
+"""By version of results, a hash of the results of the demo's runs."""
+
+
+def assert_results_are_recorded(folder: Path) -> None:
+    """Whoever changes a result has to say so: its version, the changelog, and this record."""
+    manifests = [json.loads(path.read_text()) for path in sorted(folder.glob("*/manifest.json"))]
+    (version,) = {manifest["results_version"] for manifest in manifests}
+    together = " ".join(manifest["results_hash"] for manifest in manifests)
+    found = hashlib.sha256(together.encode()).hexdigest()[:32]
+    assert RESULTS.get(version) == found, (
+        "the demo has other results than before: add a line under Results in CHANGELOG.md, set "
+        f"RESULTS_VERSION to the next version where it is not, and record {version}: {found} here"
+    )
 
 
 def test_a_scenario_that_the_user_has_changed_is_run_as_it_is(tmp_path: Path) -> None:
