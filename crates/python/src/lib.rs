@@ -4,6 +4,7 @@ mod controllers;
 mod ending;
 mod fluid;
 mod lists;
+mod recordings;
 mod run;
 mod scenario;
 
@@ -18,7 +19,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::lists::{
-        controller_in_file, controllers, fabrics, patterns, presets, routings, schema, version,
+        controller_in_file, controllers, fabrics, patterns, presets, results_version, routings,
+        schema, version,
     };
     #[pymodule_export]
     use super::run::{Output, Run};

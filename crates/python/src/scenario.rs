@@ -2,6 +2,7 @@
 
 use crate::controllers::Loader;
 use crate::fluid::{Asking, lives, values};
+use crate::recordings;
 use crate::run::{Output, Run, tables};
 use pathweave_scenario::{ControllerLoader, Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
@@ -77,8 +78,9 @@ pub fn load(
         sets,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
         loader: Some(Arc::new(Loader)),
+        ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
@@ -104,8 +106,9 @@ pub fn load_text(
         sets,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
         loader: Some(Arc::new(Loader)),
+        ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))

@@ -4,7 +4,8 @@ use crate::controller_file::{ControllerFiles, ControllerForm, ControllerLoader, 
 use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file::{self, KEYS};
 use crate::plan::Plan;
-use crate::resolve::{Report, resolve};
+use crate::resolve::{Convert, Report, resolve};
+use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
 use crate::text::Either;
@@ -41,6 +42,8 @@ pub struct Selection {
     pub largest_fabric: Option<u64>,
     /// What loads controllers from files; without it a scenario can only have those of the registry.
     pub loader: Option<Arc<dyn ControllerLoader>>,
+    /// Makes comma-separated values of files in formats that this crate does not read (Parquet); `None` refuses them.
+    pub other_formats: Option<Convert>,
 }
 
 /// One combination of a scenario's variants.
@@ -83,7 +86,7 @@ impl Scenario {
         Scenario::load_selected(path, &selection)
     }
 
-    /// The same, with everything that can be said of what is wanted.
+    /// Reads and checks a scenario file, of which this is wanted.
     ///
     /// # Errors
     /// Everything that is wrong with it, in all variants.
@@ -157,6 +160,7 @@ impl Scenario {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
                 controllers: ControllerFiles::new(folder, selection.loader.clone()),
+                other_formats: selection.other_formats,
             }
             .load(root, size, &sets, &only, seeds)
         });
@@ -186,6 +190,7 @@ impl Scenario {
             folder: None,
             largest_fabric: None,
             controllers: ControllerFiles::new(folder, loader),
+            other_formats: None,
         };
         let loaded = loading.load(root, None, &[], &[], None);
         loaded.map_err(|problems| {
@@ -209,9 +214,10 @@ impl Scenario {
         &self.settings
     }
 
-    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of Pathweave's version.
+    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of
+    /// [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
-        sha256(&[&*canonical(&self.settings), env!("CARGO_PKG_VERSION")])
+        sha256(&[&*canonical(&self.settings), RESULTS_VERSION])
     }
 
     /// The seeds to run.
@@ -238,14 +244,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&*settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
+        sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
-    /// its title, its report and the names of its phases, and of Pathweave's version.
+    /// its title, its report and the names of its phases, and of [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&*settings, env!("CARGO_PKG_VERSION")])
+        sha256(&[&*settings, RESULTS_VERSION])
     }
 
     /// What a backend runs.
@@ -264,6 +270,7 @@ impl Variant {
             folder: None,
             largest_fabric: None,
             controllers: &controllers,
+            other_formats: None,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -373,6 +380,7 @@ struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
     controllers: ControllerFiles,
+    other_formats: Option<Convert>,
 }
 
 impl Loading {
@@ -422,6 +430,7 @@ impl Loading {
                     folder,
                     largest_fabric: self.largest_fabric,
                     controllers: &self.controllers,
+                    other_formats: self.other_formats,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);
@@ -477,6 +486,7 @@ impl Loading {
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
             controllers: &self.controllers,
+            other_formats: self.other_formats,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.
