@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -332,6 +333,26 @@ print("ends")
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
+
+
+def test_ctrl_c_ends_a_run_that_is_in_the_interpreter(tmp_path: Path) -> None:
+    text = broken(tmp_path, "pass").replace("150 ms", "1000 s")
+    (tmp_path / "test.toml").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pathweave", "run", "test.toml"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    while "started" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 1, messages
+    assert "interrupted: 0 of 1 runs are kept" in messages
 
 
 def test_nothing_of_a_file_is_left_when_its_scenario_has_gone(

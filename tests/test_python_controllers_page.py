@@ -67,5 +67,6 @@ def test_what_the_page_quotes_is_what_is_said(folder: Path) -> None:
     told = f"{mistake['message']}; {mistake['help']}"
     assert told.replace(f"line {place}", "line 31") in PAGE
     assert all(
-        (EXAMPLES / name).exists() for name in re.findall(r"\.\./examples/controllers/([^\s)]+)\)", PAGE)
+        (EXAMPLES / name).exists()
+        for name in re.findall(r"\.\./examples/controllers/([^\s)]+)\)", PAGE)
     )

@@ -2,6 +2,7 @@
 
 use crate::scenario::sha256;
 use pathweave_control::Loaded;
+use serde_json::Value as Json;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
@@ -127,7 +128,25 @@ impl ControllerFiles {
     }
 }
 
-/// What identifies a controller in a file, without where the file is: "mine.py:MyController".
-pub(crate) fn without_folder(text: &str) -> &str {
-    text.rsplit_once(['/', '\\']).map_or(text, |(_, name)| name)
+/// Leaves the folders out of all files with controllers of a scenario: results depend on what is in a file, whose hash
+/// stays, and on what the controller is called in it.
+pub(crate) fn without_folders(scenario: &mut serde_json::Map<String, Json>) {
+    let groups = scenario.get_mut("traffic").and_then(Json::as_array_mut);
+    for group in groups.into_iter().flatten() {
+        without_folder(group);
+        let flows = group.get_mut("flows").and_then(Json::as_array_mut);
+        flows.into_iter().flatten().for_each(without_folder);
+    }
+}
+
+/// The same of a group or a flow.
+fn without_folder(of: &mut Json) {
+    for form in [ControllerForm::Python, ControllerForm::Library] {
+        let file = of.get_mut("controller").and_then(|c| c.get_mut(form.key()));
+        if let Some(Json::String(text)) = file
+            && let Some((_, name)) = text.rsplit_once(['/', '\\'])
+        {
+            *text = name.to_owned();
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A scenario with all of its variants, checked.
 
-use crate::controller_file::{ControllerFiles, ControllerForm, ControllerLoader, without_folder};
+use crate::controller_file::{ControllerFiles, ControllerLoader, without_folders};
 use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file::{self, KEYS};
 use crate::plan::Plan;
@@ -309,28 +309,8 @@ fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
         times.sort_by_key(ToString::to_string);
         measure.insert("phases".to_owned(), Json::Array(times));
     }
-    if let Some(Json::Array(groups)) = keys.get_mut("traffic") {
-        for group in groups {
-            controller_without_folder(group);
-            let flows = group.get_mut("flows").and_then(Json::as_array_mut);
-            flows
-                .into_iter()
-                .flatten()
-                .for_each(controller_without_folder);
-        }
-    }
+    without_folders(keys);
     scenario
-}
-
-/// Leaves the folder out of a controller's file. The hash of what is in the file stays.
-fn controller_without_folder(of: &mut serde_json::Value) {
-    use serde_json::Value as Json;
-    for form in [ControllerForm::Python, ControllerForm::Library] {
-        let file = of.get_mut("controller").and_then(|c| c.get_mut(form.key()));
-        if let Some(Json::String(text)) = file {
-            *text = without_folder(text).to_owned();
-        }
-    }
 }
 
 /// JSON with sorted keys and no spaces.
