@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from conftest import environment
 from pathweave.core import core
 
 if TYPE_CHECKING:
@@ -100,3 +103,43 @@ def mistakes(text: str, folder: Path) -> list[Mistake]:
 def counter(output: Output, name: str) -> float:
     """A counter of a run."""
     return float(output.counters[name])
+
+
+RENO = '''
+from pathweave.controller import Controller, Parameter, respond_to_loss, slow_start
+
+
+class Reno(Controller):
+    """Adds a packet a round and halves on loss."""
+
+    name = "reno"
+
+    def on_ack(self, paths, r, ack):
+        if ack.lets_window_grow:
+            packets = slow_start(paths[r], ack.packets)
+            if packets:
+                paths[r].window += packets / paths[r].window
+
+    def on_loss(self, paths, r, loss, now):
+        respond_to_loss(paths[r], loss)
+'''
+
+
+def broken(tmp_path: Path, line: str, name: str = "mine.py") -> str:
+    """The text of a scenario whose controller is Reno with this line before each growth."""
+    before = "        if ack.lets_window_grow:\n"
+    (tmp_path / name).write_text(RENO.replace(before, f"        {line}\n{before}"))
+    return scenario(f'{{ python = "{name}:Reno" }}')
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `pathweave`."""
+    return subprocess.run(
+        [sys.executable, "-m", "pathweave", *arguments],
+        cwd=folder,
+        env=environment(COLUMNS="200"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

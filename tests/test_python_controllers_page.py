@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 import pathweave
-from controller_scenario import EXAMPLES, mistakes
+from controller_scenario import EXAMPLES, command, mistakes
 from pathweave.core import core
-from test_python_controllers import command
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/python-controllers.md").read_text()
