@@ -126,6 +126,10 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
             "mine.py, line 16: Mine cannot be called; write def on_loss(self, paths, r, loss, now)",
         ),
         (
+            RENO.replace("Reno", "Mine").replace('name = "reno"', "cuts = {}"),
+            "mine.py, line 5: Mine has cuts = {}, which all connections would share; make it in",
+        ),
+        (
             RENO.replace("Reno", "Mine").replace('name = "reno"', "ecn = 300"),
             'mine.py, line 5: Mine has ecn = 300; ecn is "off" or a number from 1 to 255',
         ),

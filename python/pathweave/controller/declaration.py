@@ -6,10 +6,11 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pathweave._core import OncePerRound, Round
 from pathweave.controller.base import BaseController, Controller, declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class DeclarationError(Exception):
@@ -18,6 +19,9 @@ class DeclarationError(Exception):
 
 RESERVED = ("name", "python", "library", "sha256")
 """Keys of a controller in a scenario that are not its parameters."""
+
+_MUTABLE = (list, dict, set, bytearray, Round, OncePerRound)
+"""What changes: it belongs to an object."""
 
 CALLS: Mapping[str, tuple[str, ...]] = {
     "on_ack": ("paths", "r", "ack"),
@@ -71,6 +75,12 @@ def read(
             raise wrong(f"has no {method}; write def {method}(self, {', '.join(arguments)})")
         if not _takes(own, len(arguments) + 1):
             raise wrong(f"cannot be called; write def {method}(self, {', '.join(arguments)})", own)
+    for key, value in _own_attributes(cls):
+        if isinstance(value, _MUTABLE):
+            raise wrong(
+                f"has {key} = {value!r}, which all connections would share; "
+                f"make it in __init__: self.{key} = ..."
+            )
     texts = {key: getattr(cls, key) for key in ("name", "summary", "source")}
     for key, text in texts.items():
         if not isinstance(text, str):
@@ -91,6 +101,13 @@ def read(
         marks=marks,
         parameters=[_parameter(parameter, wrong) for parameter in declared(cls)],
     )
+
+
+def _own_attributes(cls: type[BaseController]) -> Iterator[tuple[str, object]]:
+    """What the file's own classes have."""
+    for each in cls.__mro__:
+        if each.__module__ == cls.__module__:
+            yield from ((key, value) for key, value in vars(each).items() if key[:2] != "__")
 
 
 def _parameter(parameter: Any, wrong: Any) -> DeclaredParameter:
