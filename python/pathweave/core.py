@@ -36,6 +36,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
     def load_text(
         self,
@@ -46,6 +47,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
 
 

@@ -34,6 +34,7 @@ mod resolve;
 mod scenario;
 mod schema;
 mod suggest;
+mod sweep;
 mod text;
 mod tree;
 mod variants;
@@ -47,3 +48,4 @@ pub use plan::{
 pub use presets::{Preset, presets};
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};
+pub use sweep::{Numbers, Sweep};

@@ -6,9 +6,10 @@ use crate::plan::Plan;
 use crate::resolve::{Report, resolve};
 use crate::schema::File;
 use crate::suggest;
+use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
-use crate::variants::{Only, combinations};
+use crate::variants::{self, Only, combinations};
 use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -21,6 +22,7 @@ pub struct Scenario {
     seeds: Vec<u64>,
     settings: serde_json::Value,
     variants: Vec<Variant>,
+    sweeps: Vec<Sweep>,
 }
 
 /// What of a scenario is wanted, beyond the file.
@@ -30,6 +32,8 @@ pub struct Selection {
     pub size: Option<String>,
     /// Overrides `key=value`, applied last.
     pub sets: Vec<String>,
+    /// Sweeps `key=values`, beside those of the file or in their place.
+    pub sweeps: Vec<String>,
     /// Choices `axis=name`.
     pub only: Vec<String>,
     /// Number of seeds, instead of the file's.
@@ -69,6 +73,21 @@ impl Scenario {
         only: &[String],
         seeds: Option<u32>,
     ) -> Result<Scenario, Diagnostics> {
+        let selection = Selection {
+            size: size.map(str::to_owned),
+            sets: sets.to_vec(),
+            only: only.to_vec(),
+            seeds,
+            ..Selection::default()
+        };
+        Scenario::read(path, &selection)
+    }
+
+    /// Reads and checks what is selected of a scenario file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn read(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
@@ -84,14 +103,7 @@ impl Scenario {
                 ));
             }
         };
-        let selection = Selection {
-            size: size.map(str::to_owned),
-            sets: sets.to_vec(),
-            only: only.to_vec(),
-            seeds,
-            largest_fabric: None,
-        };
-        Scenario::from_text(&name, &text, path.parent(), &selection)
+        Scenario::from_text(&name, &text, path.parent(), selection)
     }
 
     /// Checks a scenario that is at hand as text. `name` stands for the file in messages; files that
@@ -129,6 +141,11 @@ impl Scenario {
             .iter()
             .map(|set| (set.as_str(), add("--set", set)))
             .collect();
+        let sweeps: Vec<(&str, Place)> = selection
+            .sweeps
+            .iter()
+            .map(|sweep| (sweep.as_str(), add("--sweep", sweep)))
+            .collect();
         let only: Vec<Only<'_>> = selection
             .only
             .iter()
@@ -145,7 +162,7 @@ impl Scenario {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
             }
-            .load(root, size, &sets, &only, seeds)
+            .load(root, size, &sets, &sweeps, &only, seeds)
         });
         loaded.map_err(|problems| Diagnostics::new(sources, problems))
     }
@@ -160,7 +177,7 @@ impl Scenario {
             folder: None,
             largest_fabric: None,
         };
-        let loaded = loading.load(root, None, &[], &[], None);
+        let loaded = loading.load(root, None, &[], &[], &[], None);
         loaded.map_err(|problems| {
             let source = Source {
                 name: "resolved scenario".to_owned(),
@@ -190,6 +207,11 @@ impl Scenario {
     /// The seeds to run.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
+    }
+
+    /// Which axes are sweeps, and over what.
+    pub fn sweeps(&self) -> &[Sweep] {
+        &self.sweeps
     }
 
     /// The variants, in the file's order, the first axis changing slowest.
@@ -329,20 +351,37 @@ impl Loading {
         mut root: Node,
         size: Option<(&str, Place)>,
         sets: &[(&str, Place)],
+        sweeps: &[(&str, Place)],
         only: &[Only<'_>],
         seeds: Option<(u32, Place)>,
     ) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
+        sweep::unfold(&mut root, &mut problems);
         apply_size(&mut root, size, &mut problems);
-        let variants = match &mut root.value {
-            Value::Table(table) => table.take("variants").map(|(_, node)| node),
-            _ => None,
-        };
         let sets: Vec<Override> = sets
             .iter()
             .filter_map(|&(text, place)| parse_set(text, place, &mut problems))
             .collect();
-        let combinations = combinations(variants.as_ref(), only, &mut problems);
+        let (of_sweep, sets): (Vec<Override>, Vec<Override>) =
+            sets.into_iter().partition(|set| set.path[0] == "sweep");
+        apply_sets(&mut root, &of_sweep, &mut problems);
+        add_sweeps(&mut root, sweeps, &mut problems);
+        // Once more: what sizes and the command line brought in.
+        sweep::unfold(&mut root, &mut problems);
+        let mut take = |name: &str| match &mut root.value {
+            Value::Table(table) => table.take(name).map(|(_, node)| node),
+            _ => None,
+        };
+        let (variants, sweep) = (take("variants"), take("sweep"));
+        let axes = variants::axes(variants.as_ref(), &mut problems);
+        let swept = sweep::axes(sweep.as_ref(), &axes, &mut problems);
+        for set in &sets {
+            refuse_swept(set, &swept, &mut problems);
+        }
+        let place = [&sweep, &variants].into_iter().flatten().next();
+        let place = place.map(|node| node.place).unwrap_or_default();
+        let axes = axes.into_iter().chain(swept.iter().map(sweep::Swept::axis));
+        let combinations = combinations(axes.collect(), place, only, &mut problems);
         let mut common = root.clone();
         apply_sets(&mut common, &sets, &mut problems);
         let seeds = choose_seeds(&common, seeds, &mut problems);
@@ -412,6 +451,7 @@ impl Loading {
                 seeds,
                 settings,
                 variants: loaded,
+                sweeps: swept.into_iter().map(|swept| swept.sweep).collect(),
             });
         }
         Err(unique(problems))
@@ -535,7 +575,13 @@ fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Ov
         end: path.len(),
         ..place
     };
-    let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
+    let mut path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
+    if path[0] == "sweep" {
+        // A key within it may be quoted, as in the file.
+        for step in &mut path {
+            *step = step.trim_matches('"').to_owned();
+        }
+    }
     let first = path[0].as_str();
     if matches!(first, "variants" | "sizes") {
         problems.push(
@@ -560,6 +606,35 @@ fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Ov
         place: key_place,
         value: parse::value(value, start, place.source),
     })
+}
+
+/// Adds the sweeps of the command line, in the place of those of the same keys.
+fn add_sweeps(root: &mut Node, sweeps: &[(&str, Place)], problems: &mut Vec<Problem>) {
+    for &(text, place) in sweeps {
+        let added = sweep::written(text, place).and_then(|(path, place, node)| {
+            let path = [vec!["sweep".to_owned()], path].concat();
+            overrides::set(root, &path, place, &node)
+        });
+        if let Err(problem) = added {
+            problems.push(problem);
+        }
+    }
+}
+
+/// A value that is set last would make all variants of a sweep the same.
+fn refuse_swept(set: &Override, swept: &[sweep::Swept], problems: &mut Vec<Problem>) {
+    for axis in swept {
+        if let Some(key) = axis.sets(&set.path) {
+            problems.push(
+                Problem::new(set.place, format!("{} is swept, so it cannot be set", key)).help(
+                    format!(
+                        "--only {}=... chooses values, --sweep {key}=... gives others",
+                        axis.sweep.axis
+                    ),
+                ),
+            );
+        }
+    }
 }
 
 fn apply_sets(root: &mut Node, sets: &[Override], problems: &mut Vec<Problem>) {

@@ -13,6 +13,7 @@ from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale
 
@@ -89,7 +90,7 @@ def _add_rows(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     for part in parts:
         if others:
-            names = ", ".join(str(part[axis][0]) for axis in others)
+            names = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
             table.add_row(Text(names, style="italic"))
         for row in part.iter_rows(named=True):
             table.add_row(row.get(first) or "all", *cells(row))

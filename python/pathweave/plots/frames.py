@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
+from pathweave.results.sweeps import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ class Source:
     def panel(self, run: StoredRun) -> str:
         """The names on the other axes: one panel for each combination."""
         axis = colour_axis(self.scenario)
-        return ", ".join(name for key, name in run.axes.items() if key != axis)
+        return label_of(run.axes, self.scenario.sweeps, leave_out=axis or "")
 
     def panels(self, frame: pl.DataFrame) -> list[str]:
         """Panels that `frame` fills, in the scenario's order."""

@@ -12,6 +12,7 @@ from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import CHOICES, judgements
 from pathweave.results.summary import compares_survivors, summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _sections(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     found: list[Section] = []
     for part in parts:
-        name = ", ".join(str(part[axis][0]) for axis in others)
+        name = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
         body: list[Row] = []
         for row in part.iter_rows(named=True):
             scheme = row.get(first, "") if first else ""

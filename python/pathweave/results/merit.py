@@ -23,6 +23,7 @@ from pathweave.results.costs import Costs, costs
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import IN_WINDOW
+from pathweave.results.sweeps import label_of
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
@@ -232,7 +233,7 @@ def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Meas
                 at_least |= bound
         if values:
             name = runs[0].axes.get(axis, "")
-            panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
+            panel = label_of(runs[0].axes, scenario.sweeps, leave_out=axis)
             found.append(Measured(label, name, panel, values, at_least))
     return found
 
