@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pathweave._core import Scenario
+    from pathweave.results.read import StoredScenario
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Sweep:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Sweep:
-        """What `to_json` wrote; raises `TypeError`, `ValueError` or `KeyError` for what it did not."""
+        """What `to_json` wrote; `TypeError`, `ValueError` or `KeyError` for what it did not."""
         keys = tuple(map(str, value["keys"]))
         values = {str(name): float(number) for name, number in value["values"]}
         if not keys or not all(map(math.isfinite, values.values())):
@@ -66,6 +67,15 @@ def sweeps_of(scenario: Scenario) -> tuple[Sweep, ...]:
         unit = each["unit"] or ""
         found.append(Sweep(each["axis"], keys, values, unit, each["logarithmic"]))
     return tuple(found)
+
+
+def numeric_sweep(scenario: StoredScenario) -> Sweep | None:
+    """The first sweep over numbers of which runs have two values or more."""
+    for sweep in scenario.sweeps:
+        names = {run.axes.get(sweep.axis) for run in scenario.runs}
+        if len(names & set(sweep.values)) > 1:
+            return sweep
+    return None
 
 
 def label_of(axes: Mapping[str, str], sweeps: Iterable[Sweep], *, leave_out: str = "") -> str:

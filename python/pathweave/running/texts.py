@@ -113,8 +113,8 @@ def toml_value(value: object, where: str) -> str:
     """
     if isinstance(value, range):
         value = list(value)
-    elif not isinstance(value, str) and hasattr(value, "tolist"):
-        value = value.tolist()  # a number or an array of NumPy
+    elif (plain := getattr(value, "tolist", None)) is not None:
+        value = plain()  # a number or an array of NumPy
     match value:
         case bool():
             return "true" if value else "false"
