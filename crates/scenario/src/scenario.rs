@@ -357,6 +357,7 @@ impl Loading {
     ) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         sweep::unfold(&mut root, &mut problems);
+        let order = sweep::order(&root);
         apply_size(&mut root, size, &mut problems);
         let sets: Vec<Override> = sets
             .iter()
@@ -374,7 +375,7 @@ impl Loading {
         };
         let (variants, sweep) = (take("variants"), take("sweep"));
         let axes = variants::axes(variants.as_ref(), &mut problems);
-        let swept = sweep::axes(sweep.as_ref(), &axes, &mut problems);
+        let swept = sweep::axes(sweep.as_ref(), &order, &axes, &mut problems);
         for set in &sets {
             refuse_swept(set, &swept, &mut problems);
         }

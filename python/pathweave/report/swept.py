@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
     """The ranking with the values of the sweep as rows, in their order.
 
-    Under a value stands its difference to the baseline in %, paired by seed; what is not told from
+    Beside a value stands its difference to the baseline in %, paired by seed; what is not told from
     it has a mark, and what is worse is marked as such.
     """
     unit = unit_of(ranking)
@@ -56,7 +56,7 @@ def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
     seeds = f"{seeds_text(min(pairs))}; " if pairs else ""
     title = ranking.subject.text
     how = (
-        f"; below it the difference to {ranking.baseline}, paired by seed ({seeds}95 % intervals;"
+        f"; beside it the difference to {ranking.baseline}, paired by seed ({seeds}95 % intervals;"
         f" {CORRECTION}, {100 * LEVEL:.0f} %; ≈: not told apart)"
     )
     return Table(f"{title[0].upper()}{title[1:]}{in_unit}{how if pairs else ''}", heads, sections)

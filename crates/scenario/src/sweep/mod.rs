@@ -91,9 +91,29 @@ pub(crate) fn unfold(root: &mut Node, problems: &mut Vec<Problem>) {
     }
 }
 
+/// The axes of a file in its order, each by the key that it begins with or by the name of its group. What sizes and
+/// the command line change stays in its place.
+pub(crate) fn order(root: &Node) -> Vec<String> {
+    let Some(Value::Table(table)) = root.child("sweep").map(|node| &node.value) else {
+        return Vec::new();
+    };
+    let mut found = found(table, &mut Vec::new());
+    found.sort_by_key(|(group, leaves)| group.map_or(leaves[0].key.place, |group| group.place));
+    found.iter().map(identity).collect()
+}
+
+/// What an axis is known by, whatever its values.
+fn identity((group, leaves): &Found<'_>) -> String {
+    match group {
+        Some(group) => format!("{TOGETHER}.{}", group.name),
+        None => leaves[0].key.name.clone(),
+    }
+}
+
 /// The axes of a sweep whose keys have been unfolded, to stand after those of `[variants]`.
 pub(crate) fn axes(
     sweep: Option<&Node>,
+    order: &[String],
     others: &[Axis<'_>],
     problems: &mut Vec<Problem>,
 ) -> Vec<Swept> {
@@ -107,6 +127,22 @@ pub(crate) fn axes(
         );
         return Vec::new();
     };
+    let mut found = found(table, problems);
+    found.sort_by_key(|axis| {
+        let own = identity(axis);
+        order
+            .iter()
+            .position(|key| *key == own)
+            .unwrap_or(order.len())
+    });
+    let named = named(found, others, problems);
+    check_paths(&named, others, problems);
+    let swept = |(name, _, leaves): Named<'_>| axis(name, &leaves, problems);
+    named.into_iter().filter_map(swept).collect()
+}
+
+/// The axes below a sweep's table.
+fn found<'a>(table: &'a Table, problems: &mut Vec<Problem>) -> Vec<Found<'a>> {
     let mut found = Vec::new();
     for (key, node) in &table.entries {
         if key.name == TOGETHER {
@@ -117,10 +153,7 @@ pub(crate) fn axes(
             found.push((None, vec![leaf]));
         }
     }
-    let named = named(found, others, problems);
-    check_paths(&named, others, problems);
-    let swept = |(name, _, leaves): Named<'_>| axis(name, &leaves, problems);
-    named.into_iter().filter_map(swept).collect()
+    found
 }
 
 /// A swept key and its list or range.
@@ -129,6 +162,9 @@ struct Leaf<'a> {
     key: Key,
     node: &'a Node,
 }
+
+/// An axis without its name: that of its group, if it has one, and its keys.
+type Found<'a> = (Option<&'a Key>, Vec<Leaf<'a>>);
 
 /// An axis: its name, where it stands, and its keys.
 type Named<'a> = (String, Place, Vec<Leaf<'a>>);
@@ -192,11 +228,7 @@ fn collect<'a>(key: Key, node: &'a Node, found: &mut Vec<Leaf<'a>>, problems: &m
 }
 
 /// The axes whose keys move together.
-fn groups<'a>(
-    node: &'a Node,
-    found: &mut Vec<(Option<&'a Key>, Vec<Leaf<'a>>)>,
-    problems: &mut Vec<Problem>,
-) {
+fn groups<'a>(node: &'a Node, found: &mut Vec<Found<'a>>, problems: &mut Vec<Problem>) {
     const GROUP: &str = "keys that move together stand in a table [sweep.together.<name>], each with a list or a range of the same length";
     let Value::Table(table) = &node.value else {
         problems.push(
@@ -229,7 +261,7 @@ fn groups<'a>(
 
 /// Gives each axis its name: that of the group, the last part of the key, or the whole key where that is not clear.
 fn named<'a>(
-    found: Vec<(Option<&'a Key>, Vec<Leaf<'a>>)>,
+    found: Vec<Found<'a>>,
     others: &[Axis<'_>],
     problems: &mut Vec<Problem>,
 ) -> Vec<Named<'a>> {

@@ -113,7 +113,18 @@ impl Quantity {
             _ if amount == 0 => "0".to_owned(),
             Dimension::Time => Time::from_picos(amount).to_string(),
             Dimension::Rate => Rate::from_bps(amount).to_string(),
-            Dimension::Size => bytes_text(Bytes::new(amount)),
+            Dimension::Size => {
+                // 64 KiB, but 1460 B.
+                let (plain, whole) = (
+                    bytes_text(Bytes::new(amount)),
+                    Bytes::new(amount).to_string(),
+                );
+                if whole.len() < plain.len() {
+                    whole
+                } else {
+                    plain
+                }
+            }
         };
         if self.amount < 0 {
             format!("-{unsigned}")
