@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 
 import pathweave
+from pathweave.core import core
 from pathweave.errors import InputError, ScenarioError
 from pathweave.plots.figures import figures
 from pathweave.plots.frames import Source, palette_of
@@ -433,3 +435,45 @@ def test_what_a_folder_says_of_sweeps_is_checked(swept: pathweave.Results, tmp_p
     assert isinstance(found.scenarios[0], StoredScenario)
     assert found.sweeps == {}
     assert found.runs.height == 18
+
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTATION = (ROOT / "docs/sweeps.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOCUMENTATION, flags=re.DOTALL)
+
+
+def test_the_documentation_shows_what_the_example_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    example = "examples/load-sweep.toml"
+    assert any(block in (ROOT / example).read_text() for block in blocks("toml"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pathweave", "check", example],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # How many of the runs are there already depends on the checkout's results.
+    said = [re.sub(r"; .*already", "", line.rstrip()) for line in done.stdout.splitlines()]
+    assert "\n".join(said) + "\n" in blocks("text")
+
+
+def test_what_the_documentation_writes_is_sound(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    example = (ROOT / "examples/load-sweep.toml").read_text()
+    start = example[: example.index("\n[variants")]
+    rest = [block for block in blocks("toml") if block not in example]
+    assert len(rest) == 4
+    for block in rest:
+        read = core().load_text(f"{start}\n{block}", "x", ".", None, [], [], None)
+        assert len(read.variants) == math.prod(len(names) for names in read.axes.values())
+    (code,) = blocks("python")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    found: dict[str, Any] = {}
+    exec(code, found)  # noqa: S102 - it is ours
+    assert found["results"].runs.height == 3 * 2 * 2 * 2
+    assert found["sweep"].values == {"0.4": 0.4, "0.8": 0.8}
