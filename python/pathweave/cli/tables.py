@@ -93,7 +93,8 @@ def _add_rows(
             names = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
             table.add_row(Text(names, style="italic"))
         for row in part.iter_rows(named=True):
-            table.add_row(row.get(first) or "all", *cells(row))
+            name = label_of({first: row[first]}, scenario.sweeps) if first in row else ""
+            table.add_row(name or "all", *cells(row))
 
 
 def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:

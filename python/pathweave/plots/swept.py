@@ -20,7 +20,8 @@ from pathweave.plots.figure import (
     tip,
 )
 from pathweave.plots.figure import apart as split_panels
-from pathweave.plots.frames import colour_axis
+from pathweave.plots.frames import Source, colour_axis
+from pathweave.plots.palette import Palette
 from pathweave.plots.ticks import between, log_axis, most_ticks, signed_axis, zero_axis
 from pathweave.plots.words import by_panel, listed, value_text
 from pathweave.results.completion import COMPLETIONS
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pathweave.plots.figure import Spec
-    from pathweave.plots.frames import Source
     from pathweave.results.merit import Ranking, Standing
     from pathweave.results.sweeps import Sweep
 
@@ -44,6 +44,8 @@ _TICKS_APART = 46
 """Pixels that a tick of the x axis needs, about."""
 _PANELS = 12
 """Panels of a chart at most."""
+_PANELS_OF_VALUES = 6
+"""Panels at most of charts of single variants, where these are values of a sweep."""
 _DESCRIBED = 3
 """Values of a line that are put into words: the first, the one in the middle and the last."""
 
@@ -79,19 +81,27 @@ def few_values(source: Source) -> tuple[Source, str]:
         return source, ""
     here = {run.axes.get(sweep.axis) for run in scenario.runs}
     names = [name for name in scenario.axes[sweep.axis] if name in here]
-    room = MOST_LINES
-    if colour_axis(scenario) != sweep.axis:
-        panels = len({source.panel(run) for run in scenario.runs})
-        room = max(3, _PANELS * len(names) // max(1, panels))
+    alone = colour_axis(scenario) == sweep.axis
+    panels = len({source.panel(run) for run in scenario.runs})
+    room = MOST_LINES if alone else max(3, _PANELS_OF_VALUES * len(names) // max(1, panels))
     if len(names) <= room:
         return source, ""
-    kept = {names[round(place * (len(names) - 1) / (room - 1))] for place in range(room)}
+    kept = _evenly(names, room)
     runs = [run for run in scenario.runs if run.axes.get(sweep.axis) in kept]
-    shown = listed([name for name in names if name in kept])
+    # Of many values some would share a colour.
+    palette = Palette(kept, baseline=source.palette.baseline) if alone else source.palette
     return (
-        replace(source, scenario=replace(scenario, runs=runs)),
-        f"Of {len(names)} values of {sweep.axis}: {shown}.",
+        Source(replace(scenario, runs=runs), palette),
+        f"Of {len(names)} values of {sweep.axis}: {listed(kept)}.",
     )
+
+
+def _evenly(names: Sequence[str], room: int) -> list[str]:
+    """Up to `room` of the names, the ends among them, at equal distances where that is possible."""
+    last = len(names) - 1
+    even = (count for count in range(room, room // 2, -1) if count > 1 and last % (count - 1) == 0)
+    count = next(even, room)
+    return [names[round(place * last / (count - 1))] for place in range(count)]
 
 
 def _asked(deciding: Sequence[Subject]) -> list[Subject]:
@@ -262,7 +272,6 @@ class _Course:
             panels = panels[:_PANELS]
             rows = rows.filter(pl.col("panel").is_in(panels))
         split = split_panels(rows, self._source.palette, panels)
-        # Of a single line the colour says nothing.
         return split, panels_of(split), note
 
     def _titles(self) -> tuple[str, str]:
@@ -308,12 +317,12 @@ class _Course:
         source = self._source
         schemes = source.schemes(frame)
         single = len(schemes) <= 1 and frame["scheme"].n_unique() <= 1
-        colour = (
-            {"value": source.palette.colour(schemes[0] if schemes else "")}
-            if single
-            else scheme_colour(source.palette, schemes)
-        )
-        colour = {"value": _ALONE} if single and not any(frame["scheme"]) else colour
+        # The colour of a single line would say nothing; the differences of one variant keep its.
+        named = len(source.palette.schemes) > 1 and schemes[:1] != [source.palette.baseline]
+        colour = scheme_colour(source.palette, schemes)
+        if single:
+            alone = source.palette.colour(schemes[0]) if schemes and named else _ALONE
+            colour = {"value": alone}
         dash = {"value": [1, 0]} if single else scheme_dash(source.palette, schemes)
         detail = [{"field": "scheme", "type": "nominal"}]
         layers: list[Spec] = []

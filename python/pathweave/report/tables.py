@@ -161,9 +161,11 @@ def _sections(
         body: list[Row] = []
         for row in part.iter_rows(named=True):
             scheme = row.get(first, "") if first else ""
-            body.append(
-                Row(scheme or "all", palette.colour(scheme), [Cell(text) for text in cells(row)])
-            )
+            # A value of a sweep has a place on an axis, and no colour.
+            swept = first in {sweep.axis for sweep in scenario.sweeps}
+            name_of = f"{first} = {scheme}" if swept else scheme or "all"
+            colour = "" if swept else palette.colour(scheme)
+            body.append(Row(name_of, colour, [Cell(text) for text in cells(row)]))
         found.append(Section(name, body))
     return found
 

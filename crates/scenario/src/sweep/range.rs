@@ -10,7 +10,7 @@ const KEYS: &[&str] = &["from", "to", "step", "count", "factor", "scale"];
 
 const FORMS: &str = "a range is { from, to, step }, { from, to, count } or { from, to, factor }";
 
-/// Digits that are kept of the distance between two values where they are rounded.
+/// Digits that are kept of values, or of the distance between them, where they are rounded.
 const DIGITS: u32 = 3;
 
 /// Digits behind those of the ends that values may need without being rounded.
@@ -297,7 +297,7 @@ impl Ends {
         (0..=steps).map(at).collect()
     }
 
-    /// Equal ratios, rounded to [`DIGITS`] of the distance to the value before.
+    /// Equal ratios, rounded to [`DIGITS`] of the values, or more where they are close to each other.
     fn evenly_in_logarithms(&self, count: u32) -> Option<Vec<Quantity>> {
         let (from, ratio) = (self.from, self.to.base() / self.from.base());
         let at = |place: u32| {
@@ -380,11 +380,17 @@ impl Ends {
         Ok(values)
     }
 
-    /// The value with [`DIGITS`] digits of its distance to the one before; `amount` counts what amounts without places
-    /// do.
+    /// The value with [`DIGITS`] digits, or with so many of its distance to the one before where the others would move it
+    /// by more than an eightieth of that; `amount` counts what amounts without places do.
     fn nearest(&self, amount: f64, distance: f64) -> Option<Quantity> {
-        let first = libm::floor(libm::log10(libm::fabs(distance))) as i32;
-        let last = first - (DIGITS as i32 - 1);
+        let first = |value: f64| libm::floor(libm::log10(libm::fabs(value))) as i32;
+        let few = first(amount) - (DIGITS as i32 - 1);
+        let is_near = libm::pow(10.0, f64::from(few)) <= libm::fabs(distance) / 40.0;
+        let last = if is_near {
+            few
+        } else {
+            first(distance) - (DIGITS as i32 - 1)
+        };
         let has_parts = self.has_parts();
         let quantity = |amount: f64, places: u32| {
             let whole = libm::round(amount);
