@@ -24,6 +24,7 @@
 
 mod diagnostics;
 mod file;
+mod given;
 mod names;
 mod overrides;
 mod parse;

@@ -3,27 +3,25 @@
 //! `"fabric.queue.mark.k" = [10, 20, 40]` is an axis of three variants that are called 10, 20 and 40. Keys that move
 //! together stand in a table `together.<name>`, whose name the axis has.
 
+mod ends;
+mod keys;
+mod naming;
 mod quantity;
 mod range;
 mod unfold;
+mod values;
 mod written;
 
 pub(crate) use written::written;
 
 use crate::diagnostics::Problem;
-use crate::file::KEYS;
 use crate::names::{self, LONGEST_NAME};
-use crate::suggest;
-use crate::tree::{Key, Node, Place, Table, Value};
+use crate::tree::{Key, Node, Table, Value};
 use crate::variants::{Axis, Choice, slug};
-use quantity::{Dimension, Quantity};
+use keys::{Leaf, found, identity};
+use naming::{Named, check_paths, named};
 use std::collections::HashMap;
-
-/// The key under which keys stand that move together.
-const TOGETHER: &str = "together";
-
-const SHAPE: &str =
-    "write a list such as [10, 20, 40], or a range such as { from = 0.1, to = 0.9, step = 0.1 }";
+use values::values;
 
 /// An axis of a scenario that is a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,14 +100,6 @@ pub(crate) fn order(root: &Node) -> Vec<String> {
     found.iter().map(identity).collect()
 }
 
-/// What an axis is known by, whatever its values.
-fn identity((group, leaves): &Found<'_>) -> String {
-    match group {
-        Some(group) => format!("{TOGETHER}.{}", group.name),
-        None => leaves[0].key.name.clone(),
-    }
-}
-
 /// The axes of a sweep whose keys have been unfolded, to stand after those of `[variants]`.
 pub(crate) fn axes(
     sweep: Option<&Node>,
@@ -139,215 +129,6 @@ pub(crate) fn axes(
     check_paths(&named, others, problems);
     let swept = |(name, _, leaves): Named<'_>| axis(name, &leaves, problems);
     named.into_iter().filter_map(swept).collect()
-}
-
-/// The axes below a sweep's table.
-fn found<'a>(table: &'a Table, problems: &mut Vec<Problem>) -> Vec<Found<'a>> {
-    let mut found = Vec::new();
-    for (key, node) in &table.entries {
-        if key.name == TOGETHER {
-            groups(node, &mut found, problems);
-            continue;
-        }
-        for leaf in leaves(key, node, problems) {
-            found.push((None, vec![leaf]));
-        }
-    }
-    found
-}
-
-/// A swept key and its list or range.
-struct Leaf<'a> {
-    /// The whole key; its place is that of its end.
-    key: Key,
-    node: &'a Node,
-}
-
-/// An axis without its name: that of its group, if it has one, and its keys.
-type Found<'a> = (Option<&'a Key>, Vec<Leaf<'a>>);
-
-/// An axis: its name, where it stands, and its keys.
-type Named<'a> = (String, Place, Vec<Leaf<'a>>);
-
-/// The lists and ranges at or below a key at the top of a sweep.
-fn leaves<'a>(key: &Key, node: &'a Node, problems: &mut Vec<Problem>) -> Vec<Leaf<'a>> {
-    let first = key.name.as_str();
-    if matches!(
-        first,
-        "title" | "seed" | "seeds" | "variants" | "sizes" | "sweep" | "report"
-    ) {
-        problems.push(
-            Problem::new(key.place, format!("a sweep cannot override \"{first}\""))
-                .help("all variants share title, seed, seeds, report, variants, sweep and sizes"),
-        );
-        return Vec::new();
-    }
-    if !KEYS.contains(&first) {
-        let mut accepted: Vec<&str> = KEYS
-            .iter()
-            .copied()
-            .filter(|key| {
-                !matches!(
-                    *key,
-                    "title" | "seed" | "seeds" | "variants" | "sizes" | "sweep" | "report"
-                )
-            })
-            .collect();
-        accepted.push(TOGETHER);
-        problems.push(
-            Problem::new(key.place, format!("unknown key \"{first}\""))
-                .help(suggest::accepted(first, &accepted)),
-        );
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    collect(key.clone(), node, &mut found, problems);
-    found
-}
-
-fn collect<'a>(key: Key, node: &'a Node, found: &mut Vec<Leaf<'a>>, problems: &mut Vec<Problem>) {
-    match &node.value {
-        Value::List(_) => found.push(Leaf { key, node }),
-        Value::Table(table) if range::is_range(table) => found.push(Leaf { key, node }),
-        Value::Table(table) if table.entries.is_empty() => problems
-            .push(Problem::new(node.place, format!("\"{}\" has no values", key.name)).help(SHAPE)),
-        Value::Table(table) => {
-            for (step, node) in &table.entries {
-                let below = Key {
-                    name: format!("{}.{}", key.name, step.name),
-                    place: step.place,
-                };
-                collect(below, node, found, problems);
-            }
-        }
-        _ => {
-            let message = format!("\"{}\" cannot be swept over {}", key.name, node.describe());
-            problems.push(Problem::new(node.place, message).help(SHAPE));
-        }
-    }
-}
-
-/// The axes whose keys move together.
-fn groups<'a>(node: &'a Node, found: &mut Vec<Found<'a>>, problems: &mut Vec<Problem>) {
-    const GROUP: &str = "keys that move together stand in a table [sweep.together.<name>], each with a list or a range of the same length";
-    let Value::Table(table) = &node.value else {
-        problems.push(
-            Problem::new(
-                node.place,
-                format!("together cannot be {}", node.describe()),
-            )
-            .help(GROUP),
-        );
-        return;
-    };
-    for (name, node) in &table.entries {
-        let keys = match &node.value {
-            Value::Table(keys) if !range::is_range(keys) && !keys.entries.is_empty() => keys,
-            _ => {
-                let message = format!("the group \"{}\" has no keys", name.name);
-                problems.push(Problem::new(name.place, message).help(GROUP));
-                continue;
-            }
-        };
-        let keys = keys.entries.iter();
-        let leaves: Vec<Leaf<'a>> = keys
-            .flat_map(|(key, node)| leaves(key, node, problems))
-            .collect();
-        if !leaves.is_empty() {
-            found.push((Some(name), leaves));
-        }
-    }
-}
-
-/// Gives each axis its name: that of the group, the last part of the key, or the whole key where that is not clear.
-fn named<'a>(
-    found: Vec<Found<'a>>,
-    others: &[Axis<'_>],
-    problems: &mut Vec<Problem>,
-) -> Vec<Named<'a>> {
-    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
-    let mut taken: HashMap<String, usize> = HashMap::new();
-    for (group, leaves) in &found {
-        let name = group.map_or_else(|| last(&leaves[0].key.name), |group| group.name.clone());
-        *taken.entry(name).or_default() += 1;
-    }
-    for other in others {
-        *taken.entry(other.name.to_owned()).or_default() += 1;
-    }
-    let mut named: Vec<Named<'a>> = Vec::new();
-    for (group, leaves) in found {
-        let key = &leaves[0].key;
-        let (name, place) = match group {
-            Some(group) => (group.name.clone(), group.place),
-            None => {
-                let short = last(&key.name);
-                let clear = taken[&short] == 1 && short.parse::<usize>().is_err();
-                (if clear { short } else { key.name.clone() }, key.place)
-            }
-        };
-        if let Some(text) = names::problem("the name of the axis", &name, LONGEST_NAME) {
-            problems.push(Problem::with_remedy(place, &text));
-        }
-        let same = |other: &str| other == name;
-        if others.iter().any(|axis| same(axis.name)) || named.iter().any(|(name, ..)| same(name)) {
-            problems.push(
-                Problem::new(place, format!("there are two axes \"{name}\""))
-                    .help("give the group or the axis of variants another name"),
-            );
-        }
-        named.push((name, place, leaves));
-    }
-    named
-}
-
-/// What two axes set, the later one would set alone.
-fn check_paths(named: &[Named<'_>], others: &[Axis<'_>], problems: &mut Vec<Problem>) {
-    let steps = |key: &str| key.split('.').map(str::to_owned).collect::<Vec<String>>();
-    let leaves: Vec<&Leaf<'_>> = named.iter().flat_map(|(.., leaves)| leaves).collect();
-    for (place, leaf) in leaves.iter().enumerate() {
-        let own = steps(&leaf.key.name);
-        let touches = |other: &[String]| own.iter().zip(other).all(|(own, other)| own == other);
-        if let Some(other) = leaves[..place]
-            .iter()
-            .find(|other| touches(&steps(&other.key.name)))
-        {
-            let message = if other.key.name == leaf.key.name {
-                format!("\"{}\" is swept twice", leaf.key.name)
-            } else {
-                format!(
-                    "\"{}\" and \"{}\" set the same",
-                    other.key.name, leaf.key.name
-                )
-            };
-            problems.push(
-                Problem::new(leaf.key.place, message).help("each value is set by one axis alone"),
-            );
-        }
-        for axis in others {
-            let sets = |choice: &&Choice<'_>| {
-                let paths = crate::overrides::paths(choice.overrides);
-                paths.iter().any(|path| path.starts_with(&own))
-            };
-            if let Some(choice) = axis.variants.iter().find(sets) {
-                let message = format!(
-                    "\"{}\" is set by variant \"{}\" of axis \"{}\", too",
-                    leaf.key.name, choice.name, axis.name
-                );
-                problems.push(
-                    Problem::new(leaf.key.place, message)
-                        .help("the sweep would win silently; leave the key out of one of them"),
-                );
-            }
-        }
-    }
-}
-
-/// The values of one key: what variants are called, what they set, and whether a range is logarithmic.
-struct Values {
-    names: Vec<String>,
-    nodes: Vec<Node>,
-    quantities: Option<Vec<Quantity>>,
-    logarithmic: bool,
 }
 
 fn axis(name: String, leaves: &[Leaf<'_>], problems: &mut Vec<Problem>) -> Option<Swept> {
@@ -429,84 +210,4 @@ fn axis(name: String, leaves: &[Leaf<'_>], problems: &mut Vec<Problem>) -> Optio
         paths: leaves.iter().map(|leaf| leaf.key.clone()).collect(),
         points,
     })
-}
-
-fn values(leaf: &Leaf<'_>, problems: &mut Vec<Problem>) -> Option<Values> {
-    match &leaf.node.value {
-        Value::List(list) => listed(leaf, list, problems),
-        Value::Table(table) => match range::values(table, leaf.node) {
-            Ok(found) => Some(Values {
-                names: found.values.iter().map(|value| value.text()).collect(),
-                nodes: found
-                    .values
-                    .iter()
-                    .map(|value| value.node(leaf.node.place))
-                    .collect(),
-                quantities: Some(found.values),
-                logarithmic: found.logarithmic,
-            }),
-            Err(problem) => {
-                problems.push(problem);
-                None
-            }
-        },
-        _ => None,
-    }
-}
-
-fn listed(leaf: &Leaf<'_>, list: &[Node], problems: &mut Vec<Problem>) -> Option<Values> {
-    if list.is_empty() {
-        let message = format!("the list of \"{}\" is empty", leaf.key.name);
-        problems.push(Problem::new(leaf.node.place, message).help(SHAPE));
-        return None;
-    }
-    let mut names = Vec::new();
-    for node in list {
-        names.push(match &node.value {
-            Value::Text(text) => text.trim().to_owned(),
-            Value::Integer(_) | Value::Number(_) | Value::Truth(_) => node.describe(),
-            _ => {
-                let message = format!("\"{}\" cannot be swept over {}", leaf.key.name, node.describe());
-                problems.push(Problem::new(node.place, message).help(
-                    "a sweep is over numbers, quantities and names; tables and lists have names of their own in [variants]",
-                ));
-                return None;
-            }
-        });
-    }
-    let quantities: Option<Vec<Quantity>> = list.iter().map(Quantity::read).collect();
-    let quantities = quantities.filter(|found| {
-        let mut dimensions = found.iter().map(|quantity| quantity.dimension);
-        let common = |own: Dimension, other: Dimension| own.common(other);
-        dimensions
-            .next()
-            .is_some_and(|first| dimensions.try_fold(first, common).is_some())
-    });
-    Some(Values {
-        names,
-        nodes: list.to_vec(),
-        logarithmic: quantities.as_deref().is_some_and(is_logarithmic),
-        quantities,
-    })
-}
-
-/// Smallest ratio of the largest value of a list to its smallest for a logarithmic scale.
-const WIDE: f64 = 4.0;
-
-/// Whether listed values are more evenly spread over a logarithmic scale than over a linear one.
-fn is_logarithmic(values: &[Quantity]) -> bool {
-    let mut values: Vec<f64> = values.iter().map(|value| value.base()).collect();
-    values.sort_by(f64::total_cmp);
-    let (smallest, largest) = (values[0], values[values.len() - 1]);
-    if values.len() < 3 || smallest <= 0.0 || largest < WIDE * smallest {
-        return false;
-    }
-    let unevenness = |gap: fn(f64, f64) -> f64| {
-        let gaps = values.windows(2).map(|pair| gap(pair[0], pair[1]));
-        let (least, most) = gaps.fold((f64::INFINITY, 0.0_f64), |(least, most), gap| {
-            (least.min(gap), most.max(gap))
-        });
-        most / least
-    };
-    unevenness(|a, b| libm::log(b / a)) < unevenness(|a, b| b - a)
 }
