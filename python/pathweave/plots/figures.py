@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.cdf import FEWEST, cdf_figure
+from pathweave.plots.few_values import few_values
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
 from pathweave.plots.spread import means_figure, spread_figure
-from pathweave.plots.swept import few_values, swept_figures
+from pathweave.plots.swept import swept_figures
 from pathweave.results.completion import age, has_finished, has_size
 from pathweave.results.directions import carries_data
 from pathweave.results.summary import counted

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from pathweave.plots.figure import (
-    MOST_LINES,
     Figure,
     in_panels,
     panel_size,
@@ -20,34 +17,49 @@ from pathweave.plots.figure import (
     tip,
 )
 from pathweave.plots.figure import apart as split_panels
-from pathweave.plots.frames import Source, colour_axis
-from pathweave.plots.palette import Palette
-from pathweave.plots.ticks import between, log_axis, most_ticks, signed_axis, zero_axis
+from pathweave.plots.swept_axis import value_axis
+from pathweave.plots.ticks import log_axis, most_ticks, signed_axis, zero_axis
 from pathweave.plots.words import by_panel, listed, value_text
 from pathweave.results.completion import COMPLETIONS
 from pathweave.results.merit import Subject, rankings, subjects
 from pathweave.results.present import seeds_text, unit_of
 from pathweave.results.quantities import QUANTITIES
 from pathweave.results.sweeps import label_of, numeric_sweep
-from pathweave.results.units import number, rate_unit, scale, time_unit
+from pathweave.results.units import scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pathweave.plots.figure import Spec
+    from pathweave.plots.frames import Source
     from pathweave.results.merit import Ranking, Standing
     from pathweave.results.sweeps import Sweep
 
 _STEEP = 30.0
 """Ratio of the largest value to the smallest from which values have a logarithmic axis."""
-_TICKS_APART = 46
-"""Pixels that a tick of the x axis needs, about."""
 _PANELS = 12
 """Panels of a chart at most."""
-_PANELS_OF_VALUES = 6
-"""Panels at most of charts of single variants, where these are values of a sweep."""
 _DESCRIBED = 3
 """Values of a line that are put into words: the first, the one in the middle and the last."""
+
+
+_ALONE = "#006dce"
+"""The colour of a line that stands for no scheme: the palette's strongest."""
+_SCHEMA = {
+    "scheme": pl.String,
+    "panel": pl.String,
+    "at": pl.String,
+    "x": pl.Float64,
+    "value": pl.Float64,
+    "half": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "bound": pl.String,
+    "seeds": pl.Int64,
+    "percent": pl.Float64,
+    "half_percent": pl.Float64,
+}
+"""Columns of what is drawn."""
 
 
 def swept_figures(source: Source) -> Iterator[Figure]:
@@ -59,7 +71,10 @@ def swept_figures(source: Source) -> Iterator[Figure]:
     sweep = numeric_sweep(scenario)
     if sweep is None:
         return
-    baseline = scenario.report.get("baseline") or source.palette.baseline
+    # That of the page, which may have been asked for, goes before the scenario's own.
+    named = (source.palette.baseline, scenario.report.get("baseline"))
+    known = {name for names in scenario.axes.values() for name in names}
+    baseline = next((name for name in named if name in known), None)
     for ranking in rankings(scenario, baseline, _asked(subjects(scenario))):
         values = _Course(source, ranking, sweep)
         if values.rows.is_empty():
@@ -68,40 +83,6 @@ def swept_figures(source: Source) -> Iterator[Figure]:
         difference = values.difference()
         if difference is not None:
             yield difference
-
-
-def few_values(source: Source) -> tuple[Source, str]:
-    """The runs of as many values of the sweep as charts of single variants have room for.
-
-    The second is what a caption says of it; empty where all are there.
-    """
-    scenario = source.scenario
-    sweep = numeric_sweep(scenario)
-    if sweep is None:
-        return source, ""
-    here = {run.axes.get(sweep.axis) for run in scenario.runs}
-    names = [name for name in scenario.axes[sweep.axis] if name in here]
-    alone = colour_axis(scenario) == sweep.axis
-    panels = len({source.panel(run) for run in scenario.runs})
-    room = MOST_LINES if alone else max(3, _PANELS_OF_VALUES * len(names) // max(1, panels))
-    if len(names) <= room:
-        return source, ""
-    kept = _evenly(names, room)
-    runs = [run for run in scenario.runs if run.axes.get(sweep.axis) in kept]
-    # Of many values some would share a colour.
-    palette = Palette(kept, baseline=source.palette.baseline) if alone else source.palette
-    return (
-        Source(replace(scenario, runs=runs), palette),
-        f"Of {len(names)} values of {sweep.axis}: {listed(kept)}.",
-    )
-
-
-def _evenly(names: Sequence[str], room: int) -> list[str]:
-    """Up to `room` of the names, the ends among them, at equal distances where that is possible."""
-    last = len(names) - 1
-    even = (count for count in range(room, room // 2, -1) if count > 1 and last % (count - 1) == 0)
-    count = next(even, room)
-    return [names[round(place * last / (count - 1))] for place in range(count)]
 
 
 def _asked(deciding: Sequence[Subject]) -> list[Subject]:
@@ -162,7 +143,7 @@ class _Course:
         frame, panels, note = self._panelled(self.rows)
         columns, width, height = panel_size(len(panels))
         title, axis_title = self._titles()
-        x = self._axis(width)
+        x = value_axis(self._sweep, self.rows["x"].unique().sort().to_list(), width)
         lowest = float(frame.select(pl.min_horizontal("value", "low").min()).item())
         highest = float(frame.select(pl.max_horizontal("value", "high").max()).item())
         smallest = float(frame["value"].min() or 0.0)  # pyright: ignore[reportArgumentType]
@@ -228,7 +209,7 @@ class _Course:
         high = min(float(frame["high"].max() or 0.0), reach)  # pyright: ignore[reportArgumentType]
         cut = low > float(frame["low"].min() or 0.0) or high < float(frame["high"].max() or 0.0)  # pyright: ignore[reportArgumentType]
         y = signed_axis(axis_title, low, high)
-        x = self._axis(width)
+        x = value_axis(self._sweep, self.rows["x"].unique().sort().to_list(), width)
         tips = [
             tip("scheme", "variant"),
             tip("at", self._sweep.axis),
@@ -281,30 +262,6 @@ class _Course:
         unit = f" ({self._unit})" if self._unit else ""
         axis = text.partition(' of "')[0]
         return f"{text[0].upper()}{text[1:]} over {self._sweep.axis}", f"{axis}{unit}"
-
-    def _axis(self, width: int) -> Spec:
-        """The encoding of the swept values, with ticks at them as far as there is room."""
-        sweep = self._sweep
-        here = self.rows.select("x", "at").unique(subset="x").sort("x")
-        values: list[float] = here["x"].to_list()
-        unit = _unit_of_values(sweep, values)
-        size = scale(unit) if unit else 1.0
-        title = f"{sweep.axis} ({unit})" if unit else sweep.axis
-        logarithmic = sweep.logarithmic and values[0] > 0
-        ticks = _ticks(values, size, width, logarithmic=logarithmic)
-        if logarithmic:
-            margin = (values[-1] / values[0]) ** 0.03
-            domain = [values[0] / margin, values[-1] * margin]
-        else:
-            margin = 0.03 * (values[-1] - values[0])
-            domain = [values[0] - margin, values[-1] + margin]
-        kind = {"type": "log"} if logarithmic else {"zero": False}
-        return quantity(
-            "x",
-            title,
-            scale={**kind, "domain": domain, "nice": False},
-            axis={"values": ticks, "labelExpr": f"format(datum.value / {size}, ',.6~r')"},
-        )
 
     def _layers(
         self,
@@ -398,62 +355,8 @@ class _Course:
         return by_panel((panel, texts(panel)) for panel in panels)
 
 
-_SCHEMA = {
-    "scheme": pl.String,
-    "panel": pl.String,
-    "at": pl.String,
-    "x": pl.Float64,
-    "value": pl.Float64,
-    "half": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "bound": pl.String,
-    "seeds": pl.Int64,
-    "percent": pl.Float64,
-    "half_percent": pl.Float64,
-}
-_ALONE = "#006dce"
-"""The colour of a line that stands for no scheme: the palette's strongest."""
-
-
 def _unit_of_quantity(quantity_name: str) -> str:
     return "packets" if QUANTITIES[quantity_name].column == "queue_mean" else ""
-
-
-def _unit_of_values(sweep: Sweep, values: Sequence[float]) -> str:
-    """The unit in which most of the values are short."""
-    known = [abs(value) for value in values if value]
-    middle = math.exp(math.fsum(map(math.log, known)) / len(known)) if known else 0.0
-    match sweep.unit:
-        case "s":
-            return time_unit(middle)
-        case "bit/s":
-            return rate_unit(middle)
-        case "B":
-            return next((unit for unit in ("MB", "KB") if middle >= scale(unit)), "B")
-        case _:
-            return ""
-
-
-def _ticks(values: Sequence[float], size: float, width: int, *, logarithmic: bool) -> list[float]:
-    """Ticks at the values, as far as their labels leave room; at round values where they do not."""
-    room = max(2, width // _TICKS_APART)
-    low, high = values[0], values[-1]
-
-    def place(value: float) -> float:
-        if logarithmic:
-            return math.log(value / low) / math.log(high / low)
-        return (value - low) / (high - low)
-
-    kept = [low]
-    for value in values[1:-1]:
-        wide = width * min(place(value) - place(kept[-1]), 1 - place(value))
-        if wide >= max(_TICKS_APART, 9 * len(number(value / size, 3))) * 0.75:
-            kept.append(value)
-    kept.append(high)
-    if logarithmic or len(values) <= room or len(kept) == len(values):
-        return kept
-    return [tick * size for tick in between(low / size, high / size, min(room, 8))]
 
 
 def _file_name(subject: Subject) -> str:
