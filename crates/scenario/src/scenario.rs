@@ -5,6 +5,7 @@ use crate::file;
 use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
 use crate::plan::Plan;
 use crate::resolve::{Report, resolve};
+use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
 use crate::sweep::{self, Sweep};
@@ -200,9 +201,10 @@ impl Scenario {
         &self.settings
     }
 
-    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of Pathweave's version.
+    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of
+    /// [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
-        sha256(&[&canonical(&self.settings), env!("CARGO_PKG_VERSION")])
+        sha256(&[&canonical(&self.settings), RESULTS_VERSION])
     }
 
     /// The seeds to run.
@@ -234,14 +236,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
+        sha256(&[&settings, RESULTS_VERSION, &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
-    /// its title, its report and the names of its phases, and of Pathweave's version.
+    /// its title, its report and the names of its phases, and of [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION")])
+        sha256(&[&settings, RESULTS_VERSION])
     }
 
     /// What a backend runs.

@@ -28,7 +28,8 @@ def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
     in_unit = f" ({unit})" if unit else ""
     compared = ranking.axis != sweep.axis
     standings = ordered(sweep, ranking.standings)
-    heads = [in_unit.strip(" ()") or "value"]
+    heads = ["value"]
+    reference = ranking.baseline if compared else f"{sweep.axis} = {ranking.baseline}"
     if compared:
         names = {each.name for each in standings}
         # The baseline first: the others are compared with it.
@@ -56,7 +57,7 @@ def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
     seeds = f"{seeds_text(min(pairs))}; " if pairs else ""
     title = ranking.subject.text
     how = (
-        f"; beside it the difference to {ranking.baseline}, paired by seed ({seeds}95 % intervals;"
+        f"; beside it the difference to {reference}, paired by seed ({seeds}95 % intervals;"
         f" {CORRECTION}, {100 * LEVEL:.0f} %; ≈: not told apart)"
     )
     return Table(f"{title[0].upper()}{title[1:]}{in_unit}{how if pairs else ''}", heads, sections)

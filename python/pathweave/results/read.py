@@ -375,7 +375,7 @@ def _unknown(run: StoredRun) -> Settings:
     """What a manifest alone says of the settings."""
     said = run.manifest["scenario"]
     shared = run.manifest["settings"]
-    version = run.manifest["pathweave"]
+    version = run.manifest.get("results_version") or run.manifest["pathweave"]
     backend = () if run.backend == "simulate" else (run.backend,)
     return Settings(shared, shared, {}, said["size"], tuple(said["set"]), version, backend)
 

@@ -55,6 +55,7 @@ def make_plan(
     root: Path,
     *,
     version: str,
+    results_version: str,
     sets: Sequence[str] = (),
     fresh: bool = False,
     utility: str | None = None,
@@ -73,7 +74,7 @@ def make_plan(
     backend = _backend(utility, routing=routing, playing=playing)
     # The values of a sweep are variants, and no settings.
     shared = [text for text in sets if text.split(".")[0].split("=")[0].strip() != "sweep"]
-    settings = Settings.of(scenario, shared, version, backend)
+    settings = Settings.of(scenario, shared, results_version, backend)
     folder = folder_for(root / scenario.name, settings)
     missing: list[Task] = []
     present: list[Task] = []
@@ -97,6 +98,7 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
+                results_version=results_version,
                 hash=_hash(variant.hash(seed), utility, routing=routing, played=played),
                 settings=settings.hash,
                 backend=_MANIFEST_BACKEND[backend[0] if backend else ""],

@@ -129,6 +129,7 @@ def open_session(request: Request) -> Session:
         scenario,
         request.root,
         version=_core.version(),
+        results_version=_core.results_version(),
         sets=request.sets,
         fresh=request.fresh,
         utility=request.utility,
