@@ -211,8 +211,10 @@ def test_the_command_line_sweeps_and_shows_it(tmp_path: Path) -> None:
     shown = call("run", "k.toml", *option, "--dry-run")
     assert "XMP, k = 32" in shown
     assert not (tmp_path / "results").exists()
-    printed = call("run", "k.toml", *option, "--only", "k=8", "--out", "out")
-    assert "k = 8" in printed
+    printed = call("run", "k.toml", *option, "--only", "k=8", "--out", "out", "--json")
+    document = json.loads(printed)
+    assert {run["axes"]["k"] for run in document["runs"]} == {"8"}
+    assert document["results"]["sweeps"][0]["values"] == [["2", 2.0], ["8", 8.0], ["32", 32.0]]
     about = json.loads((tmp_path / "out/k/quick/scenario.json").read_text())
     assert about["command"].endswith("--sweep fabric.queue.mark.k=2..32:x4")
     assert [name for name, _ in about["sweeps"][0]["values"]] == ["2", "8", "32"]
@@ -330,6 +332,8 @@ def test_charts_of_single_variants_show_a_few_values(tmp_path: Path) -> None:
     ticks = encodings(found["mean-goodput-flows-over-k"].chart)[0]["x"]["axis"]["values"]
     assert (ticks[0], ticks[-1]) == (2, 40)
     assert len(ticks) <= 14
+    page = build_report([tmp_path / "results"], tmp_path / "page", pictures=False).read_text()
+    assert "<details><summary>Flows of &#34;flows&#34;: 20 parts</summary>" in page
 
 
 SWEPT = Sweep("load", ("traffic.web.load",), {"0.2": 0.2, "0.4": 0.4, "0.6": 0.6, "0.8": 0.8})

@@ -195,9 +195,9 @@ impl Ends {
                 0 => from * power,
                 _ if place == steps => to * power,
                 _ => {
-                    let exact = from.checked_mul(power * steps)?
-                        + (to - from).checked_mul(power * place)?;
-                    rounded(exact, steps * quantum) * quantum
+                    let beyond = (to - from).checked_mul(power * place)?;
+                    let exact = from.checked_mul(power * steps)?.checked_add(beyond)?;
+                    rounded(exact, steps * quantum)? * quantum
                 }
             };
             Some(Quantity::new(self.from.dimension, amount, places + extra))
@@ -339,9 +339,9 @@ fn product(value: Quantity, factor: Quantity) -> Option<Quantity> {
 }
 
 /// The nearest whole number to a fraction, halves away from zero.
-fn rounded(amount: i128, divisor: i128) -> i128 {
+fn rounded(amount: i128, divisor: i128) -> Option<i128> {
     let half = divisor / 2 * amount.signum();
-    (amount + half) / divisor
+    Some(amount.checked_add(half)? / divisor)
 }
 
 /// A value as a scenario writes it.

@@ -1,7 +1,22 @@
 //! Keys with dots in a sweep as tables within tables, whichever way they were written.
 
 use crate::diagnostics::Problem;
-use crate::tree::{Key, Node, Table, Value};
+use crate::tree::{Key, Node, Place, Table, Value};
+
+/// Most parts of a key: no key of a scenario has as many.
+const LONGEST_PATH: usize = 20;
+
+/// What is wrong with the parts of a key at `place`.
+pub(super) fn check(steps: &[String], place: Place) -> Option<Problem> {
+    if steps.iter().any(String::is_empty) {
+        let problem = Problem::new(place, "a name is missing beside a dot");
+        return Some(problem.help("write a path such as \"traffic.large.subflows\""));
+    }
+    (steps.len() > LONGEST_PATH).then(|| {
+        Problem::new(place, format!("the key has {} parts", steps.len()))
+            .help(format!("no key has more than {LONGEST_PATH}"))
+    })
+}
 
 /// Turns `"a.b" = x`, `a.b = x` and `[sweep.a] b = x` into the same, so that sizes and the command line reach all of
 /// them by the same key.
@@ -12,11 +27,8 @@ pub(super) fn unfold(table: Table, problems: &mut Vec<Problem>) -> Table {
     };
     for (key, node) in table.entries {
         let steps: Vec<String> = key.name.split('.').map(|s| s.trim().to_owned()).collect();
-        if steps.iter().any(String::is_empty) {
-            problems.push(
-                Problem::new(key.place, "a name is missing beside a dot")
-                    .help("write a path such as \"traffic.large.subflows\""),
-            );
+        if let Some(problem) = check(&steps, key.place) {
+            problems.push(problem);
             continue;
         }
         let value = match node.value {

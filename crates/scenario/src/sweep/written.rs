@@ -1,5 +1,6 @@
 //! A sweep as the command line writes it: `key=10,20,40`, `key=0.1..0.9:0.1`, `key=10..160:x2`, or TOML.
 
+use super::unfold;
 use crate::diagnostics::Problem;
 use crate::parse;
 use crate::tree::{Key, Node, Place, Table, Value};
@@ -22,6 +23,9 @@ pub(crate) fn written(text: &str, place: Place) -> Result<(Vec<String>, Place, N
                 .to_owned()
         })
         .collect();
+    if let Some(problem) = unfold::check(&path, key_place) {
+        return Err(problem);
+    }
     let spec_place = Place {
         start: key.len() + 1,
         ..place
