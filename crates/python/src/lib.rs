@@ -2,6 +2,7 @@
 
 mod fluid;
 mod lists;
+mod recordings;
 mod run;
 mod scenario;
 

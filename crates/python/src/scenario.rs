@@ -1,6 +1,7 @@
 //! Scenarios and their variants.
 
 use crate::fluid::{Asking, lives, values};
+use crate::recordings;
 use crate::run::{Output, Run, tables};
 use pathweave_scenario::{Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
@@ -79,9 +80,10 @@ pub fn load(
         sweeps,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
+        ..Selection::default()
     };
-    py.detach(|| pathweave_scenario::Scenario::read(&path, &selection))
+    py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
@@ -108,7 +110,8 @@ pub fn load_text(
         sweeps,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
+        ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))

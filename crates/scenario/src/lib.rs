@@ -48,6 +48,7 @@ pub use plan::{
     Sampling, Stop, TrafficStop,
 };
 pub use presets::{Preset, presets};
+pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};

@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file;
 use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
 use crate::plan::Plan;
-use crate::resolve::{Report, resolve};
+use crate::resolve::{Convert, Report, resolve};
 use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
@@ -43,6 +43,8 @@ pub struct Selection {
     /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
     /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
     pub largest_fabric: Option<u64>,
+    /// Makes comma-separated values of files in formats that this crate does not read (Parquet); `None` refuses them.
+    pub other_formats: Option<Convert>,
 }
 
 /// One combination of a scenario's variants.
@@ -82,14 +84,14 @@ impl Scenario {
             seeds,
             ..Selection::default()
         };
-        Scenario::read(path, &selection)
+        Scenario::load_selected(path, &selection)
     }
 
-    /// Reads and checks what is selected of a scenario file.
+    /// Reads and checks a scenario file, of which this is wanted.
     ///
     /// # Errors
     /// Everything that is wrong with it, in all variants.
-    pub fn read(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
+    pub fn load_selected(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
@@ -163,6 +165,7 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
+                other_formats: selection.other_formats,
             }
             .load(root, size, &sets, &sweeps, &only, seeds)
         });
@@ -178,6 +181,7 @@ impl Scenario {
         let loading = Loading {
             folder: None,
             largest_fabric: None,
+            other_formats: None,
         };
         let loaded = loading.load(root, None, &[], &[], &[], None);
         loaded.map_err(|problems| {
@@ -259,6 +263,7 @@ impl Variant {
             tree: &tree,
             folder: None,
             largest_fabric: None,
+            other_formats: None,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -346,6 +351,7 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
+    other_formats: Option<Convert>,
 }
 
 impl Loading {
@@ -412,6 +418,7 @@ impl Loading {
                     tree: &tree,
                     folder,
                     largest_fabric: self.largest_fabric,
+                    other_formats: self.other_formats,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);
@@ -467,6 +474,7 @@ impl Loading {
             tree: common,
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
+            other_formats: self.other_formats,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.

@@ -41,7 +41,7 @@ fn names(values: &str) -> Vec<String> {
 
 fn file(selection: &Selection) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/valid/sweep.toml");
-    Scenario::read(&path, selection).unwrap_or_else(|error| panic!("{error}"))
+    Scenario::load_selected(&path, selection).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn mistake(more: &str, selection: &Selection) -> String {

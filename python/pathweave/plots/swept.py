@@ -21,7 +21,7 @@ from pathweave.plots.swept_axis import value_axis
 from pathweave.plots.ticks import log_axis, most_ticks, signed_axis, zero_axis
 from pathweave.plots.words import by_panel, listed, value_text
 from pathweave.results.completion import COMPLETIONS
-from pathweave.results.merit import Subject, rankings, subjects
+from pathweave.results.merit import Subject, rankings, stated_baselines, subjects
 from pathweave.results.present import seeds_text, unit_of
 from pathweave.results.quantities import QUANTITIES
 from pathweave.results.sweeps import label_of, numeric_sweep
@@ -72,7 +72,7 @@ def swept_figures(source: Source) -> Iterator[Figure]:
     if sweep is None:
         return
     # That of the page, which may have been asked for, goes before the scenario's own.
-    named = (source.palette.baseline, scenario.report.get("baseline"))
+    named = (source.palette.baseline, *stated_baselines(scenario.report))
     known = {name for names in scenario.axes.values() for name in names}
     baseline = next((name for name in named if name in known), None)
     for ranking in rankings(scenario, baseline, _asked(subjects(scenario))):

@@ -78,7 +78,7 @@ class StoredRun:
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that the run has."""
-        alongside = layout.OPTIMUM_TABLES if self.optimum is not None else ()
+        alongside = () if self.optimum is None else tuple(self.optimum["tables"])
         return (*self.manifest["tables"], *alongside)
 
     @property
@@ -316,7 +316,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
         optimum = read_json(folder / layout.OPTIMUM)
         whole = all(
             digest(folder / layout.table_file(name)) == optimum["tables"][name]["sha256"]
-            for name in layout.OPTIMUM_TABLES
+            for name in optimum["tables"]
         )
     # Damaged: as good as none, and solved again when asked for.
     except (OSError, InputError, KeyError, TypeError):

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pathweave.results.merit import Ranking, Standing
     from pathweave.statistics.paired import Difference
 
-_DURATIONS = ("fct", "jct", "time_to_fair_share", "rtt")
+_DURATIONS = ("fct", "jct", "collective_time", "iteration_time", "time_to_fair_share", "rtt")
 
 
 def nothing_told_apart(ranking: Ranking) -> list[str]:
