@@ -37,6 +37,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
     def load_text(
         self,
@@ -47,6 +48,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
 
 

@@ -24,6 +24,7 @@
 
 mod diagnostics;
 mod file;
+mod given;
 mod names;
 mod overrides;
 mod parse;
@@ -35,6 +36,7 @@ mod results_version;
 mod scenario;
 mod schema;
 mod suggest;
+mod sweep;
 mod text;
 mod tree;
 mod variants;
@@ -50,3 +52,4 @@ pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};
+pub use sweep::{Numbers, Sweep};

@@ -19,6 +19,7 @@ from pathweave.cli.options import (  # noqa: TC001
     Seeds,
     Sets,
     Size,
+    Sweeps,
     Threads,
 )
 from pathweave.errors import InputError, ScenarioError
@@ -37,6 +38,7 @@ def run(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     jobs: Jobs = None,
@@ -95,6 +97,8 @@ def run(
     been narrow enough twice in a row.
 
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
+
+    A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.mark.k=10,20,40
     """
     from pathweave.cli import estimates
     from pathweave.cli.console import messages, print_json
@@ -109,6 +113,7 @@ def run(
         size=size,
         seeds=seeds or MOST if until else seeds,
         sets=tuple(sets or ()),
+        sweeps=tuple(sweeps or ()),
         only=tuple(only or ()),
         root=out,
         fresh=fresh,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Size, Sweeps  # noqa: TC001
 from pathweave.results import layout
 
 
@@ -20,6 +20,7 @@ def solve(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     problems: Annotated[
@@ -63,6 +64,7 @@ def solve(
             size=size,
             seeds=seeds,
             sets=tuple(sets or ()),
+            sweeps=tuple(sweeps or ()),
             only=tuple(only or ()),
             root=out,
             fresh=fresh,
