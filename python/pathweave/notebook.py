@@ -17,6 +17,7 @@ from pathweave.results.read import find_runs
 from pathweave.running.cores import share
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, execute, open_session
+from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
 from pathweave.running.texts import STDIN, open_text, to_toml
 from pathweave.running.until import MOST, parse_target, run_until
 
@@ -111,6 +112,7 @@ def run(
     threads: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    shard: tuple[int, int] | str | None = None,
 ) -> Results:
     """Run a scenario's variants and seeds, and return the results.
 
@@ -132,12 +134,16 @@ def run(
             one with `jobs`, and runs share all cores without.
         fresh: run everything again.
         progress: show how far runs have come.
+        shard: run this share alone: `(1, 4)` or "1/4" is the first of four, "auto" that of a Slurm
+            array's task or of a parallel job of GitLab. The results are of the share's runs.
 
     Raises:
         ScenarioError: a mistake in the scenario or in `set`; the message says where.
         PathweaveError: a run failed; finished runs are kept.
         KeyboardInterrupt: it was interrupted (SIGINT or SIGTERM); finished runs are kept.
     """
+    if shard is not None and until:
+        raise InputError(UNTIL_NEEDS_ALL)
     session = _open(
         scenario,
         name,
@@ -149,6 +155,7 @@ def run(
             only=tuple(f"{axis}={name}" for axis, name in (only or {}).items()),
             root=Path(out),
             fresh=fresh,
+            shard=_shard(shard),
         ),
     )
 
@@ -194,6 +201,12 @@ def _open(
         kind = type(scenario).__name__
         raise InputError(f"a scenario is a path, a dictionary or TOML, not {kind}")
     return open_text(replace(request, path=STDIN), text, name or "notebook")
+
+
+def _shard(value: tuple[int, int] | str | None) -> Shard | None:
+    if value is None or isinstance(value, str):
+        return parse_shard(value) if value else None
+    return Shard(*value)
 
 
 def _toml(value: object) -> str:

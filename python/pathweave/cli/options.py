@@ -65,6 +65,14 @@ Threads = Annotated[
         max=255,
     ),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this share of the runs: 1/4 is the first of four. auto takes it from the task"
+        " of a Slurm array or a parallel job of GitLab.",
+        metavar="I/N",
+    ),
+]
 Baseline = Annotated[
     str | None,
     typer.Option(

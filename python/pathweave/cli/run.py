@@ -18,6 +18,7 @@ from pathweave.cli.options import (  # noqa: TC001
     Scenario,
     Seeds,
     Sets,
+    Shard,
     Size,
     Threads,
 )
@@ -41,6 +42,7 @@ def run(
     out: Out = layout.DEFAULT_ROOT,
     jobs: Jobs = None,
     threads: Threads = None,
+    shard: Shard = None,
     baseline: Baseline = None,
     until: Annotated[
         str | None,
@@ -94,16 +96,23 @@ def run(
     With --until it begins with 8 seeds and adds 4 at a time, until the widest 95 % interval has
     been narrow enough twice in a row.
 
+    With --shard I/N it runs one of N shares of the runs. N machines with the same command but for
+    I do all of them, into one folder on a shared disk or into folders that `merge` joins.
+
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
     """
     from pathweave.cli import estimates
-    from pathweave.cli.console import messages, print_json
+    from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.progress import watch
+    from pathweave.cli.share import say_share
     from pathweave.running.cores import share
     from pathweave.running.session import Request, check_baseline, execute
+    from pathweave.running.shard import UNTIL_NEEDS_ALL, parse_shard
     from pathweave.running.until import MOST, parse_target, run_until
 
+    if shard and until:
+        raise InputError(UNTIL_NEEDS_ALL)
     request = Request(
         path=scenario,
         size=size,
@@ -114,6 +123,7 @@ def run(
         fresh=fresh,
         beside=_beside(utility, problems, asked=optimum),
         problems=problems,
+        shard=parse_shard(shard) if shard else None,
     )
     session = _opened(request, name, in_one_line=json)
     if fabric_map and not _records_map(session):
@@ -127,17 +137,16 @@ def run(
     cores = share(jobs, threads)
     target = parse_target(until, session.plan.scenario.groups) if until else None
     if dry_run:
-        if json:
-            print_json(estimates.document(session, cores))
-        else:
-            estimates.show(session, cores, until=target is not None)
+        estimates.print_estimates(session, cores, until=target is not None, json=json)
         return
     estimates.say_if_long(session, cores, until=target is not None)
     console = messages()
 
     def simulate(session: Session) -> Outcome:
         plan = session.plan
-        if plan.present and not until:
+        if request.shard is not None:
+            say_share(session)
+        elif plan.present and not until:
             console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
         with watch(console, len(plan.missing)) as progress:
             return execute(session, cores, progress, progress.restore_terminal)

@@ -14,7 +14,7 @@ from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
 from pathweave.results.lock import locked
 from pathweave.results.settings import hash_in
 from pathweave.running.interrupt import Interrupt
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
     from pathweave.running.playing import Playing
+    from pathweave.running.shard import Shard
+
+_ATTEMPTS = 8
+"""Times that a command says what it asks for while others say something else of the folder."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,12 @@ class Request:
     """How the testbed plays it; None for other backends."""
     valid: int | None = None
     """How many valid runs of each variant the testbed shall give, whatever the seeds."""
+    shard: Shard | None = None
+    """The share of the runs that this command does; None for all."""
 
     @property
     def command(self) -> str:
-        """The command line that asks for all variants with these settings."""
+        """The command line that asks for all variants with these settings, in one go."""
         verb = "run" if self.playing is None else "testbed"
         words = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
@@ -125,6 +131,7 @@ def open_session(request: Request) -> Session:
         routing=request.routing,
         limit=request.problems,
         playing=request.playing,
+        shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected)
@@ -190,6 +197,8 @@ def writing(session: Session) -> Iterator[None]:
         with locked(folder):
             _claim(session)
         yield
+        with locked(folder):
+            _claim(session)  # another machine may have written at the same time as this one
     except OSError as error:
         raise PathweaveError(_reason(error, folder)) from error
 
@@ -197,15 +206,27 @@ def writing(session: Session) -> Iterator[None]:
 def _claim(session: Session) -> None:
     """Say in the folder of the session's settings what was asked for.
 
+    Without locks, which some network file systems do not have, two machines can do so at a time:
+    the first to make the file has the folder, and who finds that another command has been written
+    in between adds its own again. Equal commands write equal files.
+
     Raises `PathweaveError` when another process has taken the folder since the session was opened.
     """
     folder, settings = session.plan.folder, session.plan.settings
-    if hash_in(folder) not in (None, settings.hash):
-        raise PathweaveError(
-            f"{folder} has just been taken by a run with other settings; give the command again, "
-            "and it uses a folder beside it"
-        )
-    write_json(folder / layout.SCENARIO, _about(session))
+    path = folder / layout.SCENARIO
+    for _ in range(_ATTEMPTS):
+        if hash_in(folder) not in (None, settings.hash):
+            raise PathweaveError(
+                f"{folder} has just been taken by a run with other settings; give the command "
+                "again, and it uses a folder beside it"
+            )
+        about = _about(session)
+        if not path.exists():
+            create_json(path, about)
+        elif json_text(about) != path.read_text(encoding="utf-8"):
+            write_json(path, about)
+        else:
+            return
 
 
 def _about(session: Session) -> dict[str, object]:
@@ -242,7 +263,8 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
     """
     known = {", ".join(names) for names in product(*session.axes.values())}
     asked = {label: set(seeds) for label, seeds in before.items() if label in known}
-    for task in session.plan.tasks:
+    # Each shard says it of all runs, so that any of them may be the last to write.
+    for task in (*session.plan.tasks, *session.plan.elsewhere):
         asked.setdefault(task.identity.variant.label, set()).add(task.identity.seed)
     return {label: sorted(seeds) for label, seeds in asked.items()}
 
