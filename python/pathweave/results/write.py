@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -226,8 +227,9 @@ def _manifest(
     }
 
 
-def _timing(output: Output) -> dict[str, float]:
+def _timing(output: Output) -> dict[str, float | str]:
     return {
+        "machine": socket.gethostname(),
         "wall_s": output.wall_s,
         "cpu_s": output.cpu_s,
         "peak_rss_mb": output.peak_rss_mb,

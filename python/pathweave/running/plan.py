@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pathweave._core import Scenario, Variant
+    from pathweave._core import Scenario
     from pathweave.running.playing import Playing
     from pathweave.running.shard import Shard
 
@@ -86,7 +86,7 @@ def make_plan(
     played = None if playing is None else playing.key
     for at, variant in enumerate(scenario.variants):
         for turn, seed in enumerate(scenario.seeds):
-            target = _run_folder(folder, variant, seed)
+            target = run_folder(folder, variant.slug, variant.settings_hash, seed)
             if target in taken:
                 raise InputError(
                     f'variants "{taken[target]}" and "{variant.label}" would share the folder '
@@ -135,12 +135,15 @@ def not_written(tasks: Sequence[Task]) -> list[Task]:
     return [task for task in tasks if hash_of(task.folder) != task.identity.hash]
 
 
-def _run_folder(folder: Path, variant: Variant, seed: int) -> Path:
-    """The folder of a run: named by variant and seed, with a hash where that name is taken."""
-    plain = folder / layout.run_name(variant.slug, seed)
-    hashed = folder / layout.run_name(variant.slug, seed, variant.settings_hash)
-    if variant.settings_hash in (owner := _owner(plain), _owner(hashed)):
-        return plain if owner == variant.settings_hash else hashed
+def run_folder(folder: Path, slug: str, settings_hash: str, seed: int) -> Path:
+    """The folder of a run: named by variant and seed, with a hash where that name is taken.
+
+    `slug` and `settings_hash` are the variant's.
+    """
+    plain = folder / layout.run_name(slug, seed)
+    hashed = folder / layout.run_name(slug, seed, settings_hash)
+    if settings_hash in (owner := _owner(plain), _owner(hashed)):
+        return plain if owner == settings_hash else hashed
     return plain if owner is None else hashed
 
 
