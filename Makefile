@@ -166,7 +166,7 @@ mutants:
 		test $$? -eq 2 -o $$? -eq 3
 
 lock: $(VENV)/.uv
-	uv pip compile --quiet pyproject.toml --extra optimum --group dev --universal --python-version 3.11 \
+	uv pip compile --quiet pyproject.toml --extra dask --extra optimum --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--output-file requirements.lock
 

@@ -14,7 +14,7 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
 from pathweave.results.read import find_runs
-from pathweave.running.cores import share
+from pathweave.running.place import place
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, execute, open_session
 from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
@@ -23,6 +23,8 @@ from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from distributed import Client
 
     from pathweave.changes.changes import Changes
     from pathweave.changes.side import Side
@@ -113,6 +115,7 @@ def run(
     fresh: bool = False,
     progress: bool = True,
     shard: tuple[int, int] | str | None = None,
+    dask: str | Client | None = None,
 ) -> Results:
     """Run a scenario's variants and seeds, and return the results.
 
@@ -136,6 +139,8 @@ def run(
         progress: show how far runs have come.
         shard: run this share alone: `(1, 4)` or "1/4" is the first of four, "auto" that of a Slurm
             array's task or of a parallel job of GitLab. The results are of the share's runs.
+        dask: run on the workers of this cluster: a `dask.distributed.Client`, the address of a
+            scheduler or its scheduler file; or "local", which starts `jobs` workers here.
 
     Raises:
         ScenarioError: a mistake in the scenario or in `set`; the message says where.
@@ -159,24 +164,23 @@ def run(
         ),
     )
 
-    cores = share(jobs, threads)
+    with place(dask if session.plan.missing else None, jobs, threads) as found:
 
-    def simulate(session: Session) -> Outcome:
-        if progress and session.plan.missing:
-            from pathweave.cli.console import messages
-            from pathweave.cli.progress import watch
+        def simulate(session: Session) -> Outcome:
+            if progress and session.plan.missing:
+                from pathweave.cli.console import messages
+                from pathweave.cli.progress import watch
 
-            shown = watch(messages(), len(session.plan.missing))
-            with shown:
-                return execute(session, cores, shown)
-        return execute(session, cores, Quiet())
+                with watch(messages(), len(session.plan.missing)) as shown:
+                    return execute(session, found.cores, shown, run=found.run)
+            return execute(session, found.cores, Quiet(), run=found.run)
 
-    if until:
-        target = parse_target(until, session.plan.scenario.groups)
-        ended = run_until(session, target, None, simulate)
-        session, outcome = ended.session, ended.outcome
-    else:
-        outcome = simulate(session)
+        if until:
+            target = parse_target(until, session.plan.scenario.groups)
+            ended = run_until(session, target, None, simulate)
+            session, outcome = ended.session, ended.outcome
+        else:
+            outcome = simulate(session)
     if outcome.failed:
         task, reason = outcome.failed[0]
         raise PathweaveError(f"{len(outcome.failed)} runs failed; {task.label}: {reason}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def merge(
     folders: Annotated[
         list[Path],
-        typer.Argument(help="Folders with results.", metavar="DIR..."),
+        typer.Argument(help="Folders with results.", metavar="DIR"),
     ],
     into: Annotated[
         Path,

@@ -73,6 +73,14 @@ Shard = Annotated[
         metavar="I/N",
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="Run on the workers of a Dask cluster: local starts one here, of --jobs processes;"
+        " else the address of a scheduler (tcp://node1:8786) or its scheduler file.",
+        metavar="WHERE",
+    ),
+]
 Baseline = Annotated[
     str | None,
     typer.Option(

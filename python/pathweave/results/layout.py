@@ -36,6 +36,7 @@ SERIES = ("rates", "windows", "queues", "rtts")
 
 _PARTIAL = ".partial-"
 _REPLACED = ".replaced-"
+_SEEN_BY = ".seen-by-"
 
 
 OPTIMUM_TABLES = ("optimum", "optimum_subflows")
@@ -71,6 +72,11 @@ def replaced_folder(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}{_REPLACED}{owner()}")
 
 
+def token_file(folder: Path) -> Path:
+    """What a process puts into a folder to find out which machines see it."""
+    return folder / f"{_SEEN_BY}{owner()}"
+
+
 def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
     """What processes that no longer live left half written or half replaced: folders, and drafts.
 
@@ -79,8 +85,8 @@ def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
     found: list[tuple[Path, Path | None]] = [
         (path, None) for path in abandoned_drafts(scenario / SCENARIO)
     ]
-    for mark in (_PARTIAL, _REPLACED):
-        for path in sorted(scenario.glob(f".*{mark}*")):
+    for mark in (_PARTIAL, _REPLACED, _SEEN_BY):
+        for path in sorted(scenario.glob(f"*{mark}*")):
             name, _, owned_by = path.name.rpartition(mark)
             if abandoned(owned_by, path):
                 found.append((path, path.with_name(name[1:]) if mark == _REPLACED else None))

@@ -60,10 +60,12 @@ def write_run(
     *,
     optimum: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
+    machine: str | None = None,
 ) -> None:
     """Write a run to `folder`, replacing what stood there.
 
-    `optimum` says what the rates of a solved run rest on, `notes` adds to the core's.
+    `optimum` says what the rates of a solved run rest on, `notes` adds to the core's, `machine` is
+    the name of the one that made it, this one if None.
 
     Everything goes to a hidden folder beside it first, the manifest last; then the folder takes
     its name. Raises `OSError` when the disk is full or the folder cannot be written.
@@ -78,7 +80,7 @@ def write_run(
         }
         for capture in output.captures:
             (partial / layout.capture_file(capture["name"])).write_bytes(capture["pcapng"])
-        write_json(partial / layout.TIMING, _timing(output))
+        write_json(partial / layout.TIMING, _timing(output, machine or socket.gethostname()))
         manifest = _manifest(identity, output, tables, notes)
         if optimum is not None:
             manifest["optimum"] = dict(optimum)
@@ -227,9 +229,9 @@ def _manifest(
     }
 
 
-def _timing(output: Output) -> dict[str, float | str]:
+def _timing(output: Output, machine: str) -> dict[str, float | str]:
     return {
-        "machine": socket.gethostname(),
+        "machine": machine,
         "wall_s": output.wall_s,
         "cpu_s": output.cpu_s,
         "peak_rss_mb": output.peak_rss_mb,

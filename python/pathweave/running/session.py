@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
+
+    RunAll = Callable[[Sequence[Task], Cores, Watcher, Callable[[], bool]], Outcome]
+    """What `running.pool.run_all` is: it runs tasks, with cores for each, until interrupted."""
     from pathweave.running.playing import Playing
     from pathweave.running.shard import Shard
 
@@ -161,12 +164,14 @@ def execute(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing; an interruption ends it cleanly and keeps what is finished.
 
-    Raises `PathweaveError` when the results cannot be written.
+    `run` is what runs them, this machine's cores if not given. Raises `PathweaveError` when the
+    results cannot be written.
     """
-    return execute_all([session], cores, watcher, before_kill)
+    return execute_all([session], cores, watcher, before_kill, run)
 
 
 def execute_all(
@@ -174,6 +179,7 @@ def execute_all(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing of several sessions, as `execute` does; shared runs are run once."""
     missing: dict[Path, Task] = {}
@@ -182,7 +188,7 @@ def execute_all(
             folders.enter_context(writing(session))
             for task in session.plan.missing:
                 missing.setdefault(task.folder, task)
-        return run_all(list(missing.values()), cores, watcher, lambda: interrupt.raised)
+        return run(list(missing.values()), cores, watcher, lambda: interrupt.raised)
 
 
 @contextmanager
