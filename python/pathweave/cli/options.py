@@ -81,6 +81,12 @@ Dask = Annotated[
         metavar="WHERE",
     ),
 ]
+Divided = Annotated[
+    str | None, typer.Option("--shard", "--dask", hidden=True, metavar="I/N or WHERE")
+]
+"""Ways to divide runs among machines, where a verb has a reason to refuse them."""
+Elsewhere = Annotated[str | None, typer.Option("--dask", hidden=True, metavar="WHERE")]
+"""The same where shares are possible."""
 Baseline = Annotated[
     str | None,
     typer.Option(

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Shard, Size  # noqa: TC001
+from pathweave.cli.options import Elsewhere, Name, Only, Out, Scenario, Seeds, Sets, Shard, Size  # noqa: TC001
+from pathweave.errors import InputError
 from pathweave.results import layout
 
 
@@ -34,6 +35,7 @@ def solve(
     ] = False,
     shard: Shard = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Solve again what is there.")] = False,
+    dask: Elsewhere = None,
 ) -> None:
     """Solve for the best possible rates of a scenario's flows.
 
@@ -59,6 +61,11 @@ def solve(
     from pathweave.solving.alone import LIMIT, solve_all
     from pathweave.solving.objective import check, parse
 
+    if dask:
+        raise InputError(
+            "workers of Dask simulate, they do not solve: leave --dask out, or divide the runs"
+            " with --shard"
+        )
     objective = parse(utility)
     session = open_scenario(
         Request(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pathweave.errors import InputError, PathweaveError
 from pathweave.running.cores import available
+from pathweave.running.interrupt import ended_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,20 +81,23 @@ def _checked(client: object, kind: type[Client]) -> Client:
 
 @contextmanager
 def _local(distributed: Any, workers: int) -> Iterator[Client]:
-    with (
-        distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            memory_limit=0,  # runs may have what they may have without Dask
-            preload=["pathweave.running.dask.preload"],
-            scheduler_kwargs={"allowed_failures": ALLOWED_FAILURES},
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    cluster = distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+        memory_limit=0,  # runs may have what they may have without Dask
+        preload=["pathweave.running.dask.preload"],
+        scheduler_kwargs={"allowed_failures": ALLOWED_FAILURES},
+    )
+    client = distributed.Client(cluster, set_as_default=False)
+    try:
         yield client
+    finally:
+        with ended_at_once():  # the workers end with this process, however it ends
+            client.close()
+            cluster.close()
 
 
 def _connect(distributed: Any, where: str) -> Client:
