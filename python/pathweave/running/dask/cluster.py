@@ -85,11 +85,14 @@ def _local(distributed: Any, workers: int) -> Iterator[Client]:
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
         silence_logs=logging.CRITICAL,
         memory_limit=0,  # runs may have what they may have without Dask
         preload=["pathweave.running.dask.preload"],
-        scheduler_kwargs={"allowed_failures": ALLOWED_FAILURES},
+        scheduler_kwargs={
+            "allowed_failures": ALLOWED_FAILURES,
+            "dashboard": False,
+            "dashboard_address": ":0",  # without a dashboard, too, it serves its state
+        },
     )
     client = distributed.Client(cluster, set_as_default=False)
     try:
