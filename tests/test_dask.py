@@ -156,7 +156,7 @@ def other_disk(monkeypatch: pytest.MonkeyPatch, content: str | None) -> None:
 
     class Changed:
         def __init__(self, folders: set[Path]) -> None:
-            self._manager = tokens(folders)
+            self._manager: Any = tokens(folders)
 
         def __enter__(self) -> dict[str, str]:
             there = self._manager.__enter__()
@@ -431,7 +431,8 @@ def test_an_address_and_a_file_lead_to_a_scheduler(client: Client, tmp_path: Pat
     client.write_scheduler_file(str(file))
     for where in (client.scheduler.address, str(file)):
         with cluster.connected(where) as other:
-            assert sorted(other.nthreads()) == sorted(client.nthreads())
+            threads: Any = other.nthreads()
+            assert sorted(threads) == sorted(client.nthreads())
             assert Spread.over(other).places == 2
 
 
