@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
 _CONFIGURATION = """\
 ClusterName=one
 SlurmctldHost={host}
@@ -89,9 +89,12 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
         )
         yield environment
     finally:
+        _answer("scancel", environment, "--me")
+        # The last steps of jobs end as long as there is a controller to tell.
+        with suppress(TimeoutError):
+            _wait(lambda: not _answer("squeue", environment, "--noheader"), "jobs do not end")
         for name in ("slurmd", "slurmctld", "munged"):
-            with suppress(OSError, ValueError):
-                os.kill(int((folder / f"{name}.pid").read_text()), signal.SIGTERM)
+            _end(folder / f"{name}.pid")
 
 
 def _program(name: str) -> str | None:
@@ -101,6 +104,19 @@ def _program(name: str) -> str | None:
 def _start(name: str, *arguments: str, environment: dict[str, str]) -> None:
     """Start a program that goes on in the background by itself."""
     subprocess.run([_program(name) or name, *arguments], env=environment, check=True)
+
+
+def _end(file: Path) -> None:
+    """End the program whose number is in the file, and wait until it has ended."""
+    if not file.exists():
+        return
+    process = int(file.read_text())
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGTERM)
+        try:
+            _wait(lambda: not Path(f"/proc/{process}").exists(), f"{file.stem} does not end")
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
 
 
 def _answer(name: str, environment: dict[str, str], *arguments: str) -> str:

@@ -108,44 +108,46 @@ def test_the_script_for_an_array_is_of_shares() -> None:
     assert "#SBATCH --array=1-4" in script
 
 
-@pytest.mark.skipif(
+on_slurm = pytest.mark.skipif(
     os.environ.get("PATHWEAVE_SLURM") != "yes", reason="takes a minute: make test-slurm"
 )
-class TestOnSlurm:
-    """With the programs of Slurm, which `make test-slurm` asks for."""
 
-    @pytest.fixture(scope="class")
-    def slurm(self, tmp_path_factory: pytest.TempPathFactory) -> Any:
-        assert not one_node_slurm.missing()
-        with one_node_slurm.one_node(tmp_path_factory.mktemp("slurm")) as environment:
-            yield environment | {"PATH": f"{COMMAND}:{environment['PATH']}"}
 
-    @pytest.fixture
-    def scenario(self, tmp_path: Path) -> Path:
-        bench = PAGE.parent.parent / "benches" / "short-runs.toml"
-        path = tmp_path / "tab1.toml"
-        path.write_bytes(bench.read_bytes())
-        pathweave.run(path, seeds=20, out=tmp_path / "one", progress=False)
-        return path
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    assert not one_node_slurm.missing()
+    with one_node_slurm.one_node(tmp_path_factory.mktemp("slurm")) as environment:
+        yield environment | {"PATH": f"{COMMAND}:{environment['PATH']}"}
 
-    def test_the_array(self, slurm: dict[str, str], scenario: Path) -> None:
-        folder = scenario.parent
-        (folder / "job.sh").write_text(block("sh"))
-        subprocess.run(["sbatch", "--wait", "job.sh"], cwd=folder, env=slurm, check=True)
-        logs = [path.read_text() for path in sorted(folder.glob("pathweave-*.log"))]
-        assert len(logs) == 4
-        assert [f"shard {index}/4: 20 of 80 runs" in logs[index - 1] for index in range(1, 5)] == [
-            True
-        ] * 4
-        assert contents(folder / "results") == contents(folder / "one")
 
-    def test_jobqueue(self, slurm: dict[str, str], scenario: Path) -> None:
-        folder = scenario.parent
-        (folder / "cluster.py").write_text(block("python"))
-        subprocess.run(
-            [sys.executable, "cluster.py"], cwd=folder, env=slurm, check=True, timeout=120
-        )
-        assert contents(folder / "results") == contents(folder / "one")
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    bench = PAGE.parent.parent / "benches" / "short-runs.toml"
+    path = tmp_path / "tab1.toml"
+    path.write_bytes(bench.read_bytes())
+    pathweave.run(path, seeds=20, out=tmp_path / "one", progress=False)
+    return path
+
+
+@on_slurm
+def test_the_array(slurm: dict[str, str], scenario: Path) -> None:
+    folder = scenario.parent
+    (folder / "job.sh").write_text(block("sh"))
+    subprocess.run(["sbatch", "--wait", "job.sh"], cwd=folder, env=slurm, check=True)
+    logs = [path.read_text() for path in sorted(folder.glob("pathweave-*.log"))]
+    assert len(logs) == 4
+    assert [f"shard {index}/4: 20 of 80 runs" in logs[index - 1] for index in range(1, 5)] == [
+        True
+    ] * 4
+    assert contents(folder / "results") == contents(folder / "one")
+
+
+@on_slurm
+def test_jobqueue(slurm: dict[str, str], scenario: Path) -> None:
+    folder = scenario.parent
+    (folder / "cluster.py").write_text(block("python"))
+    subprocess.run([sys.executable, "cluster.py"], cwd=folder, env=slurm, check=True, timeout=120)
+    assert contents(folder / "results") == contents(folder / "one")
 
 
 def contents(root: Path) -> dict[str, bytes]:
