@@ -9,6 +9,9 @@
 # make test-slurm the scripts of docs/many-machines.md on a Slurm cluster of one node; needs Debian's slurm-wlm
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
+# make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
+# make crates    tries whether pathweave-units and pathweave-control can be published
+# make notes     the release notes of this version, from CHANGELOG.md
 # make lock      pin the Python dependencies again
 # make clean     remove what was built (results stay)
 
@@ -36,7 +39,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -59,8 +62,8 @@ test-core: setup
 		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
-	$(BIN)/ruff check python tests benches examples
-	$(BIN)/ruff format --check python tests benches examples
+	$(BIN)/ruff check python tests benches examples release
+	$(BIN)/ruff format --check python tests benches examples release
 	$(BIN)/basedpyright --warnings
 
 # In a build that is fast and still notices overflows. docs/checks.md says what they are held to.
@@ -172,13 +175,38 @@ mutants:
 	cargo mutants --package pathweave-control --jobs 1 --timeout 60 --output $(OUTPUT) --iterate || \
 		test $$? -eq 2 -o $$? -eq 3
 
+# zig links against the symbols of glibc 2.17, whatever glibc this machine has.
+WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+wheels: $(VENV)/.dependencies | tools
+	@uv pip install --quiet --require-hashes --requirement requirements-wheels.lock
+	@rm -rf dist
+	@for target in $(WHEEL_TARGETS); do \
+		if test -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib"; then \
+			echo "compiling for $$target"; \
+			maturin build --release --strip --zig --compatibility manylinux2014 --target "$$target" --out dist --quiet; \
+		else \
+			echo "left out: $$target (rustup target add $$target)"; \
+		fi; \
+	done
+	@maturin sdist --out dist 2>&1 | tail -1
+	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
+
+crates: tools
+	cargo publish --dry-run --package pathweave-units --package pathweave-control
+
+notes: $(BIN)/python
+	@$(BIN)/python release/notes.py
+
 lock: $(VENV)/.uv
 	uv pip compile --quiet pyproject.toml --extra dask --extra optimum --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--output-file requirements.lock
+	uv pip compile --quiet --group wheels --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+		--output-file requirements-wheels.lock
 
 clean:
-	rm -rf $(VENV) target .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target dist .pytest_cache .ruff_cache .hypothesis
 	rm -f python/pathweave/_core*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

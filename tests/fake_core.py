@@ -232,6 +232,7 @@ def module() -> types.ModuleType:
     module = types.ModuleType("pathweave._core")
     module.__dict__.update(
         version=lambda: VERSION,
+        results_version=lambda: VERSION,
         schema=lambda: '{"title": "scenario"}',
         controllers=lambda: [
             {

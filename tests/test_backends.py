@@ -96,7 +96,8 @@ def write(
     folder = root / "two" / settings.name
     identity = Identity(
         scenario="two", title="Two flows", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-        seed=seed, version="0", hash=f"{words} {seed}", settings=settings.hash, backend=backend,
+        seed=seed, version="0", results_version="0", hash=f"{words} {seed}", settings=settings.hash,
+        backend=backend,
     )  # fmt: skip
     value = fake_linux.output({}, valid=about.pop("valid", True), stretch=stretch or 1)
     value["testbed"]["lateness_s"]["p99"] = about.pop("late_s", 9e-4)

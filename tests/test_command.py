@@ -130,7 +130,7 @@ def test_explain_says_what_there_is_instead(cli: Command, typo: str, said: str) 
 
 def test_schema_and_version(cli: Command) -> None:
     assert json.loads(cli("schema").stdout) == {"title": "scenario"}
-    assert cli("--version").stdout == "pathweave 0.0.test\n"
+    assert cli("--version").stdout == "pathweave 0.0.test (results of 0.0.test)\n"
 
 
 def test_missing_core_is_one_line(tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_flows_say_whether_seeds_pair() -> None:
     changes = compare_sides(a, b)
     assert changes.variants[0].pairing.why == 'the first flows of "g" are not the same for seed 1'
     assert {each.method for each in changes.changes} <= {"Welch", "exact"}
-    assert changes.differences == [("pathweave", ["0", "1"])]
+    assert changes.differences == [("version of results", ["0", "1"])]
     # A flow that starts after another has ended may be another: the network decides about it.
     late = flows([1, 2, 3], sizes=[5, 6, 7]).with_columns(start_s=pl.Series([0.0, 0.0, 0.5]))
     other = late.with_columns(size_bytes=pl.Series([5.0, 6.0, 8.0]))

@@ -279,7 +279,7 @@ def test_workers_of_other_versions_are_named_and_nothing_begins(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = scenario(tmp_path, 1, DCTCP="")
-    mine = replace(facts(), pathweave="9.9", core="9.8", results=99)
+    mine = replace(facts(), pathweave="9.9", core="9.8", results="9.7", layout=99)
     monkeypatch.setattr(agree, "facts", lambda: mine)
     with pytest.raises(PathweaveError) as refused:
         pathweave.run(path, out=tmp_path / "away", dask=client, progress=False)
@@ -290,7 +290,8 @@ def test_workers_of_other_versions_are_named_and_nothing_begins(
         assert line.endswith(
             f": Pathweave's version is {theirs.pathweave}, and here it is 9.9; the version of the"
             f" compiled core is {theirs.core}, and here it is 9.8; the version of its results is"
-            f" {theirs.results}, and here it is 99"
+            f" {theirs.results}, and here it is 9.7; the version of their layout is {theirs.layout},"
+            " and here it is 99"
         )
     assert lines[2] == "All machines must have the same Pathweave, so that their results are one"
     assert not (tmp_path / "away").exists()

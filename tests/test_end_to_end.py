@@ -270,7 +270,8 @@ def test_examples_are_valid_and_ask_a_question(scenario: Path, tmp_path: Path) -
 def test_command_is_installed() -> None:
     command = Path(sys.executable).with_name("pathweave")
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert re.fullmatch(r"pathweave \d+\.\d+\.\d+\S*\n", done.stdout)
+    version = r"\d+\.\d+\.\d+\S*"
+    assert re.fullmatch(rf"pathweave {version} \(results of {version}\)\n", done.stdout)
 
 
 LARGE = """

@@ -175,8 +175,8 @@ def test_versions_are_not_mixed(
     with pytest.raises(InputError) as refused:
         plan_merge([a, newer], tmp_path / "into")
     assert str(refused.value).startswith(
-        f"tab1 was run by several versions of Pathweave: {a} by version 0.0.test; {newer} by"
-        " version 0.1.test."
+        f"tab1 has results of several versions: {a} has version 0.0.test; {newer} has version"
+        " 0.1.test. Versions of results differ where the same scenario gives other bits: "
     )
     # One after the other they stand beside each other, as runs of two versions do.
     into = tmp_path / "into"

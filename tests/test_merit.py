@@ -89,7 +89,7 @@ class Made:
         variant = fake_core.Variant({"scheme": scheme}, scheme, scheme, json.dumps(resolved), {})
         identity = Identity(
             scenario="s", title="S", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-            seed=seed, version="0", hash=f"{scheme} {seed}", settings="h",
+            seed=seed, version="0", results_version="0", hash=f"{scheme} {seed}", settings="h",
         )  # fmt: skip
         hashed = digest or f"{scheme} {seed}"
         output = fake_core.Output(tables, {"ended_s": 1.0}, hashed, 1, 1.0, 1.0)

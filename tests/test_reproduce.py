@@ -351,7 +351,10 @@ def test_a_recorded_number_that_is_gone_does_not_pass(
         (["made/tab2"], 'error: made has no row "tab2"; it has tab1, fig2, fig3\n'),
         (
             ["--papers", "nowhere"],
-            "error: no paper in nowhere: a paper is a folder with expected.toml\n",
+            (
+                "error: no paper in nowhere: a paper is a folder with expected.toml."
+                " The papers are in Pathweave's source tree; run the command there\n"
+            ),
         ),
     ],
 )

@@ -38,7 +38,7 @@ def identity(run_hash: str = "h") -> write.Identity:
     variant = fake_core.Variant({}, "", "run", fake_core.NO_SETTINGS, {})
     return write.Identity(
         scenario="s", title="", size="", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-        seed=1, version="0", hash=run_hash, settings="h",
+        seed=1, version="0", results_version="0", hash=run_hash, settings="h",
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 mod fluid;
 mod lists;
+mod recordings;
 mod run;
 mod scenario;
 
@@ -10,7 +11,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::lists::{controllers, fabrics, patterns, presets, routings, schema, version};
+    use super::lists::{
+        controllers, fabrics, patterns, presets, results_version, routings, schema, version,
+    };
     #[pymodule_export]
     use super::run::{Output, Run};
     #[pymodule_export]

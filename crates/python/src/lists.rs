@@ -10,6 +10,12 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// The version of results.
+#[pyfunction]
+pub fn results_version() -> &'static str {
+    pathweave_scenario::RESULTS_VERSION
+}
+
 /// The scenario file's JSON Schema, as text.
 #[pyfunction]
 pub fn schema() -> String {

@@ -1,6 +1,7 @@
 //! Scenarios and their variants.
 
 use crate::fluid::{Asking, lives, values};
+use crate::recordings;
 use crate::run::{Output, Run, tables};
 use pathweave_scenario::{Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
@@ -71,7 +72,15 @@ pub fn load(
 ) -> PyResult<Scenario> {
     let stem = path.file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
-    py.detach(|| pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds))
+    let selection = Selection {
+        size: size.clone(),
+        sets,
+        only,
+        seeds,
+        other_formats: Some(recordings::as_text),
+        ..Selection::default()
+    };
+    py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
@@ -95,7 +104,8 @@ pub fn load_text(
         sets,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
+        ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))

@@ -31,6 +31,7 @@ mod plan;
 mod presets;
 mod read;
 mod resolve;
+mod results_version;
 mod scenario;
 mod schema;
 mod suggest;
@@ -45,5 +46,7 @@ pub use plan::{
     Sampling, Stop, TrafficStop,
 };
 pub use presets::{Preset, presets};
+pub use resolve::Convert;
+pub use results_version::RESULTS_VERSION;
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};

@@ -3,7 +3,8 @@
 use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file::{self, KEYS};
 use crate::plan::Plan;
-use crate::resolve::{Report, resolve};
+use crate::resolve::{Convert, Report, resolve};
+use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
 use crate::text::Either;
@@ -37,6 +38,8 @@ pub struct Selection {
     /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
     /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
     pub largest_fabric: Option<u64>,
+    /// Makes comma-separated values of files in formats that this crate does not read (Parquet); `None` refuses them.
+    pub other_formats: Option<Convert>,
 }
 
 /// One combination of a scenario's variants.
@@ -69,6 +72,21 @@ impl Scenario {
         only: &[String],
         seeds: Option<u32>,
     ) -> Result<Scenario, Diagnostics> {
+        let selection = Selection {
+            size: size.map(str::to_owned),
+            sets: sets.to_vec(),
+            only: only.to_vec(),
+            seeds,
+            ..Selection::default()
+        };
+        Scenario::load_selected(path, &selection)
+    }
+
+    /// Reads and checks a scenario file, of which this is wanted.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn load_selected(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
@@ -84,14 +102,7 @@ impl Scenario {
                 ));
             }
         };
-        let selection = Selection {
-            size: size.map(str::to_owned),
-            sets: sets.to_vec(),
-            only: only.to_vec(),
-            seeds,
-            largest_fabric: None,
-        };
-        Scenario::from_text(&name, &text, path.parent(), &selection)
+        Scenario::from_text(&name, &text, path.parent(), selection)
     }
 
     /// Checks a scenario that is at hand as text. `name` stands for the file in messages; files that
@@ -144,6 +155,7 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
+                other_formats: selection.other_formats,
             }
             .load(root, size, &sets, &only, seeds)
         });
@@ -159,6 +171,7 @@ impl Scenario {
         let loading = Loading {
             folder: None,
             largest_fabric: None,
+            other_formats: None,
         };
         let loaded = loading.load(root, None, &[], &[], None);
         loaded.map_err(|problems| {
@@ -182,9 +195,10 @@ impl Scenario {
         &self.settings
     }
 
-    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of Pathweave's version.
+    /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of
+    /// [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
-        sha256(&[&canonical(&self.settings), env!("CARGO_PKG_VERSION")])
+        sha256(&[&canonical(&self.settings), RESULTS_VERSION])
     }
 
     /// The seeds to run.
@@ -211,14 +225,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION"), &seed.to_string()])
+        sha256(&[&settings, RESULTS_VERSION, &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
-    /// its title, its report and the names of its phases, and of Pathweave's version.
+    /// its title, its report and the names of its phases, and of [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, env!("CARGO_PKG_VERSION")])
+        sha256(&[&settings, RESULTS_VERSION])
     }
 
     /// What a backend runs.
@@ -234,6 +248,7 @@ impl Variant {
             tree: &tree,
             folder: None,
             largest_fabric: None,
+            other_formats: None,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -321,6 +336,7 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
+    other_formats: Option<Convert>,
 }
 
 impl Loading {
@@ -369,6 +385,7 @@ impl Loading {
                     tree: &tree,
                     folder,
                     largest_fabric: self.largest_fabric,
+                    other_formats: self.other_formats,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);
@@ -423,6 +440,7 @@ impl Loading {
             tree: common,
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
+            other_formats: self.other_formats,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.

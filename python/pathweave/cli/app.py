@@ -11,6 +11,7 @@ from pathweave.cli.bench import bench
 from pathweave.cli.check import check
 from pathweave.cli.compare import compare
 from pathweave.cli.completion import bash_words
+from pathweave.cli.demo import demo
 from pathweave.cli.exits import guarded
 from pathweave.cli.export import export
 from pathweave.cli.init import init
@@ -45,7 +46,7 @@ def _version(asked: bool) -> None:
     if asked:
         from pathweave.core import core
 
-        typer.echo(f"pathweave {core().version()}")
+        typer.echo(f"pathweave {core().version()} (results of {core().results_version()})")
         raise typer.Exit
 
 
@@ -58,6 +59,7 @@ def _options(
 ) -> None: ...
 
 
+app.command(name="demo")(demo)
 app.command(name="init")(init)
 app.command(name="check")(check)
 app.command(name="run")(run)

@@ -44,13 +44,13 @@ def check_versions(gathered: Iterable[Gathered]) -> None:
     for (name, *_), found in versions.items():
         if len({frozenset(sources) for sources in found.values()}) > 1:
             texts = [
-                f"{', '.join(sorted(map(str, sources)))} by version {version}"
+                f"{', '.join(sorted(map(str, sources)))} has version {version}"
                 for version, sources in sorted(found.items())
             ]
             raise InputError(
-                f"{name} was run by several versions of Pathweave: {'; '.join(texts)}. Runs of"
-                " several versions are not one result: run the older ones again, or merge each"
-                " version alone, which puts them beside each other"
+                f"{name} has results of several versions: {'; '.join(texts)}. Versions of results"
+                " differ where the same scenario gives other bits: run the older ones again, or"
+                " merge each version alone, which puts them beside each other"
             )
 
 

@@ -90,7 +90,8 @@ def _read_into(found: Sources, source: Path, folder: Path) -> None:
 def _check_hash(run: StoredRun) -> None:
     """Refuse a run whose manifest says one scenario and carries the hash of another."""
     manifest = run.manifest
-    if manifest["backend"] != "simulate" or manifest["pathweave"] != core().version():
+    version = manifest.get("results_version") or manifest["pathweave"]
+    if manifest["backend"] != "simulate" or version != core().results_version():
         return  # how other versions and backends come to their hashes is not known here
     try:
         scenario = core().from_resolved(json.dumps(manifest["resolved"]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
+from pathweave.results.merit import stated_baselines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,8 +123,8 @@ def palette_of(scenarios: Sequence[StoredScenario], baseline: str | None = None)
         axis = colour_axis(scenario)
         own = scenario.axes[axis] if axis else [""]
         names += own
-        said = scenario.report.get("baseline")
-        baselines.append(said if said in own else own[0])
+        said = [name for name in stated_baselines(scenario.report) if name in own]
+        baselines.append(said[0] if said else own[0])
         subjects += _named(own, f"{scenario.title} {scenario.report.get('question', '')}")
     grey = baseline if baseline in names else next(iter(baselines), None)
     return Palette(names, baseline=grey, subjects=subjects)

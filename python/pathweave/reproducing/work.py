@@ -56,7 +56,10 @@ def read_papers(folder: Path, names: Sequence[str]) -> list[tuple[Paper, list[Ro
     known = {path.name: path for path in find_papers(folder)}
     beside = f"{folder}/"
     if not known:
-        raise InputError(f"no paper in {folder}: a paper is a folder with expected.toml")
+        raise InputError(
+            f"no paper in {folder}: a paper is a folder with expected.toml. The papers are in "
+            "Pathweave's source tree; run the command there"
+        )
     wanted: dict[str, list[str] | None] = {}
     for name in names or list(known):
         paper, _, row = name.removeprefix(beside).strip("/").partition("/")

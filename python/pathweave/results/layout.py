@@ -5,7 +5,7 @@ results/<scenario>/<settings>/                   runs that may share a table: `s
     <variant>-s<seed>/                           one run
         manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
         packets-<flow>.pcapng ...
-        optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
+        optimum*.parquet  optimum.json   beside a run solved alongside
 
 <settings> is the size, then what --set changed, then the backend where it is not the simulation:
 `quick`, `paper-rate=100Mbps`, `quick-testbed-stretch10`, `quick-optimum`.
@@ -39,7 +39,7 @@ _REPLACED = ".replaced-"
 _SEEN_BY = ".seen-by-"
 
 
-OPTIMUM_TABLES = ("optimum", "optimum_subflows")
+OPTIMUM_TABLES = ("optimum", "optimum_subflows", "optimum_collectives")
 """Tables that stand beside a run's own when the optimum was solved alongside."""
 
 

@@ -36,8 +36,14 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
-_OF_GROUPS = ("flows", "jobs", "convergence", "fairness")
+_OF_GROUPS = (
+    "flows", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
+)  # fmt: skip
 """Tables whose rows belong to a traffic group."""
+_OF_COLLECTIVES = ("bus_bandwidth", "collective_share")
+"""Quantities that only collective operations have that finished."""
+_WHAT = {"jct": "jobs", "collective_time": "operations", "iteration_time": "iterations"}
+"""What completes, where it is not flows."""
 _CLOSED_LOOPS = ("permutation", "random")
 """Patterns in which a flow starts when another ends: what counts is how much gets through."""
 
@@ -136,16 +142,25 @@ def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Rank
     `baseline` goes before the scenario's own. Raises `InputError` for a baseline or a quantity that
     is not there.
     """
+    stated = stated_baselines(scenario.report)
+    if baseline is None and len(stated) > 1:
+        return [ranking for name in stated for ranking in rankings(scenario, name)]
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
-    wanted = baseline or scenario.report.get("baseline")
+    wanted = baseline or next(iter(stated), None)
     axis = compared_axis(scenario.axes, wanted)
     names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
     found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
     return [ranking for ranking in found if len(ranking.standings) != 1]
+
+
+def stated_baselines(report: Mapping[str, Any]) -> list[str]:
+    """The baselines that a scenario's `[report]` names; more than one compares several axes."""
+    said = report.get("baseline", [])
+    return [said] if isinstance(said, str) else list(said)
 
 
 def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None) -> str:
@@ -167,7 +182,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     """What decides, by workload: what `[report]` says, or what the traffic suggests.
 
     That is goodput where a flow starts when another ends and where flows have no size, job
-    completion times of incast, and completion times of flows elsewhere.
+    completion times of incast, bus bandwidth of collectives, and completion times of flows
+    elsewhere.
     """
     said = scenario.report.get("quantity")
     if said is not None:
@@ -178,6 +194,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
         unlimited = (group.get("size") or {}).get("kind") == "unlimited"
         if group.get("pattern") == "incast":
             found.append(Subject("jct", "mean", name))
+        elif group.get("pattern") == "collective":
+            found.append(Subject("bus_bandwidth", "mean", name))
         elif unlimited or group.get("pattern") in _CLOSED_LOOPS:
             found.append(Subject("goodput", "mean", name))
         else:
@@ -283,9 +301,12 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
+    if subject.quantity in _OF_COLLECTIVES and max(shares, default=0.0) > FEW_UNFINISHED:
+        # What did not finish has no bandwidth: its time is known to be long.
+        subject = Subject("collective_time", subject.statistic, subject.group)
     if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
-    what = "jobs" if subject.quantity == "jct" else "flows"
+    what = _WHAT.get(subject.quantity, "flows")
     did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
     worst = max(unfinished, key=lambda label: unfinished[label])
     note = (
@@ -393,6 +414,8 @@ def _completion(run: StoredRun, subject: Subject) -> Completion:
 
 def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
     """Share of flows with a size, or of jobs, that did not finish."""
+    if subject.quantity in _OF_COLLECTIVES:
+        subject = Subject("collective_time", "mean", subject.group)
     if subject.quantity not in COMPLETIONS:
         flows = Subject("fct", "mean", subject.group)
         return together([_completion(run, flows) for run in runs]).unfinished

@@ -83,7 +83,7 @@ class StoredRun:
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that the run has."""
-        alongside = layout.OPTIMUM_TABLES if self.optimum is not None else ()
+        alongside = () if self.optimum is None else tuple(self.optimum["tables"])
         return (*self.manifest["tables"], *alongside)
 
     @property
@@ -321,7 +321,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
         optimum = read_json(folder / layout.OPTIMUM)
         whole = all(
             digest(folder / layout.table_file(name)) == optimum["tables"][name]["sha256"]
-            for name in layout.OPTIMUM_TABLES
+            for name in optimum["tables"]
         )
     # Damaged: as good as none, and solved again when asked for.
     except (OSError, InputError, KeyError, TypeError):
@@ -377,7 +377,7 @@ def _unknown(run: StoredRun) -> Settings:
     """What a manifest alone says of the settings."""
     said = run.manifest["scenario"]
     shared = run.manifest["settings"]
-    version = run.manifest["pathweave"]
+    version = run.manifest.get("results_version") or run.manifest["pathweave"]
     backend = () if run.backend == "simulate" else (run.backend,)
     return Settings(shared, shared, {}, said["size"], tuple(said["set"]), version, backend)
 

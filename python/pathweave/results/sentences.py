@@ -14,7 +14,7 @@ _MUCH = 1.25
 """Ratio of two mean queues from which a sentence says so."""
 _SHORTEST_QUEUE = 0.1
 """Mean queue (packets) below which its length is nothing to speak of."""
-_DURATIONS = ("fct", "jct", "time_to_fair_share", "rtt")
+_DURATIONS = ("fct", "jct", "collective_time", "iteration_time", "time_to_fair_share", "rtt")
 
 
 def sentences(ranking: Ranking) -> list[str]:

@@ -1,7 +1,7 @@
 """The settings that results share: what may stand in one table, and what may not.
 
 Results belong together when they are of one scenario without its variants, of one size, with the
-same values from the command line, from one version of Pathweave and one backend. Runs of other
+same values from the command line, of one version of results and one backend. Runs of other
 settings stand in other folders and never share a table, an interval or a chart.
 """
 
@@ -44,6 +44,7 @@ class Settings:
     sets: tuple[str, ...]
     """Values from the command line, each "key=value"."""
     version: str
+    """The version of results: the first version of Pathweave that gives them."""
     backend: tuple[str, ...] = ()
     """What made the results and how, in words: ("testbed", "stretch10"); empty for simulation."""
 
@@ -67,7 +68,8 @@ class Settings:
             scenario=value["scenario"],
             size=value["size"],
             sets=tuple(value["set"]),
-            version=value["pathweave"],
+            # Before it was written it was the version of Pathweave.
+            version=value.get("results_version") or value["pathweave"],
             backend=tuple(value["backend"]),
         )
 
@@ -79,7 +81,7 @@ class Settings:
             "scenario": dict(self.scenario),
             "size": self.size,
             "set": list(self.sets),
-            "pathweave": self.version,
+            "results_version": self.version,
             "backend": list(self.backend),
         }
 
@@ -95,7 +97,7 @@ class Settings:
     def compared(self) -> dict[str, Any]:
         """What is compared with other settings to say what differs."""
         found: dict[str, Any] = dict(self.scenario)
-        found["pathweave"] = self.version
+        found["version of results"] = self.version
         found["backend"] = " ".join(self.backend) or "simulation"
         return found
 

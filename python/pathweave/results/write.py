@@ -46,6 +46,9 @@ class Identity:
     variant: Variant
     seed: int
     version: str
+    """The version of Pathweave."""
+    results_version: str
+    """The first version of Pathweave that gives these results."""
     hash: str
     """Of the variant's settings, the seed, and how the backend goes about it."""
     settings: str
@@ -196,6 +199,7 @@ def _manifest(
     return {
         "format": layout.FORMAT,
         "pathweave": identity.version,
+        "results_version": identity.results_version,
         "backend": identity.backend,
         "hash": identity.hash,
         "settings": identity.settings,

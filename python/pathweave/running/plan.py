@@ -58,6 +58,7 @@ def make_plan(
     root: Path,
     *,
     version: str,
+    results_version: str,
     sets: Sequence[str] = (),
     fresh: bool = False,
     utility: str | None = None,
@@ -76,7 +77,7 @@ def make_plan(
     own and stay as they are.
     """
     backend = _backend(utility, routing=routing, playing=playing)
-    settings = Settings.of(scenario, sets, version, backend)
+    settings = Settings.of(scenario, sets, results_version, backend)
     folder = folder_for(root / scenario.name, settings)
     missing: list[Task] = []
     present: list[Task] = []
@@ -101,6 +102,7 @@ def make_plan(
                 variant=variant,
                 seed=seed,
                 version=version,
+                results_version=results_version,
                 hash=_hash(variant.hash(seed), utility, routing=routing, played=played),
                 settings=settings.hash,
                 backend=_MANIFEST_BACKEND[backend[0] if backend else ""],

@@ -128,6 +128,7 @@ def open_session(request: Request) -> Session:
         scenario,
         request.root,
         version=_core.version(),
+        results_version=_core.results_version(),
         sets=request.sets,
         fresh=request.fresh,
         utility=request.utility,
@@ -145,18 +146,16 @@ def check_baseline(session: Session, baseline: str | None) -> None:
 
     `baseline` goes before the scenario's own. Raises `InputError` with what there is.
     """
-    from pathweave.results.merit import compared_axis, parse_subject
+    from pathweave.results.merit import compared_axis, parse_subject, stated_baselines
 
     scenario = session.plan.scenario
     report = json.loads(scenario.variants[0].resolved).get("report", {})
     if "quantity" in report:
         parse_subject(report["quantity"], scenario.groups)
-    wanted = baseline or report.get("baseline")
-    if wanted is None:
-        return
-    if not session.axes:
-        raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
-    compared_axis(session.axes, wanted)
+    for wanted in [baseline] if baseline else stated_baselines(report):
+        if not session.axes:
+            raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
+        compared_axis(session.axes, wanted)
 
 
 def execute(

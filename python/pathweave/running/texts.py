@@ -47,6 +47,7 @@ def open_text(request: Request, text: str, name: str) -> Session:
         scenario,
         request.root,
         version=known.version(),
+        results_version=known.results_version(),
         sets=request.sets,
         fresh=request.fresh,
         utility=request.utility,

@@ -71,7 +71,9 @@ def read_survey(folder: Path) -> Survey:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"there is no {path}") from None
+        raise InputError(
+            f"there is no {path}; the survey is in Pathweave's source tree: run the command there"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
     try:

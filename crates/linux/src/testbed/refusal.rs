@@ -169,6 +169,13 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
     if established {
         notes.push("answers of jobs open connections of their own".to_owned());
     }
+    if plan
+        .groups
+        .iter()
+        .any(|group| group.pattern.keeps_connections())
+    {
+        notes.push("each transfer of a job opens a connection of its own".to_owned());
+    }
     if !plan.record.packets.is_empty() {
         notes.push("packets are not captured on the testbed".to_owned());
     }

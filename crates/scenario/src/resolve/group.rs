@@ -1,6 +1,6 @@
 //! A traffic group: controller, transport, pattern.
 
-use super::{Report, Scene, flows, packet_sizes, pattern, size};
+use super::{Report, Scene, flows, packet_sizes, pattern, recordings, size};
 use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
 use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
@@ -73,6 +73,18 @@ pub(super) fn group(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",
                 ),
+                (PatternTable::Collective(collective), None) => {
+                    size = Some(Size::Fixed(collective.bytes.0));
+                }
+                (PatternTable::Collective(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "a collective operation has bytes, which say how much its flows send; remove size",
+                ),
+                (PatternTable::Trace(_) | PatternTable::Goal(_), None) => {}
+                (PatternTable::Trace(_) | PatternTable::Goal(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "recorded flows have sizes of their own; remove size",
+                ),
                 (_, None) => report.wrong(
                     steps,
                     format!(
@@ -82,7 +94,14 @@ pub(super) fn group(
                 ),
                 _ => {}
             }
-            pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report)
+            let pattern =
+                pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report);
+            match &pattern {
+                Some(Pattern::Trace(trace)) => size = Some(recordings::largest(&trace.graph)),
+                Some(Pattern::Goal(goal)) => size = Some(recordings::largest(&goal.graph)),
+                _ => {}
+            }
+            pattern
         }
     };
     let name = control.as_ref().map_or("", on_each_subflow);

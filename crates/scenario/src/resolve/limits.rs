@@ -65,6 +65,8 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                     refuse(own.unwrap_or(&group.size).largest(), keys);
                 }
             }
+            Pattern::Collective(_) => refuse(group.size.largest(), &["bytes"]),
+            Pattern::Trace(_) | Pattern::Goal(_) => refuse(group.size.largest(), &[]),
             _ => refuse(group.size.largest(), &["size"]),
         }
     }

@@ -1,6 +1,6 @@
 //! Traffic groups: patterns, sizes, flows, controllers.
 
-use super::{NoOptions, TransportTable};
+use super::{CollectiveTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
 use crate::text::{BytesText, Either, TimeText};
 use pathweave_control::Value as ParameterValue;
@@ -75,6 +75,12 @@ tagged! {
         "bursts" => Bursts(BurstsTable),
         /// Flows listed one by one.
         "flows" => Flows(FlowsTable),
+        /// Jobs that compute and carry out a collective operation in turn.
+        "collective" => Collective(CollectiveTable),
+        /// Flows from a file.
+        "trace" => Trace(TraceTable),
+        /// Jobs that carry out a GOAL schedule.
+        "goal" => Goal(GoalTable),
     }
 }
 
@@ -634,6 +640,6 @@ fn response() -> BytesText {
     BytesText(pathweave_units::Bytes::new(64_000))
 }
 
-fn all() -> HostsText {
+pub(super) fn all() -> HostsText {
     Either::One("all".to_owned())
 }

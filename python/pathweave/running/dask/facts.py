@@ -55,7 +55,8 @@ def facts() -> Facts:
         package = version("pathweave")
     except PackageNotFoundError:  # run from its sources
         package = core().version()
-    return Facts(package, core().version(), layout.FORMAT, _probe())
+    known = core()
+    return Facts(package, known.version(), known.results_version(), layout.FORMAT, _probe())
 
 
 def _probe() -> str:
@@ -75,6 +76,7 @@ def differences(worker: Facts, client: Facts) -> list[str]:
             ("Pathweave's version is", worker.pathweave, client.pathweave),
             ("the version of the compiled core is", worker.core, client.core),
             ("the version of its results is", worker.results, client.results),
+            ("the version of their layout is", worker.layout, client.layout),
         )
         if theirs != ours
     ]

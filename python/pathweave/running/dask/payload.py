@@ -20,8 +20,10 @@ class Facts:
     """Version of the package."""
     core: str
     """Version of the compiled core."""
-    results: int
-    """Version of the layout of results."""
+    results: str
+    """Version of the results: the first of Pathweave that gives them."""
+    layout: int
+    """Version of the layout of their files."""
     probe: str
     """Hash of the results of a small run that all of them make."""
 
