@@ -172,7 +172,7 @@ def other_disk(monkeypatch: pytest.MonkeyPatch, content: str | None) -> None:
 def test_results_are_those_of_this_machine(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: str
 ) -> None:
-    path = scenario(tmp_path, 6, DCTCP="", XMP='"traffic.large.controller" = "xmp"')
+    path = scenario(tmp_path, 4, DCTCP="", Twin="", XMP='"traffic.large.controller" = "xmp"')
     home = pathweave.run(path, out=tmp_path / "home", jobs=2, progress=False)
     written: list[Path] = []
     here = keeping.write_run
@@ -290,8 +290,8 @@ def test_workers_of_other_versions_are_named_and_nothing_begins(
         assert line.endswith(
             f": Pathweave's version is {theirs.pathweave}, and here it is 9.9; the version of the"
             f" compiled core is {theirs.core}, and here it is 9.8; the version of its results is"
-            f" {theirs.results}, and here it is 9.7; the version of their layout is {theirs.layout},"
-            " and here it is 99"
+            f" {theirs.results}, and here it is 9.7; the version of their layout is"
+            f" {theirs.layout}, and here it is 99"
         )
     assert lines[2] == "All machines must have the same Pathweave, so that their results are one"
     assert not (tmp_path / "away").exists()

@@ -164,7 +164,7 @@ def run(
         ),
     )
 
-    with place(dask if session.plan.missing else None, jobs, threads) as found:
+    with place(dask, jobs, threads, len(session.plan.missing)) as found:
 
         def simulate(session: Session) -> Outcome:
             if progress and session.plan.missing:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pathweave.cli.console import messages, say
-from pathweave.running.cores import Cores, available, share
+from pathweave.running.cores import Cores, share
 from pathweave.running.place import Place, place
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def reached(dask: str | None, jobs: int | None, threads: int | None) -> Iterator[Place]:
-    """The place of `--dask`, this machine's cores without, once it can be used."""
+def reached(dask: str | None, jobs: int | None, threads: int | None, runs: int) -> Iterator[Place]:
+    """The place of `--dask` for so many runs, this machine's cores without, once it can be used."""
     console = messages()
     status = console.status("waiting for the workers of Dask")
-    if dask is not None:
+    if dask is not None and runs:
         status.start()
     try:
-        with place(dask, jobs, threads) as found:
+        with place(dask, jobs, threads, runs) as found:
             status.stop()
             if not found.here:
                 say(console, f"{dask}: room for {found.cores.jobs} runs at a time")
@@ -37,6 +37,6 @@ def cores_of(dask: str | None, jobs: int | None, threads: int | None) -> Cores:
     if dask is None:
         return share(jobs, threads)
     if dask == LOCAL:
-        return Cores(jobs or available(), threads or 1)
-    with reached(dask, jobs, threads) as found:
+        return Cores(share(jobs, threads).jobs, threads or 1)
+    with reached(dask, jobs, threads, 1) as found:
         return found.cores

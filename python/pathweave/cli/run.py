@@ -142,7 +142,7 @@ def run(
             session, cores_of(dask, jobs, threads), until=target is not None, json=json
         )
         return
-    with reached(dask if session.plan.missing else None, jobs, threads) as place:
+    with reached(dask, jobs, threads, len(session.plan.missing)) as place:
         if place.here:
             estimates.say_if_long(session, place.cores, until=target is not None)
         session, outcome, said = _simulate(session, place, target, baseline)

@@ -29,18 +29,21 @@ class Place:
 
 @contextmanager
 def place(
-    dask: str | Client | None, jobs: int | None = None, threads: int | None = None
+    dask: str | Client | None, jobs: int | None, threads: int | None, runs: int
 ) -> Iterator[Place]:
     """The cluster that `dask` names, once its workers agree with this machine; else this machine.
 
-    See `running.dask.cluster.connected` for what it may be, and what is raised.
+    Without any of the `runs` to do it is this machine, and nothing is started. See
+    `running.dask.cluster.connected` for what `dask` may be, and what is raised.
     """
-    if dask is None:
+    if dask is None or not runs:
         yield Place(share(jobs, threads))
         return
     from pathweave.running.dask.cluster import LOCAL, connected
     from pathweave.running.dask.spread import Spread
 
+    if dask == LOCAL:
+        jobs = min(share(jobs, threads).jobs, runs)
     with connected(dask, jobs) as client:
         spread = Spread.over(client)
         cores = Cores(max(1, spread.places), threads or 1)

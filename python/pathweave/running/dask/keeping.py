@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -73,8 +74,8 @@ class Keeping:
 
 def _seen(task: Task, result: Done) -> bool:
     """Whether the manifest of the run is here and is of what the worker had."""
-    for _ in task.folder.parent.iterdir():  # lets a network file system look at the folder again
-        break
+    with os.scandir(task.folder.parent) as entries:
+        next(entries, None)  # lets a network file system look at the folder again
     try:
         manifest = read_json(task.folder / layout.MANIFEST)
     except (OSError, ValueError):

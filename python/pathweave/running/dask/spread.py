@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -116,7 +117,7 @@ class _Work:
         )
         self._tasks = dict(enumerate(tasks))
         self._numbers = {task.folder: number for number, task in self._tasks.items()}
-        self._variants: dict[str, NamedVariant] = {}
+        self._variants: dict[int, NamedVariant] = {}
         self._batches = Batches.of(tasks)
         self._suspects: deque[Task] = deque()
         self._futures: dict[str, tuple[Future, list[Task]]] = {}
@@ -165,19 +166,22 @@ class _Work:
     def _send(self, tasks: list[Task]) -> None:
         jobs = tuple(self._job(task) for task in tasks)
         key = f"{self._empty.topic}-{token_hex(6)}"
-        future = self._client.submit(
-            run_batch, replace(self._empty, jobs=jobs), key=key, pure=False
-        )
+        with warnings.catch_warnings():
+            # Recorded flows are in the resolved scenario, and may be many megabytes of it.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            batch = replace(self._empty, jobs=jobs)
+            future = self._client.submit(run_batch, batch, key=key, pure=False)
         self._futures[key] = future, tasks
         future.add_done_callback(self._inbox.put)
 
     def _job(self, task: Task) -> Job:
         variant = task.identity.variant
-        named = self._variants.get(variant.settings_hash)
+        # Two variants may have the same settings: each object is one, with its own name.
+        named = self._variants.get(id(variant))
         if named is None:
             axes, resolved = dict(variant.axes), variant.resolved
             named = NamedVariant(variant.label, variant.slug, axes, variant.settings_hash, resolved)
-            self._variants[variant.settings_hash] = named
+            self._variants[id(variant)] = named
         # Of its variant `write_run` asks for no more than this.
         identity = replace(task.identity, variant=cast("Variant", named))
         return Job(self._numbers[task.folder], identity, str(task.folder.resolve()))
