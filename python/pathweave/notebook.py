@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -14,18 +14,22 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
 from pathweave.results.read import find_runs
-from pathweave.running.cores import share
+from pathweave.running.place import place
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, execute, open_session
+from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
 from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
 from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from distributed import Client
 
     from pathweave.changes.changes import Changes
     from pathweave.changes.side import Side
-    from pathweave.running.cores import Cores
+    from pathweave.running.place import Place
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
@@ -112,6 +116,8 @@ def run(
     threads: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    shard: tuple[int, int] | str | None = None,
+    dask: str | Client | None = None,
 ) -> Results:
     """Run a scenario's variants and seeds, and return the results.
 
@@ -133,6 +139,10 @@ def run(
             one with `jobs`, and runs share all cores without.
         fresh: run everything again.
         progress: show how far runs have come.
+        shard: run this share alone: `(1, 4)` or "1/4" is the first of four, "auto" that of a Slurm
+            array's task or of a parallel job of GitLab. The results are of the share's runs.
+        dask: run on the workers of this cluster: a `dask.distributed.Client`, the address of a
+            scheduler or its scheduler file; or "local", which starts `jobs` workers here.
 
     Raises:
         ScenarioError: a mistake in the scenario or in `set`; the message says where.
@@ -150,9 +160,10 @@ def run(
             only=_pairs(only),
             root=Path(out),
             fresh=fresh,
+            shard=_shard(shard),
         ),
         until=until,
-        cores=share(jobs, threads),
+        where=partial(place, dask, jobs, threads),
         progress=progress,
     )
 
@@ -173,6 +184,8 @@ def sweep(
     threads: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    shard: tuple[int, int] | str | None = None,
+    dask: str | Client | None = None,
 ) -> Results:
     """Run a scenario for each value of one key or several, and return the results.
 
@@ -196,6 +209,8 @@ def sweep(
         threads: threads for each run.
         fresh: run everything again.
         progress: show how far runs have come.
+        shard: run this share alone.
+        dask: run on the workers of this cluster.
 
     Raises:
         ScenarioError: a mistake in the scenario, in `axes` or in `set`; the message says where.
@@ -214,9 +229,10 @@ def sweep(
             only=_pairs(only),
             root=Path(out),
             fresh=fresh,
+            shard=_shard(shard),
         ),
         until=until,
-        cores=share(jobs, threads),
+        where=partial(place, dask, jobs, threads),
         progress=progress,
     )
 
@@ -227,28 +243,33 @@ def _run(
     request: Request,
     *,
     until: str | None,
-    cores: Cores,
+    where: Callable[[int], AbstractContextManager[Place]],
     progress: bool,
 ) -> Results:
-    """Run what is missing of a request, and load all of its runs."""
+    """Run what is missing of a request, and load all of its runs.
+
+    `where` says by the number of missing runs where they are run.
+    """
+    if request.shard is not None and until:
+        raise InputError(UNTIL_NEEDS_ALL)
     session = _open(scenario, name, request)
+    with where(len(session.plan.missing)) as found:
 
-    def simulate(session: Session) -> Outcome:
-        if progress and session.plan.missing:
-            from pathweave.cli.console import messages
-            from pathweave.cli.progress import watch
+        def simulate(session: Session) -> Outcome:
+            if progress and session.plan.missing:
+                from pathweave.cli.console import messages
+                from pathweave.cli.progress import watch
 
-            shown = watch(messages(), len(session.plan.missing))
-            with shown:
-                return execute(session, cores, shown)
-        return execute(session, cores, Quiet())
+                with watch(messages(), len(session.plan.missing)) as shown:
+                    return execute(session, found.cores, shown, run=found.run)
+            return execute(session, found.cores, Quiet(), run=found.run)
 
-    if until:
-        target = parse_target(until, session.plan.scenario.groups)
-        ended = run_until(session, target, None, simulate)
-        session, outcome = ended.session, ended.outcome
-    else:
-        outcome = simulate(session)
+        if until:
+            target = parse_target(until, session.plan.scenario.groups)
+            ended = run_until(session, target, None, simulate)
+            session, outcome = ended.session, ended.outcome
+        else:
+            outcome = simulate(session)
     if outcome.failed:
         task, reason = outcome.failed[0]
         raise PathweaveError(f"{len(outcome.failed)} runs failed; {task.label}: {reason}")
@@ -296,6 +317,12 @@ def _values(values: object) -> str:
         return toml_value(values, "axes")
     kind = type(values).__name__
     raise InputError(f"a sweep takes a list, or a dictionary for a range, not {kind}")
+
+
+def _shard(value: tuple[int, int] | str | None) -> Shard | None:
+    if value is None or isinstance(value, str):
+        return parse_shard(value) if value else None
+    return Shard(*value)
 
 
 def _toml(value: object) -> str:

@@ -74,6 +74,28 @@ Threads = Annotated[
         max=255,
     ),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this share of the runs: 1/4 is the first of four. auto takes it from the task"
+        " of a Slurm array or a parallel job of GitLab.",
+        metavar="I/N",
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="Run on the workers of a Dask cluster: local starts one here, of --jobs processes;"
+        " else the address of a scheduler (tcp://node1:8786) or its scheduler file.",
+        metavar="WHERE",
+    ),
+]
+Divided = Annotated[
+    str | None, typer.Option("--shard", "--dask", hidden=True, metavar="I/N or WHERE")
+]
+"""Ways to divide runs among machines, where a verb has a reason to refuse them."""
+Elsewhere = Annotated[str | None, typer.Option("--dask", hidden=True, metavar="WHERE")]
+"""The same where shares are possible."""
 Baseline = Annotated[
     str | None,
     typer.Option(

@@ -34,7 +34,8 @@ class StoredRun:
 
     folder: Path
     manifest: dict[str, Any]
-    timing: dict[str, float]
+    timing: dict[str, Any]
+    """Seconds, megabytes and the machine, as `timing.json` says; empty where there is none."""
     optimum: dict[str, Any] | None = None
     """What the optimum that was solved alongside rests on; None without one."""
     phases: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +60,11 @@ class StoredRun:
     def backend(self) -> str:
         """What made the results: "simulate", "testbed" or "solve"."""
         return self.manifest["backend"]
+
+    @property
+    def machine(self) -> str:
+        """Name of the machine that made it; "an unknown machine" where nothing says it."""
+        return str(self.timing.get("machine", "an unknown machine"))
 
     @property
     def ended_s(self) -> float:
@@ -208,14 +214,14 @@ def search(paths: Iterable[Path]) -> Found:
     for path in given:
         if not path.is_dir():
             raise InputError(f"there is no folder {path}")
-        folders.update(dict.fromkeys(_run_folders(path)))
+        folders.update(dict.fromkeys(run_folders(path)))
     scenarios: dict[tuple[Path, str], StoredScenario] = {}
     unusable: list[Unusable] = []
     originals: dict[tuple[str, str, str], Path] = {}
     copies: dict[tuple[Path, Path], list[Path]] = {}
     for folder in folders:
         try:
-            run = _read_run(folder)
+            run = read_run(folder)
         except InputError as error:
             unusable.append(Unusable(folder, str(error)))
             continue
@@ -264,16 +270,18 @@ def _none_usable(unusable: Sequence[Unusable]) -> str:
     return f"no run can be used: {unusable[0].reason}{more}"
 
 
-def _run_folders(path: Path) -> Iterator[Path]:
+def run_folders(path: Path) -> Iterator[Path]:
+    """The folders of runs at or below `path`."""
     if (path / layout.MANIFEST).is_file():
         yield path.resolve()
         return
     for below in sorted(path.iterdir()):
         if below.is_dir() and not below.name.startswith("."):
-            yield from _run_folders(below)
+            yield from run_folders(below)
 
 
-def _read_run(folder: Path) -> StoredRun:
+def read_run(folder: Path) -> StoredRun:
+    """The run in `folder`; raises `InputError` with why it cannot be used."""
     manifest = read_json(folder / layout.MANIFEST)
     found = manifest.get("format")
     if found != layout.FORMAT:
@@ -326,7 +334,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
     said = run.manifest["scenario"]
-    about, settings = _said_of(folder, run)
+    about, settings = said_of(folder, run)
     return StoredScenario(
         folder=folder,
         name=said["name"],
@@ -344,7 +352,7 @@ def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
     )
 
 
-def _said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
+def said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
     """What the folder says of its scenario, and its settings; what the run says where it cannot."""
     try:
         about = read_json(folder / layout.SCENARIO)

@@ -14,7 +14,7 @@ from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
 from pathweave.results.lock import locked
 from pathweave.results.settings import hash_in
 from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
     from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
+
+    RunAll = Callable[[Sequence[Task], Cores, Watcher, Callable[[], bool]], Outcome]
+    """What `running.pool.run_all` is: it runs tasks, with cores for each, until interrupted."""
     from pathweave.running.playing import Playing
+    from pathweave.running.shard import Shard
+
+_ATTEMPTS = 8
+"""Times that a command says what it asks for while others say something else of the folder."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +66,12 @@ class Request:
     """How the testbed plays it; None for other backends."""
     valid: int | None = None
     """How many valid runs of each variant the testbed shall give, whatever the seeds."""
+    shard: Shard | None = None
+    """The share of the runs that this command does; None for all."""
 
     @property
     def command(self) -> str:
-        """The command line that asks for all variants with these settings."""
+        """The command line that asks for all variants with these settings, in one go."""
         verb = "run" if self.playing is None else "testbed"
         line = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
@@ -136,6 +145,7 @@ def open_session(request: Request) -> Session:
         routing=request.routing,
         limit=request.problems,
         playing=request.playing,
+        shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected, sweeps_of(whole))
@@ -163,12 +173,14 @@ def execute(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing; an interruption ends it cleanly and keeps what is finished.
 
-    Raises `PathweaveError` when the results cannot be written.
+    `run` is what runs them, this machine's cores if not given. Raises `PathweaveError` when the
+    results cannot be written.
     """
-    return execute_all([session], cores, watcher, before_kill)
+    return execute_all([session], cores, watcher, before_kill, run)
 
 
 def execute_all(
@@ -176,6 +188,7 @@ def execute_all(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing of several sessions, as `execute` does; shared runs are run once."""
     missing: dict[Path, Task] = {}
@@ -184,7 +197,7 @@ def execute_all(
             folders.enter_context(writing(session))
             for task in session.plan.missing:
                 missing.setdefault(task.folder, task)
-        return run_all(list(missing.values()), cores, watcher, lambda: interrupt.raised)
+        return run(list(missing.values()), cores, watcher, lambda: interrupt.raised)
 
 
 @contextmanager
@@ -199,6 +212,8 @@ def writing(session: Session) -> Iterator[None]:
         with locked(folder):
             _claim(session)
         yield
+        with locked(folder):
+            _claim(session)  # another machine may have written at the same time as this one
     except OSError as error:
         raise PathweaveError(_reason(error, folder)) from error
 
@@ -206,15 +221,27 @@ def writing(session: Session) -> Iterator[None]:
 def _claim(session: Session) -> None:
     """Say in the folder of the session's settings what was asked for.
 
+    Without locks, which some network file systems do not have, two machines can do so at a time:
+    the first to make the file has the folder, and who finds that another command has been written
+    in between adds its own again. Equal commands write equal files.
+
     Raises `PathweaveError` when another process has taken the folder since the session was opened.
     """
     folder, settings = session.plan.folder, session.plan.settings
-    if hash_in(folder) not in (None, settings.hash):
-        raise PathweaveError(
-            f"{folder} has just been taken by a run with other settings; give the command again, "
-            "and it uses a folder beside it"
-        )
-    write_json(folder / layout.SCENARIO, _about(session))
+    path = folder / layout.SCENARIO
+    for _ in range(_ATTEMPTS):
+        if hash_in(folder) not in (None, settings.hash):
+            raise PathweaveError(
+                f"{folder} has just been taken by a run with other settings; give the command "
+                "again, and it uses a folder beside it"
+            )
+        about = _about(session)
+        if not path.exists():
+            create_json(path, about)
+        elif json_text(about) != path.read_text(encoding="utf-8"):
+            write_json(path, about)
+        else:
+            return
 
 
 def _about(session: Session) -> dict[str, object]:
@@ -257,7 +284,8 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
         for names in product(*session.axes.values())
     }
     asked = {label: set(seeds) for label, seeds in before.items() if label in known}
-    for task in session.plan.tasks:
+    # Each shard says it of all runs, so that any of them may be the last to write.
+    for task in (*session.plan.tasks, *session.plan.elsewhere):
         asked.setdefault(task.identity.variant.label, set()).add(task.identity.seed)
     return {label: sorted(seeds) for label, seeds in asked.items()}
 

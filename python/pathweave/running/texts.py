@@ -56,6 +56,7 @@ def open_text(request: Request, text: str, name: str) -> Session:
         utility=request.utility,
         routing=request.routing,
         limit=request.problems,
+        shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, sweeps=sweeps_of(whole))
