@@ -231,7 +231,7 @@ def _load(
     )
 
 
-def from_resolved(resolved: str) -> Scenario:
+def from_resolved(resolved: str, folder: object = None) -> Scenario:
     """The variant that was resolved to this, alone."""
     value = json.loads(resolved)
     names = list(value["axes"].values())

@@ -1,9 +1,10 @@
 //! Scenarios and their variants.
 
+use crate::controllers::Loader;
 use crate::fluid::{Asking, lives, values};
 use crate::recordings;
 use crate::run::{Output, Run, tables};
-use pathweave_scenario::{Diagnostics, Selection};
+use pathweave_scenario::{ControllerLoader, Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -81,6 +82,7 @@ pub fn load(
         only,
         seeds,
         other_formats: Some(recordings::as_text),
+        loader: Some(Arc::new(Loader)),
         ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
@@ -111,6 +113,7 @@ pub fn load_text(
         only,
         seeds,
         other_formats: Some(recordings::as_text),
+        loader: Some(Arc::new(Loader)),
         ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
@@ -118,12 +121,21 @@ pub fn load_text(
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
 
-/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone.
+/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone. Files with controllers are looked
+/// for in `folder`.
 #[pyfunction]
-pub fn from_resolved(py: Python<'_>, resolved: &str) -> PyResult<Scenario> {
+#[pyo3(signature = (resolved, folder = None))]
+pub fn from_resolved(
+    py: Python<'_>,
+    resolved: &str,
+    folder: Option<PathBuf>,
+) -> PyResult<Scenario> {
     let value = serde_json::from_str(resolved)
         .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
-    py.detach(|| pathweave_scenario::Scenario::from_resolved(&value))
+    let loader = || Some(Arc::new(Loader) as Arc<dyn ControllerLoader>);
+    let read =
+        || pathweave_scenario::Scenario::from_resolved_in(&value, folder.as_deref(), loader());
+    py.detach(read)
         .map(|scenario| Scenario {
             name: scenario.title().to_owned(),
             inner: Arc::new(scenario),
@@ -273,18 +285,18 @@ impl Variant {
         self.inner().hash(seed)
     }
     /// The controllers of its flows with their parameters, some of them more than once.
-    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyDict>)>> {
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
         let plan = self.inner().plan(0); // the same with every seed
         let mut found = Vec::new();
         for group in &plan.groups {
-            let common = (group.controller, &group.parameters);
+            let common = (&group.controller, &group.parameters);
             let own = group.listed.iter().map(|flow| match &flow.controller {
-                Some((controller, parameters)) => (*controller, parameters),
+                Some((controller, parameters)) => (controller, parameters),
                 None => common,
             });
             let all = group.listed.is_empty().then_some(common);
             for (controller, parameters) in all.into_iter().chain(own) {
-                found.push((controller.name, values(py, parameters)?));
+                found.push((controller.name().to_owned(), values(py, parameters)?));
             }
         }
         Ok(found)

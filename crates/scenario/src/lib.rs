@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod controller_file;
 mod diagnostics;
 mod file;
 mod given;
@@ -42,6 +43,7 @@ mod tree;
 mod variants;
 mod words;
 
+pub use controller_file::{ControllerFile, ControllerForm, ControllerLoader};
 pub use diagnostics::{Diagnostics, Mistake};
 pub use plan::{
     Amount, CapturedFlow, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record,

@@ -1,5 +1,6 @@
 //! A scenario with all of its variants, checked.
 
+use crate::controller_file::{ControllerFiles, ControllerLoader, without_folders};
 use crate::diagnostics::{Diagnostics, Problem, Source};
 use crate::file;
 use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
@@ -16,6 +17,7 @@ use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A scenario, every variant of which is known to be sound.
 #[derive(Clone, Debug)]
@@ -43,6 +45,8 @@ pub struct Selection {
     /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
     /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
     pub largest_fabric: Option<u64>,
+    /// What loads controllers from files; without it a scenario can only have those of the registry.
+    pub loader: Option<Arc<dyn ControllerLoader>>,
     /// Makes comma-separated values of files in formats that this crate does not read (Parquet); `None` refuses them.
     pub other_formats: Option<Convert>,
 }
@@ -165,6 +169,7 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
+                controllers: ControllerFiles::new(folder, selection.loader.clone()),
                 other_formats: selection.other_formats,
             }
             .load(root, size, &sets, &sweeps, &only, seeds)
@@ -177,10 +182,24 @@ impl Scenario {
     /// # Errors
     /// When it is no resolved scenario, or one of another version.
     pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
+        Scenario::from_resolved_in(resolved, None, None)
+    }
+
+    /// The same where controllers may be in files: they are looked for in `folder`, the one of the scenario that was
+    /// resolved, and must be what they were then.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_resolved`], and when a file with a controller is gone or has changed.
+    pub fn from_resolved_in(
+        resolved: &serde_json::Value,
+        folder: Option<&Path>,
+        loader: Option<Arc<dyn ControllerLoader>>,
+    ) -> Result<Scenario, Diagnostics> {
         let root = parse::json(resolved);
         let loading = Loading {
             folder: None,
             largest_fabric: None,
+            controllers: ControllerFiles::new(folder, loader),
             other_formats: None,
         };
         let loaded = loading.load(root, None, &[], &[], &[], None);
@@ -208,7 +227,7 @@ impl Scenario {
     /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of
     /// [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
-        sha256(&[&canonical(&self.settings), RESULTS_VERSION])
+        sha256(&[&*canonical(&self.settings), RESULTS_VERSION])
     }
 
     /// The seeds to run.
@@ -240,14 +259,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, RESULTS_VERSION, &seed.to_string()])
+        sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
     /// its title, its report and the names of its phases, and of [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, RESULTS_VERSION])
+        sha256(&[&*settings, RESULTS_VERSION])
     }
 
     /// What a backend runs.
@@ -259,10 +278,13 @@ impl Variant {
             place: Place::default(),
             value: Value::Table(Table::default()),
         };
+        // Controllers from files are there already.
+        let controllers = ControllerFiles::default();
         let mut report = Report {
             tree: &tree,
             folder: None,
             largest_fabric: None,
+            controllers: &controllers,
             other_formats: None,
             problems: Vec::new(),
         };
@@ -272,20 +294,20 @@ impl Variant {
 }
 
 /// The SHA-256 of these texts, in hexadecimal.
-fn sha256(parts: &[&str]) -> String {
+pub(crate) fn sha256(parts: &[impl AsRef<[u8]>]) -> String {
     let mut hasher = Sha256::new();
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {
             hasher.update([0]);
         }
-        hasher.update(part);
+        hasher.update(part.as_ref());
     }
     let digest = hasher.finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers and the names
-/// of its phases, of which the times stay, in order.
+/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers, the folders of
+/// controllers' files, whose hashes stay, and the names of its phases, of which the times stay, in order.
 fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value as Json;
     let mut scenario = scenario.clone();
@@ -302,6 +324,7 @@ fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
         times.sort_by_key(ToString::to_string);
         measure.insert("phases".to_owned(), Json::Array(times));
     }
+    without_folders(keys);
     scenario
 }
 
@@ -351,6 +374,7 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
+    controllers: ControllerFiles,
     other_formats: Option<Convert>,
 }
 
@@ -418,6 +442,7 @@ impl Loading {
                     tree: &tree,
                     folder,
                     largest_fabric: self.largest_fabric,
+                    controllers: &self.controllers,
                     other_formats: self.other_formats,
                     problems: Vec::new(),
                 };
@@ -474,6 +499,7 @@ impl Loading {
             tree: common,
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
+            controllers: &self.controllers,
             other_formats: self.other_formats,
             problems: Vec::new(),
         };

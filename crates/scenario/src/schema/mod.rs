@@ -2,6 +2,7 @@
 //! the JSON Schema is made of. Doc comments become the schema's descriptions.
 
 mod collective;
+mod controller;
 mod fabric;
 mod plain;
 mod queue;
@@ -11,6 +12,7 @@ mod traffic;
 mod transport;
 
 pub(crate) use collective::*;
+pub(crate) use controller::*;
 pub(crate) use fabric::*;
 pub(crate) use queue::*;
 pub(crate) use recordings::*;
@@ -92,7 +94,7 @@ pub(crate) struct File {
 pub fn schema() -> String {
     let mut schema = schema_of_types();
     plain::plain(&mut schema);
-    schema["$defs"]["Controller"] = traffic::controller_schema();
+    schema["$defs"]["Controller"] = controller::controller_schema();
     describe_overrides(&mut schema);
     add_examples(&mut schema);
     serde_json::to_string_pretty(&schema).expect("a schema is valid JSON")
