@@ -139,6 +139,14 @@ class Variant:
         allocate: Allocate,
     ) -> tuple[Mapping[str, Mapping[str, Column]], int, int]: ...
 
+class SweepInfo(TypedDict):
+    axis: str
+    keys: list[str]
+    names: list[str]
+    values: list[float] | None
+    unit: str | None
+    logarithmic: bool
+
 class Scenario:
     @property
     def name(self) -> str: ...
@@ -154,6 +162,8 @@ class Scenario:
     def settings_hash(self) -> str: ...
     @property
     def axes(self) -> Mapping[str, Sequence[str]]: ...
+    @property
+    def sweeps(self) -> Sequence[SweepInfo]: ...
     @property
     def variants(self) -> Sequence[Variant]: ...
     @property
@@ -327,6 +337,7 @@ def load(
     sets: Sequence[str],
     only: Sequence[str],
     seeds: int | None,
+    sweeps: Sequence[str] = (),
 ) -> Scenario: ...
 def load_text(
     text: str,
@@ -336,4 +347,5 @@ def load_text(
     sets: Sequence[str],
     only: Sequence[str],
     seeds: int | None,
+    sweeps: Sequence[str] = (),
 ) -> Scenario: ...

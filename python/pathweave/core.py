@@ -43,6 +43,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
     def load_text(
         self,
@@ -53,6 +54,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
 
 

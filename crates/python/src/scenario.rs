@@ -63,6 +63,7 @@ fn refused(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
 
 /// Reads and checks a scenario file.
 #[pyfunction]
+#[pyo3(signature = (path, size, sets, only, seeds, sweeps = Vec::new()))]
 pub fn load(
     py: Python<'_>,
     path: PathBuf,
@@ -70,12 +71,14 @@ pub fn load(
     sets: Vec<String>,
     only: Vec<String>,
     seeds: Option<u32>,
+    sweeps: Vec<String>,
 ) -> PyResult<Scenario> {
     let stem = path.file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
     let selection = Selection {
         size: size.clone(),
         sets,
+        sweeps,
         only,
         seeds,
         other_formats: Some(recordings::as_text),
@@ -90,6 +93,7 @@ pub fn load(
 /// Checks a scenario that is at hand as text. `name` is the scenario's; files that it names are looked
 /// for in `folder`.
 #[pyfunction]
+#[pyo3(signature = (text, name, folder, size, sets, only, seeds, sweeps = Vec::new()))]
 #[allow(clippy::too_many_arguments)] // those of `load`, with what takes the place of the path
 pub fn load_text(
     py: Python<'_>,
@@ -100,10 +104,12 @@ pub fn load_text(
     sets: Vec<String>,
     only: Vec<String>,
     seeds: Option<u32>,
+    sweeps: Vec<String>,
 ) -> PyResult<Scenario> {
     let selection = Selection {
         size: size.clone(),
         sets,
+        sweeps,
         only,
         seeds,
         other_formats: Some(recordings::as_text),
@@ -185,6 +191,25 @@ impl Scenario {
             result.set_item(axis, names)?;
         }
         Ok(result)
+    }
+    /// The axes that are sweeps, in order: of each its axis, keys, names, values, unit and whether it is logarithmic.
+    /// Values and unit are None where the names are no numbers.
+    #[getter]
+    fn sweeps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = PyList::empty(py);
+        for sweep in self.inner.sweeps() {
+            let item = PyDict::new(py);
+            item.set_item("axis", &sweep.axis)?;
+            item.set_item("keys", &sweep.keys)?;
+            item.set_item("names", &sweep.names)?;
+            let numbers = sweep.numbers.as_ref();
+            item.set_item("values", numbers.map(|numbers| &numbers.values))?;
+            item.set_item("unit", numbers.map(|numbers| numbers.unit))?;
+            let logarithmic = numbers.is_some_and(|numbers| numbers.logarithmic);
+            item.set_item("logarithmic", logarithmic)?;
+            found.append(item)?;
+        }
+        Ok(found)
     }
     #[getter]
     fn variants(&self) -> Vec<Variant> {

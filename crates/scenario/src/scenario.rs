@@ -2,15 +2,17 @@
 
 use crate::controller_file::{ControllerFiles, ControllerLoader, without_folders};
 use crate::diagnostics::{Diagnostics, Problem, Source};
-use crate::file::{self, KEYS};
+use crate::file;
+use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
 use crate::plan::Plan;
 use crate::resolve::{Convert, Report, resolve};
 use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
+use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
-use crate::variants::{Only, combinations};
+use crate::variants::{self, Only, combinations};
 use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -24,6 +26,7 @@ pub struct Scenario {
     seeds: Vec<u64>,
     settings: serde_json::Value,
     variants: Vec<Variant>,
+    sweeps: Vec<Sweep>,
 }
 
 /// What of a scenario is wanted, beyond the file.
@@ -33,6 +36,8 @@ pub struct Selection {
     pub size: Option<String>,
     /// Overrides `key=value`, applied last.
     pub sets: Vec<String>,
+    /// Sweeps `key=values`, beside those of the file or in their place.
+    pub sweeps: Vec<String>,
     /// Choices `axis=name`.
     pub only: Vec<String>,
     /// Number of seeds, instead of the file's.
@@ -144,6 +149,11 @@ impl Scenario {
             .iter()
             .map(|set| (set.as_str(), add("--set", set)))
             .collect();
+        let sweeps: Vec<(&str, Place)> = selection
+            .sweeps
+            .iter()
+            .map(|sweep| (sweep.as_str(), add("--sweep", sweep)))
+            .collect();
         let only: Vec<Only<'_>> = selection
             .only
             .iter()
@@ -162,7 +172,7 @@ impl Scenario {
                 controllers: ControllerFiles::new(folder, selection.loader.clone()),
                 other_formats: selection.other_formats,
             }
-            .load(root, size, &sets, &only, seeds)
+            .load(root, size, &sets, &sweeps, &only, seeds)
         });
         loaded.map_err(|problems| Diagnostics::new(sources, problems))
     }
@@ -192,7 +202,7 @@ impl Scenario {
             controllers: ControllerFiles::new(folder, loader),
             other_formats: None,
         };
-        let loaded = loading.load(root, None, &[], &[], None);
+        let loaded = loading.load(root, None, &[], &[], &[], None);
         loaded.map_err(|problems| {
             let source = Source {
                 name: "resolved scenario".to_owned(),
@@ -223,6 +233,11 @@ impl Scenario {
     /// The seeds to run.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
+    }
+
+    /// Which axes are sweeps, and over what.
+    pub fn sweeps(&self) -> &[Sweep] {
+        &self.sweeps
     }
 
     /// The variants, in the file's order, the first axis changing slowest.
@@ -369,20 +384,38 @@ impl Loading {
         mut root: Node,
         size: Option<(&str, Place)>,
         sets: &[(&str, Place)],
+        sweeps: &[(&str, Place)],
         only: &[Only<'_>],
         seeds: Option<(u32, Place)>,
     ) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
+        sweep::unfold(&mut root, &mut problems);
+        let order = sweep::order(&root);
         apply_size(&mut root, size, &mut problems);
-        let variants = match &mut root.value {
-            Value::Table(table) => table.take("variants").map(|(_, node)| node),
-            _ => None,
-        };
         let sets: Vec<Override> = sets
             .iter()
             .filter_map(|&(text, place)| parse_set(text, place, &mut problems))
             .collect();
-        let combinations = combinations(variants.as_ref(), only, &mut problems);
+        let (of_sweep, sets): (Vec<Override>, Vec<Override>) =
+            sets.into_iter().partition(|set| set.path[0] == "sweep");
+        apply_sets(&mut root, &of_sweep, &mut problems);
+        add_sweeps(&mut root, sweeps, &mut problems);
+        // Once more: what sizes and the command line brought in.
+        sweep::unfold(&mut root, &mut problems);
+        let mut take = |name: &str| match &mut root.value {
+            Value::Table(table) => table.take(name).map(|(_, node)| node),
+            _ => None,
+        };
+        let (variants, sweep) = (take("variants"), take("sweep"));
+        let axes = variants::axes(variants.as_ref(), &mut problems);
+        let swept = sweep::axes(sweep.as_ref(), &order, &axes, &mut problems);
+        for set in &sets {
+            refuse_swept(set, &swept, &mut problems);
+        }
+        let place = [&sweep, &variants].into_iter().flatten().next();
+        let place = place.map(|node| node.place).unwrap_or_default();
+        let axes = axes.into_iter().chain(swept.iter().map(sweep::Swept::axis));
+        let combinations = combinations(axes.collect(), place, only, &mut problems);
         let mut common = root.clone();
         apply_sets(&mut common, &sets, &mut problems);
         let seeds = choose_seeds(&common, seeds, &mut problems);
@@ -454,6 +487,7 @@ impl Loading {
                 seeds,
                 settings,
                 variants: loaded,
+                sweeps: swept.into_iter().map(|swept| swept.sweep).collect(),
             });
         }
         Err(unique(problems))
@@ -557,60 +591,6 @@ fn apply_size(root: &mut Node, size: Option<(&str, Place)>, problems: &mut Vec<P
             );
         }
         _ => {}
-    }
-}
-
-/// An override of the command line.
-struct Override {
-    path: Vec<String>,
-    place: Place,
-    value: Node,
-}
-
-fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Override> {
-    let Some((path, value)) = text.split_once('=') else {
-        problems.push(
-            Problem::new(place, format!("\"{text}\" sets nothing"))
-                .help("write key=value, for example traffic.large.subflows=4"),
-        );
-        return None;
-    };
-    let key_place = Place {
-        end: path.len(),
-        ..place
-    };
-    let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
-    let first = path[0].as_str();
-    if matches!(first, "variants" | "sizes") {
-        problems.push(
-            Problem::new(
-                key_place,
-                format!("{first} cannot be set on the command line"),
-            )
-            .help("--only and --size choose among them"),
-        );
-        return None;
-    }
-    if !KEYS.contains(&first) {
-        problems.push(
-            Problem::new(key_place, format!("unknown key \"{first}\""))
-                .help(suggest::accepted(first, KEYS)),
-        );
-        return None;
-    }
-    let start = key_place.end + 1;
-    Some(Override {
-        path,
-        place: key_place,
-        value: parse::value(value, start, place.source),
-    })
-}
-
-fn apply_sets(root: &mut Node, sets: &[Override], problems: &mut Vec<Problem>) {
-    for Override { path, place, value } in sets {
-        if let Err(problem) = overrides::set(root, path, *place, value) {
-            problems.push(problem);
-        }
     }
 }
 
