@@ -180,7 +180,9 @@ class _Work:
         named = self._variants.get(id(variant))
         if named is None:
             axes, resolved = dict(variant.axes), variant.resolved
-            named = NamedVariant(variant.label, variant.slug, axes, variant.settings_hash, resolved)
+            named = NamedVariant(
+                variant.label, variant.slug, axes, variant.settings_hash, resolved, variant.files
+            )
             self._variants[id(variant)] = named
         # Of its variant `write_run` asks for no more than this.
         identity = replace(task.identity, variant=cast("Variant", named))
