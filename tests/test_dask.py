@@ -372,7 +372,7 @@ def test_what_a_worker_wrote_is_waited_for_until_it_is_seen(
 
 
 def test_short_runs_go_together_and_long_ones_alone(tmp_path: Path) -> None:
-    session = opened(scenario(tmp_path, 150, Short="", Long=ENDLESS), tmp_path / "away")
+    session = opened(scenario(tmp_path, 260, Short="", Long=ENDLESS), tmp_path / "away")
     tasks = [*session.plan.missing]
     batches = Batches.of(tasks)
     taken: list[Task] = []
