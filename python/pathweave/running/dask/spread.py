@@ -51,6 +51,8 @@ _ALONE_S = 10.0
 """Without a worker for this long it is said that there is none."""
 _GRACE_S = 10.0
 """After an interruption, how long workers have to end what they are at."""
+_FETCH_S = 30.0
+"""How long the results of a batch that has ended may take to come here."""
 _AHEAD = 2
 """Batches for each place: one under way, one that follows it without a pause."""
 
@@ -152,7 +154,10 @@ class _Work:
 
     def _end(self) -> None:
         """Let the workers end what they are at, and keep what they had finished."""
-        self._client.run(stop, self._empty.topic, on_error="ignore")
+        try:
+            self._client.run(stop, self._empty.topic, on_error="ignore")
+        except OSError as error:
+            raise PathweaveError(_GONE) from error
         deadline = time.monotonic() + _GRACE_S
         while self._futures and time.monotonic() < deadline:
             self._hear(_LOOK_S)
@@ -233,7 +238,14 @@ class _Work:
         key = str(future.key)
         _, tasks = self._futures.pop(key)
         if future.status == "finished":
-            results = cast("list[Result]", future.result())
+            try:
+                results = cast("list[Result]", future.result(timeout=_FETCH_S))
+            except TimeoutError:  # its worker has died with the results: it is done again
+                self._futures[key] = future, tasks
+                future.add_done_callback(self._inbox.put)
+                return
+            except OSError as error:
+                raise PathweaveError(_GONE) from error
             for result in results:
                 self._settle(result)
             self._batches.ended(len(results))

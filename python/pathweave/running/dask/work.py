@@ -60,7 +60,7 @@ def run_batch(batch: Batch) -> list[Result]:
 
 
 def stop(topic: str, dask_worker: Any) -> None:
-    """Let the worker end the batches of this topic; the first parameter that Dask fills is last."""
+    """Let the worker end the batches of this topic; Dask fills in `dask_worker`."""
     stopped: set[str] = getattr(dask_worker, _STOPPED, set())
     setattr(dask_worker, _STOPPED, stopped | {topic})
 
