@@ -5,6 +5,7 @@ With the compiled core, on two worker processes. `faulty_workers` says which run
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -501,3 +502,13 @@ def test_a_failed_run_is_heard_of_once(tmp_path: Path) -> None:
     for _ in range(2):
         kept.settle(task, Failed(0, "tcp://one:1", "no"))
     assert kept.outcome.failed == [(task, "no")]
+
+
+def test_a_controller_in_a_file_is_refused(tmp_path: Path) -> None:
+    (task,) = opened(scenario(tmp_path, 1, DCTCP=""), tmp_path / "away").plan.missing
+    traffic = [{"name": "large", "controller": {"python": "mine.py:Mine", "gain": 0.5}}]
+    variant: Any = SimpleNamespace(resolved=json.dumps({"traffic": traffic}))
+    other = replace(task, identity=replace(task.identity, variant=variant))
+    nobody: Any = None
+    with pytest.raises(InputError, match=r"the controller mine\.py:Mine is in a file, and workers"):
+        Spread(nobody).run_all([task, other], Cores(1), Heard(), lambda: False)

@@ -11,6 +11,7 @@ from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
 from pathweave.results.read import Unusable, read_run, run_folders, said_of
+from pathweave.running.controller_files import controller_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +94,8 @@ def _check_hash(run: StoredRun) -> None:
     version = manifest.get("results_version") or manifest["pathweave"]
     if manifest["backend"] != "simulate" or version != core().results_version():
         return  # how other versions and backends come to their hashes is not known here
+    if controller_files(manifest["resolved"]):
+        return  # they need not be on this machine
     try:
         scenario = core().from_resolved(json.dumps(manifest["resolved"]))
     except core().ScenarioError as error:

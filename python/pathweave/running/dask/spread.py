@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections import deque
@@ -12,8 +13,9 @@ from queue import Empty, SimpleQueue
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
-from pathweave.errors import PathweaveError
+from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
+from pathweave.running.controller_files import controller_files
 from pathweave.running.dask.agree import check_workers, refusal
 from pathweave.running.dask.batches import Batches
 from pathweave.running.dask.cluster import threads
@@ -91,12 +93,24 @@ class Spread:
         """
         if not tasks:
             return Outcome()
+        _check_files(tasks)
         with _tokens({task.folder.parent for task in tasks}) as tokens:
             work = _Work(self.client, tasks, cores.threads or 1, watcher, tokens)
             try:
                 return work.go(interrupted)
             finally:
                 work.close()
+
+
+def _check_files(tasks: Sequence[Task]) -> None:
+    """Refuse runs that need files which workers do not get."""
+    for variant in {id(task.identity.variant): task.identity.variant for task in tasks}.values():
+        files = controller_files(json.loads(variant.resolved))
+        if files:
+            raise InputError(
+                f"the controller {files[0]} is in a file, and workers of Dask get no files: divide"
+                " the runs with --shard, or leave --dask out"
+            )
 
 
 class _Work:

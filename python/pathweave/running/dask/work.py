@@ -124,7 +124,11 @@ def _run(
     """Do one run; None when it was told to stop."""
     began = time.monotonic()
     identity = job.identity
-    variant = _scenario(identity.variant.resolved).variants[0]
+    try:
+        variant = _scenario(identity.variant.resolved).variants[0]
+    except core().ScenarioError as error:
+        reason = f"the worker {worker} cannot read its scenario: {str(error).strip()}"
+        return Failed(job.number, worker, reason)
     read = variant.hash(identity.seed)
     if read != identity.hash:
         reason = f"the worker {worker} reads another run in it: {read} instead of {identity.hash}"
