@@ -154,7 +154,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// Packet sizes read better as "1500 B" than as "1.5 KB".
-fn bytes_text(bytes: Bytes) -> String {
+pub(crate) fn bytes_text(bytes: Bytes) -> String {
     match bytes.get() {
         small if small < 100_000 && small % 1_000 != 0 => format!("{small} B"),
         _ => bytes.to_string(),

@@ -42,6 +42,15 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
 ]
+Sweeps = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sweep",
+        help="Sweep a key: fabric.queue.mark.k=10,20,40, traffic.web.load=0.1..0.9:0.1 or"
+        " fabric.queue.mark.k=10..160:x2.",
+        metavar="KEY=VALUES",
+    ),
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(

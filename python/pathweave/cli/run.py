@@ -21,6 +21,7 @@ from pathweave.cli.options import (  # noqa: TC001
     Sets,
     Shard,
     Size,
+    Sweeps,
     Threads,
 )
 from pathweave.errors import InputError, ScenarioError
@@ -41,6 +42,7 @@ def run(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     jobs: Jobs = None,
@@ -105,6 +107,8 @@ def run(
     --dask the workers of a cluster do them, with or without a shared disk.
 
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
+
+    A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.mark.k=10,20,40
     """
     from pathweave.cli import estimates
     from pathweave.cli.outcome import finish_as_json
@@ -120,6 +124,7 @@ def run(
         size=size,
         seeds=seeds or MOST if until else seeds,
         sets=tuple(sets or ()),
+        sweeps=tuple(sweeps or ()),
         only=tuple(only or ()),
         root=out,
         fresh=fresh,

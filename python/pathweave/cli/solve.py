@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Elsewhere, Name, Only, Out, Scenario, Seeds, Sets, Shard, Size  # noqa: TC001
+from pathweave.cli.options import (  # noqa: TC001
+    Elsewhere,
+    Name,
+    Only,
+    Out,
+    Scenario,
+    Seeds,
+    Sets,
+    Shard,
+    Size,
+    Sweeps,
+)
 from pathweave.errors import InputError
 from pathweave.results import layout
 
@@ -21,6 +32,7 @@ def solve(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     problems: Annotated[
@@ -73,6 +85,7 @@ def solve(
             size=size,
             seeds=seeds,
             sets=tuple(sets or ()),
+            sweeps=tuple(sweeps or ()),
             only=tuple(only or ()),
             root=out,
             fresh=fresh,

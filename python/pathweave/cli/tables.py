@@ -15,6 +15,7 @@ from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
@@ -98,10 +99,11 @@ def _add_rows(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     for part in parts:
         if others:
-            names = ", ".join(str(part[axis][0]) for axis in others)
+            names = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
             table.add_row(Text(names, style="italic"))
         for row in part.iter_rows(named=True):
-            table.add_row(row.get(first) or "all", *cells(row))
+            name = label_of({first: row[first]}, scenario.sweeps) if first in row else ""
+            table.add_row(name or "all", *cells(row))
 
 
 def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:

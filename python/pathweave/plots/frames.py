@@ -10,6 +10,7 @@ import polars as pl
 
 from pathweave.plots.palette import Palette
 from pathweave.results.merit import stated_baselines
+from pathweave.results.sweeps import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ class Source:
     def panel(self, run: StoredRun) -> str:
         """The names on the other axes: one panel for each combination."""
         axis = colour_axis(self.scenario)
-        return ", ".join(name for key, name in run.axes.items() if key != axis)
+        return label_of(run.axes, self.scenario.sweeps, leave_out=axis or "")
 
     def panels(self, frame: pl.DataFrame) -> list[str]:
         """Panels that `frame` fills, in the scenario's order."""

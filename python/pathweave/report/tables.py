@@ -13,6 +13,7 @@ from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import CHOICES, judgements
 from pathweave.results.summary import compares_survivors, summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
@@ -161,13 +162,15 @@ def _sections(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     found: list[Section] = []
     for part in parts:
-        name = ", ".join(str(part[axis][0]) for axis in others)
+        name = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
         body: list[Row] = []
         for row in part.iter_rows(named=True):
             scheme = row.get(first, "") if first else ""
-            body.append(
-                Row(scheme or "all", palette.colour(scheme), [Cell(text) for text in cells(row)])
-            )
+            # A value of a sweep has a place on an axis, and no colour.
+            swept = first in {sweep.axis for sweep in scenario.sweeps}
+            name_of = f"{first} = {scheme}" if swept else scheme or "all"
+            colour = "" if swept else palette.colour(scheme)
+            body.append(Row(name_of, colour, [Cell(text) for text in cells(row)]))
         found.append(Section(name, body))
     return found
 

@@ -23,6 +23,7 @@ from pathweave.results.costs import Costs, costs
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import IN_WINDOW
+from pathweave.results.sweeps import label_of, numeric_sweep
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.sweeps import Sweep
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
@@ -92,6 +94,8 @@ class Measured:
     """By seed, in base units (bit/s, s, packets, ratio)."""
     at_least: bool
     """Whether some value is only a lower bound, because too many flows are unfinished."""
+    axes: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
+    """Its names on all axes."""
 
     @property
     def mean(self) -> float | None:
@@ -129,6 +133,10 @@ class Ranking:
     """By panel; within it in order of merit, those that cannot be ranked last."""
     notes: tuple[str, ...] = field(default=())
     """What a reader must know before believing it."""
+    sweeps: tuple[Sweep, ...] = ()
+    """Which axes are sweeps."""
+    sweep: Sweep | None = None
+    """The axis of numbers that its values are read along, where there is one."""
 
     @property
     def panels(self) -> list[str]:
@@ -136,15 +144,19 @@ class Ranking:
         return list(dict.fromkeys(standing.panel for standing in self.standings))
 
 
-def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Ranking]:
+def rankings(
+    scenario: StoredScenario,
+    baseline: str | None = None,
+    asked: Sequence[Subject] | None = None,
+) -> list[Ranking]:
     """The rankings of a scenario's workloads; none where there are no variants to compare.
 
-    `baseline` goes before the scenario's own. Raises `InputError` for a baseline or a quantity that
-    is not there.
+    `baseline` goes before the scenario's own, `asked` before what decides about it. Raises
+    `InputError` for a baseline or a quantity that is not there.
     """
     stated = stated_baselines(scenario.report)
     if baseline is None and len(stated) > 1:
-        return [ranking for name in stated for ranking in rankings(scenario, name)]
+        return [ranking for name in stated for ranking in rankings(scenario, name, asked)]
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
@@ -153,7 +165,8 @@ def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Rank
     names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
-    found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
+    wanted_of = subjects(scenario) if asked is None else asked
+    found = [_ranking(scenario, axis, reference, subject) for subject in wanted_of]
     return [ranking for ranking in found if len(ranking.standings) != 1]
 
 
@@ -250,8 +263,9 @@ def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Meas
                 at_least |= bound
         if values:
             name = runs[0].axes.get(axis, "")
-            panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
-            found.append(Measured(label, name, panel, values, at_least))
+            panel = label_of(runs[0].axes, scenario.sweeps, leave_out=axis)
+            names = dict(runs[0].axes)
+            found.append(Measured(label, name, panel, values, at_least, axes=names))
     return found
 
 
@@ -295,7 +309,15 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
     notes += _sameness(scenario, judged)
     by_merit = scenario.report.get("order", "merit") == "merit"
     ordered = _ordered(judged, larger_is_better=subject.larger_is_better, by_merit=by_merit)
-    return Ranking(subject, axis, baseline, tuple(ordered), tuple(notes))
+    return Ranking(
+        subject,
+        axis,
+        baseline,
+        tuple(ordered),
+        tuple(notes),
+        scenario.sweeps,
+        numeric_sweep(scenario),
+    )
 
 
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:

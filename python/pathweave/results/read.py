@@ -12,6 +12,7 @@ from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
 from pathweave.results.settings import Settings, same_scenario
 from pathweave.results.stored import digest, read_table, scan_table, sound
+from pathweave.results.sweeps import Sweep, label_of
 from pathweave.results.testbed import invalid
 from pathweave.results.write import damage
 
@@ -136,6 +137,8 @@ class StoredScenario:
     phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Names and times of the phases as the scenario has them now, by the hash of the variant."""
     runs: list[StoredRun] = field(default_factory=list)
+    sweeps: tuple[Sweep, ...] = ()
+    """Which axes are sweeps, and what their names stand for."""
     apart: str = ""
     """What tells these settings from others of the scenario that were read with them."""
 
@@ -345,6 +348,7 @@ def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
         groups=list(about.get("groups", [])),
         report=about.get("report", {}),
         phases=about.get("phases", {}),
+        sweeps=tuple(Sweep.from_json(each) for each in about.get("sweeps", [])),
     )
 
 
@@ -368,6 +372,8 @@ def _check_shape(about: dict[str, Any]) -> None:
             raise TypeError("axes")
     for entry in about.get("expected", []):
         Expected.from_json(entry)
+    for each in about.get("sweeps", []):
+        Sweep.from_json(each)
     for key in ("report", "phases"):
         if not isinstance(about.get(key, {}), dict):
             raise TypeError(key)
@@ -445,7 +451,8 @@ def _extend_name(scenario: StoredScenario, variant_hash: str, words: str) -> Non
         axes[first] = f"{old} [{words}]"
         variant["axes"] = axes
         order = [*scenario.axes, *(axis for axis in axes if axis not in scenario.axes)]
-        variant["label"] = ", ".join(axes[axis] for axis in order if axis in axes)
+        ordered = {axis: axes[axis] for axis in order if axis in axes}
+        variant["label"] = label_of(ordered, scenario.sweeps)
         names = scenario.axes.setdefault(first, [])
         if axes[first] not in names:
             names.insert(names.index(old) + 1 if old in names else len(names), axes[first])
@@ -467,6 +474,11 @@ def _complete_axes(scenario: StoredScenario) -> None:
             names = scenario.axes.setdefault(axis, [])
             if name not in names:
                 names.append(name)
+    for sweep in scenario.sweeps:
+        names = scenario.axes.get(sweep.axis, [])
+        place = list(sweep.values)
+        if all(name in sweep.values for name in names):
+            names.sort(key=place.index)
 
 
 def _order_axes(scenario: StoredScenario, run: StoredRun) -> None:

@@ -77,7 +77,9 @@ def make_plan(
     own and stay as they are.
     """
     backend = _backend(utility, routing=routing, playing=playing)
-    settings = Settings.of(scenario, sets, results_version, backend)
+    # The values of a sweep are variants, and no settings.
+    shared = [text for text in sets if text.split(".")[0].split("=")[0].strip() != "sweep"]
+    settings = Settings.of(scenario, shared, results_version, backend)
     folder = folder_for(root / scenario.name, settings)
     missing: list[Task] = []
     present: list[Task] = []

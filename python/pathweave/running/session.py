@@ -17,6 +17,7 @@ from pathweave.results.expected import Expected, read_expected
 from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
 from pathweave.results.lock import locked
 from pathweave.results.settings import hash_in
+from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
@@ -47,6 +48,8 @@ class Request:
     """How many seeds; None leaves it to the scenario."""
     sets: tuple[str, ...] = ()
     """Overrides, each "key=value"."""
+    sweeps: tuple[str, ...] = ()
+    """Sweeps beside those of the scenario, each "key=values"."""
     only: tuple[str, ...] = ()
     """Restrictions, each "axis=name"."""
     root: Path = layout.DEFAULT_ROOT
@@ -70,22 +73,24 @@ class Request:
     def command(self) -> str:
         """The command line that asks for all variants with these settings, in one go."""
         verb = "run" if self.playing is None else "testbed"
-        words = ["pathweave", "solve" if self.utility else verb, str(self.path)]
+        line = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
-            words += ["--utility", self.utility]
-        words += ["--routing"] if self.routing else []
+            line += ["--utility", self.utility]
+        line += ["--routing"] if self.routing else []
         if self.beside:
-            words.append("--optimum")
-            words += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
-        words += ["--problems", str(self.problems)] if self.problems else []
-        words += ["--size", self.size] if self.size else []
+            line.append("--optimum")
+            line += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
+        line += ["--problems", str(self.problems)] if self.problems else []
+        line += ["--size", self.size] if self.size else []
         # As many seeds as it takes are not what was asked for.
-        words += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
-        words += ["--valid", str(self.valid)] if self.valid else []
-        words += self.playing.options if self.playing else []
+        line += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
+        line += ["--valid", str(self.valid)] if self.valid else []
+        line += self.playing.options if self.playing else []
         for text in self.sets:
-            words += ["--set", text]
-        return shlex.join(words)
+            line += ["--set", text]
+        for text in self.sweeps:
+            line += ["--sweep", text]
+        return shlex.join(line)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ class Session:
     axes: Mapping[str, tuple[str, ...]]
     """All of the file's axes and names, whatever `only` leaves of them."""
     expected: tuple[Expected, ...] = field(default=())
+    sweeps: tuple[Sweep, ...] = field(default=())
+    """Which of all axes are sweeps."""
 
 
 def open_session(request: Request) -> Session:
@@ -112,9 +119,12 @@ def open_session(request: Request) -> Session:
         raise InputError(f"the number of seeds must be at least 1, not {request.seeds}")
     path, sets = str(request.path), list(request.sets)
     try:
-        scenario = _core.load(path, request.size, sets, list(request.only), request.seeds)
+        sweeps, only = list(request.sweeps), list(request.only)
+        scenario = _core.load(path, request.size, sets, only, request.seeds, sweeps)
         # Colours and published values go by all of the file's variants.
-        whole = _core.load(path, request.size, sets, [], None) if request.only else scenario
+        whole = scenario
+        if only:
+            whole = _core.load(path, request.size, sets, [], None, sweeps)
     except _core.ScenarioError as error:
         refused = ScenarioError(str(error))
         refused.mistakes = getattr(error, "mistakes", ())
@@ -138,7 +148,7 @@ def open_session(request: Request) -> Session:
         shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
-    return Session(request, plan, axes, expected)
+    return Session(request, plan, axes, expected, sweeps_of(whole))
 
 
 def check_baseline(session: Session, baseline: str | None) -> None:
@@ -251,6 +261,9 @@ def _about(session: Session) -> dict[str, object]:
         "command": session.request.command,
         # A list of pairs: the order is what it is for.
         "axes": [[axis, list(names)] for axis, names in session.axes.items()],
+        "sweeps": [
+            sweep.to_json() for sweep in with_earlier(session.sweeps, before.get("sweeps", []))
+        ],
         "groups": list(scenario.groups),
         "asked": _asked(session, before.get("asked", {})),
         "report": first.get("report", {}),
@@ -266,7 +279,10 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
 
     Variants that the scenario no longer has are left out.
     """
-    known = {", ".join(names) for names in product(*session.axes.values())}
+    known = {
+        label_of(dict(zip(session.axes, names, strict=True)), session.sweeps)
+        for names in product(*session.axes.values())
+    }
     asked = {label: set(seeds) for label, seeds in before.items() if label in known}
     # Each shard says it of all runs, so that any of them may be the last to write.
     for task in (*session.plan.tasks, *session.plan.elsewhere):

@@ -20,8 +20,8 @@ pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
     for group in groups {
         let size = group.transport.data_packet;
         let headers = group.controllers().map(|(entry, _)| {
-            let header = entry.scheme.map_or(0, Scheme::header_bytes);
-            (header, entry.name)
+            let header = entry.scheme().map_or(0, Scheme::header_bytes);
+            (header, entry.name())
         });
         let Some((header, name)) = headers.max() else {
             continue;

@@ -2,6 +2,7 @@
 //! and builds what backends run.
 
 mod collective;
+mod controller;
 mod ending;
 mod events;
 mod fabric;
@@ -21,6 +22,7 @@ mod recordings;
 mod run;
 mod size;
 
+use crate::controller_file::ControllerFiles;
 use crate::diagnostics::Problem;
 use crate::names::{self, LONGEST_TITLE};
 use crate::plan::Plan;
@@ -44,6 +46,8 @@ pub(crate) struct Report<'a> {
     pub largest_fabric: Option<u64>,
     /// What makes comma-separated values of files in other formats, if anything does.
     pub other_formats: Option<Convert>,
+    /// Files with controllers.
+    pub controllers: &'a ControllerFiles,
     pub problems: Vec<Problem>,
 }
 

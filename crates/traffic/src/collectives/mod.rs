@@ -73,12 +73,6 @@ impl Operation {
         known.map_or("", |(name, ..)| name)
     }
 
-    /// The operation of this name.
-    pub fn named(name: &str) -> Option<Operation> {
-        let known = OPERATIONS.iter().find(|(known, ..)| *known == name);
-        known.map(|(_, operation, _)| *operation)
-    }
-
     /// Parts into which a transfer is cut unless said otherwise.
     pub fn usual_chunks(self) -> u32 {
         match self {

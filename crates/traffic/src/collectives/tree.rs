@@ -94,14 +94,14 @@ fn first_tree(ranks: u32) -> Vec<Option<u32>> {
 fn second_tree(ranks: u32) -> Vec<Option<u32>> {
     let first = first_tree(ranks);
     let there = |rank: u32| {
-        if ranks % 2 == 0 {
+        if ranks.is_multiple_of(2) {
             ranks - 1 - rank
         } else {
             (rank + ranks - 1) % ranks
         }
     };
     let back = |place: u32| {
-        if ranks % 2 == 0 {
+        if ranks.is_multiple_of(2) {
             ranks - 1 - place
         } else {
             (place + 1) % ranks
@@ -161,7 +161,7 @@ mod tests {
             let twice = |rank: &u32| inner[*rank as usize] > 1;
             let both: Vec<u32> = (0..ranks).filter(twice).collect();
             // Of an odd number of ranks the first is the root of one tree and an inner rank of the other.
-            let expected: &[u32] = if ranks % 2 == 0 { &[] } else { &[0] };
+            let expected: &[u32] = if ranks.is_multiple_of(2) { &[] } else { &[0] };
             assert_eq!(both, expected, "of {ranks}");
         }
     }
