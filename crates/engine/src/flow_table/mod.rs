@@ -12,7 +12,7 @@ pub(crate) use halves::{Halves, SubflowEnds};
 use crate::ideal::Ways;
 use crate::paths::{PathList, SubflowPaths};
 use crate::routing::Routing;
-use pathweave_control::Controller;
+use pathweave_control::{Controller, Faults};
 use pathweave_fabric::{FabricError, LinkId};
 use pathweave_scenario::Plan;
 use pathweave_transport::{Config, RttHistogram};
@@ -28,6 +28,8 @@ pub(crate) struct FlowTable<'p> {
     configs: Vec<Arc<Config>>,
     /// Controllers of flows that are over, by traffic group: they are as new.
     controllers: Vec<Vec<Box<dyn Controller>>>,
+    /// Where controllers say that they cannot go on.
+    faults: Arc<dyn Faults>,
     /// By the flow's number; `None` for flows that have not started, and for those of which nothing is left.
     halves: Vec<Option<Halves>>,
     /// Subflows of the flows that have started.
@@ -54,7 +56,7 @@ impl<'p> FlowTable<'p> {
     ///
     /// # Errors
     /// When the plan's routing cannot be set up.
-    pub fn new(plan: &'p Plan) -> Result<FlowTable<'p>, FabricError> {
+    pub fn new(plan: &'p Plan, faults: Arc<dyn Faults>) -> Result<FlowTable<'p>, FabricError> {
         let configs = plan.groups.iter();
         Ok(FlowTable {
             plan,
@@ -63,6 +65,7 @@ impl<'p> FlowTable<'p> {
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
             controllers: plan.groups.iter().map(|_| Vec::new()).collect(),
+            faults,
             halves: Vec::new(),
             subflows_started: 0,
             leaving: VecDeque::new(),
