@@ -1,16 +1,15 @@
 //! Where a packet needs more than a place in the queue.
 
-use super::{FifoPorts, after};
-use crate::agent::{Agent, Backlog};
+use super::FifoPorts;
+use crate::agent::Agent;
 use crate::marking::{Verdict, Waiting};
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::LinkEvents;
-use crate::port::rings::{Ring, Rings};
 use pathweave_units::Time;
 
 impl<A: Agent> FifoPorts<A> {
-    /// A packet arrives where it is not simply taken.
+    /// A packet arrives where it is not simply taken, and the port's departures have been noticed.
     #[inline(never)]
     pub(super) fn enqueue_carefully<E: LinkEvents>(
         &mut self,
@@ -25,27 +24,30 @@ impl<A: Agent> FifoPorts<A> {
             self.cold[place].statistics.refused_down += 1;
             return false;
         }
-        self.follow_service(port, after(now));
-        let must_be_taken = header.is_protected() || header.is_feedback();
-        let has_memory = self.has_memory(port, header.size(), now);
-        let (hot, cold) = (&mut self.hot[place], &mut self.cold[place]);
-        let served = hot.serve(&self.rings, now);
-        let in_port = hot.tail.wrapping_sub(served);
+        if !A::ACTS && self.cold[place].follows_service {
+            self.follow_service(port, super::after(now));
+        }
+        let (hot, cold) = (&self.hot[place], &self.cold[place]);
+        let in_port = hot.tail.wrapping_sub(hot.served);
         let waiting = Waiting {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
-        self.arrivals.add(port, waiting.packets, now);
-        let memory = cold.memory.map(|node| &mut self.memories[node as usize]);
-        let mut memory = memory.and_then(Option::as_mut);
-        if let Some(memory) = &mut memory
-            && !has_memory
-            && !must_be_taken
+        if self.arrivals.counts(now) {
+            self.arrivals.add(port, waiting.packets, now);
+        }
+        let size = header.size();
+        if let Some(node) = cold.memory
+            && !self.has_memory(node, port, size, now)
+            && !(header.is_protected() || header.is_feedback())
         {
-            memory.buffer.refuse();
-            cold.statistics.dropped += 1;
+            if let Some(memory) = &mut self.memories[node as usize] {
+                memory.buffer.refuse();
+            }
+            self.cold[place].statistics.dropped += 1;
             return false;
         }
+        let cold = &mut self.cold[place];
         match cold.admission.decide(waiting, &header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
@@ -61,26 +63,16 @@ impl<A: Agent> FifoPorts<A> {
                 return false;
             }
         }
-        let size = header.size();
-        if cold.follows_service {
-            let backlog = Backlog {
-                packets: waiting.packets,
-                bytes: waiting.bytes,
-            };
-            cold.agent.on_arrival(now, size, &mut label, backlog);
-            if in_port == 0 {
-                let backlog = Backlog::default();
-                cold.agent.on_service(now, size, &mut label, backlog);
-                cold.begun = hot.tail.wrapping_add(1);
-            } else {
-                cold.waiting_bytes += u32::from(size);
-            }
-        }
-        if let Some(memory) = memory {
+        if let Some(node) = cold.memory
+            && let Some(memory) = &mut self.memories[node as usize]
+        {
             memory.buffer.take(size);
             cold.held_bytes += u64::from(size);
         }
         let hot = &mut self.hot[place];
+        if cold.follows_service {
+            cold.see_arrival(hot, now, size, &mut label);
+        }
         let counts = hot.join(
             &mut self.rings,
             &mut self.leaving,
@@ -94,34 +86,4 @@ impl<A: Agent> FifoPorts<A> {
         }
         true
     }
-
-    /// Works off the beginnings of transmissions before a time.
-    #[inline(always)]
-    pub(super) fn follow_service(&mut self, port: PortId, before: Time) {
-        let place = port.0 as usize;
-        let (hot, cold) = (&self.hot[place], &mut self.cold[place]);
-        if !cold.follows_service {
-            return;
-        }
-        while cold.begun != hot.tail {
-            let previous = self.rings.get(hot.ring, cold.begun.wrapping_sub(1));
-            let start = previous.departure;
-            if start >= before {
-                return;
-            }
-            let size = rings_size(&self.rings, hot.ring, cold.begun);
-            cold.waiting_bytes -= u32::from(size);
-            let backlog = Backlog {
-                packets: hot.tail.wrapping_sub(cold.begun) - 1,
-                bytes: cold.waiting_bytes,
-            };
-            let label = self.rings.label_mut(hot.ring, cold.begun);
-            cold.agent.on_service(start, size, label, backlog);
-            cold.begun = cold.begun.wrapping_add(1);
-        }
-    }
-}
-
-fn rings_size<L: Copy + Default>(rings: &Rings<L>, ring: Ring, position: u32) -> u16 {
-    rings.get(ring, position).header.size()
 }

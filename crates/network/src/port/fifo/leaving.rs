@@ -34,21 +34,21 @@ impl<A: Agent> FifoPorts<A> {
                 }
                 let hot = &mut self.hot[port.0 as usize];
                 while *handed_over != hot.tail {
-                    let Entry { departure, header } = *self.rings.get(hot.ring, *handed_over);
+                    let entry = *self.rings.get(hot.ring, *handed_over);
+                    let departure = entry.departure;
                     if departure >= now {
                         break;
                     }
-                    let label = self.rings.label(hot.ring, *handed_over);
-                    to.sent(port, departure, header, label);
+                    to.sent(port, departure, entry.header, entry.label);
                     *handed_over = handed_over.wrapping_add(1);
                 }
                 while hot.head != *handed_over {
-                    let Entry { departure, header } = *self.rings.get(hot.ring, hot.head);
-                    let arrival = departure + hot.delay;
+                    let entry = self.rings.get(hot.ring, hot.head);
+                    let arrival = entry.departure + hot.delay;
                     if arrival >= now {
                         break;
                     }
-                    to.arrived(port, arrival, header);
+                    to.arrived(port, arrival, entry.header);
                     hot.head = hot.head.wrapping_add(1);
                 }
                 if hot.head == hot.tail {
@@ -108,7 +108,12 @@ impl<A: Agent> FifoPorts<A> {
     ) {
         let hot = &mut self.hot[inlet.0 as usize];
         hot.joined_bytes += u32::from(header.size());
-        if hot.push(&mut self.rings, Entry { departure, header }, label) {
+        let entry = Entry {
+            departure,
+            header,
+            label,
+        };
+        if hot.push(&mut self.rings, entry) {
             events.schedule(inlet, LinkEvent::Arrival, departure + hot.delay);
         }
         if hot.has_counted_much() {

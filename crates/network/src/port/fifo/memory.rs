@@ -6,36 +6,36 @@ use crate::places::PortId;
 use pathweave_units::Time;
 
 impl<A: Agent> FifoPorts<A> {
-    /// Whether a port's node has memory for a packet.
+    /// Whether a node's shared memory has room for a packet at a port whose departures have been noticed. Gives back what
+    /// they have freed, and what other ports' departures have freed where that makes a difference.
     #[inline(always)]
-    pub(super) fn has_memory(&mut self, port: PortId, packet: u16, now: Time) -> bool {
-        match self.cold[port.0 as usize].memory {
-            Some(node) => self.has_shared_memory(node, port, packet, now),
-            None => true,
-        }
+    pub(super) fn has_memory(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
+        let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
+        let Some(memory) = &mut self.memories[node as usize] else {
+            return true;
+        };
+        let freed = hot.bytes(&self.rings, cold.released, hot.served);
+        cold.released = hot.served;
+        cold.held_bytes -= freed;
+        memory.buffer.release(freed);
+        memory.is_plenty(cold.held_bytes, packet) || self.has_memory_left(node, port, packet, now)
     }
 
-    /// Whether a node's shared memory has room for a packet. Gives back what departures have freed, as far as it makes a
-    /// difference.
-    #[inline]
-    fn has_shared_memory(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
-        self.release(port, after(now));
-        let held = self.cold[port.0 as usize].held_bytes;
+    /// The same, where it depends on departures that no port of the node has noticed.
+    #[inline(never)]
+    fn has_memory_left(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
         let Some(memory) = &self.memories[node as usize] else {
             return true;
         };
-        if memory.is_plenty(held, packet) {
-            return true;
-        }
         for port in memory.ports.clone() {
             self.release(PortId(port), after(now));
         }
+        let held = self.cold[port.0 as usize].held_bytes;
         let memory = self.memories[node as usize].as_ref();
         memory.is_none_or(|memory| memory.buffer.would_admit(held, packet))
     }
 
     /// Gives back the memory that a port's departures before a time have freed.
-    #[inline]
     pub(super) fn release(&mut self, port: PortId, before: Time) {
         let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
         let mut released = 0;
@@ -53,7 +53,6 @@ impl<A: Agent> FifoPorts<A> {
     }
 
     /// This many bytes of a port do not take memory any more.
-    #[inline]
     pub(super) fn give_back(&mut self, port: PortId, bytes: u64) {
         let cold = &mut self.cold[port.0 as usize];
         cold.held_bytes -= bytes;

@@ -6,9 +6,10 @@ mod leaving;
 mod look_ahead;
 mod memory;
 mod observed;
+mod service;
 mod state;
 
-use super::rings::Rings;
+use super::rings::{Entry, Rings};
 use super::{Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation};
 use crate::agent::{Agent, AgentStatistics, NoAgent};
 use crate::arrivals::{Arrivals, Held};
@@ -71,7 +72,7 @@ impl<A: Agent> FifoPorts<A> {
         // Where it is simply taken no rule asks for bytes.
         let waiting = crate::marking::Waiting { packets, bytes: 0 };
         assert!(
-            cold.up && !cold.follows_service && cold.memory.is_none(),
+            cold.up && !cold.admission.counts_bytes() && cold.memory.is_none(),
             "check: port {port:?} takes a packet without looking"
         );
         cold.admission.check(verdict, waiting, header);
@@ -83,7 +84,9 @@ impl<A: Agent> FifoPorts<A> {
             &mut self.hot[port.0 as usize],
             &mut self.cold[port.0 as usize],
         );
-        let is_simple = cold.up && !cold.follows_service && cold.memory.is_none();
+        // Ports with agents decide as others do, but agents see every packet.
+        let counts_bytes = cold.admission.counts_bytes();
+        let is_simple = cold.up && !counts_bytes && cold.memory.is_none();
         (hot.taken_below, cold.marked_below) = if is_simple {
             (cold.admission.taken_below(), cold.admission.marked_below())
         } else {
@@ -173,6 +176,9 @@ impl<A: Agent> Ports for FifoPorts<A> {
         label: A::Label,
         events: &mut E,
     ) -> bool {
+        if A::ACTS {
+            return self.enqueue_with_agent(port, now, header, label, events);
+        }
         let hot = &mut self.hot[port.0 as usize];
         let taken_below = u32::from(hot.taken_below[usize::from(header.ecn_capable())]);
         // How many of them wait makes no difference where all that the port holds are few enough.
@@ -229,13 +235,13 @@ impl<A: Agent> Ports for FifoPorts<A> {
 
     #[inline(always)]
     fn take_first(&mut self, port: PortId, noticed: Time) -> (Delivered<A::Label>, Time) {
-        if A::ACTS {
-            self.follow_service(port, noticed);
-        }
         let hot = &mut self.hot[port.0 as usize];
         let head = hot.head;
-        let header = self.rings.get(hot.ring, head).header;
-        let label = self.rings.label(hot.ring, head);
+        if A::ACTS {
+            self.complete_labels(port, head.wrapping_add(1), noticed);
+        }
+        let hot = &mut self.hot[port.0 as usize];
+        let Entry { header, label, .. } = *self.rings.get(hot.ring, head);
         let next = head.wrapping_add(1);
         hot.head = next;
         let at = if next == hot.tail {
@@ -255,10 +261,6 @@ impl<A: Agent> Ports for FifoPorts<A> {
         (from, end): (Time, Time),
         arrivals: &mut Arrivals,
     ) -> Time {
-        if A::ACTS {
-            // All that arrive have left before the window: their labels are those of their transmissions.
-            self.follow_service(port, from);
-        }
         let hot = &mut self.hot[port.0 as usize];
         arrivals.begin_input(hot.far, hot.tail.wrapping_sub(hot.head));
         let mut head = hot.head;
@@ -267,15 +269,20 @@ impl<A: Agent> Ports for FifoPorts<A> {
             arrivals.add(arrival, self.rings.held(hot.ring, head));
             head = head.wrapping_add(1);
             if head == hot.tail {
-                hot.head = head;
-                return Time::MAX;
+                arrival = Time::MAX;
+                break;
             }
             arrival = self.rings.get(hot.ring, head).departure + hot.delay;
             if arrival >= end {
-                hot.head = head;
-                return arrival;
+                break;
             }
         }
+        hot.head = head;
+        if A::ACTS {
+            // All that arrive have left before the window.
+            self.complete_labels(port, head, from);
+        }
+        arrival
     }
 
     fn held_by(&self, port: PortId, held: Held) -> bool {
@@ -284,7 +291,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
 
     #[inline(always)]
     fn held(&self, held: Held) -> (Header, A::Label) {
-        (self.rings.at(held).header, self.rings.label_at(held))
+        let entry = self.rings.at(held);
+        (entry.header, entry.label)
     }
 
     fn hand_over(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {

@@ -139,7 +139,12 @@ impl Hot {
         self.free_at = departure;
         self.waited += (start - now).as_picos();
         self.joined_bytes += u32::from(header.size());
-        if self.push(rings, Entry { departure, header }, label) {
+        let entry = Entry {
+            departure,
+            header,
+            label,
+        };
+        if self.push(rings, entry) {
             if self.far == PortId::ELSEWHERE {
                 let handed_over = self.head;
                 leaving.push(Leaving { port, handed_over });
@@ -158,21 +163,13 @@ impl Hot {
 
     /// Puts a packet into the ring. Returns whether it is the first one.
     #[inline(always)]
-    pub fn push<L: Copy + Default>(
-        &mut self,
-        rings: &mut Rings<L>,
-        entry: Entry,
-        label: L,
-    ) -> bool {
+    pub fn push<L: Copy + Default>(&mut self, rings: &mut Rings<L>, entry: Entry<L>) -> bool {
         let (head, tail) = (self.head, self.tail);
         self.tail = tail.wrapping_add(1);
         if tail.wrapping_sub(head) == self.ring.room() {
             self.ring = rings.grow(self.ring, head, tail);
         }
         *rings.get_mut(self.ring, tail) = entry;
-        if size_of::<L>() != 0 {
-            *rings.label_mut(self.ring, tail) = label;
-        }
         head == tail
     }
 }
