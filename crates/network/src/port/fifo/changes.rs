@@ -7,6 +7,7 @@ use crate::port::{LinkEvent, LinkEvents, Purged, Serialisation};
 use pathweave_units::{Rate, Time};
 
 impl<A: Agent> FifoPorts<A> {
+    /// [`Ports::set_rate`](crate::port::Ports::set_rate).
     pub(super) fn change_rate<E: LinkEvents>(
         &mut self,
         port: PortId,
@@ -43,6 +44,7 @@ impl<A: Agent> FifoPorts<A> {
         cold.agent.set_rate(now, rate);
     }
 
+    /// [`Ports::fail`](crate::port::Ports::fail).
     pub(super) fn lose_all<E: LinkEvents>(
         &mut self,
         port: PortId,

@@ -18,6 +18,7 @@ pub(super) struct Leaving {
 }
 
 impl<A: Agent> FifoPorts<A> {
+    /// [`Ports::hand_over`](crate::port::Ports::hand_over).
     pub(super) fn hand_over_leaving(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
         let mut leaving = std::mem::take(&mut self.leaving);
         for chunk in leaving.chunks_mut(AT_ONCE) {
@@ -60,7 +61,7 @@ impl<A: Agent> FifoPorts<A> {
         self.leaving = leaving;
     }
 
-    /// What [`Ports::hand_over`] needs of these ports is fetched from memory.
+    /// What that needs of these ports is fetched from memory.
     #[inline(always)]
     fn look_ahead_to_leave(&self, leaving: &[Leaving], now: Time, to: &impl HandOver<A::Label>) {
         for Leaving { port, .. } in leaving {
@@ -80,6 +81,7 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
+    /// [`Ports::next_to_leave`](crate::port::Ports::next_to_leave).
     pub(super) fn next_of_leaving(&self) -> Time {
         let next = self.leaving.iter().filter_map(|leaving| {
             let hot = &self.hot[leaving.port.0 as usize];
@@ -89,6 +91,7 @@ impl<A: Agent> FifoPorts<A> {
         next.min().unwrap_or(Time::MAX)
     }
 
+    /// [`Ports::handed_over`](crate::port::Ports::handed_over).
     pub(super) fn count_handed_over(&self) -> u64 {
         let each = self.leaving.iter().map(|leaving| {
             let hot = &self.hot[leaving.port.0 as usize];
@@ -97,6 +100,7 @@ impl<A: Agent> FifoPorts<A> {
         each.sum()
     }
 
+    /// [`Ports::receive`](crate::port::Ports::receive).
     #[inline(always)]
     pub(super) fn receive_at<E: LinkEvents>(
         &mut self,
@@ -121,6 +125,7 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
+    /// [`Ports::look_ahead_at`](crate::port::Ports::look_ahead_at).
     pub(super) fn look_ahead_at_inlets(&self, inlets: impl Iterator<Item = PortId> + Clone) {
         for inlet in inlets.clone() {
             black_box(self.hot[inlet.0 as usize].tail);

@@ -9,6 +9,7 @@ use crate::places::PortId;
 use std::hint::black_box;
 
 impl<A: Agent> FifoPorts<A> {
+    /// [`Ports::look_ahead`](crate::port::Ports::look_ahead).
     pub(super) fn look_ahead_on_wires(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
         for ports in ports.chunks(AT_ONCE) {
             // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.

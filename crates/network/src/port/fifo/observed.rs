@@ -16,7 +16,7 @@ impl<A: Agent> FifoPorts<A> {
         joined - hot.bytes(&self.rings, hot.head, hot.tail)
     }
 
-    /// What has been sent of the packets that a port holds, in the unit of [`Ports::sent`].
+    /// What has been sent of the packets that a port holds, in the unit of [`Ports::sent`](crate::port::Ports::sent).
     pub(super) fn sent_of_held(&self, port: PortId, now: Time) -> u128 {
         let (hot, rate) = (&self.hot[port.0 as usize], self.cold[port.0 as usize].rate);
         let first = hot.first_unserved_before(&self.rings, now);
@@ -30,12 +30,14 @@ impl<A: Agent> FifoPorts<A> {
         u128::from(on_wire) * 8 * BIT + in_service
     }
 
+    /// [`Ports::waiting`](crate::port::Ports::waiting).
     pub(super) fn waiting_at(&self, port: PortId, now: Time) -> u32 {
         let hot = &self.hot[port.0 as usize];
         let served = hot.first_unserved_before(&self.rings, now);
         hot.tail.wrapping_sub(served).saturating_sub(1)
     }
 
+    /// [`Ports::occupancy`](crate::port::Ports::occupancy).
     pub(super) fn occupancy_at(&self, port: PortId, now: Time) -> f64 {
         let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
         let served = hot.first_unserved_before(&self.rings, now);
@@ -50,6 +52,7 @@ impl<A: Agent> FifoPorts<A> {
         })
     }
 
+    /// [`Ports::statistics`](crate::port::Ports::statistics).
     pub(super) fn statistics_of(&self, port: PortId, now: Time) -> LinkStatistics {
         let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
         let counted = &cold.statistics;
@@ -65,6 +68,7 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
+    /// [`Ports::sent`](crate::port::Ports::sent).
     pub(super) fn sent_by(&self, port: PortId, now: Time) -> u128 {
         let lost_after_sending = self.cold[port.0 as usize].lost_after_sending;
         let arrived = self.delivered_bytes(port);

@@ -65,7 +65,7 @@ pub(super) struct Cold<A> {
     pub agent: A,
     /// Without what [`Hot`] has counted since.
     pub statistics: LinkStatistics,
-    /// What was sent of packets that failures lost, in the unit of [`Ports::sent`].
+    /// What was sent of packets that failures lost, in the unit of [`Ports::sent`](crate::port::Ports::sent).
     pub lost_after_sending: u128,
 }
 
