@@ -6,6 +6,7 @@
 # make fuzz      searches for inputs that break something, guided by coverage: five minutes each (SECONDS_EACH=300)
 # make validate  comparison with ns-3; make validate-ns2 with ns-2; make validate-testbed with real hosts
 # make reproduce the published experiments, compared with what papers/ has recorded: an hour or two (ROWS="xmp amp/fig8")
+# make test-slurm the scripts of docs/many-machines.md on a Slurm cluster of one node; needs Debian's slurm-wlm
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
@@ -38,7 +39,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels crates notes lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -117,6 +118,12 @@ test-instructions: setup
 		echo "left out: instructions per packet-hop (Debian, Ubuntu: apt install valgrind)"; \
 	else echo "valgrind is missing" >&2; exit 1; fi
 
+# Starts the daemons for as long as it takes, and leaves them nowhere else.
+test-slurm: export PATHWEAVE_SLURM := yes
+test-slurm: setup
+	@command -v sbatch >/dev/null || { echo "missing: Slurm (Debian, Ubuntu: apt install slurm-wlm)" >&2; exit 1; }
+	$(BIN)/pytest --quiet tests/test_many_machines_page.py
+
 # Tests that load into the kernel leave themselves out where they may not; REQUIRE_KERNEL=yes forbids it.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
 test-linux: setup
@@ -191,7 +198,7 @@ notes: $(BIN)/python
 	@$(BIN)/python release/notes.py
 
 lock: $(VENV)/.uv
-	uv pip compile --quiet pyproject.toml --extra optimum --group dev --universal --python-version 3.11 \
+	uv pip compile --quiet pyproject.toml --extra dask --extra optimum --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--output-file requirements.lock
 	uv pip compile --quiet --group wheels --universal --python-version 3.11 \

@@ -139,6 +139,10 @@ class Scenario:
     def settings_hash(self) -> str:
         return _digest(json.loads(self.settings))
 
+    @property
+    def sweeps(self) -> list[dict[str, Any]]:
+        return []
+
 
 def _digest(value: Any) -> str:
     return hashlib.sha256((VERSION + json.dumps(value, sort_keys=True)).encode()).hexdigest()
@@ -151,8 +155,15 @@ def _without_names(resolved: dict[str, Any]) -> dict[str, Any]:
 
 
 def load(
-    path: str, size: str | None, sets: list[str], only: list[str], seeds: int | None
+    path: str,
+    size: str | None,
+    sets: list[str],
+    only: list[str],
+    seeds: int | None,
+    sweeps: list[str],
 ) -> Scenario:
+    if sweeps:
+        raise ScenarioError("a made-up scenario has no sweeps")
     return _load(Path(path).read_text(), path, Path(path).stem, size, sets, only, seeds)
 
 
@@ -164,7 +175,10 @@ def load_text(
     sets: list[str],
     only: list[str],
     seeds: int | None,
+    sweeps: list[str],
 ) -> Scenario:
+    if sweeps:
+        raise ScenarioError("a made-up scenario has no sweeps")
     return _load(text, name, name, size, sets, only, seeds)
 
 
@@ -217,7 +231,7 @@ def _load(
     )
 
 
-def from_resolved(resolved: str) -> Scenario:
+def from_resolved(resolved: str, folder: object = None) -> Scenario:
     """The variant that was resolved to this, alone."""
     value = json.loads(resolved)
     names = list(value["axes"].values())

@@ -68,6 +68,21 @@ def test_accepts_what_is_sound(validator: jsonschema.Draft202012Validator) -> No
     assert [error.message for error in validator.iter_errors(SOUND)] == []
 
 
+SWEEPS: list[dict[str, Any]] = [
+    {"fabric.queue.mark.k": [10, 20], "traffic.large.size": ["1 KB"]},
+    {"fabric": {"queue": {"mark.k": {"from": 1, "to": 9, "count": 3, "scale": "log"}}}},
+    {"fabric.queue.mark": {"from": [1, 2], "to": {"from": 5, "to": 9, "step": 2}}},
+    {"fabric.bottleneck_delay": {"from": "1 us", "to": "1 ms", "factor": 10}},
+    {"together": {"b": {"fabric.queue.limit": [1, 2], "fabric.queue.mark.k": [1, 2]}}},
+]
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=str)
+def test_accepts_sweeps(validator: jsonschema.Draft202012Validator, sweep: dict[str, Any]) -> None:
+    scenario = {**SOUND, "sweep": sweep}
+    assert [error.message for error in validator.iter_errors(scenario)] == []
+
+
 MISTAKES: list[tuple[str, Any, str, str]] = [
     # where, what, the place that the message is about, what it says
     ("fabric.kind", "dumbell", "$.fabric.kind", "'dumbell' is not one of ['dumbbell'"),
@@ -96,6 +111,15 @@ MISTAKES: list[tuple[str, Any, str, str]] = [
     ("variants.scheme.DCTCP.trafic.x", 1, "$.variants.scheme.DCTCP", "'trafic' does not match"),
     ("variants.scheme.DCTCP.title", "x", "$.variants.scheme.DCTCP", "'title' does not match"),
     ("trafic", [], "$", "'trafic' was unexpected"),
+    ("sweep.fabrik", [1], "$.sweep", "'fabrik' does not match"),
+    ("sweep.title", ["a"], "$.sweep", "'title' does not match"),
+    ("sweep.fabric", [], "$.sweep.fabric", "[] should be non-empty"),
+    ("sweep.fabric", 3, "$.sweep.fabric", "3 is not of type 'array', 'object'"),
+    ("sweep.fabric.k", [[1]], "$.sweep.fabric.k[0]", "[1] is not of type 'number'"),
+    ("sweep.fabric.k", {"from": 1}, "$.sweep.fabric.k", "'to' is a required property"),
+    ("sweep.fabric.k.form", 1, "$.sweep.fabric.k.form", "1 is not of type 'array', 'object'"),
+    ("sweep.fabric.k.scale", "ln", "$.sweep.fabric.k.scale", "'ln' does not match"),
+    ("sweep.together.b.fabrik", [1], "$.sweep.together.b", "'fabrik' does not match"),
 ]
 
 

@@ -42,6 +42,15 @@ name = "jobs"
 pattern = "incast"
 jobs = 1
 controller = "{controller}"
+[[traffic]]
+name = "training"
+pattern = "collective"
+operation = "ring-all-reduce"
+bytes = "40 KB"
+group_size = 4
+jobs = 1
+iterations = 5
+controller = "{controller}"
 [[events]]
 at = "10 ms"
 link = "{link}"

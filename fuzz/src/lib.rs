@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod codecs;
+mod recordings;
 mod scenario;
 
 pub use codecs::codecs;
 pub use pathweave_engine::fuzzing::schedule;
 pub use pathweave_transport::fuzzing::subflow;
+pub use recordings::recordings;
 pub use scenario::scenario;
 
 /// Takes any bytes.
@@ -21,4 +23,5 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("subflow", subflow),
     ("codecs", codecs),
     ("schedule", schedule),
+    ("recordings", recordings),
 ];

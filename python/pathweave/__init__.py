@@ -5,6 +5,7 @@ import pathweave
 results = pathweave.run("papers/xmp/tab1.toml", only={"pattern": "Permutation"})
 results.flows        # a polars frame, one row per flow
 results.summary()    # the summary table
+pathweave.sweep("papers/xmp/fig1.toml", {"fabric.queue.mark.k": [10, 20, 40]})
 
 results = pathweave.load("results/tab1")
 pathweave.compare("results/tab1/quick", "results/tab1/quick-k=20") # what has moved
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathweave.errors import InputError, PathweaveError, ScenarioError
-    from pathweave.notebook import compare, explain, run
+    from pathweave.notebook import compare, explain, run, sweep
     from pathweave.results.collection import Results, load
 
     __version__: str
@@ -32,6 +33,7 @@ __all__ = [
     "explain",
     "load",
     "run",
+    "sweep",
 ]
 
 _HOMES = {
@@ -43,6 +45,7 @@ _HOMES = {
     "explain": "pathweave.notebook",
     "load": "pathweave.results.collection",
     "run": "pathweave.notebook",
+    "sweep": "pathweave.notebook",
 }
 
 

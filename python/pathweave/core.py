@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pathweave.errors import PathweaveError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from pathweave._core import ControllerInfo, Entry, Scenario
@@ -29,7 +30,12 @@ class Core(Protocol):
     def fabrics(self) -> list[Entry]: ...
     def patterns(self) -> list[Entry]: ...
     def presets(self) -> list[Entry]: ...
-    def from_resolved(self, resolved: str) -> Scenario: ...
+    def controller_in_file(
+        self, form: str, path: str, shown: str, item: str | None = None
+    ) -> ControllerInfo: ...
+    def from_resolved(
+        self, resolved: str, folder: str | os.PathLike[str] | None = None
+    ) -> Scenario: ...
     def load(
         self,
         path: str,
@@ -37,6 +43,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
     def load_text(
         self,
@@ -47,6 +54,7 @@ class Core(Protocol):
         sets: Sequence[str],
         only: Sequence[str],
         seeds: int | None,
+        sweeps: Sequence[str] = (),
     ) -> Scenario: ...
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from pathweave import topics
 from pathweave.changes.relevance import RELEVANT
@@ -14,17 +14,22 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.collection import Results
 from pathweave.results.read import find_runs
-from pathweave.running.cores import share
+from pathweave.running.place import place
 from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, execute, open_session
-from pathweave.running.texts import STDIN, open_text, to_toml
+from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
+from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
 from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from distributed import Client
 
     from pathweave.changes.changes import Changes
     from pathweave.changes.side import Side
+    from pathweave.running.place import Place
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
 
@@ -111,6 +116,8 @@ def run(
     threads: int | None = None,
     fresh: bool = False,
     progress: bool = True,
+    shard: tuple[int, int] | str | None = None,
+    dask: str | Client | None = None,
 ) -> Results:
     """Run a scenario's variants and seeds, and return the results.
 
@@ -132,44 +139,137 @@ def run(
             one with `jobs`, and runs share all cores without.
         fresh: run everything again.
         progress: show how far runs have come.
+        shard: run this share alone: `(1, 4)` or "1/4" is the first of four, "auto" that of a Slurm
+            array's task or of a parallel job of GitLab. The results are of the share's runs.
+        dask: run on the workers of this cluster: a `dask.distributed.Client`, the address of a
+            scheduler or its scheduler file; or "local", which starts `jobs` workers here.
 
     Raises:
         ScenarioError: a mistake in the scenario or in `set`; the message says where.
         PathweaveError: a run failed; finished runs are kept.
         KeyboardInterrupt: it was interrupted (SIGINT or SIGTERM); finished runs are kept.
     """
-    session = _open(
+    return _run(
         scenario,
         name,
         Request(
             path=Path(),
             size=size,
             seeds=seeds or MOST if until else seeds,
-            sets=tuple(f"{key}={_toml(value)}" for key, value in (set or {}).items()),
-            only=tuple(f"{axis}={name}" for axis, name in (only or {}).items()),
+            sets=_pairs(set),
+            only=_pairs(only),
             root=Path(out),
             fresh=fresh,
+            shard=_shard(shard),
         ),
+        until=until,
+        where=partial(place, dask, jobs, threads),
+        progress=progress,
     )
 
-    cores = share(jobs, threads)
 
-    def simulate(session: Session) -> Outcome:
-        if progress and session.plan.missing:
-            from pathweave.cli.console import messages
-            from pathweave.cli.progress import watch
+@_in_one_line
+def sweep(
+    scenario: str | os.PathLike[str] | dict[str, Any],
+    axes: Mapping[str, object],
+    *,
+    name: str | None = None,
+    size: str | None = None,
+    seeds: int | None = None,
+    until: str | None = None,
+    set: Mapping[str, object] | None = None,  # noqa: A002 - the option's name
+    only: Mapping[str, str] | None = None,
+    out: str | os.PathLike[str] = layout.DEFAULT_ROOT,
+    jobs: int | None = None,
+    threads: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    shard: tuple[int, int] | str | None = None,
+    dask: str | Client | None = None,
+) -> Results:
+    """Run a scenario for each value of one key or several, and return the results.
 
-            shown = watch(messages(), len(session.plan.missing))
-            with shown:
-                return execute(session, cores, shown)
-        return execute(session, cores, Quiet())
+    It is `run` with `axes` in the scenario's `[sweep]`, and has its other arguments. Axes multiply,
+    with each other and with the scenario's variants.
 
-    if until:
-        target = parse_target(until, session.plan.scenario.groups)
-        ended = run_until(session, target, None, simulate)
-        session, outcome = ended.session, ended.outcome
-    else:
-        outcome = simulate(session)
+    Args:
+        scenario: as in `run`.
+        axes: by key a list or a range, as in
+            `{"fabric.queue.mark.k": [10, 20, 40], "traffic.web.load": {"from": 0.1, "to": 0.9,
+            "step": 0.1}}`; keys that move together stand in a dictionary under "together", by the
+            name of their axis. A key that the scenario sweeps already has these values instead.
+        name: as in `run`, like all that follow.
+        size: a size that the file defines.
+        seeds: how many seeds.
+        until: adds seeds until intervals are this narrow.
+        set: overrides.
+        only: restrictions; the names on a swept axis are its values, as in `{"k": "10"}`.
+        out: folder for results.
+        jobs: how many runs at a time.
+        threads: threads for each run.
+        fresh: run everything again.
+        progress: show how far runs have come.
+        shard: run this share alone.
+        dask: run on the workers of this cluster.
+
+    Raises:
+        ScenarioError: a mistake in the scenario, in `axes` or in `set`; the message says where.
+        PathweaveError: a run failed; finished runs are kept.
+        KeyboardInterrupt: it was interrupted (SIGINT or SIGTERM); finished runs are kept.
+    """
+    return _run(
+        scenario,
+        name,
+        Request(
+            path=Path(),
+            size=size,
+            seeds=seeds or MOST if until else seeds,
+            sets=_pairs(set),
+            sweeps=_sweeps(axes),
+            only=_pairs(only),
+            root=Path(out),
+            fresh=fresh,
+            shard=_shard(shard),
+        ),
+        until=until,
+        where=partial(place, dask, jobs, threads),
+        progress=progress,
+    )
+
+
+def _run(
+    scenario: str | os.PathLike[str] | dict[str, Any],
+    name: str | None,
+    request: Request,
+    *,
+    until: str | None,
+    where: Callable[[int], AbstractContextManager[Place]],
+    progress: bool,
+) -> Results:
+    """Run what is missing of a request, and load all of its runs.
+
+    `where` says by the number of missing runs where they are run.
+    """
+    if request.shard is not None and until:
+        raise InputError(UNTIL_NEEDS_ALL)
+    session = _open(scenario, name, request)
+    with where(len(session.plan.missing)) as found:
+
+        def simulate(session: Session) -> Outcome:
+            if progress and session.plan.missing:
+                from pathweave.cli.console import messages
+                from pathweave.cli.progress import watch
+
+                with watch(messages(), len(session.plan.missing)) as shown:
+                    return execute(session, found.cores, shown, run=found.run)
+            return execute(session, found.cores, Quiet(), run=found.run)
+
+        if until:
+            target = parse_target(until, session.plan.scenario.groups)
+            ended = run_until(session, target, None, simulate)
+            session, outcome = ended.session, ended.outcome
+        else:
+            outcome = simulate(session)
     if outcome.failed:
         task, reason = outcome.failed[0]
         raise PathweaveError(f"{len(outcome.failed)} runs failed; {task.label}: {reason}")
@@ -194,6 +294,35 @@ def _open(
         kind = type(scenario).__name__
         raise InputError(f"a scenario is a path, a dictionary or TOML, not {kind}")
     return open_text(replace(request, path=STDIN), text, name or "notebook")
+
+
+def _pairs(values: Mapping[str, object] | None) -> tuple[str, ...]:
+    return tuple(f"{key}={_toml(value)}" for key, value in (values or {}).items())
+
+
+def _sweeps(axes: Mapping[str, object]) -> tuple[str, ...]:
+    """Sweeps as the command line's `--sweep` writes them."""
+    found: list[str] = []
+    for key, values in axes.items():
+        if key == "together" and isinstance(values, dict):
+            groups = cast("dict[str, object]", values)
+            found += [f"together.{name}={_values(keys)}" for name, keys in groups.items()]
+        else:
+            found.append(f"{key}={_values(values)}")
+    return tuple(found)
+
+
+def _values(values: object) -> str:
+    if isinstance(values, dict | list | tuple | range) or hasattr(values, "tolist"):
+        return toml_value(values, "axes")
+    kind = type(values).__name__
+    raise InputError(f"a sweep takes a list, or a dictionary for a range, not {kind}")
+
+
+def _shard(value: tuple[int, int] | str | None) -> Shard | None:
+    if value is None or isinstance(value, str):
+        return parse_shard(value) if value else None
+    return Shard(*value)
 
 
 def _toml(value: object) -> str:

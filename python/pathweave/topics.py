@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +55,32 @@ class Explained:
 def explain(name: str) -> Explained:
     """What controller, routing, fabric, traffic pattern, transport preset or quantity `name` is.
 
-    Some names stand for two of them. Raises `InputError` with near names for one that stands for
-    nothing.
+    Some names stand for two of them. A controller in a file is called as scenarios call it, such as
+    "mine.py:MyController". Raises `InputError` with near names for one that stands for nothing.
     """
+    if in_file := _in_file(name.strip()):
+        return Explained((in_file,))
     topics = all_topics()
     found = tuple(topic for topic in topics if topic.name == name.strip().lower())
     if found:
         return Explained(found)
     raise InputError(f'nothing is called "{name}"; {_instead(name, topics)}')
+
+
+def _in_file(name: str) -> Topic | None:
+    """The controller that `name` says where to find; None where it names no file."""
+    file, _, item = name.rpartition(":") if ":" in name else (name, "", "")
+    form = {".py": "python", ".so": "library"}.get(Path(file).suffix)
+    if form is None:
+        return None
+    known = core()
+    try:
+        entry = known.controller_in_file(form, file, file, item or None)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    except known.ScenarioError as error:
+        raise InputError(str(error)) from error
+    return Topic("controller", entry["name"], entry, plain_text(entry["explanation"]))
 
 
 def all_topics() -> list[Topic]:

@@ -14,7 +14,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod algorithm;
 mod feedback;
+mod parameters;
 mod paths;
 mod per_subflow;
 mod registry;
@@ -63,14 +65,16 @@ mod wvegas;
 mod xcp;
 mod xmp;
 
+pub use algorithm::{Algorithm, Fault, Faults, Loaded, Seat};
 pub use feedback::{Feedback, Load, Scheme};
 pub use marks_as_losses::MarksAsLosses;
 pub use once_per_round::OncePerRound;
+pub use parameters::{
+    LoadedParameter, Parameter, ParameterError, ParameterKind, Parameters, Value, WordList,
+};
 pub use paths::{Path, PathState, Paths, SubflowId};
 pub use per_subflow::PerSubflow;
-pub use registry::{
-    Ecn, Entry, Parameter, ParameterError, ParameterKind, Parameters, Value, find, registry,
-};
+pub use registry::{Ecn, Entry, find, registry};
 pub use round::Round;
 
 use pathweave_units::Time;

@@ -1,11 +1,8 @@
-//! The list of controllers: names, parameters, defaults, ranges, sources.
+//! The list of controllers: names, parameters, sources.
 
-use crate::{Controller, Scheme};
+use crate::{Controller, Parameter, ParameterError, Parameters, Scheme, Value};
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-use core::fmt::{self, Write};
+use alloc::string::String;
 use pathweave_units::Bytes;
 
 /// What a controller does with congestion marks.
@@ -19,64 +16,6 @@ pub enum Ecn {
         /// Marks that one acknowledgement can echo.
         limit: u8,
     },
-}
-
-/// A parameter's value as a scenario gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// One of a parameter's named choices.
-    Text(String),
-    /// A number for each subflow.
-    Numbers(Vec<f64>),
-}
-
-/// What a parameter accepts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ParameterKind {
-    /// A number within [minimum, maximum].
-    Number {
-        /// Value when none is given.
-        default: f64,
-        /// Smallest accepted value.
-        minimum: f64,
-        /// Largest accepted value.
-        maximum: f64,
-        /// Whether fractions are refused.
-        integer: bool,
-    },
-    /// One of a few words; the first is the default.
-    Choice(&'static [&'static str]),
-    /// A number within [minimum, maximum], or a list of them with one for each subflow.
-    PerSubflow {
-        /// Value for all subflows when none is given.
-        default: f64,
-        /// Smallest accepted value.
-        minimum: f64,
-        /// Largest accepted value.
-        maximum: f64,
-    },
-    /// One of a few words, or a number within [minimum, maximum]; the first word is the default.
-    ChoiceOrNumber {
-        /// The words.
-        choices: &'static [&'static str],
-        /// Smallest accepted number.
-        minimum: f64,
-        /// Largest accepted number.
-        maximum: f64,
-    },
-}
-
-/// A parameter of a controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameter {
-    /// Key in the scenario.
-    pub name: &'static str,
-    /// What it accepts and its default.
-    pub kind: ParameterKind,
-    /// What it does, with its unit, in one sentence.
-    pub help: &'static str,
 }
 
 /// A controller that scenarios can name.
@@ -106,217 +45,13 @@ pub struct Entry {
     pub build: fn(&Parameters) -> Box<dyn Controller>,
 }
 
-/// Values for every parameter of one controller, checked against their ranges.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parameters {
-    values: Vec<(&'static str, Value)>,
-}
-
-/// Why a parameter was refused.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ParameterError {
-    /// The parameter's name as it was given.
-    pub name: String,
-    /// What was wrong and what would be accepted.
-    pub message: String,
-}
-
-impl fmt::Display for ParameterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl core::error::Error for ParameterError {}
-
-impl Parameters {
-    /// The value of a numeric parameter.
-    ///
-    /// # Panics
-    /// When the controller's entry has no numeric parameter of this name: a mistake in its file.
-    pub fn number(&self, name: &str) -> f64 {
-        match self.value(name) {
-            Some(Value::Number(number)) => *number,
-            _ => panic!("no numeric parameter named {name}"),
-        }
-    }
-
-    /// The values of a parameter that subflows may have each for itself: one for all, or one each.
-    ///
-    /// # Panics
-    /// When the controller's entry has no such parameter of this name: a mistake in its file.
-    pub fn per_subflow(&self, name: &str) -> &[f64] {
-        match self.value(name) {
-            Some(Value::Number(number)) => core::slice::from_ref(number),
-            Some(Value::Numbers(numbers)) => numbers,
-            _ => panic!("no parameter named {name} that subflows have each for itself"),
-        }
-    }
-
-    /// A parameter's value, if there is a parameter of this name.
-    pub fn value(&self, name: &str) -> Option<&Value> {
-        let mut values = self.values.iter();
-        values.find(|(n, _)| *n == name).map(|(_, value)| value)
-    }
-
-    /// The value of a choice.
-    ///
-    /// # Panics
-    /// When the controller's entry has no choice of this name: a mistake in its file.
-    pub fn choice(&self, name: &str) -> &str {
-        match self.value(name) {
-            Some(Value::Text(text)) => text,
-            _ => panic!("no choice named {name}"),
-        }
-    }
-
-    /// All values, in the entry's order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
-        self.values.iter().map(|(name, value)| (*name, value))
-    }
-}
-
-impl ParameterKind {
-    /// The value when none is given.
-    pub fn default_value(&self) -> Value {
-        match *self {
-            ParameterKind::Number { default, .. } | ParameterKind::PerSubflow { default, .. } => {
-                Value::Number(default)
-            }
-            ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. } => {
-                Value::Text(choices[0].to_string())
-            }
-        }
-    }
-
-    /// Whether it takes the value.
-    pub fn accepts(&self, value: &Value) -> bool {
-        match (*self, value) {
-            (
-                ParameterKind::Number {
-                    minimum,
-                    maximum,
-                    integer,
-                    ..
-                },
-                Value::Number(number),
-            ) => {
-                // NaN is in no range.
-                (minimum..=maximum).contains(number)
-                    && (!integer || libm::trunc(*number) == *number)
-            }
-            (
-                ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. },
-                Value::Text(text),
-            ) => choices.contains(&text.as_str()),
-            (
-                ParameterKind::PerSubflow {
-                    minimum, maximum, ..
-                }
-                | ParameterKind::ChoiceOrNumber {
-                    minimum, maximum, ..
-                },
-                Value::Number(number),
-            ) => (minimum..=maximum).contains(number),
-            (
-                ParameterKind::PerSubflow {
-                    minimum, maximum, ..
-                },
-                Value::Numbers(numbers),
-            ) => {
-                let mut each = numbers.iter();
-                !numbers.is_empty() && each.all(|number| (minimum..=maximum).contains(number))
-            }
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Display for ParameterKind {
-    /// What it takes, to follow "takes": `an integer from 2 to 1024`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            ParameterKind::Number {
-                minimum,
-                maximum,
-                integer,
-                ..
-            } => {
-                let kind = if integer { "an integer" } else { "a number" };
-                write!(f, "{kind} from {minimum} to {maximum}")
-            }
-            ParameterKind::Choice(choices) => {
-                f.write_str("one of ")?;
-                write_list(f, choices.iter().copied())
-            }
-            ParameterKind::PerSubflow {
-                minimum, maximum, ..
-            } => write!(
-                f,
-                "a number from {minimum} to {maximum}, or a list with one for each subflow"
-            ),
-            ParameterKind::ChoiceOrNumber {
-                choices,
-                minimum,
-                maximum,
-            } => {
-                write_list(f, choices.iter().copied())?;
-                write!(f, " or a number from {minimum} to {maximum}")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Number(number) => write!(f, "{number}"),
-            Value::Text(text) => write!(f, "\"{text}\""),
-            Value::Numbers(numbers) => {
-                f.write_char('[')?;
-                for (i, number) in numbers.iter().enumerate() {
-                    let comma = if i == 0 { "" } else { ", " };
-                    write!(f, "{comma}{number}")?;
-                }
-                f.write_char(']')
-            }
-        }
-    }
-}
-
-fn write_list<'a>(f: &mut impl fmt::Write, names: impl Iterator<Item = &'a str>) -> fmt::Result {
-    for (i, name) in names.enumerate() {
-        let comma = if i == 0 { "" } else { ", " };
-        write!(f, "{comma}\"{name}\"")?;
-    }
-    Ok(())
-}
-
 impl Entry {
     /// Checks the given values and fills in the defaults.
+    ///
+    /// # Errors
+    /// For a name that is not known or is given twice, and for a value that is out of range.
     pub fn parameters(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
-        let mut parameters = self.defaults();
-        for (i, (name, value)) in given.iter().enumerate() {
-            let refuse = |message: String| ParameterError {
-                name: name.clone(),
-                message,
-            };
-            let Some(position) = self.parameters.iter().position(|p| p.name == name) else {
-                return Err(refuse(self.unknown(name)));
-            };
-            if given[..i].iter().any(|(earlier, _)| earlier == name) {
-                return Err(refuse(format!("\"{name}\" is given twice")));
-            }
-            let kind = self.parameters[position].kind;
-            if !kind.accepts(value) {
-                return Err(refuse(format!(
-                    "{} cannot have {name} = {value}: {name} takes {kind}",
-                    self.name
-                )));
-            }
-            parameters.values[position].1 = value.clone();
-        }
-        Ok(parameters)
+        Parameters::checked(self.name, self.parameters, given)
     }
 
     /// Formulas, rulings and deviations: the documentation at the top of the controller's file.
@@ -332,21 +67,7 @@ impl Entry {
 
     /// The default of every parameter.
     pub fn defaults(&self) -> Parameters {
-        let values = self.parameters.iter();
-        Parameters {
-            values: values.map(|p| (p.name, p.kind.default_value())).collect(),
-        }
-    }
-
-    fn unknown(&self, name: &str) -> String {
-        let mut message = format!("{} has no parameter \"{name}\"; it has ", self.name);
-        let written = if self.parameters.is_empty() {
-            message.write_str("none")
-        } else {
-            write_list(&mut message, self.parameters.iter().map(|p| p.name))
-        };
-        written.expect("writing to a String does not fail");
-        message
+        Parameters::defaults(self.parameters)
     }
 }
 
@@ -387,8 +108,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, ParameterError, ParameterKind, Value, find, registry};
+    use super::{Entry, find, registry};
     use crate::connection::{number, text};
+    use crate::{ParameterError, ParameterKind, Value};
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
@@ -536,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_first_choice_is_the_default() {
-        let kind = ParameterKind::Choice(&["a", "b"]);
+        let kind: ParameterKind = ParameterKind::Choice(&["a", "b"]);
         assert_eq!(kind.default_value(), Value::Text("a".to_string()));
     }
 }

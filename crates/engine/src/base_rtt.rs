@@ -81,6 +81,9 @@ fn pairs(group: &GroupPlan, fabric: &Fabric) -> Option<HostPairs> {
         Pattern::ManyToMany(p) => (or_all(&p.sources), or_all(&p.destinations)),
         Pattern::ManyToOne(p) => (or_all(&p.sources), vec![p.destination]),
         Pattern::Bursts(p) => (or_all(&p.sources), vec![p.destination]),
+        Pattern::Collective(p) => (or_all(&p.placement.hosts()), or_all(&p.placement.hosts())),
+        Pattern::Goal(p) => (or_all(&p.placement.hosts()), or_all(&p.placement.hosts())),
+        Pattern::Trace(p) => p.hosts(),
         Pattern::Listed(_) => return None,
     };
     let different_racks = match &group.pattern {

@@ -6,7 +6,7 @@ use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
 use crate::scheduler::Scheduler;
 use crate::wheel::Wheel;
-use pathweave_control::{Controller, Ecn, Entry, MarksAsLosses, Parameters, Scheme};
+use pathweave_control::{Algorithm, Controller, Ecn, MarksAsLosses, Parameters, Scheme, Seat};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{
@@ -79,7 +79,7 @@ pub(crate) fn region_network<S: PacketContent, P: Ports>(
 /// The controller whose switches take part, if there is one; scenarios have one such scheme at most.
 pub(crate) fn explicit(plan: &Plan) -> Option<(Scheme, &Parameters)> {
     let mut controllers = plan.groups.iter().flat_map(GroupPlan::controllers);
-    controllers.find_map(|(entry, parameters)| Some((entry.scheme?, parameters)))
+    controllers.find_map(|(entry, parameters)| Some((entry.scheme()?, parameters)))
 }
 
 /// The agent of every port.
@@ -154,20 +154,25 @@ pub(crate) fn programs(plan: &Plan, router: &Router) -> Result<Vec<Program>, Str
 
 /// A flow's controller. Where packets are ECN-capable though it has no answer to marks, a marked round is a loss to it.
 pub(crate) fn controller(
-    entry: &Entry,
+    algorithm: &Algorithm,
     parameters: &Parameters,
     usage: EcnUse,
+    seat: impl FnOnce() -> Seat,
 ) -> Box<dyn Controller> {
-    let controller = (entry.build)(parameters);
-    match (usage, (entry.ecn)(parameters)) {
+    let controller = algorithm.build(parameters, seat);
+    match (usage, algorithm.ecn(parameters)) {
         (EcnUse::On, Ecn::Off) => Box::new(MarksAsLosses::new(controller)),
         _ => controller,
     }
 }
 
 /// Most marks that one acknowledgement echoes to this controller; `None` without ECN.
-pub(crate) fn ecn_echo(entry: &Entry, parameters: &Parameters, usage: EcnUse) -> Option<u8> {
-    match (usage, (entry.ecn)(parameters)) {
+pub(crate) fn ecn_echo(
+    algorithm: &Algorithm,
+    parameters: &Parameters,
+    usage: EcnUse,
+) -> Option<u8> {
+    match (usage, algorithm.ecn(parameters)) {
         (EcnUse::Off, _) | (EcnUse::ByController, Ecn::Off) => None,
         (_, Ecn::Count { limit }) => Some(limit),
         (EcnUse::On, Ecn::Off) => Some(u8::MAX),

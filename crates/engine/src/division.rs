@@ -7,7 +7,7 @@ use crate::region::{ByNode, Region, RegionId, window};
 use crate::regions::Regions;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,6 +19,10 @@ const WORTHWHILE: f64 = 500.0;
 
 /// The number of threads that are worth it for a plan.
 pub fn most_threads(plan: &Plan) -> usize {
+    let mut controllers = plan.groups.iter().flat_map(GroupPlan::controllers);
+    if controllers.any(|(controller, _)| controller.one_thread()) {
+        return 1;
+    }
     let links = &plan.fabric.links;
     let delays = links.iter().map(|link| link.delay);
     let window = delays.filter(|&delay| delay > Time::ZERO).min();

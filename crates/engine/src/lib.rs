@@ -16,6 +16,7 @@ mod due_link;
 mod ended;
 mod execution;
 mod extent;
+mod faults;
 mod finishes;
 mod flow_list;
 mod flow_set;

@@ -31,6 +31,8 @@ pub enum RunError {
     Cancelled,
     /// The plan cannot be run.
     Plan(String),
+    /// A controller that is not Pathweave's own could not go on.
+    Controller(String),
     /// A self-check failed: a defect of the simulator.
     Check(String),
 }
@@ -39,7 +41,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Cancelled => f.write_str("the run was cancelled"),
-            RunError::Plan(reason) => f.write_str(reason),
+            RunError::Plan(reason) | RunError::Controller(reason) => f.write_str(reason),
             RunError::Check(what) => write!(f, "a self-check failed: {what}"),
         }
     }

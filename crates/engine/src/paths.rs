@@ -30,7 +30,7 @@ impl SubflowPaths {
         let request = PathRequest {
             source: flow.source,
             destination: flow.destination,
-            connection: u64::from(number),
+            connection: connection(plan, number, flow),
             subflow,
             pinned,
         };
@@ -42,13 +42,24 @@ impl SubflowPaths {
             }
             None => router.ack_path(&request, &self.forward, &mut self.back),
         }
-        let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter.is_some();
+        let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter().is_some();
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
         let spread = (spray && pinned.is_none()) || scattered;
         self.spread = spread.then(|| router.spread(flow.source, flow.destination));
         let by_switches = matches!(router.kind(), RoutingKind::Fmp(_)) && pinned.is_none();
         self.by_switches = by_switches && !spread;
     }
+}
+
+/// By what the routing tells a flow's connection from others: its number, or where flows between two hosts share a
+/// connection, these hosts and the group.
+fn connection(plan: &Plan, number: u32, flow: &Flow) -> u64 {
+    if !plan.groups[flow.group as usize].pattern.keeps_connections() {
+        return u64::from(number);
+    }
+    let hosts = u64::from(flow.source) << 32 | u64::from(flow.destination);
+    // The highest bit keeps it apart from all numbers.
+    mix(hosts ^ mix(u64::from(flow.group))) | 1 << 63
 }
 
 /// The data paths that tables name, each once.

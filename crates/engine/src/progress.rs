@@ -1,7 +1,10 @@
 //! How far a run is, readable from another thread, and the wish to end it early.
 
+use crate::faults::FirstFault;
+use pathweave_control::Faults;
 use pathweave_units::Time;
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -23,6 +26,7 @@ pub struct Progress {
     /// CPU time of the run's other threads in nanoseconds.
     others_cpu: AtomicU64,
     cancelled: AtomicBool,
+    faults: Arc<FirstFault>,
 }
 
 impl Progress {
@@ -57,6 +61,15 @@ impl Progress {
     /// CPU time of the threads that the run has started and that are over.
     pub fn others_cpu(&self) -> Duration {
         Duration::from_nanos(self.others_cpu.load(Relaxed))
+    }
+
+    /// Where the run's controllers say that they cannot go on.
+    pub(crate) fn faults(&self) -> Arc<dyn Faults> {
+        Arc::clone(&self.faults) as Arc<dyn Faults>
+    }
+    /// What they have said.
+    pub(crate) fn first_fault(&self) -> Option<pathweave_control::Fault> {
+        self.faults.get()
     }
 
     pub(crate) fn add_other_cpu(&self, time: Duration) {

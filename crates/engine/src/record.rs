@@ -14,7 +14,7 @@ use pathweave_control::Scheme;
 use pathweave_fabric::NodeId;
 use pathweave_network::{AgentStatistics, FmpStatistics, LinkStatistics, SharedBuffer};
 use pathweave_scenario::Plan;
-use pathweave_traffic::Job;
+use pathweave_traffic::{Iteration, Job};
 use pathweave_units::{Bytes, Time};
 
 /// A run that is over.
@@ -51,6 +51,8 @@ pub(crate) struct Traffic {
     pub flows: FlowList,
     /// By traffic group.
     pub jobs: Vec<Vec<Job>>,
+    /// By traffic group: of each job, where jobs repeat; else empty.
+    pub iterations: Vec<Vec<Iteration>>,
     /// Flows that were asked for, that finished, and that were stopped before.
     pub started: u64,
     pub finished: u64,

@@ -170,7 +170,7 @@ impl<'p> Workload<'p> {
     /// The plan's last start has come: what is under way goes on, and nothing new starts.
     pub fn close(&mut self) {
         self.closed = true;
-        self.programs.iter_mut().for_each(Program::drain);
+        self.programs.iter_mut().for_each(Program::halt);
         if let Some(stop) = &self.plan.stop.traffic {
             self.check_amounts_finished(stop.group);
         }
@@ -192,7 +192,7 @@ impl<'p> Workload<'p> {
 
     /// A group starts nothing new. Gives its flows that are under way.
     pub fn stop_group(&mut self, group: u32) -> Vec<u32> {
-        self.programs[group as usize].drain();
+        self.programs[group as usize].halt();
         let own = |number: &u32| self.flows[*number as usize].group == group;
         let own: Vec<u32> = self.under_way().filter(own).collect();
         for &number in &own {
@@ -246,7 +246,7 @@ impl<'p> Workload<'p> {
     /// from it.
     pub fn hear_rest(&mut self, now: Time) {
         let ended = self.ended.take();
-        self.programs.iter_mut().for_each(Program::drain);
+        self.programs.iter_mut().for_each(Program::halt);
         let unheard: Vec<u32> = self.active.iter().collect();
         let mut unwanted = Vec::new();
         for number in unheard {
@@ -308,6 +308,11 @@ impl<'p> Workload<'p> {
                 .programs
                 .iter()
                 .map(|program| program.jobs().to_vec())
+                .collect(),
+            iterations: self
+                .programs
+                .iter()
+                .map(|program| program.iterations().to_vec())
                 .collect(),
             flows: self.flows,
         }

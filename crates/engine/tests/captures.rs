@@ -3,6 +3,7 @@
 mod plans;
 
 use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement};
+use pathweave_control::Algorithm;
 use pathweave_engine::{Capture, Output};
 use pathweave_scenario::{CapturedFlow, Plan, Sampling};
 use pathweave_traffic::Size;
@@ -194,8 +195,9 @@ fn numbers_are_those_of_bytes_where_packets_differ() {
     for (controller, header) in [("reno", 0), ("xcp", 16)] {
         let mut plan = two_subflows(Recovery::Sack);
         let group = &mut plan.groups[0];
-        group.controller = pathweave_control::find(controller).expect("a controller");
-        group.parameters = group.controller.defaults();
+        let entry = pathweave_control::find(controller).expect("a controller");
+        group.controller = Algorithm::Registered(entry);
+        group.parameters = entry.defaults();
         group.subflows = if controller == "xcp" { 1 } else { 2 };
         let mix = PacketMix::new(|probability| 100.0 + 1400.0 * probability);
         group.transport.packets = Some(mix);

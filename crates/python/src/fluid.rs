@@ -82,7 +82,7 @@ fn dictionary<'py>(py: Python<'py>, problem: &Problem<'_>) -> PyResult<Bound<'py
         let same =
             |(_, parameters): &(&str, &Parameters)| std::ptr::eq(*parameters, flow.parameters);
         let place = controllers.iter().position(same).unwrap_or_else(|| {
-            controllers.push((flow.controller.name, flow.parameters));
+            controllers.push((flow.controller.name(), flow.parameters));
             controllers.len() - 1
         });
         controller_of.push(place as u64);

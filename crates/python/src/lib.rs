@@ -1,7 +1,10 @@
 //! The extension module: scenarios, runs and lists for Python. Thin: all logic is in other crates.
 
+mod controllers;
+mod ending;
 mod fluid;
 mod lists;
+mod recordings;
 mod run;
 mod scenario;
 
@@ -10,8 +13,14 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::controllers::{
+        Ack, OncePerRound, Path, Round, cut_to, cut_within, respond_to_loss, slow_start,
+        slow_start_by,
+    };
+    #[pymodule_export]
     use super::lists::{
-        controllers, fabrics, patterns, presets, results_version, routings, schema, version,
+        controller_in_file, controllers, fabrics, patterns, presets, results_version, routings,
+        schema, version,
     };
     #[pymodule_export]
     use super::run::{Output, Run};

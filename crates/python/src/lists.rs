@@ -1,8 +1,12 @@
 //! What the core knows: controllers, routings, fabrics, patterns, presets, the schema.
 
-use pathweave_control::{Parameter, ParameterKind, registry};
+use crate::controllers::Loader;
+use crate::scenario::ScenarioError;
+use pathweave_control::{Parameter, ParameterKind, WordList, registry};
+use pathweave_scenario::{ControllerFile, ControllerForm, ControllerLoader};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
 
 /// The version of the package.
 #[pyfunction]
@@ -62,15 +66,17 @@ pub fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 }
 
 /// A parameter's default and range, as texts.
-fn default_and_range(parameter: &Parameter) -> (String, String) {
-    match parameter.kind {
+fn default_and_range<Words: WordList>(kind: &ParameterKind<Words>) -> (String, String) {
+    let list = |choices: &Words| choices.words().collect::<Vec<_>>().join(", ");
+    let first = |choices: &Words| choices.words().next().unwrap_or_default().to_owned();
+    match kind {
         ParameterKind::Number {
             default,
             minimum,
             maximum,
             integer,
         } => {
-            let kind = if integer { "whole numbers " } else { "" };
+            let kind = if *integer { "whole numbers " } else { "" };
             let range = match (minimum.is_finite(), maximum.is_finite()) {
                 (true, true) => format!("{kind}{minimum} to {maximum}"),
                 (true, false) => format!("{kind}from {minimum}"),
@@ -79,10 +85,7 @@ fn default_and_range(parameter: &Parameter) -> (String, String) {
             };
             (default.to_string(), range)
         }
-        ParameterKind::Choice(choices) => (
-            choices.first().copied().unwrap_or_default().to_owned(),
-            choices.join(", "),
-        ),
+        ParameterKind::Choice(choices) => (first(choices), list(choices)),
         ParameterKind::PerSubflow {
             default,
             minimum,
@@ -96,10 +99,32 @@ fn default_and_range(parameter: &Parameter) -> (String, String) {
             minimum,
             maximum,
         } => (
-            choices.first().copied().unwrap_or_default().to_owned(),
-            format!("{}, or {minimum} to {maximum}", choices.join(", ")),
+            first(choices),
+            format!("{}, or {minimum} to {maximum}", list(choices)),
         ),
     }
+}
+
+/// Parameters with their defaults and ranges.
+fn described<'py, Text, Words>(
+    py: Python<'py>,
+    parameters: &[Parameter<Text, Words>],
+) -> PyResult<Bound<'py, PyList>>
+where
+    Text: AsRef<str>,
+    Words: WordList,
+{
+    let result = PyList::empty(py);
+    for parameter in parameters {
+        let (default, range) = default_and_range(&parameter.kind);
+        let item = PyDict::new(py);
+        item.set_item("name", parameter.name.as_ref())?;
+        item.set_item("default", default)?;
+        item.set_item("range", range)?;
+        item.set_item("help", parameter.help.as_ref())?;
+        result.append(item)?;
+    }
+    Ok(result)
 }
 
 /// Controllers with their parameters.
@@ -107,24 +132,47 @@ fn default_and_range(parameter: &Parameter) -> (String, String) {
 pub fn controllers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let result = PyList::empty(py);
     for entry in registry() {
-        let parameters = PyList::empty(py);
-        for parameter in entry.parameters {
-            let (default, range) = default_and_range(parameter);
-            let item = PyDict::new(py);
-            item.set_item("name", parameter.name)?;
-            item.set_item("default", default)?;
-            item.set_item("range", range)?;
-            item.set_item("help", parameter.help)?;
-            parameters.append(item)?;
-        }
         let item = PyDict::new(py);
         item.set_item("name", entry.name)?;
         item.set_item("summary", entry.summary)?;
         item.set_item("source", entry.source)?;
         item.set_item("coupled", entry.coupled)?;
         item.set_item("explanation", entry.explanation())?;
-        item.set_item("parameters", parameters)?;
+        item.set_item("parameters", described(py, entry.parameters)?)?;
         result.append(item)?;
     }
+    Ok(result)
+}
+
+/// The controller in a file, as [`controllers`] has those of Pathweave's own. `form` is "python" or "library"; `item` is
+/// what the controller is called in the file.
+#[pyfunction]
+#[pyo3(signature = (form, path, shown, item = None))]
+pub fn controller_in_file<'py>(
+    py: Python<'py>,
+    form: &str,
+    path: PathBuf,
+    shown: &str,
+    item: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let form = ControllerForm::of_key(form).ok_or_else(|| {
+        ScenarioError::new_err(format!("form must be python or library, got {form}"))
+    })?;
+    let content = std::fs::read(&path)?;
+    let file = ControllerFile {
+        form,
+        path: &path,
+        shown,
+        content: &content,
+        item,
+    };
+    let loaded = Loader.load(&file).map_err(ScenarioError::new_err)?;
+    let result = PyDict::new(py);
+    result.set_item("name", &loaded.name)?;
+    result.set_item("summary", &loaded.summary)?;
+    result.set_item("source", &loaded.source)?;
+    result.set_item("coupled", loaded.coupled)?;
+    result.set_item("explanation", &loaded.explanation)?;
+    result.set_item("parameters", described(py, &loaded.parameters)?)?;
     Ok(result)
 }

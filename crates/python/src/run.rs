@@ -1,8 +1,9 @@
 //! A run on a thread of its own, and what it gives back.
 
+use crate::ending::WaitedFor;
 use numpy::PyArray1;
 use pathweave_engine::{Column, Progress, RunError, Table, most_threads, peak_rss_mb};
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -29,6 +30,7 @@ pub struct Run {
     state: Arc<Mutex<State>>,
     progress: Arc<Progress>,
     until_s: Option<f64>,
+    waited_for: WaitedFor,
     /// Threads that are worth it.
     #[pyo3(get)]
     most_threads: usize,
@@ -39,9 +41,23 @@ fn thread_cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
+/// Whether controllers of a plan need the interpreter for each acknowledgement.
+fn needs_interpreter(plan: &Plan) -> bool {
+    let mut controllers = plan.groups.iter().flat_map(GroupPlan::controllers);
+    controllers.any(|(controller, _)| controller.one_thread())
+}
+
 /// Runs a plan on this many threads; a panic becomes a failed run that says so.
 fn simulate(plan: &Plan, progress: &Progress, threads: usize) -> Result<Output, RunError> {
-    let run = || pathweave_engine::run_on_threads(plan, progress, threads);
+    let alone = || pathweave_engine::run_on_threads(plan, progress, threads);
+    let run = || {
+        if needs_interpreter(plan) {
+            // This thread makes itself known to the interpreter once, rather than for each acknowledgement.
+            Python::attach(|py| py.detach(alone))
+        } else {
+            alone()
+        }
+    };
     let mut output = Output::measured(|| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
             Err(RunError::Check(
@@ -61,6 +77,7 @@ impl Run {
             until_s: plan.stop.at.map(|at| at.as_secs_f64()),
             state: Arc::new(Mutex::new(State::Prepared(Box::new(plan), threads))),
             progress: Arc::new(Progress::default()),
+            waited_for: WaitedFor::default(),
         }
     }
 }
@@ -68,19 +85,24 @@ impl Run {
 #[pymethods]
 impl Run {
     /// Starts it on a thread of its own and returns at once.
-    fn start(&self) -> PyResult<()> {
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State::Prepared(plan, threads) = std::mem::replace(&mut *state, State::Running) else {
             return Err(PyRuntimeError::new_err("a run starts once"));
         };
         drop(state);
+        let needs_interpreter = needs_interpreter(&plan);
         let (state, progress) = (Arc::clone(&self.state), Arc::clone(&self.progress));
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("simulation".to_owned())
             .spawn(move || {
                 let result = simulate(&plan, &progress, threads);
                 *state.lock().unwrap_or_else(PoisonError::into_inner) = State::Over(result);
             })?;
+        if needs_interpreter {
+            self.waited_for
+                .begin(py, Arc::clone(&self.progress), thread)?;
+        }
         Ok(())
     }
 
@@ -95,6 +117,9 @@ impl Run {
         };
         let done = matches!(&*state, State::Over(_) | State::Taken);
         drop(state);
+        if done {
+            self.waited_for.end(py)?;
+        }
         let progress = PyDict::new(py);
         progress.set_item("state", word)?;
         progress.set_item("time_s", self.progress.time().as_secs_f64())?;

@@ -1,8 +1,10 @@
 //! Scenarios and their variants.
 
+use crate::controllers::Loader;
 use crate::fluid::{Asking, lives, values};
+use crate::recordings;
 use crate::run::{Output, Run, tables};
-use pathweave_scenario::{Diagnostics, Selection};
+use pathweave_scenario::{ControllerLoader, Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -61,6 +63,7 @@ fn refused(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
 
 /// Reads and checks a scenario file.
 #[pyfunction]
+#[pyo3(signature = (path, size, sets, only, seeds, sweeps = Vec::new()))]
 pub fn load(
     py: Python<'_>,
     path: PathBuf,
@@ -68,10 +71,21 @@ pub fn load(
     sets: Vec<String>,
     only: Vec<String>,
     seeds: Option<u32>,
+    sweeps: Vec<String>,
 ) -> PyResult<Scenario> {
     let stem = path.file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
-    py.detach(|| pathweave_scenario::Scenario::load(&path, size.as_deref(), &sets, &only, seeds))
+    let selection = Selection {
+        size: size.clone(),
+        sets,
+        sweeps,
+        only,
+        seeds,
+        other_formats: Some(recordings::as_text),
+        loader: Some(Arc::new(Loader)),
+        ..Selection::default()
+    };
+    py.detach(|| pathweave_scenario::Scenario::load_selected(&path, &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
@@ -79,6 +93,7 @@ pub fn load(
 /// Checks a scenario that is at hand as text. `name` is the scenario's; files that it names are looked
 /// for in `folder`.
 #[pyfunction]
+#[pyo3(signature = (text, name, folder, size, sets, only, seeds, sweeps = Vec::new()))]
 #[allow(clippy::too_many_arguments)] // those of `load`, with what takes the place of the path
 pub fn load_text(
     py: Python<'_>,
@@ -89,25 +104,38 @@ pub fn load_text(
     sets: Vec<String>,
     only: Vec<String>,
     seeds: Option<u32>,
+    sweeps: Vec<String>,
 ) -> PyResult<Scenario> {
     let selection = Selection {
         size: size.clone(),
         sets,
+        sweeps,
         only,
         seeds,
-        largest_fabric: None,
+        other_formats: Some(recordings::as_text),
+        loader: Some(Arc::new(Loader)),
+        ..Selection::default()
     };
     py.detach(|| pathweave_scenario::Scenario::from_text(&name, text, Some(&folder), &selection))
         .map(|scenario| Scenario::new(scenario, name, size))
         .map_err(|diagnostics| refused(py, &diagnostics))
 }
 
-/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone.
+/// Reads a variant back from `Variant.resolved`: a scenario with that variant alone. Files with controllers are looked
+/// for in `folder`.
 #[pyfunction]
-pub fn from_resolved(py: Python<'_>, resolved: &str) -> PyResult<Scenario> {
+#[pyo3(signature = (resolved, folder = None))]
+pub fn from_resolved(
+    py: Python<'_>,
+    resolved: &str,
+    folder: Option<PathBuf>,
+) -> PyResult<Scenario> {
     let value = serde_json::from_str(resolved)
         .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
-    py.detach(|| pathweave_scenario::Scenario::from_resolved(&value))
+    let loader = || Some(Arc::new(Loader) as Arc<dyn ControllerLoader>);
+    let read =
+        || pathweave_scenario::Scenario::from_resolved_in(&value, folder.as_deref(), loader());
+    py.detach(read)
         .map(|scenario| Scenario {
             name: scenario.title().to_owned(),
             inner: Arc::new(scenario),
@@ -163,6 +191,25 @@ impl Scenario {
             result.set_item(axis, names)?;
         }
         Ok(result)
+    }
+    /// The axes that are sweeps, in order: of each its axis, keys, names, values, unit and whether it is logarithmic.
+    /// Values and unit are None where the names are no numbers.
+    #[getter]
+    fn sweeps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = PyList::empty(py);
+        for sweep in self.inner.sweeps() {
+            let item = PyDict::new(py);
+            item.set_item("axis", &sweep.axis)?;
+            item.set_item("keys", &sweep.keys)?;
+            item.set_item("names", &sweep.names)?;
+            let numbers = sweep.numbers.as_ref();
+            item.set_item("values", numbers.map(|numbers| &numbers.values))?;
+            item.set_item("unit", numbers.map(|numbers| numbers.unit))?;
+            let logarithmic = numbers.is_some_and(|numbers| numbers.logarithmic);
+            item.set_item("logarithmic", logarithmic)?;
+            found.append(item)?;
+        }
+        Ok(found)
     }
     #[getter]
     fn variants(&self) -> Vec<Variant> {
@@ -238,18 +285,18 @@ impl Variant {
         self.inner().hash(seed)
     }
     /// The controllers of its flows with their parameters, some of them more than once.
-    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, Bound<'py, PyDict>)>> {
+    fn controllers<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
         let plan = self.inner().plan(0); // the same with every seed
         let mut found = Vec::new();
         for group in &plan.groups {
-            let common = (group.controller, &group.parameters);
+            let common = (&group.controller, &group.parameters);
             let own = group.listed.iter().map(|flow| match &flow.controller {
-                Some((controller, parameters)) => (*controller, parameters),
+                Some((controller, parameters)) => (controller, parameters),
                 None => common,
             });
             let all = group.listed.is_empty().then_some(common);
             for (controller, parameters) in all.into_iter().chain(own) {
-                found.push((controller.name, values(py, parameters)?));
+                found.push((controller.name().to_owned(), values(py, parameters)?));
             }
         }
         Ok(found)

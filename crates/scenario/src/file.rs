@@ -20,6 +20,7 @@ pub(crate) const KEYS: &[&str] = &[
     "transport",
     "traffic",
     "variants",
+    "sweep",
     "stop",
     "measure",
     "record",
@@ -88,6 +89,7 @@ pub(crate) fn file(root: &Node, problems: &mut Vec<Problem>) -> Option<File> {
         report,
         events,
         variants: BTreeMap::new(),
+        sweep: BTreeMap::new(),
         sizes: BTreeMap::new(),
     })
 }

@@ -22,8 +22,10 @@
 
 #![forbid(unsafe_code)]
 
+mod controller_file;
 mod diagnostics;
 mod file;
+mod given;
 mod names;
 mod overrides;
 mod parse;
@@ -35,17 +37,21 @@ mod results_version;
 mod scenario;
 mod schema;
 mod suggest;
+mod sweep;
 mod text;
 mod tree;
 mod variants;
 mod words;
 
+pub use controller_file::{ControllerFile, ControllerForm, ControllerLoader};
 pub use diagnostics::{Diagnostics, Mistake};
 pub use plan::{
     Amount, CapturedFlow, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record,
     Sampling, Stop, TrafficStop,
 };
 pub use presets::{Preset, presets};
+pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
 pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};
+pub use sweep::{Numbers, Sweep};

@@ -34,6 +34,26 @@ fn apply_table(
     }
 }
 
+/// The keys that a table of overrides sets, step by step.
+pub(crate) fn paths(overrides: &Table) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for (key, node) in &overrides.entries {
+        let own: Vec<String> = key
+            .name
+            .split('.')
+            .map(|step| step.trim().to_owned())
+            .collect();
+        match &node.value {
+            Value::Table(table) if table.dotted => {
+                let below = paths(table).into_iter();
+                found.extend(below.map(|rest| [own.as_slice(), &rest].concat()));
+            }
+            _ => found.push(own),
+        }
+    }
+    found
+}
+
 /// Sets the value at the end of a path, whose text stands at `place`.
 pub(crate) fn set(
     root: &mut Node,

@@ -1,6 +1,6 @@
 //! What a backend runs: one variant of a scenario with everything resolved.
 
-use pathweave_control::{Entry, Parameters};
+use pathweave_control::{Algorithm, Parameters};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{QueueConfig, SharedBufferConfig};
@@ -51,7 +51,7 @@ pub struct GroupPlan {
     /// Its transport.
     pub transport: Config,
     /// Its controller.
-    pub controller: &'static Entry,
+    pub controller: Algorithm,
     /// The controller's parameters.
     pub parameters: Parameters,
     /// Subflows of a connection.
@@ -62,13 +62,13 @@ pub struct GroupPlan {
 
 impl GroupPlan {
     /// The group's controller, then those of listed flows that have their own.
-    pub fn controllers(&self) -> impl Iterator<Item = (&'static Entry, &Parameters)> {
+    pub fn controllers(&self) -> impl Iterator<Item = (&Algorithm, &Parameters)> {
         let own = self
             .listed
             .iter()
             .filter_map(|flow| flow.controller.as_ref());
-        let own = own.map(|(entry, parameters)| (*entry, parameters));
-        std::iter::once((self.controller, &self.parameters)).chain(own)
+        let own = own.map(|(controller, parameters)| (controller, parameters));
+        std::iter::once((&self.controller, &self.parameters)).chain(own)
     }
 }
 
@@ -87,7 +87,7 @@ pub struct ListedFlow {
     /// of `paths`.
     pub ack_paths: Vec<Vec<LinkId>>,
     /// Its controller, if not the group's.
-    pub controller: Option<(&'static Entry, Parameters)>,
+    pub controller: Option<(Algorithm, Parameters)>,
 }
 
 /// A change of one link at a given time. A cable's two directions are two changes.

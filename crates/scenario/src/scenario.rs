@@ -1,19 +1,23 @@
 //! A scenario with all of its variants, checked.
 
+use crate::controller_file::{ControllerFiles, ControllerLoader, without_folders};
 use crate::diagnostics::{Diagnostics, Problem, Source};
-use crate::file::{self, KEYS};
+use crate::file;
+use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
 use crate::plan::Plan;
-use crate::resolve::{Report, resolve};
+use crate::resolve::{Convert, Report, resolve};
 use crate::results_version::RESULTS_VERSION;
 use crate::schema::File;
 use crate::suggest;
+use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
-use crate::variants::{Only, combinations};
+use crate::variants::{self, Only, combinations};
 use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A scenario, every variant of which is known to be sound.
 #[derive(Clone, Debug)]
@@ -22,6 +26,7 @@ pub struct Scenario {
     seeds: Vec<u64>,
     settings: serde_json::Value,
     variants: Vec<Variant>,
+    sweeps: Vec<Sweep>,
 }
 
 /// What of a scenario is wanted, beyond the file.
@@ -31,6 +36,8 @@ pub struct Selection {
     pub size: Option<String>,
     /// Overrides `key=value`, applied last.
     pub sets: Vec<String>,
+    /// Sweeps `key=values`, beside those of the file or in their place.
+    pub sweeps: Vec<String>,
     /// Choices `axis=name`.
     pub only: Vec<String>,
     /// Number of seeds, instead of the file's.
@@ -38,6 +45,10 @@ pub struct Selection {
     /// Refuses fabrics with more cables or nodes than this before they are built. It bounds the time and memory that
     /// a text from anywhere can cost; `None` for those of a user, who may want to wait.
     pub largest_fabric: Option<u64>,
+    /// What loads controllers from files; without it a scenario can only have those of the registry.
+    pub loader: Option<Arc<dyn ControllerLoader>>,
+    /// Makes comma-separated values of files in formats that this crate does not read (Parquet); `None` refuses them.
+    pub other_formats: Option<Convert>,
 }
 
 /// One combination of a scenario's variants.
@@ -70,6 +81,21 @@ impl Scenario {
         only: &[String],
         seeds: Option<u32>,
     ) -> Result<Scenario, Diagnostics> {
+        let selection = Selection {
+            size: size.map(str::to_owned),
+            sets: sets.to_vec(),
+            only: only.to_vec(),
+            seeds,
+            ..Selection::default()
+        };
+        Scenario::load_selected(path, &selection)
+    }
+
+    /// Reads and checks a scenario file, of which this is wanted.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in all variants.
+    pub fn load_selected(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
         let text = match std::fs::read(path) {
             Ok(bytes) => text(bytes, &name)?,
@@ -85,14 +111,7 @@ impl Scenario {
                 ));
             }
         };
-        let selection = Selection {
-            size: size.map(str::to_owned),
-            sets: sets.to_vec(),
-            only: only.to_vec(),
-            seeds,
-            largest_fabric: None,
-        };
-        Scenario::from_text(&name, &text, path.parent(), &selection)
+        Scenario::from_text(&name, &text, path.parent(), selection)
     }
 
     /// Checks a scenario that is at hand as text. `name` stands for the file in messages; files that
@@ -130,6 +149,11 @@ impl Scenario {
             .iter()
             .map(|set| (set.as_str(), add("--set", set)))
             .collect();
+        let sweeps: Vec<(&str, Place)> = selection
+            .sweeps
+            .iter()
+            .map(|sweep| (sweep.as_str(), add("--sweep", sweep)))
+            .collect();
         let only: Vec<Only<'_>> = selection
             .only
             .iter()
@@ -145,8 +169,10 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
+                controllers: ControllerFiles::new(folder, selection.loader.clone()),
+                other_formats: selection.other_formats,
             }
-            .load(root, size, &sets, &only, seeds)
+            .load(root, size, &sets, &sweeps, &only, seeds)
         });
         loaded.map_err(|problems| Diagnostics::new(sources, problems))
     }
@@ -156,12 +182,27 @@ impl Scenario {
     /// # Errors
     /// When it is no resolved scenario, or one of another version.
     pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
+        Scenario::from_resolved_in(resolved, None, None)
+    }
+
+    /// The same where controllers may be in files: they are looked for in `folder`, the one of the scenario that was
+    /// resolved, and must be what they were then.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_resolved`], and when a file with a controller is gone or has changed.
+    pub fn from_resolved_in(
+        resolved: &serde_json::Value,
+        folder: Option<&Path>,
+        loader: Option<Arc<dyn ControllerLoader>>,
+    ) -> Result<Scenario, Diagnostics> {
         let root = parse::json(resolved);
         let loading = Loading {
             folder: None,
             largest_fabric: None,
+            controllers: ControllerFiles::new(folder, loader),
+            other_formats: None,
         };
-        let loaded = loading.load(root, None, &[], &[], None);
+        let loaded = loading.load(root, None, &[], &[], &[], None);
         loaded.map_err(|problems| {
             let source = Source {
                 name: "resolved scenario".to_owned(),
@@ -186,12 +227,17 @@ impl Scenario {
     /// Identifies the settings that results share: a SHA-256 of [`Scenario::settings`] and of
     /// [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
-        sha256(&[&canonical(&self.settings), RESULTS_VERSION])
+        sha256(&[&*canonical(&self.settings), RESULTS_VERSION])
     }
 
     /// The seeds to run.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
+    }
+
+    /// Which axes are sweeps, and over what.
+    pub fn sweeps(&self) -> &[Sweep] {
+        &self.sweeps
     }
 
     /// The variants, in the file's order, the first axis changing slowest.
@@ -213,14 +259,14 @@ impl Variant {
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, RESULTS_VERSION, &seed.to_string()])
+        sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
     /// its title, its report and the names of its phases, and of [`RESULTS_VERSION`].
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&settings, RESULTS_VERSION])
+        sha256(&[&*settings, RESULTS_VERSION])
     }
 
     /// What a backend runs.
@@ -232,10 +278,14 @@ impl Variant {
             place: Place::default(),
             value: Value::Table(Table::default()),
         };
+        // Controllers from files are there already.
+        let controllers = ControllerFiles::default();
         let mut report = Report {
             tree: &tree,
             folder: None,
             largest_fabric: None,
+            controllers: &controllers,
+            other_formats: None,
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
@@ -244,20 +294,20 @@ impl Variant {
 }
 
 /// The SHA-256 of these texts, in hexadecimal.
-fn sha256(parts: &[&str]) -> String {
+pub(crate) fn sha256(parts: &[impl AsRef<[u8]>]) -> String {
     let mut hasher = Sha256::new();
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {
             hasher.update([0]);
         }
-        hasher.update(part);
+        hasher.update(part.as_ref());
     }
     let digest = hasher.finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers and the names
-/// of its phases, of which the times stay, in order.
+/// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers, the folders of
+/// controllers' files, whose hashes stay, and the names of its phases, of which the times stay, in order.
 fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value as Json;
     let mut scenario = scenario.clone();
@@ -274,6 +324,7 @@ fn without_names(scenario: &serde_json::Value) -> serde_json::Value {
         times.sort_by_key(ToString::to_string);
         measure.insert("phases".to_owned(), Json::Array(times));
     }
+    without_folders(keys);
     scenario
 }
 
@@ -323,6 +374,8 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
 struct Loading {
     folder: Option<PathBuf>,
     largest_fabric: Option<u64>,
+    controllers: ControllerFiles,
+    other_formats: Option<Convert>,
 }
 
 impl Loading {
@@ -331,20 +384,38 @@ impl Loading {
         mut root: Node,
         size: Option<(&str, Place)>,
         sets: &[(&str, Place)],
+        sweeps: &[(&str, Place)],
         only: &[Only<'_>],
         seeds: Option<(u32, Place)>,
     ) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
+        sweep::unfold(&mut root, &mut problems);
+        let order = sweep::order(&root);
         apply_size(&mut root, size, &mut problems);
-        let variants = match &mut root.value {
-            Value::Table(table) => table.take("variants").map(|(_, node)| node),
-            _ => None,
-        };
         let sets: Vec<Override> = sets
             .iter()
             .filter_map(|&(text, place)| parse_set(text, place, &mut problems))
             .collect();
-        let combinations = combinations(variants.as_ref(), only, &mut problems);
+        let (of_sweep, sets): (Vec<Override>, Vec<Override>) =
+            sets.into_iter().partition(|set| set.path[0] == "sweep");
+        apply_sets(&mut root, &of_sweep, &mut problems);
+        add_sweeps(&mut root, sweeps, &mut problems);
+        // Once more: what sizes and the command line brought in.
+        sweep::unfold(&mut root, &mut problems);
+        let mut take = |name: &str| match &mut root.value {
+            Value::Table(table) => table.take(name).map(|(_, node)| node),
+            _ => None,
+        };
+        let (variants, sweep) = (take("variants"), take("sweep"));
+        let axes = variants::axes(variants.as_ref(), &mut problems);
+        let swept = sweep::axes(sweep.as_ref(), &order, &axes, &mut problems);
+        for set in &sets {
+            refuse_swept(set, &swept, &mut problems);
+        }
+        let place = [&sweep, &variants].into_iter().flatten().next();
+        let place = place.map(|node| node.place).unwrap_or_default();
+        let axes = axes.into_iter().chain(swept.iter().map(sweep::Swept::axis));
+        let combinations = combinations(axes.collect(), place, only, &mut problems);
         let mut common = root.clone();
         apply_sets(&mut common, &sets, &mut problems);
         let seeds = choose_seeds(&common, seeds, &mut problems);
@@ -371,6 +442,8 @@ impl Loading {
                     tree: &tree,
                     folder,
                     largest_fabric: self.largest_fabric,
+                    controllers: &self.controllers,
+                    other_formats: self.other_formats,
                     problems: Vec::new(),
                 };
                 let plan = resolve(&mut file, &mut report, first_seed);
@@ -414,6 +487,7 @@ impl Loading {
                 seeds,
                 settings,
                 variants: loaded,
+                sweeps: swept.into_iter().map(|swept| swept.sweep).collect(),
             });
         }
         Err(unique(problems))
@@ -425,6 +499,8 @@ impl Loading {
             tree: common,
             folder: self.folder.as_deref(),
             largest_fabric: self.largest_fabric,
+            controllers: &self.controllers,
+            other_formats: self.other_formats,
             problems: Vec::new(),
         };
         // Its mistakes are reported where they matter: in the variants.
@@ -515,60 +591,6 @@ fn apply_size(root: &mut Node, size: Option<(&str, Place)>, problems: &mut Vec<P
             );
         }
         _ => {}
-    }
-}
-
-/// An override of the command line.
-struct Override {
-    path: Vec<String>,
-    place: Place,
-    value: Node,
-}
-
-fn parse_set(text: &str, place: Place, problems: &mut Vec<Problem>) -> Option<Override> {
-    let Some((path, value)) = text.split_once('=') else {
-        problems.push(
-            Problem::new(place, format!("\"{text}\" sets nothing"))
-                .help("write key=value, for example traffic.large.subflows=4"),
-        );
-        return None;
-    };
-    let key_place = Place {
-        end: path.len(),
-        ..place
-    };
-    let path: Vec<String> = path.split('.').map(|step| step.trim().to_owned()).collect();
-    let first = path[0].as_str();
-    if matches!(first, "variants" | "sizes") {
-        problems.push(
-            Problem::new(
-                key_place,
-                format!("{first} cannot be set on the command line"),
-            )
-            .help("--only and --size choose among them"),
-        );
-        return None;
-    }
-    if !KEYS.contains(&first) {
-        problems.push(
-            Problem::new(key_place, format!("unknown key \"{first}\""))
-                .help(suggest::accepted(first, KEYS)),
-        );
-        return None;
-    }
-    let start = key_place.end + 1;
-    Some(Override {
-        path,
-        place: key_place,
-        value: parse::value(value, start, place.source),
-    })
-}
-
-fn apply_sets(root: &mut Node, sets: &[Override], problems: &mut Vec<Problem>) {
-    for Override { path, place, value } in sets {
-        if let Err(problem) = overrides::set(root, path, *place, value) {
-            problems.push(problem);
-        }
     }
 }
 

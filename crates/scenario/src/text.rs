@@ -154,7 +154,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// Packet sizes read better as "1500 B" than as "1.5 KB".
-fn bytes_text(bytes: Bytes) -> String {
+pub(crate) fn bytes_text(bytes: Bytes) -> String {
     match bytes.get() {
         small if small < 100_000 && small % 1_000 != 0 => format!("{small} B"),
         _ => bytes.to_string(),
@@ -214,6 +214,65 @@ impl JsonSchema for DelayText {
             "description": "A one-way delay, or a range from which each cable's delay is drawn.",
             "pattern": r"^\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*(\.\.\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*)?$",
             "examples": ["20 us", "20 us..40 us"],
+        })
+    }
+}
+
+/// A time, or a range from which one is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimeRangeText(pub (Time, Time));
+
+impl FromStr for TimeRangeText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<TimeRangeText, String> {
+        Ok(TimeRangeText(match text.split_once("..") {
+            None => {
+                let only = time(text)?;
+                (only, only)
+            }
+            Some((least, most)) => {
+                let (least, most) = (time(least)?, time(most)?);
+                if least > most {
+                    return Err(format!(
+                        "\"{text}\" runs backwards; write the shorter time first"
+                    ));
+                }
+                (least, most)
+            }
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeRangeText {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<TimeRangeText, D::Error> {
+        reader.deserialize_str(FromText {
+            expected: "a time or a range of times with their units",
+            example: "1 ms",
+            parse: TimeRangeText::from_str,
+        })
+    }
+}
+
+impl Serialize for TimeRangeText {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            (least, most) if least == most => writer.collect_str(&least),
+            (least, most) => writer.collect_str(&format_args!("{least}..{most}")),
+        }
+    }
+}
+
+impl JsonSchema for TimeRangeText {
+    fn schema_name() -> Cow<'static, str> {
+        "TimeRange".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "A time, or a range from which one is drawn.",
+            "pattern": r"^\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*(\.\.\s*(\+?0+(\.0+)?|\+?[0-9][0-9_]*(\.[0-9_]+)?\s*(ps|ns|us|ms|s))\s*)?$",
+            "examples": ["1 ms", "1 ms..2 ms"],
         })
     }
 }

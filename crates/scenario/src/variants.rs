@@ -7,28 +7,26 @@ use crate::tree::{Key, Node, Place, Table, Value};
 use std::collections::HashMap;
 
 /// Most variants of one scenario.
-const MOST: usize = 10_000;
+pub(crate) const MOST: usize = 10_000;
 
 /// One name on each axis, with its overrides.
 #[derive(Clone, Debug)]
 pub(crate) struct Combination<'a> {
     pub names: Vec<(String, String)>,
     pub overrides: Vec<&'a Table>,
+    /// What each name is called beside those of other axes.
+    words: Vec<String>,
 }
 
 impl Combination<'_> {
     /// What people read.
     pub fn label(&self) -> String {
-        self.names
-            .iter()
-            .map(|(_, name)| name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        self.words.join(", ")
     }
 
     /// What folders are called.
     pub fn slug(&self) -> String {
-        let parts: Vec<String> = self.names.iter().map(|(_, name)| slug(name)).collect();
+        let parts: Vec<String> = self.words.iter().map(|word| slug(word)).collect();
         if parts.is_empty() {
             "base".to_owned()
         } else {
@@ -38,7 +36,7 @@ impl Combination<'_> {
 }
 
 /// A name in lower-case ASCII letters, digits, hyphens and dots.
-fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars() {
         let c = if c.is_ascii_alphanumeric() || c == '.' {
@@ -64,37 +62,73 @@ pub(crate) struct Only<'a> {
     pub place: Place,
 }
 
-struct Axis<'a> {
-    name: &'a str,
-    variants: Vec<(&'a Key, &'a Table)>,
+/// An axis and its variants, in the order of the file.
+pub(crate) struct Axis<'a> {
+    pub name: &'a str,
+    /// Whether its names are values, which say little without the axis.
+    pub swept: bool,
+    pub variants: Vec<Choice<'a>>,
 }
 
-/// All combinations, the first axis changing slowest, limited to what was chosen.
+/// A variant of an axis.
+pub(crate) struct Choice<'a> {
+    pub name: &'a str,
+    pub overrides: &'a Table,
+}
+
+impl Axis<'_> {
+    /// What a name is called beside those of other axes.
+    fn word(&self, name: &str) -> String {
+        if self.swept {
+            format!("{} = {name}", self.name)
+        } else {
+            name.to_owned()
+        }
+    }
+}
+
+/// All combinations, the first axis changing slowest, limited to what was chosen. `place` is where the axes stand.
 pub(crate) fn combinations<'a>(
-    variants: Option<&'a Node>,
+    mut axes: Vec<Axis<'a>>,
+    place: Place,
     only: &[Only<'_>],
     problems: &mut Vec<Problem>,
 ) -> Vec<Combination<'a>> {
-    let mut axes = axes(variants, problems);
     choose(&mut axes, only, problems);
+    let count = axes
+        .iter()
+        .try_fold(1usize, |count, axis| count.checked_mul(axis.variants.len()));
+    if count.is_none_or(|count| count > MOST) {
+        let lengths: Vec<String> = axes
+            .iter()
+            .map(|axis| format!("{} {}", axis.variants.len(), axis.name))
+            .collect();
+        problems.push(
+            Problem::new(
+                place,
+                format!(
+                    "there are more than {MOST} variants: {}",
+                    lengths.join(" x ")
+                ),
+            )
+            .help("axes multiply; give fewer or shorter ones"),
+        );
+        return Vec::new();
+    }
     let mut combinations = vec![Combination {
         names: Vec::new(),
         overrides: Vec::new(),
+        words: Vec::new(),
     }];
     for axis in &axes {
-        if combinations.len() * axis.variants.len() > MOST {
-            let place = variants.map(|node| node.place).unwrap_or_default();
-            problems.push(
-                Problem::new(place, format!("there are more than {MOST} variants"))
-                    .help("axes multiply; give fewer or shorter ones"),
-            );
-            return Vec::new();
-        }
         let longer = |combination: &Combination<'a>| {
-            let extend = |(key, table): &(&'a Key, &'a Table)| {
+            let extend = |choice: &Choice<'a>| {
                 let mut longer = combination.clone();
-                longer.names.push((axis.name.to_owned(), key.name.clone()));
-                longer.overrides.push(table);
+                longer
+                    .names
+                    .push((axis.name.to_owned(), choice.name.to_owned()));
+                longer.overrides.push(choice.overrides);
+                longer.words.push(axis.word(choice.name));
                 longer
             };
             axis.variants.iter().map(extend).collect::<Vec<_>>()
@@ -109,7 +143,6 @@ pub(crate) fn combinations<'a>(
     if let Some(length) = longest.filter(|&length| length > LONGEST_FOLDER)
         && problems.is_empty()
     {
-        let place = variants.map(|node| node.place).unwrap_or_default();
         problems.push(
             Problem::new(
                 place,
@@ -121,7 +154,8 @@ pub(crate) fn combinations<'a>(
     combinations
 }
 
-fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> {
+/// The axes of `[variants]`.
+pub(crate) fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis<'a>> {
     const SHAPE: &str = "variants are written [variants.<axis>.\"<name>\"], for example [variants.scheme.\"DCTCP\"]";
     let Some(node) = variants else {
         return Vec::new();
@@ -167,7 +201,10 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
                     .help("names must differ in more than case and punctuation"),
                 );
             }
-            named.push((key, overrides));
+            named.push(Choice {
+                name: &key.name,
+                overrides,
+            });
         }
         if named.is_empty() && axis_table.entries.is_empty() {
             problems.push(
@@ -180,6 +217,7 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
         }
         axes.push(Axis {
             name: &axis_key.name,
+            swept: false,
             variants: named,
         });
     }
@@ -190,10 +228,13 @@ fn axes<'a>(variants: Option<&'a Node>, problems: &mut Vec<Problem>) -> Vec<Axis
 fn check_overrides(overrides: &Table, problems: &mut Vec<Problem>) {
     for (key, _) in &overrides.entries {
         let first = key.name.split('.').next().unwrap_or("").trim();
-        if matches!(first, "title" | "seed" | "seeds" | "variants" | "sizes") {
+        if matches!(
+            first,
+            "title" | "seed" | "seeds" | "variants" | "sweep" | "sizes"
+        ) {
             problems.push(
                 Problem::new(key.place, format!("a variant cannot override \"{first}\""))
-                    .help("all variants share title, seed, seeds, variants and sizes"),
+                    .help("all variants share title, seed, seeds, variants, sweep and sizes"),
             );
         }
     }
@@ -222,24 +263,20 @@ fn choose(axes: &mut [Axis<'_>], only: &[Only<'_>], problems: &mut Vec<Problem>)
         let found = axis
             .variants
             .iter()
-            .find(|(key, _)| key.name == name)
+            .find(|choice| choice.name == name)
             .or_else(|| {
                 axis.variants
                     .iter()
-                    .find(|(key, _)| slug(&key.name) == slug(name))
+                    .find(|choice| slug(choice.name) == slug(name))
             });
         match found {
-            Some((key, _)) => {
+            Some(choice) => {
                 kept.entry(axis_name.to_owned())
                     .or_default()
-                    .push(key.name.clone());
+                    .push(choice.name.to_owned());
             }
             None => {
-                let names: Vec<&str> = axis
-                    .variants
-                    .iter()
-                    .map(|(key, _)| key.name.as_str())
-                    .collect();
+                let names: Vec<&str> = axis.variants.iter().map(|choice| choice.name).collect();
                 problems.push(
                     Problem::new(
                         *place,
@@ -252,7 +289,8 @@ fn choose(axes: &mut [Axis<'_>], only: &[Only<'_>], problems: &mut Vec<Problem>)
     }
     for axis in axes {
         if let Some(kept) = kept.get(axis.name) {
-            axis.variants.retain(|(key, _)| kept.contains(&key.name));
+            axis.variants
+                .retain(|choice| kept.iter().any(|name| name == choice.name));
         }
     }
 }

@@ -13,6 +13,7 @@ fn selection(text: &str) -> Selection {
         let (option, value) = line[4..].split_once(' ').expect("an option and its value");
         match option {
             "set" => selection.sets.push(value.to_owned()),
+            "sweep" => selection.sweeps.push(value.to_owned()),
             "only" => selection.only.push(value.to_owned()),
             "size" => selection.size = Some(value.to_owned()),
             "seeds" => selection.seeds = Some(value.parse().expect("a number")),

@@ -40,7 +40,7 @@ fn describe(plan: &Plan) -> String {
                 group.start,
                 group.stop,
                 group.transport,
-                group.controller.name,
+                group.controller.name(),
                 group.parameters,
             )
         })
@@ -53,7 +53,7 @@ fn describe(plan: &Plan) -> String {
             let controller = flow
                 .controller
                 .as_ref()
-                .map(|(entry, given)| (entry.name, given));
+                .map(|(entry, given)| (entry.name(), given));
             format!(
                 "{} {:?} {:?} {controller:?}",
                 flow.name, flow.subflow_starts, flow.paths
@@ -146,12 +146,15 @@ fn variants_multiply_and_keep_the_order_of_the_file() {
     let plan = last.plan(1);
     assert_eq!(plan.groups.len(), 2);
     assert_eq!(
-        (plan.groups[0].controller.name, plan.groups[0].subflows),
+        (plan.groups[0].controller.name(), plan.groups[0].subflows),
         ("xmp", 4)
     );
     assert!(matches!(plan.groups[0].pattern, Pattern::Random(_)));
     assert_eq!(
-        (plan.groups[1].name.as_str(), plan.groups[1].controller.name),
+        (
+            plan.groups[1].name.as_str(),
+            plan.groups[1].controller.name()
+        ),
         ("small", "reno")
     );
 }
@@ -505,7 +508,7 @@ fn subflows_follow_from_opening_times() {
     let own = plan.groups[0].listed[2]
         .controller
         .as_ref()
-        .map(|(entry, _)| entry.name);
+        .map(|(entry, _)| entry.name());
     assert_eq!(own, Some("bos"));
 }
 

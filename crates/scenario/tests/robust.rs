@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn arbitrary_assignments(
         lines in prop::collection::vec(
-            ("(fabric|traffic|stop|variants|transport|record|events|sizes|seed|measure|routing)(\\.[a-z_]{1,10}){0,3}",
+            ("(fabric|traffic|stop|variants|sweep|transport|record|events|sizes|seed|measure|routing)(\\.[a-z_]{1,10}){0,3}",
              "(\"[a-zA-Z0-9 .>-]{0,12}\"|-?[0-9]{1,6}|[0-9]{1,3}\\.[0-9]|true|\\[\\]|\\{\\}|\\[\\{\\}\\]|nan|inf|1979-05-27)"),
             0..8,
         )
@@ -156,11 +156,14 @@ proptest! {
             prop_oneof!["\\PC{0,30}", "(traffic|fabric|stop)(\\.[a-z0-9]{0,8}){0,4}=\\PC{0,12}"], 0..3,
         ),
         only in prop::collection::vec("[a-z=. -]{0,12}", 0..2),
+        sweeps in prop::collection::vec(
+            prop_oneof!["\\PC{0,30}", "(traffic.flows|fabric|together)(\\.[a-z]{0,8}){0,3}=[0-9., :xus{}=]{0,16}"], 0..3,
+        ),
         size in prop::option::of("\\PC{0,6}"),
         seeds in prop::option::of(0u32..10),
     ) {
         let text = include_str!("valid/dumbbell.toml");
-        let selection = Selection { size, sets, only, seeds, ..Selection::default() };
+        let selection = Selection { size, sets, sweeps, only, seeds, ..Selection::default() };
         if let Err(error) = Scenario::from_text("dumbbell.toml", text, None, &selection) {
             prop_assert!(!error.render(80, false).is_empty());
         }
@@ -174,6 +177,9 @@ fn deep_and_wide_texts() {
     survives(&format!("a = {}", "[".repeat(100_000)));
     survives(&format!("a = {}{}", "{b=".repeat(70), "}".repeat(70)));
     survives(&format!("a = {}1{}", "[".repeat(70), "]".repeat(70)));
+    let deep = "a.".repeat(100_000);
+    survives(&format!("[sweep]\n\"{deep}a\" = [1]"));
+    survives(&format!("[sweep.together.x]\n\"{deep}a\" = [1]"));
     let many: String = (0..5_000).map(|i| format!("key{i} = {i}\n")).collect();
     survives(&many);
     let axes: String = (0..40)

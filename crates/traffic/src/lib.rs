@@ -7,14 +7,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod collectives;
 mod error;
 mod hosts;
 pub mod patterns;
+mod placement;
 mod program;
+pub mod recordings;
 pub mod size;
+pub mod tasks;
 
 pub use error::TrafficError;
 pub use hosts::Hosts;
 pub use patterns::{PATTERNS, Pattern};
-pub use program::{Event, FlowStart, Job, Program};
+pub use placement::{Placement, Teams};
+pub use program::{Event, FlowStart, Iteration, Job, Program};
 pub use size::{Beyond, CDFS, Cdf, Size};

@@ -58,6 +58,21 @@ pub struct Job {
     pub bytes: Bytes,
 }
 
+/// An iteration of a job that repeats: one row of [`Program::iterations`] for each of [`Program::jobs`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Its index in [`Program::jobs`].
+    pub job: u32,
+    /// Which of the group's teams of hosts carried it out, from 0.
+    pub team: u32,
+    /// Its number among the team's iterations, from 0.
+    pub number: u64,
+    /// When it began: with computing, where there is any.
+    pub began: Time,
+    /// When all of it was done, computing that follows the last transfer included.
+    pub ended: Option<Time>,
+}
+
 /// A running traffic group.
 #[derive(Debug)]
 pub struct Program {
@@ -94,10 +109,11 @@ impl Program {
             jitters: Stream::new(seed, "traffic.jitter", group),
             next_tag: 0,
             jobs: Vec::new(),
+            iterations: Vec::new(),
             draining: false,
+            halted: false,
         };
-        let pairs = Stream::new(seed, "traffic.pairs", group);
-        let running = pattern.start(hosts, pairs, &launcher)?;
+        let running = pattern.start(hosts, seed, group, &launcher)?;
         Ok(Program { running, launcher })
     }
 
@@ -108,10 +124,11 @@ impl Program {
 
     /// When the program next wants [`Event::Wake`].
     pub fn next_wake(&self) -> Option<Time> {
-        if self.launcher.draining {
-            return None;
+        match (self.launcher.halted, self.launcher.draining) {
+            (true, _) => None,
+            (false, true) => self.running.wake_while_draining(),
+            (false, false) => self.running.next_wake(),
         }
-        self.running.next_wake()
     }
 
     /// How many flows it will still ask for, where the pattern's options say it.
@@ -126,6 +143,17 @@ impl Program {
     /// included.
     pub fn drain(&mut self) {
         self.launcher.draining = true;
+    }
+
+    /// Starts nothing at all from now on.
+    pub fn halt(&mut self) {
+        self.launcher.draining = true;
+        self.launcher.halted = true;
+    }
+
+    /// The iterations begun so far, where jobs repeat: as many as jobs, in the same order. Empty elsewhere.
+    pub fn iterations(&self) -> &[Iteration] {
+        &self.launcher.iterations
     }
 
     /// The jobs begun so far.
@@ -143,7 +171,9 @@ pub(crate) struct Launcher {
     jitters: Stream,
     next_tag: u64,
     jobs: Vec<Job>,
+    iterations: Vec<Iteration>,
     draining: bool,
+    halted: bool,
 }
 
 impl Launcher {
@@ -229,5 +259,20 @@ impl Launcher {
     /// Notes the end of a job.
     pub(crate) fn end_job(&mut self, job: u32, now: Time) {
         self.jobs[job as usize].end = Some(now);
+    }
+    /// A job's first flow starts now: it was begun before.
+    pub(crate) fn set_job_start(&mut self, job: u32, now: Time) {
+        self.jobs[job as usize].start = now;
+    }
+
+    /// Adds the iteration of the job that was begun last.
+    pub(crate) fn begin_iteration(&mut self, iteration: Iteration) {
+        debug_assert_eq!(iteration.job as usize, self.iterations.len());
+        self.iterations.push(iteration);
+    }
+
+    /// Notes the end of a job's iteration.
+    pub(crate) fn end_iteration(&mut self, job: u32, at: Time) {
+        self.iterations[job as usize].ended = Some(at);
     }
 }

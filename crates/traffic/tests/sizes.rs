@@ -205,10 +205,16 @@ fn distributions_that_come_along_name_their_source() {
     let names: Vec<&str> = CDFS.iter().map(|&(name, _, _)| name).collect();
     assert_eq!(
         names,
-        ["web-search", "data-mining", "hadoop", "cache-follower"]
+        [
+            "web-search",
+            "data-mining",
+            "hadoop",
+            "cache-follower",
+            "memcached-etc"
+        ]
     );
     for (name, _, text) in CDFS {
-        assert!(text.starts_with("# ") && text.contains("SIGCOMM"), "{name}");
+        assert!(text.starts_with("# ") && text.contains(" 20"), "{name}");
         assert!(Cdf::named(name).is_some());
     }
     assert_eq!(Cdf::named("nothing"), None);

@@ -82,7 +82,13 @@ class Measure:
             return "bit/s"
         if column.endswith("_s"):
             return "s"
-        return "ratio" if column == "utilisation" else "packets" if "queue" in column else "count"
+        return (
+            "ratio"
+            if column in ("utilisation", "share")
+            else "packets"
+            if "queue" in column
+            else "count"
+        )
 
 
 @dataclass(frozen=True)
@@ -186,7 +192,7 @@ def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
 def _read(run: StoredRun, table: str) -> pl.DataFrame:
     """The columns of a table that a value can rest on."""
     wanted = {each.column for each in QUANTITIES.values() if each.table == table}
-    wanted |= {"group", "in_window", "size_bytes", "end", "start_s", "end_s", "finished"}
+    wanted |= {"group", "in_window", "size_bytes", "end", "start_s", "end_s", "finished", "began_s"}
     wanted |= {"flow", "layer", "link", "phase"} | ({"bytes"} if table == "links" else set())
     there = run.scan(table).collect_schema().names()
     return run.read(table, [name for name in there if name in wanted])
@@ -209,9 +215,10 @@ def _window(run: StoredRun, window: Window, found: Observed) -> None:
         kept = flows.drop("goodput_bps", "rtt_mean_s", strict=False)
         for of, group in _parts(kept, "group"):
             _take(run, "flows", group, of, "", found)
-    if "jobs" in run.tables:
-        for of, group in _parts(_read(run, "jobs").filter(begins), "group"):
-            _take(run, "jobs", group, of, "", found)
+    for table in ("jobs", "collectives"):
+        if table in run.tables:
+            for of, group in _parts(_read(run, table).filter(begins), "group"):
+                _take(run, table, group, of, "", found)
     for table, quantity, column in (
         ("rates", "goodput", "rate_bps"),
         ("rtts", "rtt", "rtt_s"),

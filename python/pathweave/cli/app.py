@@ -17,6 +17,7 @@ from pathweave.cli.export import export
 from pathweave.cli.init import init
 from pathweave.cli.kernel import kernel
 from pathweave.cli.listing import explain, list_, schema
+from pathweave.cli.merge import merge
 from pathweave.cli.report import report
 from pathweave.cli.reproduce import reproduce
 from pathweave.cli.results import results
@@ -64,6 +65,7 @@ app.command(name="check")(check)
 app.command(name="run")(run)
 app.command(name="solve")(solve)
 app.command(name="testbed")(play_all)
+app.command(name="merge")(merge)
 app.command(name="report")(report)
 app.command(name="results")(results)
 app.command(name="reproduce")(reproduce)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pathweave.cli.exits import WRONG_INPUT
-from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size, Sweeps  # noqa: TC001
 from pathweave.results import layout
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def check(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     json: Json = False,
@@ -40,6 +41,7 @@ def check(
         size=size,
         seeds=seeds,
         sets=tuple(sets or ()),
+        sweeps=tuple(sweeps or ()),
         only=tuple(only or ()),
         root=out,
     )
@@ -68,6 +70,7 @@ def _about(session: Session) -> dict[str, Any]:
         "title": scenario.title,
         "size": scenario.size,
         "axes": {axis: list(names) for axis, names in scenario.axes.items()},
+        "sweeps": [dict(sweep) for sweep in scenario.sweeps],
         "variants": [
             {"label": variant.label, "axes": dict(variant.axes)} for variant in scenario.variants
         ],
@@ -86,7 +89,11 @@ def _print(found: dict[str, Any]) -> None:
 
     several = len(found["variants"]) > 1
     rows = {"size": found["size"]}
-    rows |= {axis: ", ".join(names) for axis, names in found["axes"].items()}
+    keys = {sweep["axis"]: sweep["keys"] for sweep in found["sweeps"]}
+    for axis, names in found["axes"].items():
+        rows[axis] = ", ".join(names)
+        if axis in keys and keys[axis] != [axis]:
+            rows[axis] += f" ({' with '.join(keys[axis])})"
     rows |= {"variants": f"{len(found['variants']):,}"} if several else {}
     rows["seeds"] = _ranges(found["seeds"])
     there = f"{found['present']:,} of them are there already"

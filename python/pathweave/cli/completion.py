@@ -58,11 +58,25 @@ def _holds_scenarios(folder: Path) -> bool:
 
 def only(context: typer.Context, incomplete: str) -> list[str]:
     """The scenario's axes and names: "scheme=XMP-4"."""
-    variants = _read(context).get("variants")
+    scenario = _read(context)
+    variants = scenario.get("variants")
     found: list[str] = []
     for axis, names in variants.items() if isinstance(variants, dict) else ():
         found += [f"{axis}={name}" for name in names] if isinstance(names, dict) else []
+    if "sweep" in scenario:  # its values are known when the whole of it is read
+        found += _swept(context)
     return [text for text in found if text.startswith(incomplete)]
+
+
+def _swept(context: typer.Context) -> list[str]:
+    from pathweave.core import core
+    from pathweave.errors import PathweaveError
+
+    try:
+        read = core().load(_named(context), None, [], [], None)
+    except (PathweaveError, ValueError):  # no core, or a mistake in the scenario
+        return []
+    return [f"{sweep['axis']}={name}" for sweep in read.sweeps for name in sweep["names"]]
 
 
 def sizes(context: typer.Context, incomplete: str) -> list[str]:
@@ -116,12 +130,17 @@ def _read(context: typer.Context) -> dict[str, Any]:
     """The scenario that the command line names so far, unchecked; empty if it is unreadable."""
     import tomllib
 
-    # Before an option without its value the arguments are not told apart yet.
-    named = context.params.get("scenario") or next(iter(context.args), None)
+    named = _named(context)
     try:
         return tomllib.loads(Path(named).read_text()) if named else {}
     except (OSError, ValueError):
         return {}
+
+
+def _named(context: typer.Context) -> str:
+    """The scenario's path; empty where there is none yet."""
+    # Before an option without its value the arguments are not told apart yet.
+    return str(context.params.get("scenario") or next(iter(context.args), ""))
 
 
 @contextmanager

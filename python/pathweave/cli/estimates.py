@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pathweave.cli.console import messages, output, say
+from pathweave.cli.console import messages, output, print_json, say
 from pathweave.estimating.estimate import available_bytes, estimates, foresee, wall_s
 from pathweave.results.units import count, duration, size_text
 
@@ -48,6 +48,14 @@ def say_if_long_together(
             f"{most}{_runs(runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
         )
     _warn_of_memory(memory * at_once, at_once)
+
+
+def print_estimates(session: Session, cores: Cores, *, until: bool, json: bool) -> None:
+    """Print what the missing runs take, for people or as JSON."""
+    if json:
+        print_json(document(session, cores))
+    else:
+        show(session, cores, until=until)
 
 
 def show(session: Session, cores: Cores, *, until: bool) -> None:

@@ -61,7 +61,10 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
-            help='A controller, routing, fabric, pattern, preset or quantity, such as "xmp".',
+            help=(
+                'A controller, routing, fabric, pattern, preset or quantity, such as "xmp"; or a '
+                'controller in a file, such as "mine.py:MyController".'
+            ),
             metavar="NAME",
             autocompletion=completion.topics,
         ),

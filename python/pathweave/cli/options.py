@@ -42,6 +42,15 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", help="Override a value of the file.", metavar="KEY=VALUE"),
 ]
+Sweeps = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sweep",
+        help="Sweep a key: fabric.queue.mark.k=10,20,40, traffic.web.load=0.1..0.9:0.1 or"
+        " fabric.queue.mark.k=10..160:x2.",
+        metavar="KEY=VALUES",
+    ),
+]
 Only = Annotated[
     list[str] | None,
     typer.Option(
@@ -65,6 +74,28 @@ Threads = Annotated[
         max=255,
     ),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        help="Only this share of the runs: 1/4 is the first of four. auto takes it from the task"
+        " of a Slurm array or a parallel job of GitLab.",
+        metavar="I/N",
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="Run on the workers of a Dask cluster: local starts one here, of --jobs processes;"
+        " else the address of a scheduler (tcp://node1:8786) or its scheduler file.",
+        metavar="WHERE",
+    ),
+]
+Divided = Annotated[
+    str | None, typer.Option("--shard", "--dask", hidden=True, metavar="I/N or WHERE")
+]
+"""Ways to divide runs among machines, where a verb has a reason to refuse them."""
+Elsewhere = Annotated[str | None, typer.Option("--dask", hidden=True, metavar="WHERE")]
+"""The same where shares are possible."""
 Baseline = Annotated[
     str | None,
     typer.Option(

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 def finish(session: Session, outcome: Outcome, baseline: str | None = None) -> None:
     """Print the tables of this command's runs, those that were there already included.
 
-    Leaves with exit code 1 when some are missing; with 2 when no others are than were refused.
+    Of a shard it prints them when all runs are there, those of the other shards included. Leaves
+    with exit code 1 when some are missing; with 2 when no others are than were refused.
     """
     from pathweave.cli.console import output
+    from pathweave.cli.share import whole_at_last
 
     done = [task.folder for task in (*session.plan.present, *outcome.finished)]
+    if session.request.shard is not None:
+        done = whole_at_last(session, outcome)
     if done:
         from pathweave.cli.tables import print_results
         from pathweave.results.read import find_runs
@@ -80,6 +84,7 @@ def outcome_document(
         "size": plan.scenario.size,
         "folder": str(plan.folder),
         "command": session.request.command,
+        "shard": _shard(session),
         "runs": [
             {
                 "variant": task.identity.variant.label,
@@ -95,6 +100,21 @@ def outcome_document(
         "results": found,
         "until": said,
         "other_settings": _other_settings(session),
+    }
+
+
+def _shard(session: Session) -> dict[str, int] | None:
+    """Which share of the runs it was, and how many of the others' are not there."""
+    from pathweave.running.plan import not_written
+
+    shard, elsewhere = session.request.shard, session.plan.elsewhere
+    if shard is None:
+        return None
+    return {
+        "index": shard.index,
+        "count": shard.count,
+        "elsewhere": len(elsewhere),
+        "elsewhere_missing": len(not_written(elsewhere)),
     }
 
 

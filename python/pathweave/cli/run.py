@@ -10,6 +10,7 @@ import typer
 
 from pathweave.cli.options import (  # noqa: TC001
     Baseline,
+    Dask,
     Jobs,
     Json,
     Name,
@@ -18,15 +19,19 @@ from pathweave.cli.options import (  # noqa: TC001
     Scenario,
     Seeds,
     Sets,
+    Shard,
     Size,
+    Sweeps,
     Threads,
 )
 from pathweave.errors import InputError, ScenarioError
 from pathweave.results import layout
 
 if TYPE_CHECKING:
+    from pathweave.running.place import Place
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Request, Session
+    from pathweave.running.until import Target
 
 MAP_SETTING = 'record.map="auto"'
 
@@ -37,10 +42,13 @@ def run(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     jobs: Jobs = None,
     threads: Threads = None,
+    shard: Shard = None,
+    dask: Dask = None,
     baseline: Baseline = None,
     until: Annotated[
         str | None,
@@ -94,26 +102,35 @@ def run(
     With --until it begins with 8 seeds and adds 4 at a time, until the widest 95 % interval has
     been narrow enough twice in a row.
 
+    With --shard I/N it runs one of N shares of the runs. N machines with the same command but for
+    I do all of them, into one folder on a shared disk or into folders that `merge` joins. With
+    --dask the workers of a cluster do them, with or without a shared disk.
+
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
+
+    A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.mark.k=10,20,40
     """
     from pathweave.cli import estimates
-    from pathweave.cli.console import messages, print_json
     from pathweave.cli.outcome import finish_as_json
-    from pathweave.cli.progress import watch
-    from pathweave.running.cores import share
-    from pathweave.running.session import Request, check_baseline, execute
-    from pathweave.running.until import MOST, parse_target, run_until
+    from pathweave.cli.reach import cores_of, reached
+    from pathweave.running.session import Request, check_baseline
+    from pathweave.running.shard import UNTIL_NEEDS_ALL, parse_shard
+    from pathweave.running.until import MOST, parse_target
 
+    if shard and until:
+        raise InputError(UNTIL_NEEDS_ALL)
     request = Request(
         path=scenario,
         size=size,
         seeds=seeds or MOST if until else seeds,
         sets=tuple(sets or ()),
+        sweeps=tuple(sweeps or ()),
         only=tuple(only or ()),
         root=out,
         fresh=fresh,
         beside=_beside(utility, problems, asked=optimum),
         problems=problems,
+        shard=parse_shard(shard) if shard else None,
     )
     session = _opened(request, name, in_one_line=json)
     if fabric_map and not _records_map(session):
@@ -124,30 +141,16 @@ def run(
         from pathweave.cli.optimum import check
 
         check(session, request.beside)
-    cores = share(jobs, threads)
     target = parse_target(until, session.plan.scenario.groups) if until else None
     if dry_run:
-        if json:
-            print_json(estimates.document(session, cores))
-        else:
-            estimates.show(session, cores, until=target is not None)
+        estimates.print_estimates(
+            session, cores_of(dask, jobs, threads), until=target is not None, json=json
+        )
         return
-    estimates.say_if_long(session, cores, until=target is not None)
-    console = messages()
-
-    def simulate(session: Session) -> Outcome:
-        plan = session.plan
-        if plan.present and not until:
-            console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
-        with watch(console, len(plan.missing)) as progress:
-            return execute(session, cores, progress, progress.restore_terminal)
-
-    said = ""
-    if target is not None:
-        ended = run_until(session, target, baseline, simulate)
-        session, outcome, said = ended.session, ended.outcome, ended.said
-    else:
-        outcome = simulate(session)
+    with reached(dask, jobs, threads, len(session.plan.missing)) as place:
+        if place.here:
+            estimates.say_if_long(session, place.cores, until=target is not None)
+        session, outcome, said = _simulate(session, place, target, baseline)
     end = finish_as_json if json else _finish
     if request.beside and not outcome.cancelled:
         from pathweave.cli.optimum import solve_beside
@@ -159,6 +162,33 @@ def run(
                 end(session, outcome, baseline, said)
             raise
     end(session, outcome, baseline, said)
+
+
+def _simulate(
+    session: Session, place: Place, target: Target | None, baseline: str | None
+) -> tuple[Session, Outcome, str]:
+    """Run what is missing, with as many seeds as a target needs; how that ended, in words."""
+    from pathweave.cli.console import messages
+    from pathweave.cli.progress import watch
+    from pathweave.cli.share import say_share
+    from pathweave.running.session import execute
+    from pathweave.running.until import run_until
+
+    console = messages()
+
+    def simulate(session: Session) -> Outcome:
+        plan = session.plan
+        if session.request.shard is not None:
+            say_share(session)
+        elif plan.present and target is None:
+            console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
+        with watch(console, len(plan.missing)) as progress:
+            return execute(session, place.cores, progress, progress.restore_terminal, place.run)
+
+    if target is None:
+        return session, simulate(session), ""
+    ended = run_until(session, target, baseline, simulate)
+    return ended.session, ended.outcome, ended.said
 
 
 def _records_map(session: Session) -> bool:

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from pathweave.cli.options import Name, Only, Out, Scenario, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import (  # noqa: TC001
+    Elsewhere,
+    Name,
+    Only,
+    Out,
+    Scenario,
+    Seeds,
+    Sets,
+    Shard,
+    Size,
+    Sweeps,
+)
+from pathweave.errors import InputError
 from pathweave.results import layout
 
 
@@ -20,6 +32,7 @@ def solve(
     size: Size = None,
     seeds: Seeds = None,
     sets: Sets = None,
+    sweeps: Sweeps = None,
     only: Only = None,
     out: Out = layout.DEFAULT_ROOT,
     problems: Annotated[
@@ -32,7 +45,9 @@ def solve(
         bool,
         typer.Option("--routing", help="Also judge the paths by the best choice of paths."),
     ] = False,
+    shard: Shard = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Solve again what is there.")] = False,
+    dask: Elsewhere = None,
 ) -> None:
     """Solve for the best possible rates of a scenario's flows.
 
@@ -51,11 +66,18 @@ def solve(
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
     from pathweave.cli.routing import print_routings
+    from pathweave.cli.share import say_share
     from pathweave.cli.source import open_scenario
     from pathweave.running.session import Request
+    from pathweave.running.shard import parse_shard
     from pathweave.solving.alone import LIMIT, solve_all
     from pathweave.solving.objective import check, parse
 
+    if dask:
+        raise InputError(
+            "workers of Dask simulate, they do not solve: leave --dask out, or divide the runs"
+            " with --shard"
+        )
     objective = parse(utility)
     session = open_scenario(
         Request(
@@ -63,19 +85,23 @@ def solve(
             size=size,
             seeds=seeds,
             sets=tuple(sets or ()),
+            sweeps=tuple(sweeps or ()),
             only=tuple(only or ()),
             root=out,
             fresh=fresh,
             utility=objective.text,
             routing=routing,
             problems=problems or LIMIT,
+            shard=parse_shard(shard) if shard else None,
         ),
         name,
     )
     plan = session.plan
     check(objective, plan.scenario.variants, routing=routing)
     console = messages()
-    if plan.present:
+    if session.request.shard is not None:
+        say_share(session)
+    elif plan.present:
         console.print(f"{len(plan.present)} of {len(plan.tasks)} runs are there already")
     with watch(console, len(plan.missing)) as progress:
         outcome = solve_all(

@@ -10,12 +10,14 @@ from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
 from pathweave.cli.wide_table import fitting
+from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.testbed import facts, remarks
-from pathweave.results.units import number, rate_unit, scale
+from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,10 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         _show(console, *_jobs_table(scenario, jobs))
+    collectives = summarise_collectives(scenario)
+    if not collectives.is_empty():
+        for rows in collectives.partition_by("group", maintain_order=True):
+            _show(console, *_collectives_table(scenario, rows))
     print_rankings(console, scenario, baseline)
     optimum = summarise_optimum(scenario)
     if not optimum.is_empty():
@@ -93,10 +99,11 @@ def _add_rows(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     for part in parts:
         if others:
-            names = ", ".join(str(part[axis][0]) for axis in others)
+            names = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
             table.add_row(Text(names, style="italic"))
         for row in part.iter_rows(named=True):
-            table.add_row(row.get(first) or "all", *cells(row))
+            name = label_of({first: row[first]}, scenario.sweeps) if first in row else ""
+            table.add_row(name or "all", *cells(row))
 
 
 def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
@@ -137,6 +144,24 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
     table = plain_table("jobs", "mean of\nfinished", "p50", "p99", "unfinished")
     _add_rows(table, scenario, rows, cells)
     return f"Jobs: completion time in {time}", table
+
+
+def _collectives_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Table]:
+    time = time_unit(_largest(rows, "iteration_s"))
+    rate = rate_unit(_largest(rows, "bus_bps"))
+    shared = not rows["share"].drop_nulls().is_empty()
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['iterations']:,}", f"{row['unfinished']:,}"]
+        found += [_in(row["collective_s"], time), _in(row["iteration_s"], time)]
+        found.append(_in(row["bus_bps"], rate))
+        return found + ([_in(row["share"], "%", 3)] if shared else [])
+
+    heads = ["iterations", "unfinished", "collective\ntime", "iteration\ntime", "bus\nbandwidth"]
+    table = plain_table(*heads, *(["% of the\noptimum"] if shared else []))
+    _add_rows(table, scenario, rows, cells)
+    title = f'Collectives of "{rows["group"][0]}": means, in {time} and {rate}'
+    return title, table
 
 
 def _optimum_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:

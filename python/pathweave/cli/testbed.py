@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathweave.cli.exits import FAILED
-from pathweave.cli.options import Only, Out, ScenarioFile, Seeds, Sets, Size  # noqa: TC001
+from pathweave.cli.options import Divided, Only, Out, ScenarioFile, Seeds, Sets, Size  # noqa: TC001
 from pathweave.errors import InputError
 from pathweave.results import layout
 
@@ -59,6 +59,7 @@ def play_all(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,
+    divided: Divided = None,
 ) -> None:
     """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
 
@@ -78,6 +79,11 @@ def play_all(
     from pathweave.running.session import Request, open_session
     from pathweave.running.testbed import TRIES, play
 
+    if divided:
+        raise InputError(
+            "results of real hosts are of one machine, and those of several do not belong together:"
+            " testbed has no --shard and no --dask"
+        )
     if seeds and valid:
         raise InputError("--valid goes through as many seeds as it needs: leave --seeds out")
     session = open_session(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from pathweave.plots.cdf import FEWEST, cdf_figure
+from pathweave.plots.few_values import few_values
 from pathweave.plots.series import KINDS, series_figure
 from pathweave.plots.slowdown import slowdown_figure
 from pathweave.plots.spread import means_figure, spread_figure
+from pathweave.plots.swept import swept_figures
 from pathweave.results.completion import age, has_finished, has_size
 from pathweave.results.directions import carries_data
 from pathweave.results.summary import counted
@@ -37,6 +40,16 @@ def figures(source: Source) -> list[Figure]:
 
 
 def _all(source: Source) -> Iterator[Figure | None]:
+    yield from swept_figures(source)
+    few, note = few_values(source)
+    for figure in _of_variants(few):
+        if figure is not None and note:
+            figure = replace(figure, caption=f"{figure.caption} {note}".strip())  # noqa: PLW2901
+        yield figure
+
+
+def _of_variants(source: Source) -> Iterator[Figure | None]:
+    """The figures that show variants one by one."""
     flows = source.table("flows", _FLOWS, optional=["name"])
     if flows is not None:
         flows = flows.filter(pl.col("in_window"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pathweave.plots.palette import Palette
+from pathweave.results.merit import stated_baselines
+from pathweave.results.sweeps import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +35,7 @@ class Source:
     def panel(self, run: StoredRun) -> str:
         """The names on the other axes: one panel for each combination."""
         axis = colour_axis(self.scenario)
-        return ", ".join(name for key, name in run.axes.items() if key != axis)
+        return label_of(run.axes, self.scenario.sweeps, leave_out=axis or "")
 
     def panels(self, frame: pl.DataFrame) -> list[str]:
         """Panels that `frame` fills, in the scenario's order."""
@@ -122,8 +124,8 @@ def palette_of(scenarios: Sequence[StoredScenario], baseline: str | None = None)
         axis = colour_axis(scenario)
         own = scenario.axes[axis] if axis else [""]
         names += own
-        said = scenario.report.get("baseline")
-        baselines.append(said if said in own else own[0])
+        said = [name for name in stated_baselines(scenario.report) if name in own]
+        baselines.append(said[0] if said else own[0])
         subjects += _named(own, f"{scenario.title} {scenario.report.get('question', '')}")
     grey = baseline if baseline in names else next(iter(baselines), None)
     return Palette(names, baseline=grey, subjects=subjects)

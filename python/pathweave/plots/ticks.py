@@ -50,6 +50,23 @@ def zero_axis(title: str, top: float, *, end: float | None = None, most: int = 5
     }
 
 
+def signed_axis(title: str, low: float, high: float, *, most: int = 6) -> dict[str, Any]:
+    """Title, scale and axis of an encoding that holds 0 and reaches from `low` to `high`."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    step = round_step((high - low) / most) if high > low else 1.0
+    first, last = math.floor(low / step + _ROUND), math.ceil(high / step - _ROUND)
+    ticks = [_rounded(place * step) for place in range(first, max(last, first + 1) + 1)]
+    return {
+        "title": title,
+        "scale": {"domain": [ticks[0], ticks[-1]], "nice": False},
+        "axis": {
+            "values": ticks,
+            "grid": True,
+            "labelExpr": "datum.value ? format(datum.value, '+,.6~r') : '0'",
+        },
+    }
+
+
 def log_axis(low: float, high: float, *, title: str) -> dict[str, Any]:
     """Title, scale and axis of a logarithmic encoding that holds `low` to `high`.
 

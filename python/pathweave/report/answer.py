@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.report.swept import swept_table
 from pathweave.report.tables import Cell, Row, Section, Table
 from pathweave.results.merit import LEVEL, rankings
 from pathweave.results.present import (
@@ -56,11 +57,17 @@ def _question(found: list[Ranking]) -> str:
     if not found:
         return ""
     what = " and ".join(ranking.subject.text for ranking in found)
+    if (sweep := found[0].sweep) is not None and sweep.axis == found[0].axis:
+        subject = f"value of {sweep.axis}"
+    else:
+        subject = ""
     best = "largest" if found[0].subject.larger_is_better else "smallest"
-    return f"Which has the {best} {what}?"
+    return " ".join(f"Which {subject} has the {best} {what}?".split())
 
 
 def _table(ranking: Ranking, palette: Palette) -> Table:
+    if ranking.sweep is not None:
+        return swept_table(ranking, ranking.sweep)
     unit = unit_of(ranking)
     in_unit = f" ({unit})" if unit else ""
     pairs = {each.difference.pairs for each in ranking.standings if each.difference is not None}

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 CHARTS = "charts"
 _FLOW_COLOURS = 12
+_MOST_SECTIONS = 12
+"""Parts of a table that is shown at once; a longer one opens at a click."""
 _WORK = {"simulate": "Simulated", "testbed": "Played", "solve": "Solved"}
 
 
@@ -333,6 +335,7 @@ def _page(
         for figure in part.figures
     }
     return template.render(
+        most_sections=_MOST_SECTIONS,
         title=" · ".join(part.scenario.heading for part in parts),
         parts=parts,
         besides=besides,

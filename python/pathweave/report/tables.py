@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.plots.frames import colour_axis
+from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import CHOICES, judgements
 from pathweave.results.summary import compares_survivors, summarise, summarise_jobs
+from pathweave.results.sweeps import label_of
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Table:
 
 
 def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
-    """One table per traffic group, one of jobs and one of failures where there are some."""
+    """One table per traffic group, those of jobs, collectives and failures where there are some."""
     summary = summarise(scenario)
     tables: list[Table] = []
     if not summary.is_empty():
@@ -69,6 +71,10 @@ def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         tables.append(_jobs(scenario, palette, jobs))
+    collectives = summarise_collectives(scenario)
+    if not collectives.is_empty():
+        parts = collectives.partition_by("group", maintain_order=True)
+        tables += [_collectives(scenario, palette, rows) for rows in parts]
     recoveries = summarise_recoveries(scenario)
     if not recoveries.is_empty():
         tables.append(_recoveries(scenario, palette, recoveries))
@@ -156,13 +162,15 @@ def _sections(
     parts = rows.partition_by(others, maintain_order=True) if others else [rows]
     found: list[Section] = []
     for part in parts:
-        name = ", ".join(str(part[axis][0]) for axis in others)
+        name = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
         body: list[Row] = []
         for row in part.iter_rows(named=True):
             scheme = row.get(first, "") if first else ""
-            body.append(
-                Row(scheme or "all", palette.colour(scheme), [Cell(text) for text in cells(row)])
-            )
+            # A value of a sweep has a place on an axis, and no colour.
+            swept = first in {sweep.axis for sweep in scenario.sweeps}
+            name_of = f"{first} = {scheme}" if swept else scheme or "all"
+            colour = "" if swept else palette.colour(scheme)
+            body.append(Row(name_of, colour, [Cell(text) for text in cells(row)]))
         found.append(Section(name, body))
     return found
 
@@ -213,6 +221,23 @@ def _jobs(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Tab
         return [*found, f"{row['jobs'] - row['finished']:,}"]
 
     return Table("Jobs: completion time", heads, _sections(scenario, palette, rows, cells))
+
+
+def _collectives(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:
+    time = time_unit(_largest(rows, "iteration_s"))
+    rate = rate_unit(_largest(rows, "bus_bps"))
+    shared = not rows["share"].drop_nulls().is_empty()
+    heads = ["iterations", "unfinished", f"collective time ({time})", f"iteration time ({time})"]
+    heads += [f"bus bandwidth ({rate})", *(["of the optimum (%)"] if shared else [])]
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        found = [f"{row['iterations']:,}", f"{row['unfinished']:,}"]
+        found += [_in(row["collective_s"], time), _in(row["iteration_s"], time)]
+        found.append(_in(row["bus_bps"], rate))
+        return found + ([_in(row["share"], "%", 3)] if shared else [])
+
+    title = f'Collectives of "{rows["group"][0]}": means'
+    return Table(title, heads, _sections(scenario, palette, rows, cells))
 
 
 def _recoveries(scenario: StoredScenario, palette: Palette, rows: pl.DataFrame) -> Table:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from pathweave.results.sweeps import Sweep
+
 
 class Results:
     """Runs, and their tables across variants and seeds.
@@ -174,10 +176,24 @@ class Results:
         """Round-trip times in seconds, latest sample and smoothed, per subflow."""
         return self.table("rtts")
 
-    def where(self, **axes: str) -> Results:
+    @property
+    def sweeps(self) -> dict[str, Sweep]:
+        """The axes that are sweeps, by name, with the numbers that their names stand for.
+
+        `frame.with_columns(pl.col("k").replace_strict(results.sweeps["k"].values))` makes numbers
+        of a column of names, in base units. Of scenarios with the same axis it is the first's.
+        """
+        found: dict[str, Sweep] = {}
+        for scenario in self.scenarios:
+            for sweep in scenario.sweeps:
+                found.setdefault(sweep.axis, sweep)
+        return found
+
+    def where(self, **axes: str | float) -> Results:
         """The runs that have these names on these axes, as in `results.where(scheme="XMP-4")`.
 
-        `scenario`, `settings` and `backend` are asked for in the same way.
+        On a sweep a value does as well, in base units: `results.where(load=0.5)`. `scenario`,
+        `settings` and `backend` are asked for in the same way.
         """
         from dataclasses import replace
 
@@ -187,7 +203,10 @@ class Results:
             runs = [
                 run
                 for run in scenario.runs
-                if all((of_all | run.axes).get(axis) == name for axis, name in axes.items())
+                if all(
+                    _is_called(scenario, axis, (of_all | run.axes).get(axis), name)
+                    for axis, name in axes.items()
+                )
             ]
             if runs:
                 kept.append(replace(scenario, runs=runs))
@@ -280,6 +299,14 @@ def _near(name: str, known: list[str]) -> str:
 
     near = get_close_matches(name, known, n=1)
     return f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
+
+
+def _is_called(scenario: StoredScenario, axis: str, name: str | None, asked: str | float) -> bool:
+    """Whether a name on an axis is the one that is asked for, by itself or by its value."""
+    if isinstance(asked, str):
+        return name == asked
+    found = (sweep.values.get(name or "") for sweep in scenario.sweeps if sweep.axis == axis)
+    return asked in found
 
 
 def _tags_of(scenario: StoredScenario) -> dict[str, str]:

@@ -74,6 +74,23 @@ def job_completion(run: StoredRun, jobs: pl.DataFrame) -> Completion:
     return Completion(tuple(done), _ages(run, jobs.filter(~pl.col("finished"))))
 
 
+def collective_completion(run: StoredRun, collectives: pl.DataFrame) -> Completion:
+    """Of these rows of the run's collective operations, from the first transfer on."""
+    import polars as pl
+
+    done = collectives.filter(pl.col("finished"))["collective_s"].drop_nulls()
+    return Completion(tuple(done), _ages(run, collectives.filter(~pl.col("finished"))))
+
+
+def iteration_completion(run: StoredRun, collectives: pl.DataFrame) -> Completion:
+    """Of these rows of the run's collective operations, computing included."""
+    import polars as pl
+
+    done = collectives["iteration_s"].drop_nulls()
+    waiting = collectives.filter(pl.col("iteration_s").is_null())["began_s"]
+    return Completion(tuple(done), tuple(max(0.0, run.ended_s - began) for began in waiting))
+
+
 def recovery_completion(run: StoredRun, recoveries: pl.DataFrame) -> Completion:
     """Of these rows of the run's recoveries: one that did not come is as old as the run's end."""
     import polars as pl
@@ -98,6 +115,8 @@ def convergence_completion(run: StoredRun, convergence: pl.DataFrame) -> Complet
 COMPLETIONS = {
     "fct": flow_completion,
     "jct": job_completion,
+    "collective_time": collective_completion,
+    "iteration_time": iteration_completion,
     "time_to_fair_share": convergence_completion,
     "recovery": recovery_completion,
 }

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
-from pathweave.results.wholefile import write_whole
+from pathweave.results.wholefile import create_whole, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` so that a reader sees the old file or the new one, never a part of it."""
+    write_whole(path, json_text(value).encode())
+
+
+def create_json(path: Path, value: Any) -> bool:
+    """Write `value` as `write_json` does, unless there is such a file; whether there was none."""
+    return create_whole(path, json_text(value).encode())
+
+
+def json_text(value: Any) -> str:
+    """What stands in the file of a value."""
     text = json.dumps(finite(value), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(path, f"{text}\n".encode())
+    return f"{text}\n"
 
 
 def read_json(path: Path) -> dict[str, Any]:

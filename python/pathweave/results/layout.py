@@ -5,7 +5,7 @@ results/<scenario>/<settings>/                   runs that may share a table: `s
     <variant>-s<seed>/                           one run
         manifest.json  timing.json  flows.parquet  subflows.parquet  links.parquet  jobs.parquet ...
         packets-<flow>.pcapng ...
-        optimum.parquet  optimum_subflows.parquet  optimum.json   beside a run solved alongside
+        optimum*.parquet  optimum.json   beside a run solved alongside
 
 <settings> is the size, then what --set changed, then the backend where it is not the simulation:
 `quick`, `paper-rate=100Mbps`, `quick-testbed-stretch10`, `quick-optimum`.
@@ -13,10 +13,10 @@ results/<scenario>/<settings>/                   runs that may share a table: `s
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from pathweave.results.wholefile import abandoned_drafts, lives
+from pathweave.results.owner import abandoned, owner
+from pathweave.results.wholefile import abandoned_drafts
 
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
@@ -36,9 +36,10 @@ SERIES = ("rates", "windows", "queues", "rtts")
 
 _PARTIAL = ".partial-"
 _REPLACED = ".replaced-"
+_SEEN_BY = ".seen-by-"
 
 
-OPTIMUM_TABLES = ("optimum", "optimum_subflows")
+OPTIMUM_TABLES = ("optimum", "optimum_subflows", "optimum_collectives")
 """Tables that stand beside a run's own when the optimum was solved alongside."""
 
 
@@ -63,12 +64,17 @@ def capture_file(name: str) -> str:
 
 def partial_folder(folder: Path) -> Path:
     """Where a run is written before it takes its name; hidden from readers."""
-    return folder.with_name(f".{folder.name}{_PARTIAL}{os.getpid()}")
+    return folder.with_name(f".{folder.name}{_PARTIAL}{owner()}")
 
 
 def replaced_folder(folder: Path) -> Path:
     """Where an older run stands for the moment in which a newer one takes its name."""
-    return folder.with_name(f".{folder.name}{_REPLACED}{os.getpid()}")
+    return folder.with_name(f".{folder.name}{_REPLACED}{owner()}")
+
+
+def token_file(folder: Path) -> Path:
+    """What a process puts into a folder to find out which machines see it."""
+    return folder / f"{_SEEN_BY}{owner()}"
 
 
 def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
@@ -79,9 +85,9 @@ def leftovers(scenario: Path) -> list[tuple[Path, Path | None]]:
     found: list[tuple[Path, Path | None]] = [
         (path, None) for path in abandoned_drafts(scenario / SCENARIO)
     ]
-    for mark in (_PARTIAL, _REPLACED):
-        for path in sorted(scenario.glob(f".*{mark}*")):
-            name, _, owner = path.name.rpartition(mark)
-            if owner.isdigit() and not lives(int(owner)):
+    for mark in (_PARTIAL, _REPLACED, _SEEN_BY):
+        for path in sorted(scenario.glob(f"*{mark}*")):
+            name, _, owned_by = path.name.rpartition(mark)
+            if abandoned(owned_by, path):
                 found.append((path, path.with_name(name[1:]) if mark == _REPLACED else None))
     return found

@@ -23,6 +23,7 @@ from pathweave.results.costs import Costs, costs
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import IN_WINDOW
+from pathweave.results.sweeps import label_of, numeric_sweep
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
@@ -33,11 +34,18 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.sweeps import Sweep
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
-_OF_GROUPS = ("flows", "jobs", "convergence", "fairness")
+_OF_GROUPS = (
+    "flows", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
+)  # fmt: skip
 """Tables whose rows belong to a traffic group."""
+_OF_COLLECTIVES = ("bus_bandwidth", "collective_share")
+"""Quantities that only collective operations have that finished."""
+_WHAT = {"jct": "jobs", "collective_time": "operations", "iteration_time": "iterations"}
+"""What completes, where it is not flows."""
 _CLOSED_LOOPS = ("permutation", "random")
 """Patterns in which a flow starts when another ends: what counts is how much gets through."""
 
@@ -86,6 +94,8 @@ class Measured:
     """By seed, in base units (bit/s, s, packets, ratio)."""
     at_least: bool
     """Whether some value is only a lower bound, because too many flows are unfinished."""
+    axes: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
+    """Its names on all axes."""
 
     @property
     def mean(self) -> float | None:
@@ -123,6 +133,10 @@ class Ranking:
     """By panel; within it in order of merit, those that cannot be ranked last."""
     notes: tuple[str, ...] = field(default=())
     """What a reader must know before believing it."""
+    sweeps: tuple[Sweep, ...] = ()
+    """Which axes are sweeps."""
+    sweep: Sweep | None = None
+    """The axis of numbers that its values are read along, where there is one."""
 
     @property
     def panels(self) -> list[str]:
@@ -130,22 +144,36 @@ class Ranking:
         return list(dict.fromkeys(standing.panel for standing in self.standings))
 
 
-def rankings(scenario: StoredScenario, baseline: str | None = None) -> list[Ranking]:
+def rankings(
+    scenario: StoredScenario,
+    baseline: str | None = None,
+    asked: Sequence[Subject] | None = None,
+) -> list[Ranking]:
     """The rankings of a scenario's workloads; none where there are no variants to compare.
 
-    `baseline` goes before the scenario's own. Raises `InputError` for a baseline or a quantity that
-    is not there.
+    `baseline` goes before the scenario's own, `asked` before what decides about it. Raises
+    `InputError` for a baseline or a quantity that is not there.
     """
+    stated = stated_baselines(scenario.report)
+    if baseline is None and len(stated) > 1:
+        return [ranking for name in stated for ranking in rankings(scenario, name, asked)]
     scenario = scenario.counted()
     if not scenario.runs or not scenario.axes:
         return []
-    wanted = baseline or scenario.report.get("baseline")
+    wanted = baseline or next(iter(stated), None)
     axis = compared_axis(scenario.axes, wanted)
     names = list(dict.fromkeys(run.axes.get(axis, "") for run in scenario.runs))
     order = [name for name in scenario.axes[axis] if name in names]
     reference = wanted if wanted is not None else order[0]
-    found = [_ranking(scenario, axis, reference, subject) for subject in subjects(scenario)]
+    wanted_of = subjects(scenario) if asked is None else asked
+    found = [_ranking(scenario, axis, reference, subject) for subject in wanted_of]
     return [ranking for ranking in found if len(ranking.standings) != 1]
+
+
+def stated_baselines(report: Mapping[str, Any]) -> list[str]:
+    """The baselines that a scenario's `[report]` names; more than one compares several axes."""
+    said = report.get("baseline", [])
+    return [said] if isinstance(said, str) else list(said)
 
 
 def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None) -> str:
@@ -167,7 +195,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     """What decides, by workload: what `[report]` says, or what the traffic suggests.
 
     That is goodput where a flow starts when another ends and where flows have no size, job
-    completion times of incast, and completion times of flows elsewhere.
+    completion times of incast, bus bandwidth of collectives, and completion times of flows
+    elsewhere.
     """
     said = scenario.report.get("quantity")
     if said is not None:
@@ -178,6 +207,8 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
         unlimited = (group.get("size") or {}).get("kind") == "unlimited"
         if group.get("pattern") == "incast":
             found.append(Subject("jct", "mean", name))
+        elif group.get("pattern") == "collective":
+            found.append(Subject("bus_bandwidth", "mean", name))
         elif unlimited or group.get("pattern") in _CLOSED_LOOPS:
             found.append(Subject("goodput", "mean", name))
         else:
@@ -232,8 +263,9 @@ def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Meas
                 at_least |= bound
         if values:
             name = runs[0].axes.get(axis, "")
-            panel = ", ".join(text for key, text in runs[0].axes.items() if key != axis)
-            found.append(Measured(label, name, panel, values, at_least))
+            panel = label_of(runs[0].axes, scenario.sweeps, leave_out=axis)
+            names = dict(runs[0].axes)
+            found.append(Measured(label, name, panel, values, at_least, axes=names))
     return found
 
 
@@ -277,15 +309,26 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
     notes += _sameness(scenario, judged)
     by_merit = scenario.report.get("order", "merit") == "merit"
     ordered = _ordered(judged, larger_is_better=subject.larger_is_better, by_merit=by_merit)
-    return Ranking(subject, axis, baseline, tuple(ordered), tuple(notes))
+    return Ranking(
+        subject,
+        axis,
+        baseline,
+        tuple(ordered),
+        tuple(notes),
+        scenario.sweeps,
+        numeric_sweep(scenario),
+    )
 
 
 def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
+    if subject.quantity in _OF_COLLECTIVES and max(shares, default=0.0) > FEW_UNFINISHED:
+        # What did not finish has no bandwidth: its time is known to be long.
+        subject = Subject("collective_time", subject.statistic, subject.group)
     if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
-    what = "jobs" if subject.quantity == "jct" else "flows"
+    what = _WHAT.get(subject.quantity, "flows")
     did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
     worst = max(unfinished, key=lambda label: unfinished[label])
     note = (
@@ -393,6 +436,8 @@ def _completion(run: StoredRun, subject: Subject) -> Completion:
 
 def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
     """Share of flows with a size, or of jobs, that did not finish."""
+    if subject.quantity in _OF_COLLECTIVES:
+        subject = Subject("collective_time", "mean", subject.group)
     if subject.quantity not in COMPLETIONS:
         flows = Subject("fct", "mean", subject.group)
         return together([_completion(run, flows) for run in runs]).unfinished

@@ -38,7 +38,7 @@ def unit_of(ranking: Ranking) -> str:
         return rate_unit(largest)
     if column.endswith("_s"):
         return time_unit(largest)
-    return "%" if column == "utilisation" else ""
+    return "%" if column in ("utilisation", "share") else ""
 
 
 def interval_text(each: Standing, unit: str) -> str:

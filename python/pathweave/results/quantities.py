@@ -33,6 +33,12 @@ QUANTITIES = {
         "subflows", "goodput_bps", "Goodput of subflows", larger_is_better=True
     ),
     "jct": Quantity("jobs", "jct_s", "Job completion time"),
+    "collective_time": Quantity("collectives", "collective_s", "Collective completion time"),
+    "iteration_time": Quantity("collectives", "iteration_s", "Iteration time"),
+    "bus_bandwidth": Quantity("collectives", "bus_bps", "Bus bandwidth", larger_is_better=True),
+    "collective_share": Quantity(
+        "optimum_collectives", "share", "Share of the optimum of collectives", larger_is_better=True
+    ),
     "utilisation": Quantity("links", "utilisation", "Link utilisation", larger_is_better=True),
     "queue": Quantity("links", "queue_mean", "Mean queue"),
     "phase_goodput": Quantity("phases", "goodput_bps", "Goodput in a phase", larger_is_better=True),

@@ -12,6 +12,7 @@ from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
 from pathweave.results.settings import Settings, same_scenario
 from pathweave.results.stored import digest, read_table, scan_table, sound
+from pathweave.results.sweeps import Sweep, label_of
 from pathweave.results.testbed import invalid
 from pathweave.results.write import damage
 
@@ -33,7 +34,8 @@ class StoredRun:
 
     folder: Path
     manifest: dict[str, Any]
-    timing: dict[str, float]
+    timing: dict[str, Any]
+    """Seconds, megabytes and the machine, as `timing.json` says; empty where there is none."""
     optimum: dict[str, Any] | None = None
     """What the optimum that was solved alongside rests on; None without one."""
     phases: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +62,11 @@ class StoredRun:
         return self.manifest["backend"]
 
     @property
+    def machine(self) -> str:
+        """Name of the machine that made it; "an unknown machine" where nothing says it."""
+        return str(self.timing.get("machine", "an unknown machine"))
+
+    @property
     def ended_s(self) -> float:
         """When the run ended (s of its own time)."""
         return float(self.manifest["counters"].get("ended_s", 0.0))
@@ -77,7 +84,7 @@ class StoredRun:
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that the run has."""
-        alongside = layout.OPTIMUM_TABLES if self.optimum is not None else ()
+        alongside = () if self.optimum is None else tuple(self.optimum["tables"])
         return (*self.manifest["tables"], *alongside)
 
     @property
@@ -130,6 +137,8 @@ class StoredScenario:
     phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """Names and times of the phases as the scenario has them now, by the hash of the variant."""
     runs: list[StoredRun] = field(default_factory=list)
+    sweeps: tuple[Sweep, ...] = ()
+    """Which axes are sweeps, and what their names stand for."""
     apart: str = ""
     """What tells these settings from others of the scenario that were read with them."""
 
@@ -205,14 +214,14 @@ def search(paths: Iterable[Path]) -> Found:
     for path in given:
         if not path.is_dir():
             raise InputError(f"there is no folder {path}")
-        folders.update(dict.fromkeys(_run_folders(path)))
+        folders.update(dict.fromkeys(run_folders(path)))
     scenarios: dict[tuple[Path, str], StoredScenario] = {}
     unusable: list[Unusable] = []
     originals: dict[tuple[str, str, str], Path] = {}
     copies: dict[tuple[Path, Path], list[Path]] = {}
     for folder in folders:
         try:
-            run = _read_run(folder)
+            run = read_run(folder)
         except InputError as error:
             unusable.append(Unusable(folder, str(error)))
             continue
@@ -261,16 +270,18 @@ def _none_usable(unusable: Sequence[Unusable]) -> str:
     return f"no run can be used: {unusable[0].reason}{more}"
 
 
-def _run_folders(path: Path) -> Iterator[Path]:
+def run_folders(path: Path) -> Iterator[Path]:
+    """The folders of runs at or below `path`."""
     if (path / layout.MANIFEST).is_file():
         yield path.resolve()
         return
     for below in sorted(path.iterdir()):
         if below.is_dir() and not below.name.startswith("."):
-            yield from _run_folders(below)
+            yield from run_folders(below)
 
 
-def _read_run(folder: Path) -> StoredRun:
+def read_run(folder: Path) -> StoredRun:
+    """The run in `folder`; raises `InputError` with why it cannot be used."""
     manifest = read_json(folder / layout.MANIFEST)
     found = manifest.get("format")
     if found != layout.FORMAT:
@@ -313,7 +324,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
         optimum = read_json(folder / layout.OPTIMUM)
         whole = all(
             digest(folder / layout.table_file(name)) == optimum["tables"][name]["sha256"]
-            for name in layout.OPTIMUM_TABLES
+            for name in optimum["tables"]
         )
     # Damaged: as good as none, and solved again when asked for.
     except (OSError, InputError, KeyError, TypeError):
@@ -323,7 +334,7 @@ def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | Non
 
 def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
     said = run.manifest["scenario"]
-    about, settings = _said_of(folder, run)
+    about, settings = said_of(folder, run)
     return StoredScenario(
         folder=folder,
         name=said["name"],
@@ -337,10 +348,11 @@ def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
         groups=list(about.get("groups", [])),
         report=about.get("report", {}),
         phases=about.get("phases", {}),
+        sweeps=tuple(Sweep.from_json(each) for each in about.get("sweeps", [])),
     )
 
 
-def _said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
+def said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
     """What the folder says of its scenario, and its settings; what the run says where it cannot."""
     try:
         about = read_json(folder / layout.SCENARIO)
@@ -360,6 +372,8 @@ def _check_shape(about: dict[str, Any]) -> None:
             raise TypeError("axes")
     for entry in about.get("expected", []):
         Expected.from_json(entry)
+    for each in about.get("sweeps", []):
+        Sweep.from_json(each)
     for key in ("report", "phases"):
         if not isinstance(about.get(key, {}), dict):
             raise TypeError(key)
@@ -437,7 +451,8 @@ def _extend_name(scenario: StoredScenario, variant_hash: str, words: str) -> Non
         axes[first] = f"{old} [{words}]"
         variant["axes"] = axes
         order = [*scenario.axes, *(axis for axis in axes if axis not in scenario.axes)]
-        variant["label"] = ", ".join(axes[axis] for axis in order if axis in axes)
+        ordered = {axis: axes[axis] for axis in order if axis in axes}
+        variant["label"] = label_of(ordered, scenario.sweeps)
         names = scenario.axes.setdefault(first, [])
         if axes[first] not in names:
             names.insert(names.index(old) + 1 if old in names else len(names), axes[first])
@@ -459,6 +474,11 @@ def _complete_axes(scenario: StoredScenario) -> None:
             names = scenario.axes.setdefault(axis, [])
             if name not in names:
                 names.append(name)
+    for sweep in scenario.sweeps:
+        names = scenario.axes.get(sweep.axis, [])
+        place = list(sweep.values)
+        if all(name in sweep.values for name in names):
+            names.sort(key=place.index)
 
 
 def _order_axes(scenario: StoredScenario, run: StoredRun) -> None:

@@ -22,13 +22,14 @@ def _names(text: str) -> tuple[str, ...]:
 
 _FLAGS = _names("finished in_window stalled")
 _TEXTS = _names(
-    "name group controller source destination location end path link layer phase failed switch"
+    "operation name group controller source destination location end path link layer phase failed"
+    " switch"
 )
 _WHOLE = _names(
     "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"
     " packets retransmits reinjected timeouts marks drops lost_to_failure lost_silently header_bits"
     " state_bytes feedback unmanaged most_bytes refused prices routes feedback_packets"
-    " feedback_bytes notices silences reroutes unroutable"
+    " feedback_bytes notices silences reroutes unroutable team iteration ranks"
 )
 _COUNTED = "retransmits reinjected timeouts marks rtt_mean_s rtt_p99_s"
 
@@ -43,6 +44,8 @@ TABLES: dict[str, tuple[str, ...]] = {
         "links": "link layer capacity_bps bytes packets utilisation drops lost_to_failure"
         " lost_silently marks queue_mean queue_p99",
         "jobs": "group job start_s end_s jct_s flows bytes finished in_window",
+        "collectives": "group operation job team iteration ranks bytes began_s start_s end_s"
+        " collective_s iteration_s bus_bps finished in_window",
         "phases": "phase flow goodput_bps",
         "phase_subflows": "phase flow subflow goodput_bps",
         "phase_links": "phase link utilisation queue_mean",
@@ -62,14 +65,14 @@ TABLES: dict[str, tuple[str, ...]] = {
 """Columns of the core's tables, in order."""
 
 
-IN_WINDOW = ("flows", "jobs")
+IN_WINDOW = ("flows", "jobs", "collectives", "optimum_collectives")
 """Tables with a column `in_window`: only those rows count that start in the measurement window."""
 
 
 def kind_of(table: str, column: str) -> Kind:
     """What a column of one of `TABLES` holds."""
     if column == "job":  # of a flow that belongs to none it is null
-        return "whole" if table == "jobs" else "number"
+        return "whole" if table in ("jobs", "collectives") else "number"
     if column in _WHOLE:
         return "whole"
     if column in _TEXTS:

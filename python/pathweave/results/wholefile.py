@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from pathweave.results.owner import abandoned, owner
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 @contextmanager
@@ -23,10 +28,10 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield path
         return
     target = path.resolve()  # a symbolic link goes on to name the same file
-    for abandoned in abandoned_drafts(target):
+    for draft in abandoned_drafts(target):
         with suppress(OSError):
-            abandoned.unlink(missing_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
+            draft.unlink(missing_ok=True)
+    draft = target.with_name(f".{target.name}.{owner()}")
     try:
         yield draft
         with draft.open("rb") as file:
@@ -52,24 +57,35 @@ def write_whole(path: Path, content: bytes) -> None:
         draft.write_bytes(content)
 
 
+def create_whole(path: Path, content: bytes) -> bool:
+    """Write `content` as `write_whole` does, unless `path` is there; whether it was not.
+
+    Of several processes that do so at a time one alone is told that it was not, on any machine:
+    a hard link is made by one. A file system without hard links has no such promise.
+    """
+    draft = path.with_name(f".{path.name}.{owner()}")
+    try:
+        draft.write_bytes(content)
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            if path.exists():
+                return False
+            draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
 def abandoned_drafts(path: Path) -> list[Path]:
     """The drafts of `path` that killed processes have left."""
     start = f".{path.name}."
-    found: list[Path] = []
-    with suppress(OSError):
-        for beside in path.parent.iterdir():
-            owner = beside.name.removeprefix(start)
-            if owner != beside.name and owner.isdigit() and not lives(int(owner)):
-                found.append(beside)
-    return sorted(found)
-
-
-def lives(process: int) -> bool:
-    """Whether there is a process with this number."""
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+        drafts = [each for each in path.parent.iterdir() if each.name.startswith(start)]
+    except OSError:
+        return []
+    return sorted(draft for draft in drafts if abandoned(draft.name[len(start) :], draft))

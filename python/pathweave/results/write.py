@@ -8,6 +8,8 @@ import json
 import os
 import re
 import shutil
+import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 ROW_GROUP = 262_144
 """Rows in a Parquet row group: fixed, so that bytes depend on the data alone."""
+
+_ATTEMPTS = 8
+"""Times that a run tries to take its name while others do the same with an equal one."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,12 @@ def write_run(
     *,
     optimum: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
+    machine: str | None = None,
 ) -> None:
     """Write a run to `folder`, replacing what stood there.
 
-    `optimum` says what the rates of a solved run rest on, `notes` adds to the core's.
+    `optimum` says what the rates of a solved run rest on, `notes` adds to the core's, `machine` is
+    the name of the one that made it, this one if None.
 
     Everything goes to a hidden folder beside it first, the manifest last; then the folder takes
     its name. Raises `OSError` when the disk is full or the folder cannot be written.
@@ -76,7 +83,7 @@ def write_run(
         }
         for capture in output.captures:
             (partial / layout.capture_file(capture["name"])).write_bytes(capture["pcapng"])
-        write_json(partial / layout.TIMING, _timing(output))
+        write_json(partial / layout.TIMING, _timing(output, machine or socket.gethostname()))
         manifest = _manifest(identity, output, tables, notes)
         if optimum is not None:
             manifest["optimum"] = dict(optimum)
@@ -84,7 +91,7 @@ def write_run(
             manifest["testbed"] = dict(output.testbed)
         write_json(partial / layout.MANIFEST, manifest)
         with locked(folder.parent):
-            _take_place(partial, folder)
+            take_place(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -106,6 +113,14 @@ def is_current(folder: Path, run_hash: str, limit: int | None = None) -> bool:
         and manifest.get("format") == layout.FORMAT
         and damage(folder, manifest) is None
     )
+
+
+def hash_of(folder: Path) -> str | None:
+    """The hash of the run that `folder` holds; None where it holds none."""
+    try:
+        return read_json(folder / layout.MANIFEST).get("hash")
+    except (OSError, ValueError):
+        return None
 
 
 def damage(folder: Path, manifest: Mapping[str, Any]) -> str | None:
@@ -218,8 +233,9 @@ def _manifest(
     }
 
 
-def _timing(output: Output) -> dict[str, float]:
+def _timing(output: Output, machine: str) -> dict[str, float | str]:
     return {
+        "machine": machine,
         "wall_s": output.wall_s,
         "cpu_s": output.cpu_s,
         "peak_rss_mb": output.peak_rss_mb,
@@ -227,20 +243,41 @@ def _timing(output: Output) -> dict[str, float]:
     }
 
 
-def _take_place(partial: Path, folder: Path) -> None:
-    """Give a finished run its name. What others put into the folder before goes with it."""
-    if not folder.exists():
-        partial.rename(folder)
-        return
+def take_place(partial: Path, folder: Path) -> None:
+    """Give a finished run its name. What others put into the folder before goes with it.
+
+    Holds without a lock, too: another machine may do the same with an equal run at the same time.
+    """
     replaced = layout.replaced_folder(folder)
-    shutil.rmtree(replaced, ignore_errors=True)
-    folder.rename(replaced)
+    for _ in range(_ATTEMPTS):
+        if folder.exists():
+            shutil.rmtree(replaced, ignore_errors=True)
+            with suppress(FileNotFoundError):  # another machine has just set it aside
+                folder.rename(replaced)
+        try:
+            _rename(partial, folder)
+            break
+        except FileExistsError:  # another machine was first
+            if replaced.exists():
+                clear_replaced(replaced, folder)
+        except OSError:
+            if replaced.exists():
+                replaced.rename(folder)
+            raise
+    else:
+        raise FileExistsError(errno.EEXIST, "other processes keep replacing it", str(folder))
+    if replaced.exists():
+        clear_replaced(replaced, folder)
+
+
+def _rename(partial: Path, folder: Path) -> None:
+    """Raises `FileExistsError` where a folder with content has the name."""
     try:
         partial.rename(folder)
-    except OSError:
-        replaced.rename(folder)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder)) from error
         raise
-    clear_replaced(replaced, folder)
 
 
 def clear_replaced(replaced: Path, folder: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -55,3 +56,17 @@ class Interrupt:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         self._raised = True
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """Within the context SIGINT and SIGTERM end the process, where all that matters is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, signal.SIG_DFL) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -13,14 +13,15 @@ from pathweave.errors import InputError, PathweaveError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
 from pathweave.results.settings import Settings, folder_for
-from pathweave.results.write import Identity, clear_replaced, is_current
+from pathweave.results.write import Identity, clear_replaced, hash_of, is_current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pathweave._core import Scenario, Variant
+    from pathweave._core import Scenario
     from pathweave.running.playing import Playing
+    from pathweave.running.shard import Shard
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,12 @@ class Plan:
     """Where the runs of these settings are."""
     missing: tuple[Task, ...]
     present: tuple[Task, ...]
+    elsewhere: tuple[Task, ...] = ()
+    """Runs that other shards do, present or missing."""
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Every run, present or missing."""
+        """Every run of this command, present or missing."""
         return self.present + self.missing
 
 
@@ -62,26 +65,31 @@ def make_plan(
     routing: bool = False,
     limit: int | None = None,
     playing: Playing | None = None,
+    shard: Shard | None = None,
 ) -> Plan:
     """Compare what `scenario` asks for with what stands under `root`.
 
     A run is present when its manifest carries the same hash of resolved scenario, version and
     seed, and of the utility that it maximises when it is an optimum; one that ended after too many
     problems counts for a `limit` up to its own. So it is with how the testbed plays it, which is
-    None for other backends. With `fresh` none is. Runs of other settings are in folders of their
+    None for other backends. With `fresh` none is. The runs that are not of a `shard` are left to
+    others. Runs of other settings are in folders of their
     own and stay as they are.
     """
     backend = _backend(utility, routing=routing, playing=playing)
-    settings = Settings.of(scenario, sets, results_version, backend)
+    # The values of a sweep are variants, and no settings.
+    shared = [text for text in sets if text.split(".")[0].split("=")[0].strip() != "sweep"]
+    settings = Settings.of(scenario, shared, results_version, backend)
     folder = folder_for(root / scenario.name, settings)
     missing: list[Task] = []
     present: list[Task] = []
+    elsewhere: list[Task] = []
     taken: dict[Path, str] = {}
     several = len(scenario.seeds) > 1
     played = None if playing is None else playing.key
-    for variant in scenario.variants:
-        for seed in scenario.seeds:
-            target = _run_folder(folder, variant, seed)
+    for at, variant in enumerate(scenario.variants):
+        for turn, seed in enumerate(scenario.seeds):
+            target = run_folder(folder, variant.slug, variant.settings_hash, seed)
             if target in taken:
                 raise InputError(
                     f'variants "{taken[target]}" and "{variant.label}" would share the folder '
@@ -103,9 +111,12 @@ def make_plan(
             )
             name = variant.label or scenario.name
             task = Task(identity, target, f"{name}, seed {seed}" if several else name)
+            if shard is not None and not shard.has(at, turn, len(scenario.seeds)):
+                elsewhere.append(task)
+                continue
             done = not fresh and is_current(target, identity.hash, limit)
             (present if done else missing).append(task)
-    return Plan(scenario, settings, folder, tuple(missing), tuple(present))
+    return Plan(scenario, settings, folder, tuple(missing), tuple(present), tuple(elsewhere))
 
 
 _MANIFEST_BACKEND = {"": "simulate", "optimum": "solve", "testbed": "testbed"}
@@ -123,12 +134,20 @@ def _backend(utility: str | None, *, routing: bool, playing: Playing | None) -> 
     return (*words, "routing") if routing else tuple(words)
 
 
-def _run_folder(folder: Path, variant: Variant, seed: int) -> Path:
-    """The folder of a run: named by variant and seed, with a hash where that name is taken."""
-    plain = folder / layout.run_name(variant.slug, seed)
-    hashed = folder / layout.run_name(variant.slug, seed, variant.settings_hash)
-    if variant.settings_hash in (owner := _owner(plain), _owner(hashed)):
-        return plain if owner == variant.settings_hash else hashed
+def not_written(tasks: Sequence[Task]) -> list[Task]:
+    """Those of the tasks whose results are not there; files are not checked against digests."""
+    return [task for task in tasks if hash_of(task.folder) != task.identity.hash]
+
+
+def run_folder(folder: Path, slug: str, settings_hash: str, seed: int) -> Path:
+    """The folder of a run: named by variant and seed, with a hash where that name is taken.
+
+    `slug` and `settings_hash` are the variant's.
+    """
+    plain = folder / layout.run_name(slug, seed)
+    hashed = folder / layout.run_name(slug, seed, settings_hash)
+    if settings_hash in (owner := _owner(plain), _owner(hashed)):
+        return plain if owner == settings_hash else hashed
     return plain if owner is None else hashed
 
 

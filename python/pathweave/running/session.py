@@ -14,9 +14,10 @@ from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
 from pathweave.results.lock import locked
 from pathweave.results.settings import hash_in
+from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
 from pathweave.running.interrupt import Interrupt
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 
     from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
+
+    RunAll = Callable[[Sequence[Task], Cores, Watcher, Callable[[], bool]], Outcome]
+    """What `running.pool.run_all` is: it runs tasks, with cores for each, until interrupted."""
     from pathweave.running.playing import Playing
+    from pathweave.running.shard import Shard
+
+_ATTEMPTS = 8
+"""Times that a command says what it asks for while others say something else of the folder."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Request:
     """How many seeds; None leaves it to the scenario."""
     sets: tuple[str, ...] = ()
     """Overrides, each "key=value"."""
+    sweeps: tuple[str, ...] = ()
+    """Sweeps beside those of the scenario, each "key=values"."""
     only: tuple[str, ...] = ()
     """Restrictions, each "axis=name"."""
     root: Path = layout.DEFAULT_ROOT
@@ -56,27 +66,31 @@ class Request:
     """How the testbed plays it; None for other backends."""
     valid: int | None = None
     """How many valid runs of each variant the testbed shall give, whatever the seeds."""
+    shard: Shard | None = None
+    """The share of the runs that this command does; None for all."""
 
     @property
     def command(self) -> str:
-        """The command line that asks for all variants with these settings."""
+        """The command line that asks for all variants with these settings, in one go."""
         verb = "run" if self.playing is None else "testbed"
-        words = ["pathweave", "solve" if self.utility else verb, str(self.path)]
+        line = ["pathweave", "solve" if self.utility else verb, str(self.path)]
         if self.utility not in (None, layout.DEFAULT_UTILITY):
-            words += ["--utility", self.utility]
-        words += ["--routing"] if self.routing else []
+            line += ["--utility", self.utility]
+        line += ["--routing"] if self.routing else []
         if self.beside:
-            words.append("--optimum")
-            words += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
-        words += ["--problems", str(self.problems)] if self.problems else []
-        words += ["--size", self.size] if self.size else []
+            line.append("--optimum")
+            line += ["--utility", self.beside] if self.beside != layout.DEFAULT_UTILITY else []
+        line += ["--problems", str(self.problems)] if self.problems else []
+        line += ["--size", self.size] if self.size else []
         # As many seeds as it takes are not what was asked for.
-        words += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
-        words += ["--valid", str(self.valid)] if self.valid else []
-        words += self.playing.options if self.playing else []
+        line += ["--seeds", str(self.seeds)] if self.seeds and not self.valid else []
+        line += ["--valid", str(self.valid)] if self.valid else []
+        line += self.playing.options if self.playing else []
         for text in self.sets:
-            words += ["--set", text]
-        return shlex.join(words)
+            line += ["--set", text]
+        for text in self.sweeps:
+            line += ["--sweep", text]
+        return shlex.join(line)
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,8 @@ class Session:
     axes: Mapping[str, tuple[str, ...]]
     """All of the file's axes and names, whatever `only` leaves of them."""
     expected: tuple[Expected, ...] = field(default=())
+    sweeps: tuple[Sweep, ...] = field(default=())
+    """Which of all axes are sweeps."""
 
 
 def open_session(request: Request) -> Session:
@@ -103,9 +119,12 @@ def open_session(request: Request) -> Session:
         raise InputError(f"the number of seeds must be at least 1, not {request.seeds}")
     path, sets = str(request.path), list(request.sets)
     try:
-        scenario = _core.load(path, request.size, sets, list(request.only), request.seeds)
+        sweeps, only = list(request.sweeps), list(request.only)
+        scenario = _core.load(path, request.size, sets, only, request.seeds, sweeps)
         # Colours and published values go by all of the file's variants.
-        whole = _core.load(path, request.size, sets, [], None) if request.only else scenario
+        whole = scenario
+        if only:
+            whole = _core.load(path, request.size, sets, [], None, sweeps)
     except _core.ScenarioError as error:
         refused = ScenarioError(str(error))
         refused.mistakes = getattr(error, "mistakes", ())
@@ -126,9 +145,10 @@ def open_session(request: Request) -> Session:
         routing=request.routing,
         limit=request.problems,
         playing=request.playing,
+        shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
-    return Session(request, plan, axes, expected)
+    return Session(request, plan, axes, expected, sweeps_of(whole))
 
 
 def check_baseline(session: Session, baseline: str | None) -> None:
@@ -136,18 +156,16 @@ def check_baseline(session: Session, baseline: str | None) -> None:
 
     `baseline` goes before the scenario's own. Raises `InputError` with what there is.
     """
-    from pathweave.results.merit import compared_axis, parse_subject
+    from pathweave.results.merit import compared_axis, parse_subject, stated_baselines
 
     scenario = session.plan.scenario
     report = json.loads(scenario.variants[0].resolved).get("report", {})
     if "quantity" in report:
         parse_subject(report["quantity"], scenario.groups)
-    wanted = baseline or report.get("baseline")
-    if wanted is None:
-        return
-    if not session.axes:
-        raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
-    compared_axis(session.axes, wanted)
+    for wanted in [baseline] if baseline else stated_baselines(report):
+        if not session.axes:
+            raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
+        compared_axis(session.axes, wanted)
 
 
 def execute(
@@ -155,12 +173,14 @@ def execute(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing; an interruption ends it cleanly and keeps what is finished.
 
-    Raises `PathweaveError` when the results cannot be written.
+    `run` is what runs them, this machine's cores if not given. Raises `PathweaveError` when the
+    results cannot be written.
     """
-    return execute_all([session], cores, watcher, before_kill)
+    return execute_all([session], cores, watcher, before_kill, run)
 
 
 def execute_all(
@@ -168,6 +188,7 @@ def execute_all(
     cores: Cores,
     watcher: Watcher,
     before_kill: Callable[[], None] | None = None,
+    run: RunAll = run_all,
 ) -> Outcome:
     """Run what is missing of several sessions, as `execute` does; shared runs are run once."""
     missing: dict[Path, Task] = {}
@@ -176,7 +197,7 @@ def execute_all(
             folders.enter_context(writing(session))
             for task in session.plan.missing:
                 missing.setdefault(task.folder, task)
-        return run_all(list(missing.values()), cores, watcher, lambda: interrupt.raised)
+        return run(list(missing.values()), cores, watcher, lambda: interrupt.raised)
 
 
 @contextmanager
@@ -191,6 +212,8 @@ def writing(session: Session) -> Iterator[None]:
         with locked(folder):
             _claim(session)
         yield
+        with locked(folder):
+            _claim(session)  # another machine may have written at the same time as this one
     except OSError as error:
         raise PathweaveError(_reason(error, folder)) from error
 
@@ -198,15 +221,27 @@ def writing(session: Session) -> Iterator[None]:
 def _claim(session: Session) -> None:
     """Say in the folder of the session's settings what was asked for.
 
+    Without locks, which some network file systems do not have, two machines can do so at a time:
+    the first to make the file has the folder, and who finds that another command has been written
+    in between adds its own again. Equal commands write equal files.
+
     Raises `PathweaveError` when another process has taken the folder since the session was opened.
     """
     folder, settings = session.plan.folder, session.plan.settings
-    if hash_in(folder) not in (None, settings.hash):
-        raise PathweaveError(
-            f"{folder} has just been taken by a run with other settings; give the command again, "
-            "and it uses a folder beside it"
-        )
-    write_json(folder / layout.SCENARIO, _about(session))
+    path = folder / layout.SCENARIO
+    for _ in range(_ATTEMPTS):
+        if hash_in(folder) not in (None, settings.hash):
+            raise PathweaveError(
+                f"{folder} has just been taken by a run with other settings; give the command "
+                "again, and it uses a folder beside it"
+            )
+        about = _about(session)
+        if not path.exists():
+            create_json(path, about)
+        elif json_text(about) != path.read_text(encoding="utf-8"):
+            write_json(path, about)
+        else:
+            return
 
 
 def _about(session: Session) -> dict[str, object]:
@@ -226,6 +261,9 @@ def _about(session: Session) -> dict[str, object]:
         "command": session.request.command,
         # A list of pairs: the order is what it is for.
         "axes": [[axis, list(names)] for axis, names in session.axes.items()],
+        "sweeps": [
+            sweep.to_json() for sweep in with_earlier(session.sweeps, before.get("sweeps", []))
+        ],
         "groups": list(scenario.groups),
         "asked": _asked(session, before.get("asked", {})),
         "report": first.get("report", {}),
@@ -241,9 +279,13 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
 
     Variants that the scenario no longer has are left out.
     """
-    known = {", ".join(names) for names in product(*session.axes.values())}
+    known = {
+        label_of(dict(zip(session.axes, names, strict=True)), session.sweeps)
+        for names in product(*session.axes.values())
+    }
     asked = {label: set(seeds) for label, seeds in before.items() if label in known}
-    for task in session.plan.tasks:
+    # Each shard says it of all runs, so that any of them may be the last to write.
+    for task in (*session.plan.tasks, *session.plan.elsewhere):
         asked.setdefault(task.identity.variant.label, set()).add(task.identity.seed)
     return {label: sorted(seeds) for label, seeds in asked.items()}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError, ScenarioError
+from pathweave.results.sweeps import sweeps_of
 from pathweave.running.plan import make_plan
 from pathweave.running.session import Request, Session
 
@@ -34,11 +35,13 @@ def open_text(request: Request, text: str, name: str) -> Session:
     known = core()
     sets, only = list(request.sets), list(request.only)
     try:
-        scenario = known.load_text(text, name, ".", request.size, sets, only, request.seeds)
+        sweeps = list(request.sweeps)
+        size, seeds = request.size, request.seeds
+        scenario = known.load_text(text, name, ".", size, sets, only, seeds, sweeps)
         # Colours go by all of its variants.
         whole = scenario
         if only:
-            whole = known.load_text(text, name, ".", request.size, sets, [], None)
+            whole = known.load_text(text, name, ".", size, sets, [], None, sweeps)
     except known.ScenarioError as error:
         refused = ScenarioError(str(error))
         refused.mistakes = getattr(error, "mistakes", ())
@@ -53,9 +56,10 @@ def open_text(request: Request, text: str, name: str) -> Session:
         utility=request.utility,
         routing=request.routing,
         limit=request.problems,
+        shard=request.shard,
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
-    return Session(request, plan, axes)
+    return Session(request, plan, axes, sweeps=sweeps_of(whole))
 
 
 def _check_name(name: str) -> None:
@@ -81,7 +85,7 @@ def to_toml(scenario: Mapping[str, Any]) -> str:
             for place, entry in enumerate(value):
                 tables += ["", f"[[{_key(key)}]]", *_lines(entry, f"{key}[{place}]")]
         else:
-            plain.append(f"{_key(key)} = {_value(value, key)}")
+            plain.append(f"{_key(key)} = {toml_value(value, key)}")
     return "\n".join([*plain, *tables]).strip() + "\n"
 
 
@@ -90,7 +94,7 @@ def _is_table(value: object) -> bool:
 
 
 def _lines(table: Mapping[str, Any], where: str) -> list[str]:
-    return [f"{_key(key)} = {_value(value, f'{where}.{key}')}" for key, value in table.items()]
+    return [f"{_key(key)} = {toml_value(value, f'{where}.{key}')}" for key, value in table.items()]
 
 
 def _key(key: object) -> str:
@@ -104,7 +108,15 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _value(value: object, where: str) -> str:
+def toml_value(value: object, where: str) -> str:
+    """A value as TOML writes it; `where` is what messages call it.
+
+    Raises `InputError` for what no scenario file can hold.
+    """
+    if isinstance(value, range):
+        value = list(value)
+    elif (plain := getattr(value, "tolist", None)) is not None:
+        value = plain()  # a number or an array of NumPy
     match value:
         case bool():
             return "true" if value else "false"
@@ -118,7 +130,7 @@ def _value(value: object, where: str) -> str:
             entries = ", ".join(_lines(value, where))
             return f"{{ {entries} }}" if entries else "{}"
         case list() | tuple():
-            items = (_value(item, f"{where}[{at}]") for at, item in enumerate(value))
+            items = (toml_value(item, f"{where}[{at}]") for at, item in enumerate(value))
             return f"[{', '.join(items)}]"
         case _:
             raise InputError(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
+from pathweave.results.jsonfile import read_json
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame
 
@@ -94,10 +96,19 @@ def damaged_optimum(stored: StoredRun) -> str | None:
 def _again(stored: StoredRun, threads: int) -> Any:
     _core = core()
     try:
-        scenario = _core.from_resolved(json.dumps(stored.manifest["resolved"]))
+        resolved = json.dumps(stored.manifest["resolved"])
+        scenario = _core.from_resolved(resolved, _folder_of_scenario(stored))
     except _core.ScenarioError as error:
         raise InputError(str(error).splitlines()[0]) from error
     return scenario.variants[0].prepare(stored.seed, threads)
+
+
+def _folder_of_scenario(stored: StoredRun) -> Path:
+    """Where the scenario was when it was run: files with controllers are looked for there."""
+    try:
+        return Path(read_json(stored.folder.parent / layout.SCENARIO)["path"]).parent
+    except (OSError, InputError, KeyError, TypeError, ValueError):
+        return Path()
 
 
 def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:

@@ -9,9 +9,11 @@ from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.read import read_optimum
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame, write_table
+from pathweave.solving.alone import LIMIT as ON_ITS_OWN
 from pathweave.solving.shares import (
     LEAST_MOMENTS,
     LEAST_SEEN,
+    collective_shares,
     flow_shares,
     is_seen_enough,
     subflow_shares,
@@ -98,6 +100,7 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
         name: write_table(folder, name, table)
         for name, table in (("optimum", optimum), ("optimum_subflows", subflows))
     }
+    found = allocator.record.to_json()
     notes = allocator.record.notes()
     if asked < intervals:
         notes.append(
@@ -114,10 +117,34 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
         "intervals": intervals,
         "asked": asked,
         "notes": notes,
-        **allocator.record.to_json(),
+        **found,
     }
+    if "collectives" in manifest["tables"]:
+        about["collectives"] = _collectives(task, allocator, written, notes)
     write_json(folder / layout.OPTIMUM, about)
     return notes
+
+
+def _collectives(
+    task: Task, allocator: Allocator, written: dict[str, Any], notes: list[str]
+) -> dict[str, Any]:
+    """What collectives took as a share of what they would take at optimal rates throughout.
+
+    Then a step begins earlier because the one before has ended earlier, which rates along what
+    happened cannot say: the same traffic runs again, on its own.
+    """
+    allocator.begin(ON_ITS_OWN)
+    output = task.identity.variant.flow(task.identity.seed, allocator)
+    own = read_table(task.folder / layout.table_file("collectives"))
+    table = collective_shares(own, frame(output.tables["collectives"]))
+    name = "optimum_collectives"
+    written[name] = write_table(task.folder, name, table)
+    if allocator.record.refused:
+        notes.append(
+            f"{table['share'].null_count():,} of {table.height:,} collectives have no share:"
+            f" {ON_ITS_OWN:,} different sets of flows were not enough for all of them"
+        )
+    return allocator.record.to_json()
 
 
 def _without_share(optimum: pl.DataFrame) -> list[str]:

@@ -166,8 +166,19 @@ def of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
     """What the controller maximises where its paper or its differential equation says so.
 
     AMP's increase and cut are XMP's where RTTs are equal. Raises `InputError` for a controller
-    that is not known to maximise anything.
+    that is not known to maximise anything, and for one from a file that has the name of another but
+    not its parameters.
     """
+    try:
+        return _of_controller(name, parameters)
+    except KeyError as error:
+        raise InputError(
+            f"a controller from a file is called {name} and has no parameter {error}, which the "
+            f"utility of {name} needs: choose a common --utility"
+        ) from error
+
+
+def _of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
     match name:
         case "xmp" | "bos" | "amp":
             return Xmp(parameters["beta"])

@@ -81,3 +81,25 @@ def flow_shares(
             "split_distance",
         )
     )
+
+
+def collective_shares(own: pl.DataFrame, optimal: pl.DataFrame) -> pl.DataFrame:
+    """Of each collective of a run, the time that it would take at optimal rates over its own.
+
+    Columns: group, operation, job, team, iteration, in_window, collective_s, optimum_s, share; the
+    last two are null where one of the two did not finish.
+    """
+    keys = ["group", "team", "iteration"]
+    optimal = optimal.select(*keys, optimum_s=pl.col("collective_s").fill_nan(None))
+    joined = own.join(optimal, on=keys, how="left", maintain_order="left")
+    return joined.select(
+        "group",
+        "operation",
+        "job",
+        "team",
+        "iteration",
+        "in_window",
+        "collective_s",
+        "optimum_s",
+        share=pl.col("optimum_s") / pl.col("collective_s").fill_nan(None),
+    )

@@ -1,5 +1,5 @@
 use super::*;
-use crate::registry::Value;
+use crate::Value;
 use crate::{PathState, find};
 use proptest::prelude::*;
 use std::string::ToString;

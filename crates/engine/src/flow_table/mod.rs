@@ -13,6 +13,7 @@ use crate::ideal::Ways;
 use crate::paths::{PathList, SubflowPaths};
 use crate::routing::Routing;
 use crate::rows::SubflowRow;
+use pathweave_control::Faults;
 use pathweave_fabric::{FabricError, LinkId};
 use pathweave_scenario::Plan;
 use pathweave_transport::{Config, RttHistogram};
@@ -26,6 +27,8 @@ pub(crate) struct FlowTable<'p> {
     routing: Routing,
     /// By traffic group.
     configs: Vec<Arc<Config>>,
+    /// Where controllers say that they cannot go on.
+    faults: Arc<dyn Faults>,
     /// By the flow's number; `None` for flows that have not started, and for those of which nothing is left.
     halves: Vec<Option<Halves>>,
     /// Subflows of the flows that have started.
@@ -54,7 +57,7 @@ impl<'p> FlowTable<'p> {
     ///
     /// # Errors
     /// When the plan's routing cannot be set up.
-    pub fn new(plan: &'p Plan) -> Result<FlowTable<'p>, FabricError> {
+    pub fn new(plan: &'p Plan, faults: Arc<dyn Faults>) -> Result<FlowTable<'p>, FabricError> {
         let configs = plan.groups.iter();
         Ok(FlowTable {
             plan,
@@ -62,6 +65,7 @@ impl<'p> FlowTable<'p> {
             configs: configs
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
+            faults,
             halves: Vec::new(),
             subflows_started: 0,
             leaving: VecDeque::new(),

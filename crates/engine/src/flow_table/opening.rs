@@ -8,6 +8,7 @@ use crate::listed::controller_of;
 use crate::outcome::RunError;
 use crate::region::Departure;
 use crate::regions::Regions;
+use pathweave_control::Seat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter};
@@ -24,6 +25,11 @@ impl FlowTable<'_> {
         let plan = &self.plan.groups[group];
         let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
         let (entry, parameters) = controller_of(plan, flow.listed);
+        let seat = || Seat {
+            flow: number,
+            start: flow.start,
+            faults: Arc::clone(&self.faults),
+        };
         let config = Arc::clone(&self.configs[group]);
         let most = config.largest_flow();
         if let Some(size) = flow.size.filter(|&size| size > most) {
@@ -42,7 +48,7 @@ impl FlowTable<'_> {
             }
             Joins::WithinAfterHandshake(_) | Joins::AfterHandshake => Vec::new(),
         };
-        let scatter = entry.scatter.map(|volume| Scatter {
+        let scatter = entry.scatter().map(|volume| Scatter {
             volume: volume(parameters),
             duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
         });
@@ -52,7 +58,7 @@ impl FlowTable<'_> {
         };
         Ok(Opening {
             flow: number,
-            controller: build::controller(entry, parameters, config.ecn),
+            controller: build::controller(entry, parameters, config.ecn, seat),
             ecn_echo: build::ecn_echo(entry, parameters, config.ecn),
             config,
             subflows: flow.subflows,
@@ -62,7 +68,7 @@ impl FlowTable<'_> {
             join_delays,
             established: flow.established,
             scatter,
-            scheme: entry.scheme,
+            scheme: entry.scheme(),
         })
     }
 

@@ -17,7 +17,7 @@ pub use along::{Life, Optimum, along};
 pub(crate) use flowing::flow;
 pub use paths::{FluidPath, candidates};
 
-use pathweave_control::{Entry, Parameters};
+use pathweave_control::{Algorithm, Parameters};
 use pathweave_units::{Bytes, Rate, Time};
 
 /// Who shares what at one moment.
@@ -43,7 +43,7 @@ pub struct FluidFlow<'a> {
     /// Index of the receiving host.
     pub destination: u32,
     /// Its controller, for those who ask what it would maximise.
-    pub controller: &'static Entry,
+    pub controller: &'a Algorithm,
     /// The controller's parameters.
     pub parameters: &'a Parameters,
     /// The paths of its open subflows; a subflow whose packets are spread has several.

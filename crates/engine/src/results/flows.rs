@@ -7,6 +7,7 @@ use crate::rows::{TotalsColumns, seconds};
 use crate::table::{Column, Table};
 use crate::texts::Texts;
 use pathweave_fabric::Location;
+use pathweave_scenario::GroupPlan;
 
 /// A guess at the bytes of a flow's name.
 const NAME_BYTES: usize = 16;
@@ -36,14 +37,20 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
     flows
         .iter()
         .for_each(|flow| run.push_flow_name(flow, &mut names));
-    let controllers = pathweave_control::registry();
+    let registered = pathweave_control::registry().iter().map(|entry| entry.name);
+    let mut controllers: Vec<&str> = registered.collect();
+    for (controller, _) in groups.iter().flat_map(GroupPlan::controllers) {
+        if !controllers.contains(&controller.name()) {
+            controllers.push(controller.name());
+        }
+    }
     let place_of = |name: &str| {
-        let place = controllers.iter().position(|entry| entry.name == name);
+        let place = controllers.iter().position(|&known| known == name);
         place.unwrap_or(0) as u32
     };
     let of_groups: Vec<u32> = groups
         .iter()
-        .map(|group| place_of(group.controller.name))
+        .map(|group| place_of(group.controller.name()))
         .collect();
     let controller = |flow: &Flow| {
         let group = &groups[flow.group as usize];
@@ -51,7 +58,7 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
             .listed
             .and_then(|entry| group.listed[entry as usize].controller.as_ref());
         own.map_or(of_groups[flow.group as usize], |(entry, _)| {
-            place_of(entry.name)
+            place_of(entry.name())
         })
     };
     let location = |flow: &Flow| run.plan.fabric.location(flow.source, flow.destination);
@@ -71,7 +78,7 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
         (
             "controller",
             Column::Labels {
-                names: controllers.iter().map(|entry| entry.name).collect(),
+                names: controllers.iter().collect(),
                 codes: flows.column(controller),
             },
         ),

@@ -2,6 +2,7 @@
 
 mod agents;
 mod buffers;
+mod collectives;
 mod flows;
 mod fmp;
 mod jobs;
@@ -112,6 +113,7 @@ fn tables(record: &mut Record<'_>) -> Vec<Table> {
         links::links(run),
         jobs::jobs(run),
     ];
+    tables.extend(collectives::collectives(run));
     if run.windows.len() > 1 {
         tables.extend([
             phases::phases(run),

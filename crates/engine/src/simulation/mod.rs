@@ -80,7 +80,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
         progress: &'p Progress,
         execution: &Execution,
     ) -> Result<Simulation<'p, P>, RunError> {
-        let flows = FlowTable::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
+        let flows = FlowTable::new(plan, progress.faults())
+            .map_err(|error| RunError::Plan(error.to_string()))?;
         let router = flows.routing().intact();
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let reactions = Reactions::new(plan);
@@ -152,6 +153,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         self.sample_last(now);
         self.recorder.collect_from(&mut self.regions);
         self.collect_unfinished()?;
+        self.stop_at_fault()?;
         self.check()
     }
 
@@ -160,7 +162,26 @@ impl<'p, P: Ports> Simulation<'p, P> {
         if self.progress.is_cancelled() {
             return Err(RunError::Cancelled);
         }
-        Ok(())
+        self.stop_at_fault()
+    }
+
+    /// Ends the run when a controller could not go on.
+    fn stop_at_fault(&self) -> Result<(), RunError> {
+        let Some(fault) = self.progress.first_fault() else {
+            return Ok(());
+        };
+        let flow = &self.workload.flows[fault.flow as usize];
+        let hosts = &self.plan.fabric.hosts;
+        let host = |host: u32| &self.plan.fabric.node(hosts[host as usize]).name;
+        Err(RunError::Controller(format!(
+            "the controller of flow {} (group \"{}\", {} to {}) failed at {:.6} ms: {}",
+            fault.flow,
+            self.plan.groups[flow.group as usize].name,
+            host(flow.source),
+            host(flow.destination),
+            fault.at.as_secs_f64() * 1e3,
+            fault.message
+        )))
     }
 
     fn run_to_the_end(&mut self, lead: &mut Followed<'_, P>) -> Result<Verdict, RunError> {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test file uses some of them
 
-use pathweave_control::{Value, find};
+use pathweave_control::{Algorithm, Value, find};
 use pathweave_engine::{Column, Output, Progress, Table};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::topology::{Dumbbell, FatTree, ParallelPaths, PerLayer};
@@ -64,7 +64,7 @@ pub fn group(
         start: Time::ZERO,
         stop: None,
         transport: transport(),
-        controller: entry,
+        controller: Algorithm::Registered(entry),
         parameters: entry.parameters(&given).expect("valid parameters"),
         subflows: 1,
         listed,

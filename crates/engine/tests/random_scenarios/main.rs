@@ -13,6 +13,7 @@ mod scale;
 mod scenario;
 mod traffic;
 mod transport;
+mod work;
 
 use coverage::Coverage;
 use serde_json::Value;

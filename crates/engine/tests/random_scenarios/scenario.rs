@@ -174,7 +174,13 @@ fn report(draw: &mut Draw) -> Value {
     let mut report = Table::default();
     report.maybe(draw, 0.5, "question", |_| "Which is faster?".into());
     report.maybe(draw, 0.5, "quantity", |_| "p99 fct".into());
-    report.maybe(draw, 0.5, "baseline", |_| "a".into());
+    report.maybe(draw, 0.5, "baseline", |draw| {
+        if draw.chance(0.5) {
+            "a".into()
+        } else {
+            vec![Value::from("a")].into()
+        }
+    });
     report.maybe(draw, 0.5, "order", |draw| {
         (*draw.pick(&["merit", "file"])).into()
     });
@@ -202,7 +208,12 @@ fn stop(draw: &mut Draw, scale: &Scale, groups: &[Value], names: &[String], file
         if !(unlimited || listed || ends_before) {
             stop.set("traffic", name.clone());
             match draw.between(0, 2) {
-                0 if group["pattern"] == "incast" => stop.set("jobs", draw.log_integer(1, 10)),
+                0 if ["incast", "collective", "goal"]
+                    .iter()
+                    .any(|p| group["pattern"] == *p) =>
+                {
+                    stop.set("jobs", draw.log_integer(1, 10))
+                }
                 0 | 1 => stop.set("flows", draw.between(1, 2)),
                 // More than all flows have is refused.
                 _ if limited => stop.set("bytes", "1 B"),

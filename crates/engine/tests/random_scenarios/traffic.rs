@@ -3,6 +3,7 @@
 use super::draw::{Draw, Table, table};
 use super::scale::Scale;
 use super::transport::{self, Base, Transport};
+use super::work;
 use pathweave_control::Entry;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_fabric::{Fabric, NodeId};
@@ -26,7 +27,7 @@ pub struct Scene<'a> {
 }
 
 /// The patterns that are not lists.
-const PATTERNS: [&str; 7] = [
+const PATTERNS: [&str; 10] = [
     "permutation",
     "random",
     "incast",
@@ -34,6 +35,9 @@ const PATTERNS: [&str; 7] = [
     "many-to-one",
     "many-to-many",
     "bursts",
+    "collective",
+    "trace",
+    "goal",
 ];
 
 /// Counts the shortest paths between hosts.
@@ -42,11 +46,11 @@ pub fn shortest_paths(built: &Fabric) -> Router {
 }
 
 impl Scene<'_> {
-    fn hosts(&self) -> u32 {
+    pub fn hosts(&self) -> u32 {
         self.built.hosts.len() as u32
     }
 
-    fn host(&self, host: u32) -> String {
+    pub fn host(&self, host: u32) -> String {
         self.built.host(host).name.clone()
     }
 
@@ -109,7 +113,7 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     } else {
         1
     };
-    let sized = pattern != "incast";
+    let sized = !["incast", "collective", "trace", "goal"].contains(&pattern);
     let controlled_by_flows = pattern == "flows" && draw.chance(0.2);
     if !controlled_by_flows {
         group.set("controller", scene.controller(draw, subflows));
@@ -257,7 +261,13 @@ fn size(draw: &mut Draw, scale: &Scale, ends: bool) -> Value {
         }
         "cdf" => match draw.between(0, 2) {
             0 => {
-                let names = ["web-search", "data-mining", "hadoop", "cache-follower"];
+                let names = [
+                    "web-search",
+                    "data-mining",
+                    "hadoop",
+                    "cache-follower",
+                    "memcached-etc",
+                ];
                 size.set("name", *draw.pick(&names));
             }
             1 => {
@@ -409,6 +419,9 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
             group.set("gap", draw.time(gap));
             group.maybe(draw, finite, "count", |draw| draw.log_integer(1, 30).into());
         }
+        "collective" => work::collective(draw, scene, peers, group),
+        "trace" => work::trace(draw, scene, peers, group),
+        "goal" => work::goal(draw, scene, peers, group),
         _ => {
             towards_one(draw, group);
             group.set("flows", draw.between(1, 8));

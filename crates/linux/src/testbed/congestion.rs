@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::kernel::{self, Loaded, Request};
-use pathweave_control::{Entry, Parameters};
+use pathweave_control::{Algorithm, Parameters};
 use pathweave_scenario::{GroupPlan, Plan};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Controllers {
 
 /// A controller of the scenario, and what plays it.
 struct Known {
-    controller: &'static str,
+    controller: String,
     parameters: Parameters,
     kernel_name: String,
     /// Ours is unloaded when this goes.
@@ -60,17 +60,17 @@ impl Controllers {
         Ok(found)
     }
 
-    fn find(&self, entry: &Entry, parameters: &Parameters) -> Option<&str> {
+    fn find(&self, algorithm: &Algorithm, parameters: &Parameters) -> Option<&str> {
         let mut known = self.known.iter();
         known
-            .find(|known| known.controller == entry.name && known.parameters == *parameters)
+            .find(|known| known.controller == algorithm.name() && known.parameters == *parameters)
             .map(|known| known.kernel_name.as_str())
     }
 
     /// The kernel's name for the controller of a group's flow.
-    pub fn name(&self, group: &str, entry: &Entry, parameters: &Parameters) -> &str {
+    pub fn name(&self, group: &str, algorithm: &Algorithm, parameters: &Parameters) -> &str {
         let own = self.overrides.get(group).map(String::as_str);
-        own.or_else(|| self.find(entry, parameters))
+        own.or_else(|| self.find(algorithm, parameters))
             .expect("all controllers of the plan were found at the start")
     }
 
@@ -79,7 +79,7 @@ impl Controllers {
         let own = self
             .known
             .iter()
-            .map(|known| (known.controller.to_owned(), known.kernel_name.clone()));
+            .map(|known| (known.controller.clone(), known.kernel_name.clone()));
         let overridden = self.overrides.iter();
         let overridden =
             overridden.map(|(group, kernel)| (format!("group {group}"), kernel.clone()));
@@ -89,17 +89,24 @@ impl Controllers {
 
 impl Known {
     fn new(
-        entry: &'static Entry,
+        algorithm: &Algorithm,
         parameters: &Parameters,
         group: &GroupPlan,
     ) -> Result<Known, Failure> {
         let played = |(kernel_name, loaded): (String, Option<Loaded>)| Known {
-            controller: entry.name,
+            controller: algorithm.name().to_owned(),
             parameters: parameters.clone(),
             kernel_name,
             _loaded: loaded,
         };
-        let own = match entry.name {
+        let own = match algorithm.name() {
+            _ if algorithm.registered().is_none() => {
+                return Err(Failure::refused(format!(
+                    "controller \"{}\" comes from a file, and the testbed runs what the kernel has",
+                    algorithm.name()
+                ))
+                .hint("simulate it: pathweave run"));
+            }
             "uncoupled" => parameters.choice("of"),
             // BOS is XMP on one path; on several XMP would couple it.
             "bos" if group.subflows == 1 => "xmp",
@@ -111,7 +118,7 @@ impl Known {
         let Ok(ours) = kernel::entry(own) else {
             return Err(Failure::refused(format!(
                 "controller \"{}\" is not in the kernel",
-                entry.name
+                algorithm.name()
             ))
             .hint(format!(
                 "the testbed has reno, cubic, {}",
@@ -119,7 +126,7 @@ impl Known {
             )));
         };
         let defaults = ours.defaults();
-        let parameters = match entry.name {
+        let parameters = match algorithm.name() {
             "uncoupled" => &defaults,
             _ => parameters,
         };

@@ -10,7 +10,7 @@ use super::statistics;
 use super::stream::Stream;
 use super::subflows::{Join, PathManager};
 use crate::Failure;
-use pathweave_control::{Entry, Parameters};
+use pathweave_control::{Algorithm, Parameters};
 use pathweave_engine::live::{FlowOrder, FlowView, Hosts};
 use pathweave_fabric::LinkId;
 use pathweave_scenario::GroupPlan;
@@ -332,11 +332,11 @@ fn open_subflows(
 }
 
 /// The controller of a group's flow: a listed one may have its own.
-fn controller(group: &GroupPlan, listed: Option<u32>) -> (&'static Entry, &Parameters) {
+fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameters) {
     let own = listed.and_then(|entry| group.listed[entry as usize].controller.as_ref());
     own.map_or(
-        (group.controller, &group.parameters),
-        |(entry, parameters)| (*entry, parameters),
+        (&group.controller, &group.parameters),
+        |(controller, parameters)| (controller, parameters),
     )
 }
 

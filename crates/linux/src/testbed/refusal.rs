@@ -50,15 +50,15 @@ pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
         ))
         .hint("it plays ecmp, two-level and pinned"));
     }
-    for (entry, _) in plan.groups.iter().flat_map(|group| group.controllers()) {
-        let reason = if entry.scheme.is_some() {
+    for (controller, _) in plan.groups.iter().flat_map(|group| group.controllers()) {
+        let reason = if controller.scheme().is_some() {
             "switches write into its packets what real hosts do not read"
-        } else if entry.scatter.is_some() {
+        } else if controller.scatter().is_some() {
             "real hosts do not scatter the packets of a connection"
         } else {
             continue;
         };
-        let name = entry.name;
+        let name = controller.name();
         return Err(Failure::refused(format!(
             "the testbed cannot run controller \"{name}\": {reason}"
         ))
@@ -168,6 +168,13 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
         .any(|group| matches!(group.pattern, pathweave_traffic::Pattern::Incast { .. }));
     if established {
         notes.push("answers of jobs open connections of their own".to_owned());
+    }
+    if plan
+        .groups
+        .iter()
+        .any(|group| group.pattern.keeps_connections())
+    {
+        notes.push("each transfer of a job opens a connection of its own".to_owned());
     }
     if !plan.record.packets.is_empty() {
         notes.push("packets are not captured on the testbed".to_owned());

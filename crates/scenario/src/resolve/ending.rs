@@ -26,7 +26,7 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
         Pattern::ManyToOne(p) => p.count.is_none().then_some("count is not given"),
         Pattern::ManyToMany(p) => p.count.is_none().then_some("count is not given"),
         Pattern::Bursts(p) => p.bursts.is_none().then_some("bursts is not given"),
-        Pattern::Listed(_) => None,
+        Pattern::Listed(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_) => None,
     };
     let unlimited = (group.size == Size::Unlimited).then_some("its flows are of unlimited size");
     arrivals.or(unlimited)
@@ -57,7 +57,9 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
                 .map_or(u64::from(hosts), |hosts| hosts.len() as u64);
             Some(u64::from(p.rounds?) * hosts)
         }
-        Pattern::Random(_) | Pattern::Incast(_) => None,
+        // Collectives are cut into transfers only when they begin.
+        Pattern::Random(_) | Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Goal(_) => None,
+        Pattern::Trace(trace) => Some(trace.graph.sends()),
         Pattern::Poisson(p) => p.count,
         Pattern::ManyToOne(p) => p.count,
         Pattern::ManyToMany(p) => p.count,

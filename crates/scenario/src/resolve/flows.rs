@@ -1,7 +1,7 @@
 //! Flows that are listed one by one.
 
 use super::group::{self, MOST_SUBFLOWS};
-use super::{Report, Scene, size};
+use super::{Report, Scene, controller, size};
 use crate::plan::ListedFlow;
 use crate::schema::{FlowTable, FlowsTable, GroupKeys};
 use pathweave_fabric::LinkId;
@@ -85,7 +85,7 @@ fn one(
         None => None,
     };
     let controller = match &mut flow.controller {
-        Some(table) => group::controller(table, &at("controller"), report),
+        Some(table) => controller::controller(table, &at("controller"), report),
         None => {
             if keys.controller.is_none() {
                 report.wrong(

@@ -1,11 +1,11 @@
 //! A traffic group: controller, transport, pattern.
 
-use super::{Report, Scene, flows, packet_sizes, pattern, size};
+use super::{Report, Scene, controller, flows, packet_sizes, pattern, recordings, size};
 use crate::plan::{GroupPlan, ListedFlow};
 use crate::presets::{self, Preset};
-use crate::schema::{ControllerTable, GroupKeys, GroupTable, PatternTable, TransportTable};
+use crate::schema::{GroupKeys, GroupTable, PatternTable, TransportTable};
 use crate::suggest;
-use pathweave_control::{Entry, Parameters, Value};
+use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
 use pathweave_transport::Config;
@@ -13,9 +13,6 @@ use std::collections::HashSet;
 
 /// Most subflows of a connection.
 pub(super) const MOST_SUBFLOWS: u32 = 256;
-
-/// A controller and its parameters.
-pub(super) type Control = (&'static Entry, Parameters);
 
 /// Plans a group and fills in its table.
 pub(super) fn group(
@@ -32,7 +29,7 @@ pub(super) fn group(
     let keys = &mut table.keys;
 
     let mut control = match &mut keys.controller {
-        Some(table) => controller(table, &at("controller"), report),
+        Some(table) => controller::controller(table, &at("controller"), report),
         None => None,
     };
     subflows(keys.subflows, &at("subflows"), report);
@@ -61,7 +58,7 @@ pub(super) fn group(
                     format!(
                         "group \"{}\" has no controller; add controller = \"...\" here, or in every variant, one of: {}",
                         keys.name,
-                        suggest::list(&controllers())
+                        suggest::list(&controller::names())
                     ),
                 );
             }
@@ -73,6 +70,18 @@ pub(super) fn group(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",
                 ),
+                (PatternTable::Collective(collective), None) => {
+                    size = Some(Size::Fixed(collective.bytes.0));
+                }
+                (PatternTable::Collective(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "a collective operation has bytes, which say how much its flows send; remove size",
+                ),
+                (PatternTable::Trace(_) | PatternTable::Goal(_), None) => {}
+                (PatternTable::Trace(_) | PatternTable::Goal(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "recorded flows have sizes of their own; remove size",
+                ),
                 (_, None) => report.wrong(
                     steps,
                     format!(
@@ -82,7 +91,14 @@ pub(super) fn group(
                 ),
                 _ => {}
             }
-            pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report)
+            let pattern =
+                pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report);
+            match &pattern {
+                Some(Pattern::Trace(trace)) => size = Some(recordings::largest(&trace.graph)),
+                Some(Pattern::Goal(goal)) => size = Some(recordings::largest(&goal.graph)),
+                _ => {}
+            }
+            pattern
         }
     };
     let name = control.as_ref().map_or("", on_each_subflow);
@@ -99,7 +115,7 @@ pub(super) fn group(
                     &[steps, &["controller", name]].concat(),
                     format!(
                         "{} has {} values for {name}, and the group {} subflows; give one value, or as many as subflows",
-                        entry.name,
+                        entry.name(),
                         numbers.len(),
                         keys.subflows
                     ),
@@ -194,61 +210,11 @@ pub(super) fn subflows(subflows: u32, steps: &[&str], report: &mut Report<'_>) {
     }
 }
 
-fn controllers() -> Vec<&'static str> {
-    pathweave_control::registry()
-        .iter()
-        .map(|entry| entry.name)
-        .collect()
-}
-
-/// Finds a controller, checks its parameters and writes all of them into the table.
-pub(super) fn controller(
-    table: &mut ControllerTable,
-    steps: &[&str],
-    report: &mut Report<'_>,
-) -> Option<Control> {
-    let Some(entry) = pathweave_control::find(&table.name) else {
-        report.wrong(
-            &[steps, &["name"]].concat(),
-            format!(
-                "no controller is called \"{}\"; {}",
-                table.name,
-                suggest::accepted(&table.name, &controllers())
-            ),
-        );
-        return None;
-    };
-    match entry.parameters(&table.parameters) {
-        Ok(parameters) => {
-            table.parameters = parameters
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.clone()))
-                .collect();
-            Some((entry, parameters))
-        }
-        Err(error) => {
-            let known: Vec<&str> = entry.parameters.iter().map(|known| known.name).collect();
-            let steps = [steps, &[error.name.as_str()]].concat();
-            if known.contains(&error.name.as_str()) {
-                report.wrong(&steps, &error.message);
-            } else {
-                let accepted = suggest::accepted(&error.name, &known);
-                let text = format!(
-                    "{} has no parameter \"{}\"; {accepted}",
-                    entry.name, error.name
-                );
-                report.wrong_key(&steps, text);
-            }
-            None
-        }
-    }
-}
-
 /// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
-fn on_each_subflow((entry, parameters): &Control) -> &str {
+fn on_each_subflow((algorithm, parameters): &controller::Control) -> &str {
     match parameters.value("of") {
         Some(Value::Text(of)) => of,
-        _ => entry.name,
+        _ => algorithm.name(),
     }
 }
 
@@ -337,18 +303,19 @@ pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
 
 /// A fabric's switches take part in one scheme, with one set of parameters.
 pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
-    let mut first: Option<(&'static Entry, &Parameters)> = None;
+    let mut first: Option<(&Algorithm, &Parameters)> = None;
     for (index, group) in groups.iter().enumerate() {
         for (entry, parameters) in group.controllers() {
-            if entry.scheme.is_none() {
+            if entry.scheme().is_none() {
                 continue;
             }
             let (other, same) = *first.get_or_insert((entry, parameters));
             let steps = ["traffic", &index.to_string(), "controller"];
-            if other.name != entry.name {
+            if other.name() != entry.name() {
                 let text = format!(
                     "{} needs the switches to take part, and so does {}; a fabric takes part in one of them: put the other into another variant",
-                    entry.name, other.name
+                    entry.name(),
+                    other.name()
                 );
                 report.wrong(&steps, text);
                 return;
@@ -356,7 +323,7 @@ pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
             if same != parameters {
                 let text = format!(
                     "{} needs the switches to take part, and they have one set of its parameters; give all groups the same",
-                    entry.name
+                    entry.name()
                 );
                 report.wrong(&steps, text);
                 return;

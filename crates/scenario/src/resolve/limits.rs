@@ -20,8 +20,8 @@ pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
     for group in groups {
         let size = group.transport.data_packet;
         let headers = group.controllers().map(|(entry, _)| {
-            let header = entry.scheme.map_or(0, Scheme::header_bytes);
-            (header, entry.name)
+            let header = entry.scheme().map_or(0, Scheme::header_bytes);
+            (header, entry.name())
         });
         let Some((header, name)) = headers.max() else {
             continue;
@@ -65,6 +65,8 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                     refuse(own.unwrap_or(&group.size).largest(), keys);
                 }
             }
+            Pattern::Collective(_) => refuse(group.size.largest(), &["bytes"]),
+            Pattern::Trace(_) | Pattern::Goal(_) => refuse(group.size.largest(), &[]),
             _ => refuse(group.size.largest(), &["size"]),
         }
     }

@@ -1,6 +1,8 @@
 //! From one variant's file to a plan: fills in every default, checks what only the whole can tell,
 //! and builds what backends run.
 
+mod collective;
+mod controller;
 mod ending;
 mod events;
 mod fabric;
@@ -16,9 +18,11 @@ mod packets;
 mod pattern;
 mod queues;
 mod reach;
+mod recordings;
 mod run;
 mod size;
 
+use crate::controller_file::ControllerFiles;
 use crate::diagnostics::Problem;
 use crate::names::{self, LONGEST_TITLE};
 use crate::plan::Plan;
@@ -29,6 +33,9 @@ use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::RoutingKind;
 use std::path::Path;
 
+/// Gives what stands in a file as comma-separated values, or says why not.
+pub type Convert = fn(&Path) -> Result<String, String>;
+
 /// Where problems of one variant go, and what tells their places.
 pub(crate) struct Report<'a> {
     /// The variant as a tree.
@@ -37,6 +44,10 @@ pub(crate) struct Report<'a> {
     pub folder: Option<&'a Path>,
     /// Of how many cables or nodes a fabric may be, if that is bounded.
     pub largest_fabric: Option<u64>,
+    /// What makes comma-separated values of files in other formats, if anything does.
+    pub other_formats: Option<Convert>,
+    /// Files with controllers.
+    pub controllers: &'a ControllerFiles,
     pub problems: Vec<Problem>,
 }
 

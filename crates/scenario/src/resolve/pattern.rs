@@ -1,7 +1,7 @@
 //! Patterns that are not a list of flows.
 
 use super::reach::Pairs;
-use super::{Report, Scene, load};
+use super::{Report, Scene, collective, load, recordings};
 use crate::schema::PatternTable;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
@@ -11,7 +11,7 @@ use pathweave_traffic::{Pattern, Size};
 
 /// The pattern of a group that is not a list of flows.
 pub(super) fn pattern(
-    table: &PatternTable,
+    table: &mut PatternTable,
     size: Option<&Size>,
     subflows: u32,
     steps: &[&str],
@@ -173,6 +173,25 @@ pub(super) fn pattern(
                 period: t.period.0,
                 bursts: t.bursts,
             })
+        }
+        PatternTable::Collective(t) => {
+            let pattern = collective::collective(t, steps, scene, report)?;
+            let hosts = pattern.placement.hosts();
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
+            Pattern::Collective(pattern)
+        }
+        PatternTable::Trace(t) => {
+            let pattern = recordings::trace(t, steps, scene, report)?;
+            (pairs.sources, pairs.destinations) = pattern.hosts();
+            Pattern::Trace(pattern)
+        }
+        PatternTable::Goal(t) => {
+            let pattern = recordings::goal(t, steps, scene, report)?;
+            let hosts = pattern.placement.hosts();
+            limit(&hosts, &mut pairs.sources);
+            limit(&hosts, &mut pairs.destinations);
+            Pattern::Goal(pattern)
         }
         PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
     };

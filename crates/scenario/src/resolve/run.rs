@@ -7,7 +7,6 @@ use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
 use crate::text::{Either, MapText, SamplingText};
 use pathweave_fabric::LinkId;
-use pathweave_traffic::Pattern;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
 
@@ -162,9 +161,13 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
         Amount::Flows(0) | Amount::Jobs(0) | Amount::Bytes(Bytes::ZERO) => {
             Some("the run ends before it begins; give a number above zero".to_owned())
         }
-        Amount::Jobs(_) if !matches!(group.pattern, Pattern::Incast(_)) => Some(format!(
-            "group \"{name}\" has no jobs, only incast has; count flows or bytes"
-        )),
+        Amount::Jobs(_)
+            if !group.pattern.has_jobs() =>
+        {
+            Some(format!(
+                "group \"{name}\" has no jobs, only incast, collective, trace and goal have; count flows or bytes"
+            ))
+        }
         Amount::Jobs(_) => None,
         Amount::Flows(_) | Amount::Bytes(_) if bound == Some(0) => Some(format!(
             "this stop never comes: the flows of group \"{name}\" never finish, their size is unlimited; give stop.at instead"

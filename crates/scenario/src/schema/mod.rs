@@ -1,15 +1,21 @@
 //! The scenario file as types: what serde reads, what a resolved scenario is written from, and what
 //! the JSON Schema is made of. Doc comments become the schema's descriptions.
 
+mod collective;
+mod controller;
 mod fabric;
 mod plain;
 mod queue;
+mod recordings;
 mod run;
 mod traffic;
 mod transport;
 
+pub(crate) use collective::*;
+pub(crate) use controller::*;
 pub(crate) use fabric::*;
 pub(crate) use queue::*;
+pub(crate) use recordings::*;
 pub(crate) use run::*;
 pub(crate) use traffic::*;
 pub(crate) use transport::*;
@@ -71,6 +77,12 @@ pub(crate) struct File {
     #[schemars(default)]
     #[allow(dead_code)] // read from the tree, for its order
     pub variants: BTreeMap<String, BTreeMap<String, BTreeMap<String, serde_json::Value>>>,
+    /// Axes whose variants are the values of a key: keys with dots, each with a list or a range. Keys that move together
+    /// stand in a table `together.<name>`.
+    #[serde(skip_serializing)]
+    #[schemars(default)]
+    #[allow(dead_code)] // read from the tree, for its order
+    pub sweep: BTreeMap<String, serde_json::Value>,
     /// Named sizes; each is a table of overrides. The file itself is the size "quick".
     #[serde(skip_serializing)]
     #[schemars(default)]
@@ -82,7 +94,7 @@ pub(crate) struct File {
 pub fn schema() -> String {
     let mut schema = schema_of_types();
     plain::plain(&mut schema);
-    schema["$defs"]["Controller"] = traffic::controller_schema();
+    schema["$defs"]["Controller"] = controller::controller_schema();
     describe_overrides(&mut schema);
     add_examples(&mut schema);
     serde_json::to_string_pretty(&schema).expect("a schema is valid JSON")
@@ -108,9 +120,58 @@ fn describe_overrides(schema: &mut Value) {
     let axis = &mut schema["properties"]["variants"]["additionalProperties"];
     axis["minProperties"] = json!(1);
     axis["additionalProperties"]["propertyNames"] =
-        names(&["title", "seed", "seeds", "variants", "sizes"]);
+        names(&["title", "seed", "seeds", "variants", "sweep", "sizes"]);
+    let swept = names(&[
+        "title", "seed", "seeds", "variants", "sweep", "sizes", "report",
+    ]);
+    let group = json!({ "$ref": "#/$defs/SweptKeys" });
+    let sweep = &mut schema["properties"]["sweep"];
+    sweep["additionalProperties"] = json!({ "$ref": "#/$defs/SweptKey" });
+    sweep["properties"] = json!({
+        "together": {
+            "description": "Axes by name; each has keys that move together.",
+            "type": "object",
+            "additionalProperties": group,
+        },
+    });
+    let pattern = swept["pattern"].as_str().unwrap_or_default();
+    sweep["propertyNames"] = json!({ "pattern": format!(r"{pattern}|^\s*together\s*(\..*)?$") });
     let size = &mut schema["properties"]["sizes"]["additionalProperties"];
     size["propertyNames"] = names(&["sizes"]);
+    schema["$defs"]["SweptKeys"] = json!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": swept,
+        "additionalProperties": { "$ref": "#/$defs/SweptKey" },
+    });
+    schema["$defs"]["SweptKey"] = swept_key();
+}
+
+/// The values of a swept key: a list, a range, or further keys below it, which may be called as those of a range are.
+fn swept_key() -> Value {
+    let end =
+        json!({ "type": ["number", "string", "array", "object"], "examples": [0.1, "10 us"] });
+    json!({
+        "description": "A list of values, a range with both ends included, or a table of further parts of the key.",
+        "type": ["array", "object"],
+        "items": { "type": ["number", "string", "boolean"] },
+        "minItems": 1,
+        "minProperties": 1,
+        "properties": {
+            "from": end,
+            "to": end,
+            "step": end,
+            "count": { "type": ["integer", "array", "object"], "minimum": 2 },
+            "factor": { "type": ["number", "array", "object"], "exclusiveMinimum": 0 },
+            "scale": { "type": ["string", "array", "object"], "pattern": "^(linear|log)$" },
+        },
+        "if": {
+            "required": ["from"],
+            "properties": { "from": { "type": ["number", "string"] } },
+        },
+        "then": { "required": ["to"] },
+        "additionalProperties": { "$ref": "#/$defs/SweptKey" },
+    })
 }
 
 /// What tables look like, for editors to offer.
@@ -161,6 +222,13 @@ fn add_examples(schema: &mut Value) {
                 "DCTCP": { "traffic.large.controller": "dctcp" },
                 "XMP-4": { "traffic.large.controller": "xmp", "traffic.large.subflows": 4 },
             } }]),
+        ),
+        (
+            "sweep",
+            json!([{
+                "fabric.queue.mark.k": [10, 20, 40],
+                "traffic.web.load": { "from": 0.1, "to": 0.9, "step": 0.1 },
+            }]),
         ),
         ("sizes", json!([{ "paper": { "stop.at": "2 s" } }])),
     ];

@@ -92,9 +92,10 @@ pub(crate) struct ReportTable {
     /// Default: what the traffic suggests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<String>,
-    /// The name of the variant that the others are compared with. Default: the first.
+    /// The name of the variant that the others are compared with, or a list of such names, each on an axis of its own.
+    /// Default: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
+    pub baseline: Option<Either<String, Vec<String>>>,
     /// The order of the variants. Default: merit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<ReportOrder>,

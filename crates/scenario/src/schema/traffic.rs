@@ -1,16 +1,11 @@
-//! Traffic groups: patterns, sizes, flows, controllers.
+//! Traffic groups: patterns, sizes, flows.
 
-use super::{NoOptions, TransportTable};
+use super::{CollectiveTable, ControllerTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
 use crate::text::{BytesText, Either, TimeText};
-use pathweave_control::Value as ParameterValue;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::fmt;
 
 /// A group of flows that share a pattern, sizes, a transport and a controller.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -75,6 +70,12 @@ tagged! {
         "bursts" => Bursts(BurstsTable),
         /// Flows listed one by one.
         "flows" => Flows(FlowsTable),
+        /// Jobs that compute and carry out a collective operation in turn.
+        "collective" => Collective(CollectiveTable),
+        /// Flows from a file.
+        "trace" => Trace(TraceTable),
+        /// Jobs that carry out a GOAL schedule.
+        "goal" => Goal(GoalTable),
     }
 }
 
@@ -400,216 +401,6 @@ pub(crate) struct PacketCdfTable {
     pub points: Option<Vec<(f64, f64)>>,
 }
 
-/// A controller's name and parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ControllerTable {
-    pub name: String,
-    pub parameters: Vec<(String, ParameterValue)>,
-}
-
-impl<'de> Deserialize<'de> for ControllerTable {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<ControllerTable, D::Error> {
-        struct Shape;
-        impl<'de> Visitor<'de> for Shape {
-            type Value = ControllerTable;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a controller's name, or a table with its name and parameters")
-            }
-            fn visit_str<E: Error>(self, name: &str) -> Result<ControllerTable, E> {
-                Ok(ControllerTable {
-                    name: name.to_owned(),
-                    parameters: Vec::new(),
-                })
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ControllerTable, A::Error> {
-                let mut name = None;
-                let mut parameters = Vec::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    if key == "name" {
-                        name = Some(map.next_value()?);
-                    } else {
-                        parameters.push((key, map.next_value::<Parameter>()?.0));
-                    }
-                }
-                let name = name.ok_or_else(|| A::Error::missing_field("name"))?;
-                Ok(ControllerTable { name, parameters })
-            }
-        }
-        reader.deserialize_any(Shape)
-    }
-}
-
-struct Parameter(ParameterValue);
-
-impl<'de> Deserialize<'de> for Parameter {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Parameter, D::Error> {
-        struct Shape;
-        impl<'de> Visitor<'de> for Shape {
-            type Value = Parameter;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a text, or a list of numbers")
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Parameter, E> {
-                Ok(Parameter(ParameterValue::Number(number as f64)))
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Parameter, E> {
-                Ok(Parameter(ParameterValue::Number(number)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Parameter, E> {
-                Ok(Parameter(ParameterValue::Text(text.to_owned())))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Parameter, A::Error> {
-                let mut numbers = Vec::new();
-                while let Some(number) = list.next_element()? {
-                    numbers.push(number);
-                }
-                Ok(Parameter(ParameterValue::Numbers(numbers)))
-            }
-        }
-        reader.deserialize_any(Shape)
-    }
-}
-
-impl Serialize for ControllerTable {
-    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
-        let mut map = writer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        for (name, value) in &self.parameters {
-            match value {
-                ParameterValue::Number(number) => map.serialize_entry(name, number)?,
-                ParameterValue::Text(text) => map.serialize_entry(name, text)?,
-                ParameterValue::Numbers(numbers) => map.serialize_entry(name, numbers)?,
-            }
-        }
-        map.end()
-    }
-}
-
-impl JsonSchema for ControllerTable {
-    fn schema_name() -> Cow<'static, str> {
-        "Controller".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = pathweave_control::registry()
-            .iter()
-            .map(|entry| entry.name)
-            .collect();
-        json_schema!({
-            "description": "A controller's name, or a table with its name and parameters.",
-            "anyOf": [
-                { "enum": names },
-                {
-                    "type": "object",
-                    "properties": { "name": { "enum": names } },
-                    "required": ["name"],
-                    "additionalProperties": {
-                        "type": ["number", "string", "array"],
-                        "items": { "type": "number" },
-                    },
-                },
-            ],
-        })
-    }
-}
-
-/// A controller's name, or a table with its name and its own parameters, for editors.
-pub(super) fn controller_schema() -> serde_json::Value {
-    let registry = pathweave_control::registry();
-    let names: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
-    let summaries: Vec<&str> = registry.iter().map(|entry| entry.summary).collect();
-    let name = json!({ "type": "string", "enum": names, "enumDescriptions": summaries });
-    let parameters: Vec<serde_json::Value> = registry
-        .iter()
-        .map(|entry| {
-            let described = entry
-                .parameters
-                .iter()
-                .map(|parameter| (parameter.name.to_owned(), parameter_schema(parameter)));
-            let properties: serde_json::Map<_, _> = described.collect();
-            let keys: Vec<&str> = properties
-                .keys()
-                .map(String::as_str)
-                .chain(["name"])
-                .collect();
-            json!({
-                "if": { "properties": { "name": { "const": entry.name } }, "required": ["name"] },
-                "then": { "propertyNames": { "enum": keys }, "properties": properties },
-            })
-        })
-        .collect();
-    json!({
-        "description": "A controller's name, or a table with its name and parameters.",
-        "type": ["string", "object"],
-        "examples": ["dctcp", { "name": "xmp", "beta": 4 }],
-        "allOf": [
-            { "if": { "type": "string" }, "then": name },
-            {
-                "if": { "type": "object" },
-                "then": {
-                    "properties": { "name": name },
-                    "required": ["name"],
-                    "allOf": parameters,
-                },
-            },
-        ],
-    })
-}
-
-/// What a controller's parameter accepts.
-fn parameter_schema(parameter: &pathweave_control::Parameter) -> serde_json::Value {
-    use pathweave_control::ParameterKind;
-    let number = |minimum: f64, maximum: f64| {
-        let mut schema = json!({ "type": "number" });
-        for (key, bound) in [("minimum", minimum), ("maximum", maximum)] {
-            if bound.is_finite() {
-                schema[key] = json!(bound);
-            }
-        }
-        schema
-    };
-    let mut schema = match parameter.kind {
-        ParameterKind::Number {
-            minimum,
-            maximum,
-            integer,
-            ..
-        } => {
-            let mut schema = number(minimum, maximum);
-            if integer {
-                schema["type"] = json!("integer");
-            }
-            schema
-        }
-        ParameterKind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        ParameterKind::PerSubflow {
-            minimum, maximum, ..
-        } => {
-            let one = number(minimum, maximum);
-            json!({
-                "type": ["number", "array"],
-                "allOf": [
-                    { "if": { "type": "number" }, "then": one },
-                    { "if": { "type": "array" }, "then": { "items": one, "minItems": 1 } },
-                ],
-            })
-        }
-        ParameterKind::ChoiceOrNumber {
-            choices,
-            minimum,
-            maximum,
-        } => json!({
-            "type": ["string", "number"],
-            "allOf": [
-                { "if": { "type": "string" }, "then": { "enum": choices } },
-                { "if": { "type": "number" }, "then": number(minimum, maximum) },
-            ],
-        }),
-    };
-    schema["description"] = json!(parameter.help);
-    schema
-}
-
 fn yes() -> bool {
     true
 }
@@ -634,6 +425,6 @@ fn response() -> BytesText {
     BytesText(pathweave_units::Bytes::new(64_000))
 }
 
-fn all() -> HostsText {
+pub(super) fn all() -> HostsText {
     Either::One("all".to_owned())
 }

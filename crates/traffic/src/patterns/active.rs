@@ -6,20 +6,20 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// Notes by tag. Only looked up, never walked through, so that its order cannot reach any result.
 #[derive(Debug)]
-pub(super) struct Active<T>(HashMap<u64, T, BuildHasherDefault<TagHasher>>);
+pub(crate) struct Active<T>(HashMap<u64, T, BuildHasherDefault<TagHasher>>);
 
 impl<T> Active<T> {
-    pub(super) fn new() -> Active<T> {
+    pub(crate) fn new() -> Active<T> {
         Active(HashMap::default())
     }
 
-    /// Remembers a note of the flow.
-    pub(super) fn insert(&mut self, tag: u64, note: T) {
-        self.0.insert(tag, note);
+    /// Remembers a note of the flow. Gives the one that was there.
+    pub(crate) fn insert(&mut self, tag: u64, note: T) -> Option<T> {
+        self.0.insert(tag, note)
     }
 
     /// Takes the note of a flow that has finished.
-    pub(super) fn remove(&mut self, tag: u64) -> Option<T> {
+    pub(crate) fn remove(&mut self, tag: u64) -> Option<T> {
         self.0.remove(&tag)
     }
 }

@@ -2,6 +2,8 @@
 
 mod active;
 mod bursts;
+mod collective;
+mod goal;
 mod incast;
 mod listed;
 mod many_to_many;
@@ -10,8 +12,12 @@ mod pairs;
 mod permutation;
 mod poisson;
 mod random;
+mod trace;
 
+pub(crate) use active::Active;
 pub use bursts::Bursts;
+pub use collective::{Collective, Slow, Stragglers};
+pub use goal::Goal;
 pub use incast::Incast;
 pub use listed::{Listed, ListedFlow};
 pub use many_to_many::ManyToMany;
@@ -19,6 +25,7 @@ pub use many_to_one::ManyToOne;
 pub use permutation::Permutation;
 pub use poisson::{Arrivals, Poisson};
 pub use random::Random;
+pub use trace::Trace;
 
 use crate::program::Launcher;
 use crate::{Event, FlowStart, Hosts, TrafficError};
@@ -45,6 +52,12 @@ pub enum Pattern {
     Bursts(Bursts),
     /// Flows listed one by one.
     Listed(Listed),
+    /// Collective operations of jobs.
+    Collective(Collective),
+    /// Recorded flows.
+    Trace(Trace),
+    /// Jobs that carry out GOAL schedules.
+    Goal(Goal),
 }
 
 /// The patterns by the names that scenarios use, with one line of help each.
@@ -78,6 +91,18 @@ pub const PATTERNS: &[(&str, &str)] = &[
         "every period a burst of flows towards one host, a fixed time apart",
     ),
     ("flows", "flows listed one by one with their start times"),
+    (
+        "collective",
+        "jobs that compute and communicate in turn: all-reduce, all-gather, all-to-all, a pipeline",
+    ),
+    (
+        "trace",
+        "flows from a file: start, source, destination, bytes and what they wait for",
+    ),
+    (
+        "goal",
+        "jobs that carry out a GOAL schedule (LogGOPSim): sends, receives, computing",
+    ),
 ];
 
 /// A pattern at work. It reads its own random stream and starts flows through the launcher.
@@ -87,6 +112,11 @@ pub(crate) trait Running: Debug + Send + Sync {
 
     /// When it next wants to be woken.
     fn next_wake(&self) -> Option<Time> {
+        None
+    }
+
+    /// When it next wants to be woken though nothing new shall start, for what is under way.
+    fn wake_while_draining(&self) -> Option<Time> {
         None
     }
 
@@ -108,17 +138,35 @@ impl Pattern {
             Pattern::ManyToMany(_) => 5,
             Pattern::Bursts(_) => 6,
             Pattern::Listed(_) => 7,
+            Pattern::Collective(_) => 8,
+            Pattern::Trace(_) => 9,
+            Pattern::Goal(_) => 10,
         };
         PATTERNS[index].0
+    }
+
+    /// Whether its flows belong to jobs.
+    pub fn has_jobs(&self) -> bool {
+        matches!(
+            self,
+            Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_)
+        )
+    }
+
+    /// Whether the flows between two hosts share a connection, which stays open and keeps its paths.
+    pub fn keeps_connections(&self) -> bool {
+        matches!(self, Pattern::Collective(_) | Pattern::Goal(_))
     }
 
     /// Checks the options against the hosts and gets ready to run.
     pub(crate) fn start(
         self,
         hosts: &Hosts,
-        pairs: Stream,
+        seed: u64,
+        group: u64,
         launcher: &Launcher,
     ) -> Result<Box<dyn Running>, TrafficError> {
+        let pairs = Stream::new(seed, "traffic.pairs", group);
         match self {
             Pattern::Permutation(options) => options.start(hosts, pairs),
             Pattern::Random(options) => options.start(hosts, pairs),
@@ -128,6 +176,9 @@ impl Pattern {
             Pattern::ManyToMany(options) => options.start(hosts, pairs),
             Pattern::Bursts(options) => options.start(hosts),
             Pattern::Listed(options) => options.start(hosts),
+            Pattern::Collective(options) => options.start(hosts, seed, group),
+            Pattern::Trace(options) => options.start(hosts),
+            Pattern::Goal(options) => options.start(hosts, seed, group),
         }
     }
 }

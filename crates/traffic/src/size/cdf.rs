@@ -33,6 +33,11 @@ pub const CDFS: &[(&str, &str, &str)] = &[
         "flows of cache followers at Facebook; 46 % up to 10.5 KB, mean 0.94 MB",
         include_str!("../cdfs/cache-follower.csv"),
     ),
+    (
+        "memcached-etc",
+        "values in Facebook's general-purpose Memcached pool; half up to 40 B, mean 200 B, at most 1 MB",
+        include_str!("../cdfs/memcached-etc.csv"),
+    ),
 ];
 
 impl Cdf {

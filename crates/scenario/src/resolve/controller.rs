@@ -1,0 +1,111 @@
+//! A controller and its parameters.
+
+use super::Report;
+use crate::schema::{ControllerFileTable, ControllerOrigin, ControllerTable};
+use crate::suggest;
+use pathweave_control::{Algorithm, Parameters};
+
+/// A controller and its parameters.
+pub(super) type Control = (Algorithm, Parameters);
+
+/// The names of the registry.
+pub(super) fn names() -> Vec<&'static str> {
+    pathweave_control::registry()
+        .iter()
+        .map(|entry| entry.name)
+        .collect()
+}
+
+/// Finds or loads a controller, checks its parameters and writes all of them into the table.
+pub(super) fn controller(
+    table: &mut ControllerTable,
+    steps: &[&str],
+    report: &mut Report<'_>,
+) -> Option<Control> {
+    let algorithm = match &mut table.origin {
+        ControllerOrigin::Registry(name) => of_registry(name, steps, report)?,
+        ControllerOrigin::File(file) => of_file(file, steps, report)?,
+    };
+    match algorithm.parameters(&table.parameters) {
+        Ok(parameters) => {
+            table.parameters = parameters
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.clone()))
+                .collect();
+            Some((algorithm, parameters))
+        }
+        Err(error) => {
+            let known = algorithm.parameter_names();
+            let steps = [steps, &[error.name.as_str()]].concat();
+            if known.contains(&error.name.as_str()) {
+                report.wrong(&steps, &error.message);
+            } else {
+                let accepted = suggest::accepted(&error.name, &known);
+                let text = format!(
+                    "{} has no parameter \"{}\"; {accepted}",
+                    algorithm.name(),
+                    error.name
+                );
+                report.wrong_key(&steps, text);
+            }
+            None
+        }
+    }
+}
+
+fn of_registry(name: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Algorithm> {
+    let found = Algorithm::find(name);
+    if found.is_none() {
+        let key = if name.contains(".py") {
+            Some("python")
+        } else if name.contains(".so") {
+            Some("library")
+        } else {
+            None
+        };
+        let accepted = match key {
+            Some(key) => {
+                format!("a controller in a file is written controller = {{ {key} = \"{name}\" }}")
+            }
+            None => suggest::accepted(name, &names()),
+        };
+        report.wrong(
+            &[steps, &["name"]].concat(),
+            format!("no controller is called \"{name}\"; {accepted}"),
+        );
+    }
+    found
+}
+
+/// Loads a controller unless it is there already, and writes the hash of its file into the table.
+fn of_file(
+    table: &mut ControllerFileTable,
+    steps: &[&str],
+    report: &mut Report<'_>,
+) -> Option<Algorithm> {
+    if table.loaded.is_none() {
+        let key = [steps, &[table.form.key()]].concat();
+        let (loaded, hash) = match report.controllers.load(table.form, &table.text) {
+            Ok(found) => found,
+            Err(text) => {
+                report.wrong(&key, text);
+                return None;
+            }
+        };
+        if let Some(wanted) = &table.sha256
+            && *wanted != hash
+        {
+            report.wrong(
+                &[steps, &["sha256"]].concat(),
+                format!(
+                    "\"{}\" is not the file that was meant: its SHA-256 is {hash}; the scenario asks for {wanted}: give it that file, or remove sha256 to take the one that is there",
+                    table.text
+                ),
+            );
+            return None;
+        }
+        table.sha256 = Some(hash);
+        table.loaded = Some(Algorithm::Loaded(loaded));
+    }
+    table.loaded.clone()
+}

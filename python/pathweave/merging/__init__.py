@@ -1,0 +1,1 @@
+"""Joining the results of machines that share no disk."""
