@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pathweave.running.plan import Task
     from pathweave.running.pool import Outcome
 
+ROOT = Path(__file__).resolve().parent.parent
+
 SCENARIO = """
 title = "On workers"
 seeds = {seeds}
@@ -192,6 +194,18 @@ def test_results_are_those_of_this_machine(
     # A second start runs nothing.
     again = opened(path, tmp_path / "away")
     assert not again.plan.missing
+
+
+def test_a_controller_in_a_file_goes_with_its_scenario(client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_bytes((ROOT / "examples/controllers/lia.py").read_bytes())
+    path = scenario(tmp_path, 2, LIA='"traffic.large.controller" = { python = "mine.py:Lia" }')
+    pathweave.run(path, out=tmp_path / "home", jobs=2, progress=False)
+    session = opened(path, tmp_path / "away")
+    file.unlink()
+    outcome = run_on(client, session, Heard())
+    assert not outcome.failed
+    assert contents(tmp_path / "away") == contents(tmp_path / "home")
 
 
 def test_what_a_killed_worker_had_goes_elsewhere(client: Client, tmp_path: Path) -> None:
@@ -372,7 +386,7 @@ def test_what_a_worker_wrote_is_waited_for_until_it_is_seen(
 
 
 def test_short_runs_go_together_and_long_ones_alone(tmp_path: Path) -> None:
-    session = opened(scenario(tmp_path, 150, Short="", Long=ENDLESS), tmp_path / "away")
+    session = opened(scenario(tmp_path, 260, Short="", Long=ENDLESS), tmp_path / "away")
     tasks = [*session.plan.missing]
     batches = Batches.of(tasks)
     taken: list[Task] = []

@@ -228,6 +228,11 @@ impl Controller for Bos {
             self.subflows.restart(r);
         }
     }
+
+    fn restart(&mut self) -> bool {
+        self.subflows.forget();
+        true
+    }
 }
 
 #[cfg(test)]

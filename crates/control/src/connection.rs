@@ -62,6 +62,11 @@ impl Connection {
         }
     }
 
+    /// Its controller, when it is over.
+    pub fn into_controller(self) -> Box<dyn Controller> {
+        self.controller
+    }
+
     pub fn window(&self, r: usize) -> f64 {
         self.paths[r].window
     }

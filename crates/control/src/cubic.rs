@@ -225,6 +225,11 @@ impl Controller for Cubic {
             self.subflows.restart(r);
         }
     }
+
+    fn restart(&mut self) -> bool {
+        self.subflows.forget();
+        true
+    }
 }
 
 #[cfg(test)]

@@ -141,6 +141,11 @@ impl Controller for Dctcp {
             self.subflows.restart(r);
         }
     }
+
+    fn restart(&mut self) -> bool {
+        self.subflows.forget();
+        true
+    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub mod slow_start;
 mod connection;
 #[cfg(test)]
 mod loaded_flow;
+#[cfg(test)]
+mod restarts;
 
 // The controllers, and parts of them in files of their own.
 mod amp;
@@ -172,5 +174,11 @@ pub trait Controller: Send {
     fn on_send(&mut self, paths: &Paths<'_>, r: SubflowId, now: Time) -> Feedback {
         let _ = (paths, r, now);
         Feedback::None
+    }
+
+    /// The connection is over: forgets all that it has seen, so that another connection can have the controller. Returns
+    /// false if it cannot.
+    fn restart(&mut self) -> bool {
+        false
     }
 }

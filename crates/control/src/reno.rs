@@ -51,6 +51,10 @@ impl Controller for Reno {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, _r: SubflowId, _change: Change) {}
+
+    fn restart(&mut self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -127,10 +127,7 @@ impl<'p> Agenda<'p> {
 
     /// What is due to traffic now, if packets have come as far as it needs.
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {
-        if self.traffic.limit() > self.limit {
-            return None;
-        }
-        self.traffic.take_due(now)
+        self.traffic.take_due_within(now, self.limit)
     }
 
     /// Windows of measurement that begin or end by now do so.

@@ -15,6 +15,9 @@ const MOST_BYTES: usize = LENGTHS + 8 * MOST_NUMBERS;
 /// What a chunk begins with: numbers are read as the ends of eight bytes.
 const BEFORE: [u8; 8] = [0; 8];
 
+/// Flows whose records are read before their rows go into columns.
+const FLOWS_AT_ONCE: usize = 64;
+
 /// The place of a flow that has left nothing.
 const NOWHERE: u64 = u64::MAX;
 
@@ -33,9 +36,10 @@ pub(crate) struct EndedFlows {
 }
 
 impl EndedFlows {
-    /// Adds a flow: its subflows in order, and the RTTs of all together if there are several.
-    pub fn push(&mut self, flow: u32, rows: &[SubflowRow], rtts: Rtts) {
-        let most = 2 + (2 * rows.len() + 1) * MOST_BYTES;
+    /// Begins the record of a flow with so many subflows, which are to be added in order.
+    pub fn begin(&mut self, flow: u32, subflows: u32) -> Leaving<'_> {
+        let count = subflows as usize;
+        let most = 2 + (2 * count + 1) * MOST_BYTES;
         let fits = |chunk: &Vec<u8>| chunk.len() + most <= chunk.capacity();
         if !self.chunks.last().is_some_and(fits) {
             let mut chunk = Vec::with_capacity(CHUNK.max(most + BEFORE.len()));
@@ -49,30 +53,9 @@ impl EndedFlows {
             self.places.resize(flow + 1, NOWHERE);
         }
         self.places[flow] = (number as u64) << 16 | chunk.len() as u64;
-        self.subflows += rows.len();
-        chunk.extend_from_slice(&(rows.len() as u16).to_le_bytes());
-        for row in rows {
-            let usual = [
-                from_time(row.opened),
-                row.received,
-                row.sent_packets,
-                u64::from(row.path),
-                from_time(row.rtts.mean),
-                from_time(row.rtts.p99),
-            ];
-            let unusual = [
-                row.received - row.first,
-                row.retransmits,
-                row.reinjected,
-                row.timeouts,
-                row.marks,
-            ];
-            write(chunk, usual);
-            write(chunk, unusual);
-        }
-        if rows.len() != 1 {
-            write(chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
-        }
+        self.subflows += count;
+        chunk.extend_from_slice(&(subflows as u16).to_le_bytes());
+        Leaving { chunk }
     }
 
     /// Payload (bytes) that had arrived for the first time on each subflow of a flow.
@@ -97,14 +80,15 @@ impl EndedFlows {
         Some((chunk, at + 2, count))
     }
 
-    /// Reads the subflows of a flow into `rows`, in order, and what they come to; `None` if it has left nothing.
-    pub fn read(&self, flow: u32, rows: &mut Vec<SubflowRow>) -> Option<FlowTotals> {
-        rows.clear();
+    /// Hands the subflows of a flow to `each`, in order, and gives what they come to; `None` if it has left nothing.
+    #[inline(always)]
+    fn read(&self, flow: u32, mut each: impl FnMut(SubflowRow)) -> Option<FlowTotals> {
         let (chunk, mut at, count) = self.record(flow)?;
+        let mut totals = FlowTotals::default();
         for subflow in 0..u32::from(count) {
             let [opened, received, sent_packets, path, mean, p99] = read(chunk, &mut at);
             let [before, retransmits, reinjected, timeouts, marks] = read(chunk, &mut at);
-            rows.push(SubflowRow {
+            let row = SubflowRow {
                 flow,
                 subflow,
                 opened: to_time(opened),
@@ -120,19 +104,19 @@ impl EndedFlows {
                     p99: to_time(p99),
                 },
                 path: path as u32,
-            });
+            };
+            totals.add(&row);
+            totals.rtts = row.rtts;
+            each(row);
         }
-        let rtts = match rows.as_slice() {
-            [row] => row.rtts,
-            _ => {
-                let [mean, p99] = read(chunk, &mut at);
-                Rtts {
-                    mean: to_time(mean),
-                    p99: to_time(p99),
-                }
-            }
-        };
-        Some(FlowTotals::new(rows, rtts))
+        if count != 1 {
+            let [mean, p99] = read(chunk, &mut at);
+            totals.rtts = Rtts {
+                mean: to_time(mean),
+                p99: to_time(p99),
+            };
+        }
+        Some(totals)
     }
 
     /// The rows of all subflows, by flow and subflow, and the totals of each of so many flows.
@@ -140,11 +124,52 @@ impl EndedFlows {
         let mut subflows = SubflowColumns::with_capacity(self.subflows);
         let mut totals = TotalsColumns::with_capacity(flows as usize);
         let mut rows = Vec::new();
-        for flow in 0..flows {
-            totals.push(&self.read(flow, &mut rows).unwrap_or_default());
-            rows.iter().for_each(|row| subflows.push(row));
+        let mut sums = Vec::new();
+        for from in (0..flows).step_by(FLOWS_AT_ONCE) {
+            rows.clear();
+            sums.clear();
+            for flow in from..flows.min(from.saturating_add(FLOWS_AT_ONCE as u32)) {
+                let own = self.read(flow, |row| rows.push(row));
+                sums.push(own.unwrap_or_default());
+            }
+            subflows.extend(&rows);
+            totals.extend(&sums);
         }
         (subflows, totals)
+    }
+}
+
+/// A flow whose record is being written.
+pub(crate) struct Leaving<'a> {
+    chunk: &'a mut Vec<u8>,
+}
+
+impl Leaving<'_> {
+    /// Adds the next subflow.
+    #[inline]
+    pub fn add(&mut self, row: &SubflowRow) {
+        let usual = [
+            from_time(row.opened),
+            row.received,
+            row.sent_packets,
+            u64::from(row.path),
+            from_time(row.rtts.mean),
+            from_time(row.rtts.p99),
+        ];
+        let unusual = [
+            row.received - row.first,
+            row.retransmits,
+            row.reinjected,
+            row.timeouts,
+            row.marks,
+        ];
+        write(self.chunk, usual);
+        write(self.chunk, unusual);
+    }
+
+    /// Adds the RTTs of all subflows together, of a flow that has not just one.
+    pub fn add_rtts(&mut self, rtts: Rtts) {
+        write(self.chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
     }
 }
 
@@ -243,6 +268,15 @@ mod tests {
         })
     }
 
+    /// Adds a flow.
+    fn push(ended: &mut EndedFlows, flow: u32, rows: &[SubflowRow], rtts: Rtts) {
+        let mut leaving = ended.begin(flow, rows.len() as u32);
+        rows.iter().for_each(|row| leaving.add(row));
+        if rows.len() != 1 {
+            leaving.add_rtts(rtts);
+        }
+    }
+
     proptest! {
         /// What is written is read again, whatever the order of the ends.
         #[test]
@@ -258,21 +292,21 @@ mod tests {
             for place in (0..flows.len()).rev() {
                 let (own, rtts) = &flows[place];
                 let flow = 2 * place as u32;
-                ended.push(flow, &of(flow, own), *rtts);
+                push(&mut ended, flow, &of(flow, own), *rtts);
             }
-            let mut rows = Vec::new();
             for (place, (own, rtts)) in (0u32..).zip(&flows) {
                 let flow = 2 * place;
                 let own = of(flow, own);
                 let rtts = if let [row] = &own[..] { row.rtts } else { *rtts };
                 let expected = FlowTotals::new(&own, rtts);
-                prop_assert_eq!(ended.read(flow, &mut rows), Some(expected));
+                let mut rows = Vec::new();
+                let totals = ended.read(flow, |row| rows.push(row));
+                prop_assert_eq!(totals, Some(expected));
                 prop_assert_eq!(&rows, &own);
                 let first = own.iter().map(|row| row.first as f64);
                 prop_assert!(ended.first_arrivals(flow).eq(first));
                 prop_assert_eq!(ended.first_arrivals(flow + 1).count(), 0);
-                prop_assert_eq!(ended.read(flow + 1, &mut rows), None);
-                prop_assert!(rows.is_empty());
+                prop_assert_eq!(ended.read(flow + 1, |_| unreachable!()), None);
             }
             let count = 2 * flows.len() as u32;
             let (columns, totals) = ended.columns(count);
@@ -305,13 +339,13 @@ mod tests {
         let rows_of =
             |flow| -> Vec<SubflowRow> { (0..256).map(|number| row(flow, number)).collect() };
         for flow in 0..100 {
-            ended.push(flow, &rows_of(flow), Rtts::default());
+            push(&mut ended, flow, &rows_of(flow), Rtts::default());
         }
         assert!(ended.chunks.len() > 10);
         assert!(ended.chunks.iter().all(|chunk| chunk.capacity() == CHUNK));
-        let mut rows = Vec::new();
         for flow in 0..100 {
-            assert!(ended.read(flow, &mut rows).is_some());
+            let mut rows = Vec::new();
+            assert!(ended.read(flow, |row| rows.push(row)).is_some());
             assert_eq!(rows, rows_of(flow));
         }
     }

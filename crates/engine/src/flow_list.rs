@@ -13,10 +13,13 @@ const CHUNK: usize = 1 << 10;
 pub(crate) struct FlowList {
     /// All full but the last.
     chunks: Vec<Vec<Flow>>,
+    len: usize,
 }
 
 impl FlowList {
+    #[inline]
     pub fn push(&mut self, flow: Flow) {
+        self.len += 1;
         match self.chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => chunk.push(flow),
             _ => {
@@ -28,8 +31,7 @@ impl FlowList {
     }
 
     pub fn len(&self) -> usize {
-        let last = self.chunks.last().map_or(0, Vec::len);
-        self.chunks.len().saturating_sub(1) * CHUNK + last
+        self.len
     }
 
     /// What this gives of each flow.

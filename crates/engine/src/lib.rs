@@ -11,6 +11,7 @@ mod beat;
 mod build;
 mod capacity;
 mod capture;
+mod distant_timers;
 mod division;
 mod due_link;
 mod ended;

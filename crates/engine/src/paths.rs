@@ -69,7 +69,7 @@ pub(crate) struct PathList {
     links: Vec<LinkId>,
     /// Where each path ends in `links`.
     ends: Vec<u32>,
-    /// Where paths are found by a hash of their links. No more than half of it is in use.
+    /// Where paths are found by a hash of their links. No more than two thirds of it are in use.
     slots: Vec<Slot>,
 }
 
@@ -96,7 +96,7 @@ impl PathList {
 
     /// The place of these links in the list.
     pub fn place_of(&mut self, named: &[LinkId]) -> u32 {
-        if 2 * (self.ends.len() + 1) > self.slots.len() {
+        if 3 * (self.ends.len() + 1) > 2 * self.slots.len() {
             self.grow();
         }
         let hash = hash(named);
@@ -161,10 +161,14 @@ impl PathList {
 /// By which a path is found.
 fn hash(path: &[LinkId]) -> u32 {
     // An odd factor with its bits all over the word (from the golden ratio).
-    let add = |hash: u64, link: &LinkId| {
-        (hash.rotate_left(23) ^ u64::from(link.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    };
-    mix(path.iter().fold(path.len() as u64, add)) as u32
+    let add =
+        |hash: u64, links: u64| (hash.rotate_left(23) ^ links).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let (pairs, rest) = path.as_chunks::<2>();
+    let pairs = pairs
+        .iter()
+        .map(|[one, other]| u64::from(one.0) << 32 | u64::from(other.0));
+    let last = rest.iter().map(|link| u64::from(link.0));
+    mix(pairs.chain(last).fold(path.len() as u64, add)) as u32
 }
 
 #[cfg(test)]

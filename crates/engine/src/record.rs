@@ -100,12 +100,26 @@ impl Record<'_> {
             .filter(|window| window.closed.is_some())
     }
 
-    /// Adds what tables and notes call a flow: its own name, or that of its group and its number in it.
-    pub fn push_flow_name(&self, flow: &Flow, names: &mut Texts) {
-        let group = &self.plan.groups[flow.group as usize];
-        match flow.listed.map(|entry| &group.listed[entry as usize].name) {
-            Some(name) if !name.is_empty() => names.push(name),
-            _ => names.push_numbered([&group.name, "/"], flow.tag),
+    /// Adds what tables and notes call these flows: their own names, or that of their group and their number in it.
+    pub fn push_flow_names<'a>(
+        &self,
+        flows: impl IntoIterator<Item = &'a Flow>,
+        names: &mut Texts,
+    ) {
+        let groups = &self.plan.groups[..];
+        let numbered: Vec<String> = groups
+            .iter()
+            .map(|group| format!("{}/", group.name))
+            .collect();
+        for flow in flows {
+            let group = flow.group as usize;
+            match flow
+                .listed
+                .map(|entry| &groups[group].listed[entry as usize].name)
+            {
+                Some(name) if !name.is_empty() => names.push(name),
+                _ => names.push_numbered(&numbered[group], flow.tag),
+            }
         }
     }
 }

@@ -66,6 +66,14 @@ impl<P: Ports> Regions<P> {
         self.all.get_mut(number).map(|region| &mut region.reports)
     }
 
+    /// What a region has told has been heard: it has the memory back, unless it has begun with other.
+    pub fn take_back(&mut self, number: usize, heard: Vec<Report>) {
+        let reports = &mut self.all[number].reports;
+        if reports.is_empty() {
+            *reports = heard;
+        }
+    }
+
     /// The region of a host.
     pub fn of_host(&self, host: u32) -> RegionId {
         self.of_host[host as usize]

@@ -51,7 +51,7 @@ impl Hashed {
             Column::Flags(values) => self.words(2, values, |value| u64::from(*value)),
             Column::Labels { names, codes } => {
                 // Each text is hashed once, however many rows have it.
-                let names: Vec<u64> = names.iter().map(|name| xxh3_64(name.as_bytes())).collect();
+                let names: Vec<u64> = names.bytes().map(xxh3_64).collect();
                 self.words(3, codes, |code| names[*code as usize]);
             }
         }

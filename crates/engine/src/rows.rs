@@ -46,13 +46,17 @@ impl FlowTotals {
             rtts,
             ..FlowTotals::default()
         };
-        for row in rows {
-            totals.retransmits += row.retransmits;
-            totals.reinjected += row.reinjected;
-            totals.timeouts += row.timeouts;
-            totals.marks += row.marks;
-        }
+        rows.iter().for_each(|row| totals.add(row));
         totals
+    }
+
+    /// Another subflow, but for its RTTs.
+    #[inline(always)]
+    pub fn add(&mut self, row: &SubflowRow) {
+        self.retransmits += row.retransmits;
+        self.reinjected += row.reinjected;
+        self.timeouts += row.timeouts;
+        self.marks += row.marks;
     }
 }
 
@@ -96,23 +100,33 @@ impl SubflowColumns {
     pub fn sorted(mut rows: Vec<SubflowRow>) -> SubflowColumns {
         rows.sort_by_key(|row| (row.flow, row.subflow));
         let mut columns = SubflowColumns::with_capacity(rows.len());
-        rows.iter().for_each(|row| columns.push(row));
+        columns.extend(&rows);
         columns
     }
 
-    pub fn push(&mut self, row: &SubflowRow) {
-        self.flow.push(u64::from(row.flow));
-        self.subflow.push(u64::from(row.subflow));
-        self.path.push(row.path);
-        self.opened.push(seconds(row.opened));
-        self.received.push(row.received);
-        self.sent_packets.push(row.sent_packets);
-        self.retransmits.push(row.retransmits);
-        self.reinjected.push(row.reinjected);
-        self.timeouts.push(row.timeouts);
-        self.marks.push(row.marks);
-        self.rtt_mean.push(seconds(row.rtts.mean));
-        self.rtt_p99.push(seconds(row.rtts.p99));
+    /// Adds these rows: many at a time, for one column after another.
+    pub fn extend(&mut self, rows: &[SubflowRow]) {
+        let rows = rows.iter();
+        self.flow
+            .extend(rows.clone().map(|row| u64::from(row.flow)));
+        self.subflow
+            .extend(rows.clone().map(|row| u64::from(row.subflow)));
+        self.path.extend(rows.clone().map(|row| row.path));
+        self.opened
+            .extend(rows.clone().map(|row| seconds(row.opened)));
+        self.received.extend(rows.clone().map(|row| row.received));
+        self.sent_packets
+            .extend(rows.clone().map(|row| row.sent_packets));
+        self.retransmits
+            .extend(rows.clone().map(|row| row.retransmits));
+        self.reinjected
+            .extend(rows.clone().map(|row| row.reinjected));
+        self.timeouts.extend(rows.clone().map(|row| row.timeouts));
+        self.marks.extend(rows.clone().map(|row| row.marks));
+        self.rtt_mean
+            .extend(rows.clone().map(|row| seconds(row.rtts.mean)));
+        self.rtt_p99
+            .extend(rows.clone().map(|row| seconds(row.rtts.p99)));
     }
 }
 
@@ -143,20 +157,26 @@ impl TotalsColumns {
     /// Those of so many flows; of flows beyond the given ones nothing is known.
     pub fn of(totals: &[FlowTotals], flows: usize) -> TotalsColumns {
         let mut columns = TotalsColumns::with_capacity(flows);
-        let unknown = std::iter::repeat(FlowTotals::default());
-        let all = totals.iter().copied().chain(unknown).take(flows);
-        all.for_each(|totals| columns.push(&totals));
+        let known = totals.len().min(flows);
+        columns.extend(&totals[..known]);
+        columns.extend(&vec![FlowTotals::default(); flows - known]);
         columns
     }
 
-    /// Those of the next flow.
-    pub fn push(&mut self, totals: &FlowTotals) {
-        self.retransmits.push(totals.retransmits);
-        self.reinjected.push(totals.reinjected);
-        self.timeouts.push(totals.timeouts);
-        self.marks.push(totals.marks);
-        self.rtt_mean.push(seconds(totals.rtts.mean));
-        self.rtt_p99.push(seconds(totals.rtts.p99));
+    /// Those of the next flows: many at a time, for one column after another.
+    pub fn extend(&mut self, totals: &[FlowTotals]) {
+        let flows = totals.iter();
+        self.retransmits
+            .extend(flows.clone().map(|flow| flow.retransmits));
+        self.reinjected
+            .extend(flows.clone().map(|flow| flow.reinjected));
+        self.timeouts
+            .extend(flows.clone().map(|flow| flow.timeouts));
+        self.marks.extend(flows.clone().map(|flow| flow.marks));
+        self.rtt_mean
+            .extend(flows.clone().map(|flow| seconds(flow.rtts.mean)));
+        self.rtt_p99
+            .extend(flows.clone().map(|flow| seconds(flow.rtts.p99)));
     }
 }
 

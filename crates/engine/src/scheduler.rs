@@ -4,6 +4,7 @@
 //! kept.
 
 use crate::arrival_times::ArrivalTimes;
+use crate::distant_timers::DistantTimers;
 use crate::due_link::DueLink;
 use crate::link_schedule::LinkSchedule;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
@@ -70,7 +71,10 @@ pub(crate) struct Scheduler {
     now: Time,
     links: LinkSchedule,
     heap: BinaryHeap<Reverse<Later>>,
-    /// The time of the heap's first entry; `Time::MAX` when it is empty.
+    /// Timers that come into the heap before they are due.
+    distant: DistantTimers,
+    /// The time of the heap's first entry, or that from which something has to come into it if that is earlier;
+    /// `Time::MAX` when there is neither.
     heap_first: Time,
     /// Times of ports, arrivals and then departures, that lie too far ahead for that; `Time::MAX` for none. An entry of
     /// the heap that does not agree was cancelled.
@@ -85,6 +89,7 @@ impl Scheduler {
             now: Time::ZERO,
             links,
             heap: BinaryHeap::new(),
+            distant: DistantTimers::new(),
             heap_first: Time::MAX,
             far: [beyond(), beyond()],
         }
@@ -96,7 +101,7 @@ impl Scheduler {
         self.now
     }
 
-    /// When anything is due next; `Time::MAX` for nothing.
+    /// When it has to be looked for what is due next, and nothing is due before; `Time::MAX` for nothing.
     pub fn next_due(&self) -> Time {
         let near = self.links.earliest().unwrap_or(Time::MAX);
         near.min(self.heap_first)
@@ -110,7 +115,7 @@ impl Scheduler {
 
     /// Timers that are set, and links that are scheduled far ahead.
     pub fn timers(&self) -> usize {
-        self.heap.len()
+        self.heap.len() + self.distant.count()
     }
 
     /// Moves the clock without an event; nothing is due before.
@@ -126,15 +131,47 @@ impl Scheduler {
 
     /// Sets a timer. Timers are not taken back.
     pub fn wake(&mut self, alarm: Alarm, at: Time) {
-        let (kind, flow, subflow) = alarm.name();
         #[cfg(feature = "checks")]
         self.check_not_past(at);
         let at = at.max(self.now);
-        self.push(Later {
+        if self.distant.add(self.now, at, alarm) {
+            self.heap_first = self.heap_first.min(self.distant.from());
+        } else {
+            self.push(self.timer(at, alarm));
+        }
+    }
+
+    fn timer(&self, at: Time, alarm: Alarm) -> Later {
+        let (kind, flow, subflow) = alarm.name();
+        Later {
             at,
             rank: self.links.ranks().of_timer(at, kind, flow, subflow),
             event: Event::Timer(alarm),
-        });
+        }
+    }
+
+    /// Distant timers that are due before a time and may be the next come into the heap.
+    #[inline(always)]
+    fn bring_near(&mut self, limit: Time) {
+        while self.distant.from() <= self.heap_first && self.heap_first < limit {
+            self.take_in_period();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_in_period(&mut self) {
+        for (at, alarm) in self.distant.take_first() {
+            self.heap.push(Reverse(self.timer(at, alarm)));
+        }
+        self.find_first();
+    }
+
+    #[inline(always)]
+    fn find_first(&mut self) {
+        let first = self.heap.peek();
+        let first = first.map_or(Time::MAX, |Reverse(first)| first.at);
+        self.heap_first = first.min(self.distant.from());
     }
 
     fn push(&mut self, later: Later) {
@@ -152,6 +189,8 @@ impl Scheduler {
         self.turn(limit);
         match self.pop_port(limit) {
             Some((at, port, event)) => Some((at, Event::Link(port, event))),
+            // What is in order is due later, and all else begins later.
+            None if self.heap_first >= limit => None,
             None => self.pop_elsewhere(limit),
         }
     }
@@ -179,6 +218,7 @@ impl Scheduler {
     /// The next timer that was set, if it is due before a time.
     #[inline(always)]
     pub fn take_timer(&mut self, limit: Time) -> Option<DueTimer> {
+        self.bring_near(limit);
         if self.heap_first >= limit {
             return None;
         }
@@ -195,8 +235,7 @@ impl Scheduler {
 
     fn pop_heap(&mut self) -> Option<Later> {
         let Reverse(later) = self.heap.pop()?;
-        let first = self.heap.peek();
-        self.heap_first = first.map_or(Time::MAX, |Reverse(first)| first.at);
+        self.find_first();
         Some(later)
     }
 
@@ -233,6 +272,7 @@ impl Scheduler {
     #[inline(never)]
     pub fn pop_elsewhere(&mut self, limit: Time) -> Option<(Time, Event)> {
         loop {
+            self.bring_near(limit);
             self.turn(limit);
             let first = self
                 .heap

@@ -21,33 +21,22 @@ impl Texts {
 
     /// Adds a text.
     pub fn push(&mut self, text: &str) {
-        self.push_parts([text]);
+        self.push_parts(text, []);
     }
 
     /// Adds a text that is put together from these.
-    pub fn push_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a str>) {
-        for part in parts {
+    pub fn push_parts<'a>(&mut self, first: &str, others: impl IntoIterator<Item = &'a str>) {
+        self.all.push_str(first);
+        for part in others {
             self.all.push_str(part);
         }
         self.ends.push(self.all.len());
     }
 
-    /// Adds a text that is put together from these, with a number in decimal behind them.
-    pub fn push_numbered<'a>(&mut self, parts: impl IntoIterator<Item = &'a str>, number: u64) {
-        for part in parts {
-            self.all.push_str(part);
-        }
-        // The digits, the last one first.
-        let mut digits = [0; 20];
-        let mut count = 0;
-        let mut rest = number;
-        while count == 0 || rest > 0 {
-            digits[count] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            count += 1;
-        }
-        let digits = digits[..count].iter().rev();
-        digits.for_each(|&digit| self.all.push(char::from(digit)));
+    /// Adds a text with a number in decimal behind it.
+    pub fn push_numbered(&mut self, text: &str, number: u64) {
+        self.all.push_str(text);
+        self.all.push_str(itoa::Buffer::new().format(number));
         self.ends.push(self.all.len());
     }
 
@@ -59,6 +48,17 @@ impl Texts {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// The bytes of all of them in order.
+    pub fn bytes(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let all = self.all.as_bytes();
+        let mut from = 0;
+        self.ends.iter().map(move |&end| {
+            let text = &all[from..end];
+            from = end;
+            text
+        })
     }
 
     /// All of them in order.
@@ -95,14 +95,15 @@ mod tests {
     #[test]
     fn texts_are_kept_apart() {
         let mut texts: Texts = ["a", "", "bc"].into_iter().collect();
-        texts.push_parts(["d", "-", "e"]);
-        texts.push_numbered(["n", "/"], 0);
-        texts.push_numbered([], 1_234_567_890);
-        texts.push_numbered(["most "], u64::MAX);
+        texts.push_parts("d", ["-", "e"]);
+        texts.push_numbered("n/", 0);
+        texts.push_numbered("", 1_234_567_890);
+        texts.push_numbered("most ", u64::MAX);
         let most = format!("most {}", u64::MAX);
         let expected = ["a", "", "bc", "d-e", "n/0", "1234567890", &most];
         assert_eq!(texts.len(), expected.len());
         assert!(texts.iter().eq(expected));
+        assert!(texts.bytes().eq(expected.map(str::as_bytes)));
         for (place, text) in expected.into_iter().enumerate() {
             assert_eq!(&texts[place], text);
         }

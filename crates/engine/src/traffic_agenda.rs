@@ -69,8 +69,8 @@ pub(crate) struct Entry {
 /// All that is to happen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TrafficAgenda {
-    /// The next entry, if it came when there was none here: much of what is added is due before all else.
-    first: Option<Key>,
+    /// The next entry, or [`Key::NONE`]: much of what is added is due before all else.
+    first: Key,
     /// All others, none of which is earlier.
     others: BinaryHeap<Reverse<Key>>,
     /// What destinations are to hear, by flow: a source stops once.
@@ -85,7 +85,16 @@ struct Key(u128);
 const FLOW_BITS: u32 = 32;
 const KIND_BITS: u32 = 4;
 
+impl Default for Key {
+    fn default() -> Key {
+        Key::NONE
+    }
+}
+
 impl Key {
+    /// After all entries: it belongs to none.
+    const NONE: Key = Key(u128::MAX);
+
     fn new(at: Time, whose: Whose, act: Act) -> Key {
         let group = match whose {
             Whose::Run => 0,
@@ -112,6 +121,15 @@ impl Key {
         Time::from_picos((self.0 >> u64::BITS) as u64)
     }
 
+    /// Up to when everything has to have happened to packets when it is carried out: what concerns the whole run
+    /// comes before what happens to packets at that time.
+    fn limit(self) -> Time {
+        match self.whose() {
+            Whose::Run => self.at(),
+            Whose::Group(_) => self.at().saturating_add(Time::from_picos(1)),
+        }
+    }
+
     fn whose(self) -> Whose {
         let group = (self.0 as u64 >> (FLOW_BITS + KIND_BITS)) as u32;
         group.checked_sub(1).map_or(Whose::Run, Whose::Group)
@@ -125,41 +143,43 @@ impl TrafficAgenda {
             self.stopped.insert(flow, stopped);
         }
         let key = Key::new(at, whose, act);
-        match self.next_key() {
-            Some(next) if next < key => self.others.push(Reverse(key)),
-            _ => {
-                let before = self.first.replace(key);
-                self.others.extend(before.map(Reverse));
-            }
+        let later = key.max(self.first);
+        self.first = key.min(self.first);
+        if later != Key::NONE {
+            self.others.push(Reverse(later));
         }
-    }
-
-    fn next_key(&self) -> Option<Key> {
-        let other = || self.others.peek().map(|Reverse(key)| *key);
-        self.first.or_else(other)
     }
 
     /// When the next entry is due; `Time::MAX` if there is none.
     pub fn next(&self) -> Time {
-        self.next_key().map_or(Time::MAX, Key::at)
+        self.first.at()
     }
 
     /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
     /// carried out; `Time::MAX` if there is none.
+    #[inline]
     pub fn limit(&self) -> Time {
-        self.next_key()
-            .map_or(Time::MAX, |entry| match entry.whose() {
-                Whose::Run => entry.at(),
-                Whose::Group(_) => entry.at().saturating_add(Time::from_picos(1)),
-            })
+        self.first.limit()
     }
 
     /// The next entry, if it is due by now.
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {
-        let key = self.next_key().filter(|key| key.at() <= now)?;
-        if self.first.take().is_none() {
-            self.others.pop();
+        self.take_due_within(now, Time::MAX)
+    }
+
+    /// The next entry, if it is due by now and packets need not have come further than this.
+    #[inline]
+    pub fn take_due_within(&mut self, now: Time, limit: Time) -> Option<Entry> {
+        let key = self.first;
+        if self.is_empty() || key.at() > now || key.limit() > limit {
+            return None;
         }
+        self.take_first()
+    }
+
+    fn take_first(&mut self) -> Option<Entry> {
+        let key = self.first;
+        self.first = self.others.pop().map_or(Key::NONE, |Reverse(next)| next);
         let flow = key.0 as u32;
         let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
             0 => Act::Close,
@@ -183,13 +203,12 @@ impl TrafficAgenda {
 
     /// Whether the next entry is due by now and concerns the whole run.
     pub fn concerns_run(&self, now: Time) -> bool {
-        let next = self.next_key();
-        next.is_some_and(|entry| entry.at() <= now && entry.whose() == Whose::Run)
+        !self.is_empty() && self.first.at() <= now && self.first.whose() == Whose::Run
     }
 
     /// Whether nothing is to happen.
     pub fn is_empty(&self) -> bool {
-        self.next_key().is_none()
+        self.first == Key::NONE
     }
 }
 

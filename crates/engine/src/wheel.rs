@@ -179,11 +179,12 @@ impl Wheel {
         ((at.as_picos() >> self.shift) & self.mask) as usize
     }
 
-    fn come_to(&mut self, begin: Time) {
+    /// The page at this place, which begins at this time, is the present one.
+    #[inline]
+    fn come_to(&mut self, page: usize, begin: Time) {
         self.begin = begin;
         self.end = begin + Time::from_picos(self.page_mask + 1);
-        self.first_bucket = self.bucket_of(begin);
-        let page = self.first_bucket / PAGE as usize;
+        self.first_bucket = page * PAGE as usize;
         self.pages_used[page / 64] &= !(1 << (page % 64));
         self.buckets = std::mem::take(&mut self.used[page]);
     }
@@ -197,7 +198,7 @@ impl Wheel {
     /// Time has passed, and nothing is due before: the wheel reaches as far as it can from here on.
     pub fn advance(&mut self, now: Time) {
         if now >= self.end && self.page_is_over() {
-            self.come_to(self.page_of(now));
+            self.come_to(self.bucket_of(now) / PAGE as usize, self.page_of(now));
         }
     }
 
@@ -381,7 +382,7 @@ impl Wheel {
         };
         let begin = self.begin_of(page);
         if begin < before {
-            self.come_to(begin);
+            self.come_to(page, begin);
         }
     }
 
@@ -418,15 +419,21 @@ impl Wheel {
     /// The place of the first page in use after the present one.
     #[inline(always)]
     fn next_page(&self) -> Option<usize> {
-        let words = self.pages_used.len();
         let from = self.bucket_of(self.end) / PAGE as usize;
         let word = from / 64;
         let here = self.pages_used[word] & (!0 << (from % 64));
-        // The words after `word`, and it once more.
-        let others = (1..=words).map(|step| (word + step) % words);
-        let (word, bits) = std::iter::once((word, here))
-            .chain(others.map(|word| (word, self.pages_used[word])))
-            .find(|(_, bits)| *bits != 0)?;
+        if here != 0 {
+            return Some(word * 64 + here.trailing_zeros() as usize);
+        }
+        self.next_page_beyond(word)
+    }
+
+    /// The place of the first page in use after those of this word, which come once more at the end.
+    #[inline(never)]
+    fn next_page_beyond(&self, word: usize) -> Option<usize> {
+        let (before, after) = self.pages_used.split_at(word + 1);
+        let others = (word + 1..).zip(after).chain((0..).zip(before));
+        let (word, bits) = others.into_iter().find(|(_, bits)| **bits != 0)?;
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 }

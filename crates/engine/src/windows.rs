@@ -94,6 +94,14 @@ struct FlowPart {
 }
 
 impl FlowShares {
+    /// With room for this many flows.
+    pub fn with_capacity(flows: usize) -> FlowShares {
+        FlowShares {
+            flows: Vec::with_capacity(flows),
+            received: Vec::with_capacity(flows),
+        }
+    }
+
     /// Adds a flow that had received so much on each subflow before the window, and so much at its end.
     pub fn push(
         &mut self,
@@ -102,11 +110,12 @@ impl FlowShares {
         before: Option<&Vec<f64>>,
         received: impl IntoIterator<Item = f64>,
     ) {
-        let before = before.map_or(&[][..], Vec::as_slice).iter().copied();
-        let before = before.chain(std::iter::repeat(0.0));
-        let received = received.into_iter().zip(before);
-        self.received
-            .extend(received.map(|(at_end, before)| at_end - before));
+        let from = self.received.len();
+        self.received.extend(received);
+        let before = before.map_or(&[][..], Vec::as_slice);
+        for (received, before) in self.received[from..].iter_mut().zip(before) {
+            *received -= before;
+        }
         self.flows.push(FlowPart {
             flow,
             end: self.received.len() as u32,

@@ -202,11 +202,12 @@ impl<'p> Workload<'p> {
         own
     }
 
-    /// The last of the bytes that a flow sent was delivered.
-    pub fn end(&mut self, number: u32, delivered: Bytes, at: Time) {
+    /// The last of the bytes that a flow sent was delivered. Gives the flow's group.
+    pub fn end(&mut self, number: u32, delivered: Bytes, at: Time) -> u32 {
         let flow = &mut self.flows[number as usize];
         flow.end = Some(at);
         flow.delivered = delivered;
+        flow.group
     }
 
     /// Traffic hears that a flow has ended. Its group hears of it only if the flow has finished: what was
@@ -214,25 +215,26 @@ impl<'p> Workload<'p> {
     pub fn hear_end(&mut self, number: u32, now: Time, agenda: &mut TrafficAgenda) {
         self.active.remove(number);
         let mut starts = std::mem::take(&mut self.starts);
-        self.count_end(number, now, &mut starts);
-        let group = self.flows[number as usize].group as usize;
+        let group = self.count_end(number, now, &mut starts) as usize;
         self.expect_all(group, &mut starts, now, agenda);
         self.starts = starts;
         self.check_amounts_finished(group);
     }
 
-    /// Counts a flow that has ended, and tells its group if it has finished; pushes what it wants started.
-    fn count_end(&mut self, number: u32, now: Time, starts: &mut Vec<FlowStart>) {
+    /// Counts a flow that has ended, and tells its group if it has finished; pushes what it wants started. Gives the
+    /// group.
+    fn count_end(&mut self, number: u32, now: Time, starts: &mut Vec<FlowStart>) -> u32 {
         let flow = &self.flows[number as usize];
         let at = flow.end.unwrap_or(now);
-        let count = &mut self.counts[flow.group as usize];
+        let group = flow.group;
+        let count = &mut self.counts[group as usize];
         if flow.ending() == Ending::Stopped {
             count.stopped += 1;
-            return;
+            return group;
         }
         count.finished += 1;
         count.finished_bytes += flow.delivered.get();
-        let program = &mut self.programs[flow.group as usize];
+        let program = &mut self.programs[group as usize];
         let tag = flow.tag;
         program.on(Event::Finished { tag, at }, now, starts);
         if let Some(job) = flow.job
@@ -240,6 +242,7 @@ impl<'p> Workload<'p> {
         {
             count.finished_jobs += 1;
         }
+        group
     }
 
     /// The run is over: flows that have ended and of which nobody has heard yet are counted, and nothing follows

@@ -15,6 +15,15 @@ pub struct RouteStart {
     pub(crate) first: PortId,
 }
 
+impl RouteStart {
+    /// Whether packets of the route always set out and go on in the same way: no switch or host chooses its links.
+    #[inline]
+    pub fn is_fixed(&self) -> bool {
+        !matches!(self.path.step().0, Step::Special)
+            || matches!(self.path.special(), Special::InTable(_))
+    }
+}
+
 /// All routes in use in a region. Routes of finished flows are given back and used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
@@ -39,8 +48,8 @@ struct Lists {
 const END: u32 = u32::MAX;
 
 impl Lists {
-    fn add(&mut self, list: impl ExactSizeIterator<Item = u32>) -> u32 {
-        let length = list.len();
+    fn add(&mut self, list: impl Iterator<Item = u32> + Clone) -> u32 {
+        let length = list.clone().count();
         if let Some(start) = self.unused.get_mut(length).and_then(Vec::pop) {
             for (place, step) in self.steps[start as usize..].iter_mut().zip(list) {
                 *place = step;
@@ -92,12 +101,13 @@ impl Routes {
     }
 
     /// Adds a route over these links, of which there is at least one, the first in this region.
-    pub fn add(&mut self, links: &[u32], places: &Places) -> RouteId {
-        let first = links.first().expect("a route has a link");
-        let first = places.port_of(*first);
-        let steps = || links.windows(2).map(|pair| places.step(pair[0], pair[1]));
-        let path = Path::over(steps())
-            .unwrap_or_else(|| Path::in_table(self.table.lists_mut().add(steps())));
+    pub fn add(&mut self, links: impl Iterator<Item = u32> + Clone, places: &Places) -> RouteId {
+        let mut further = links;
+        let link = further.next().expect("a route has a link");
+        let steps = further.map(|link| places.step(link));
+        let path = Path::over(steps.clone())
+            .unwrap_or_else(|| Path::in_table(self.table.lists_mut().add(steps)));
+        let first = places.port_of(link);
         self.insert(RouteStart { first, path })
     }
 
@@ -170,15 +180,6 @@ impl Routes {
     pub fn start(&self, RouteId(route): RouteId) -> RouteStart {
         self.routes[route as usize]
     }
-
-    /// Whether they always set out and go on in the same way.
-    pub fn is_fixed(&self, RouteId(route): RouteId) -> bool {
-        !matches!(self.routes[route as usize].path.step().0, Step::Special)
-            || matches!(
-                self.routes[route as usize].path.special(),
-                Special::InTable(_)
-            )
-    }
 }
 
 #[cfg(test)]
@@ -216,20 +217,20 @@ mod tests {
         let back: Vec<u32> = (0..12).rev().map(|cable| 2 * cable + 1).collect();
         for length in 1..=12 {
             // Beyond nine links they stand in the table.
-            let a = routes.add(&there[..length], &places);
-            let b = routes.add(&back[12 - length..], &places);
+            let a = routes.add(there[..length].iter().copied(), &places);
+            let b = routes.add(back[12 - length..].iter().copied(), &places);
             assert_eq!(routes.links(a, &places), there[..length]);
             assert_eq!(routes.links(b, &places), back[12 - length..]);
             routes.remove(a);
-            let c = routes.add(&back[..length], &places);
+            let c = routes.add(back[..length].iter().copied(), &places);
             assert_eq!(c, a);
             assert_eq!(routes.links(c, &places), back[..length]);
             assert_eq!(routes.links(b, &places), back[12 - length..]);
         }
         let lists = routes.table.lists().steps.len();
-        let long = routes.add(&there, &places);
+        let long = routes.add(there.iter().copied(), &places);
         routes.remove(long);
-        routes.add(&there, &places);
+        routes.add(there.iter().copied(), &places);
         assert_eq!(routes.table.lists().steps.len(), lists + 12);
     }
 
@@ -240,7 +241,7 @@ mod tests {
         let mut routes = Routes::default();
         for leaf in [0, 200, 239, 240, 299] {
             let links = [2, 2 * leaf + 1];
-            let route = routes.add(&links, &places);
+            let route = routes.add(links.into_iter(), &places);
             assert_eq!(routes.links(route, &places), links);
         }
     }

@@ -136,11 +136,6 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.routes.start(route)
     }
 
-    /// Whether a route's start stays the same: no switch or host chooses its links.
-    pub fn is_fixed(&self, route: RouteId) -> bool {
-        self.routes.is_fixed(route)
-    }
-
     /// A host sends a packet on a route that begins so; the options are those of a packet that has some. Returns what it carries if the
     /// host's own port dropped it.
     #[inline(always)]
@@ -162,7 +157,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// Offers a packet to a port. Returns whether it was taken.
     #[inline(always)]
-    fn enqueue<E: LinkEvents>(
+    pub(crate) fn enqueue<E: LinkEvents>(
         &mut self,
         port: PortId,
         now: Time,
@@ -412,7 +407,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// Adds a route over these links, of which there is at least one, each from where the one before ends.
-    pub fn add_route(&mut self, links: &[u32]) -> RouteId {
+    pub fn add_route(&mut self, links: impl Iterator<Item = u32> + Clone) -> RouteId {
         self.routes.add(links, &self.places)
     }
 

@@ -12,7 +12,7 @@ pub(crate) struct Path(u64);
 /// The ports of a node that a byte can name.
 pub(crate) const MOST_PORTS: u32 = 0xf0;
 /// The links of a route after its first that fit into a path.
-const MOST_HOPS: usize = 8;
+const MOST_HOPS: u32 = 8;
 
 const IN_TABLE: u8 = 0xff;
 const UNDECIDED: u8 = 0xfe;
@@ -45,16 +45,15 @@ pub(crate) enum Special {
 
 impl Path {
     /// Over these ports of the nodes on the way, counted from zero; `None` if they do not fit.
-    pub fn over(ports: impl ExactSizeIterator<Item = u32>) -> Option<Path> {
-        if ports.len() > MOST_HOPS {
-            return None;
-        }
+    pub fn over(ports: impl Iterator<Item = u32>) -> Option<Path> {
         let mut path = 0;
-        for (hop, port) in ports.enumerate() {
-            if port >= MOST_PORTS {
+        let mut shift = 0;
+        for port in ports {
+            if port >= MOST_PORTS || shift == 8 * MOST_HOPS {
                 return None;
             }
-            path |= u64::from(port + 1) << (8 * hop);
+            path |= u64::from(port + 1) << shift;
+            shift += 8;
         }
         Some(Path(path))
     }

@@ -205,7 +205,7 @@ fn send<P: Ports<Label = ()>>(
     packets: u32,
     events: &mut Next,
 ) {
-    let route = network.add_route(&[0]);
+    let route = network.add_route([0].into_iter());
     let start = network.start(route);
     for number in 0..packets {
         let header = Header::new(1500, false);

@@ -215,7 +215,9 @@ impl<P: Ports> Driver<P> {
             &[0, 3],
             &around,
         ];
-        let routes = routes.map(|links| network.add_route(links)).to_vec();
+        let routes = routes
+            .map(|links| network.add_route(links.iter().copied()))
+            .to_vec();
         Driver {
             network,
             schedule: Schedule::default(),

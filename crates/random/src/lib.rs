@@ -25,9 +25,14 @@ pub fn mix(value: u64) -> u64 {
 /// Hashes a sequence of numbers into one, for choices that must be the same whenever asked again.
 #[inline]
 pub fn hash(values: &[u64]) -> u64 {
-    values
-        .iter()
-        .fold(0x243f_6a88_85a3_08d3, |hash, &value| mix(hash ^ mix(value)))
+    hash_further(0x243f_6a88_85a3_08d3, values)
+}
+
+/// The hash of a sequence of numbers that begins with some whose hash this is, and goes on with these.
+#[inline]
+pub fn hash_further(hash: u64, values: &[u64]) -> u64 {
+    let add = |hash: u64, &value: &u64| mix(hash ^ mix(value));
+    values.iter().fold(hash, add)
 }
 
 impl Stream {

@@ -22,6 +22,8 @@ const SMALLEST: u32 = 16;
 /// Everything above 2^45 ps (35 s) shares the last one.
 const LARGEST: u32 = 45;
 const STEPS: u32 = 16;
+/// Bins that are cleared rather than given up.
+const KEPT: usize = 2 * STEPS as usize;
 /// The first bin's exponent and step in a floating-point number.
 const FIRST: u32 = (f64::MAX_EXP as u32 - 1 + SMALLEST) * STEPS;
 
@@ -86,9 +88,13 @@ impl RttHistogram {
         self.carries += other.carries + u32::from(carry);
     }
 
-    /// Forgets everything.
+    /// Forgets everything. Its few bins are kept: what is counted next often lies in the same ones.
     pub fn clear(&mut self) {
-        self.counts.clear();
+        if self.counts.len() <= KEPT {
+            self.counts.fill(0);
+        } else {
+            self.counts.clear();
+        }
         self.samples = 0;
         (self.sum, self.carries) = (0, 0);
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError, PathweaveError
 from pathweave.merging.agree import check_results, check_versions
-from pathweave.merging.sources import about_in, read_sources
+from pathweave.merging.sources import Gathered, about_in, read_sources
 from pathweave.results import layout
 from pathweave.results.jsonfile import json_text, write_json
 from pathweave.results.lock import locked
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pathweave.merging.sources import Gathered, Sources
+    from pathweave.merging.sources import Sources
     from pathweave.results.read import StoredRun, Unusable
     from pathweave.results.settings import Settings
 
@@ -148,8 +148,6 @@ def _there(folder: Path, run_hash: str) -> StoredRun | None:
 
 
 def _both(gathered: Gathered, run_hash: str, there: StoredRun) -> Gathered:
-    from pathweave.merging.sources import Gathered
-
     copies = [there, *gathered.runs[run_hash]]
     return Gathered(gathered.name, gathered.settings, {run_hash: copies})
 

@@ -51,20 +51,23 @@ impl FlowTable<'_> {
         self.collect(number, flow, halves, regions, ended);
         for ends in halves.ends(number, flow.subflows) {
             let source = &mut regions[ends.source];
-            let mut laid = std::mem::take(&mut source.laid);
+            let had = source.laid.end(ends.sending);
             source.outgoing.sprays.end(End::Sending(ends.sending));
             let destination = &mut regions[ends.destination];
             destination
                 .outgoing
                 .sprays
                 .end(End::Receiving(ends.receiving));
-            laid.end(ends.sending, |routes| {
+            for routes in had {
                 regions[ends.source].network.remove_route(routes.forward);
                 regions[ends.destination].network.remove_route(routes.back);
-            });
-            regions[ends.source].laid = laid;
+            }
         }
-        regions[halves.source].sending.release(halves.sending);
+        let mut controller = regions[halves.source].sending.release(halves.sending);
+        // Listed flows may have controllers of their own.
+        if flow.listed.is_none() && controller.restart() {
+            self.controllers[flow.group as usize].push(controller);
+        }
         regions[halves.destination]
             .receiving
             .release(halves.receiving);
@@ -79,8 +82,7 @@ impl FlowTable<'_> {
         regions: &mut Regions<P>,
         ended: &mut EndedFlows,
     ) {
-        let mut rows = std::mem::take(&mut self.room.rows);
-        rows.clear();
+        let mut leaving = ended.begin(number, flow.subflows);
         for ends in halves.ends(number, flow.subflows) {
             self.note_chosen_path(ends, regions);
             let source = &regions[ends.source];
@@ -88,7 +90,7 @@ impl FlowTable<'_> {
             let view = source.sending.subflow(ends.sending);
             let destination = &regions[ends.destination];
             let arrived = destination.receiving.subflow(ends.receiving);
-            rows.push(SubflowRow {
+            leaving.add(&SubflowRow {
                 flow: number,
                 subflow: ends.subflow,
                 opened: view.is_open.then_some(view.opened),
@@ -103,12 +105,9 @@ impl FlowTable<'_> {
                 path,
             });
         }
-        let together = match rows.as_slice() {
-            [row] => row.rtts,
-            _ => self.rtts_of_all(halves, regions),
-        };
-        ended.push(number, &rows, together);
-        self.room.rows = rows;
+        if flow.subflows != 1 {
+            leaving.add_rtts(self.rtts_of_all(halves, regions));
+        }
         self.halves[number as usize] = None;
     }
 
@@ -126,10 +125,14 @@ impl FlowTable<'_> {
 
 /// Whether nothing of a flow is left to happen in hosts or network.
 fn is_gone<P: Ports>(flow: &Flow, halves: Halves, regions: &Regions<P>) -> bool {
-    let receiving = &regions[halves.destination].receiving;
+    if flow.end.is_none() {
+        return false;
+    }
     let sent = regions[halves.source].sending.in_network(halves.sending);
+    let receiving = &regions[halves.destination].receiving;
+    // What has been sent and has not come, there and back.
     let back = receiving.in_network(halves.receiving);
-    sent.wrapping_add(back) == 0 && receiving.is_idle(halves.receiving) && flow.end.is_some()
+    sent.wrapping_add(back) == 0 && receiving.is_idle(halves.receiving)
 }
 
 /// What tables say of these RTTs.

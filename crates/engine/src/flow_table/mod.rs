@@ -12,8 +12,7 @@ pub(crate) use halves::{Halves, SubflowEnds};
 use crate::ideal::Ways;
 use crate::paths::{PathList, SubflowPaths};
 use crate::routing::Routing;
-use crate::rows::SubflowRow;
-use pathweave_control::Faults;
+use pathweave_control::{Controller, Faults};
 use pathweave_fabric::{FabricError, LinkId};
 use pathweave_scenario::Plan;
 use pathweave_transport::{Config, RttHistogram};
@@ -27,6 +26,8 @@ pub(crate) struct FlowTable<'p> {
     routing: Routing,
     /// By traffic group.
     configs: Vec<Arc<Config>>,
+    /// Controllers of flows that are over, by traffic group: they are as new.
+    controllers: Vec<Vec<Box<dyn Controller>>>,
     /// Where controllers say that they cannot go on.
     faults: Arc<dyn Faults>,
     /// By the flow's number; `None` for flows that have not started, and for those of which nothing is left.
@@ -42,13 +43,11 @@ pub(crate) struct FlowTable<'p> {
 /// Memory that is used again for one flow after another.
 #[derive(Default)]
 struct Room {
-    /// The paths of a subflow, and the links of one of them.
+    /// The paths of a subflow.
     paths: SubflowPaths,
-    links: Vec<u32>,
     /// All that a flow's packets may take.
     ways: Ways,
-    /// The rows of a flow that has ended, and its RTTs.
-    rows: Vec<SubflowRow>,
+    /// The RTTs of a flow that has ended.
     rtts: RttHistogram,
 }
 
@@ -65,6 +64,7 @@ impl<'p> FlowTable<'p> {
             configs: configs
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
+            controllers: plan.groups.iter().map(|_| Vec::new()).collect(),
             faults,
             halves: Vec::new(),
             subflows_started: 0,

@@ -1,6 +1,7 @@
 //! Flows start: both halves open, and their subflows get routes.
 
-use super::{FlowTable, Halves};
+use super::routes::add_subflow_routes;
+use super::{FlowTable, Halves, Room};
 use crate::build;
 use crate::flows::Flow;
 use crate::ideal::ideal;
@@ -16,11 +17,23 @@ use pathweave_units::Time;
 use std::sync::Arc;
 
 impl FlowTable<'_> {
-    /// How a flow is to be opened.
-    ///
-    /// # Errors
-    /// When it has drawn more than can be sent.
-    pub fn opening(&self, number: u32, flow: &Flow) -> Result<Opening, RunError> {
+    /// Refuses a flow that has drawn more than can be sent.
+    #[inline]
+    pub fn check(&self, flow: &Flow) -> Result<(), RunError> {
+        let group = flow.group as usize;
+        let most = self.configs[group].largest_flow();
+        match flow.size.filter(|&size| size > most) {
+            None => Ok(()),
+            Some(size) => Err(RunError::Plan(format!(
+                "a flow of group \"{}\" has drawn {size}, more packets than can be numbered; give its sizes a maximum of {most} or less",
+                self.plan.groups[group].name
+            ))),
+        }
+    }
+
+    /// How a flow is to be opened that has been checked.
+    #[inline]
+    pub fn opening(&mut self, number: u32, flow: &Flow) -> Opening {
         let group = flow.group as usize;
         let plan = &self.plan.groups[group];
         let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
@@ -31,13 +44,6 @@ impl FlowTable<'_> {
             faults: Arc::clone(&self.faults),
         };
         let config = Arc::clone(&self.configs[group]);
-        let most = config.largest_flow();
-        if let Some(size) = flow.size.filter(|&size| size > most) {
-            return Err(RunError::Plan(format!(
-                "a flow of group \"{}\" has drawn {size}, more packets than can be numbered; give its sizes a maximum of {most} or less",
-                plan.name
-            )));
-        }
         let join_delays = match config.joins {
             // There is nothing to join a lone subflow.
             Joins::WithinAfterHandshake(longest) if flow.subflows > 1 => {
@@ -52,13 +58,18 @@ impl FlowTable<'_> {
             volume: volume(parameters),
             duplicate_threshold: self.duplicate_threshold(flow.source, flow.destination),
         });
+        let used = match flow.listed {
+            None => self.controllers[group].pop(),
+            Some(_) => None,
+        };
         let packet_key = match config.packets {
             Some(_) => PacketKey::new(self.plan.seed, number),
             None => PacketKey::default(),
         };
-        Ok(Opening {
+        Opening {
             flow: number,
-            controller: build::controller(entry, parameters, config.ecn, seat),
+            controller: used
+                .unwrap_or_else(|| build::controller(entry, parameters, config.ecn, seat)),
             ecn_echo: build::ecn_echo(entry, parameters, config.ecn),
             config,
             subflows: flow.subflows,
@@ -69,7 +80,7 @@ impl FlowTable<'_> {
             established: flow.established,
             scatter,
             scheme: entry.scheme(),
-        })
+        }
     }
 
     /// Duplicate acknowledgements that make a scattered packet lost: overtaking makes up to as many as
@@ -110,15 +121,15 @@ impl FlowTable<'_> {
     ) {
         let captures = &regions[halves.source].recorder.captures;
         let captured = captures.contains_key(&number);
-        let mut paths = std::mem::take(&mut self.room.paths);
-        self.room.ways.clear();
+        let Room { paths, ways, .. } = &mut self.room;
+        ways.clear();
         let hosts = &self.plan.fabric.hosts;
         let [source, destination] =
             [flow.source, flow.destination].map(|host| hosts[host as usize].0);
         for ends in halves.ends(number, flow.subflows) {
             self.routing
-                .find(self.plan, number, flow, ends.subflow, &mut paths);
-            let routes = self.add_subflow_routes(flow, ends, &paths, regions);
+                .find(self.plan, number, flow, ends.subflow, paths);
+            let routes = add_subflow_routes(&mut self.path_list, flow, ends, paths, regions);
             let departure = Departure {
                 route: routes.forward,
                 to: ends.destination,
@@ -141,7 +152,6 @@ impl FlowTable<'_> {
             let destination = &mut regions[ends.destination];
             destination.recorder.begin_receiving(ends.receiving);
             destination.set_departure(End::Receiving(ends.receiving), departure);
-            let ways = &mut self.room.ways;
             if let Some(spread) = &paths.spread {
                 ways.add_spread(spread);
             } else if paths.by_switches {
@@ -151,7 +161,6 @@ impl FlowTable<'_> {
                 ways.add_path(&paths.forward);
             }
         }
-        self.room.paths = paths;
     }
 }
 

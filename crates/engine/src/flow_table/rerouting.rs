@@ -1,5 +1,6 @@
 //! Subflows get new routes when switches have noticed that links went down or came back.
 
+use super::routes::add_subflow_routes;
 use super::{FlowTable, SubflowEnds};
 use crate::flow_list::FlowList;
 use crate::flows::Flow;
@@ -52,7 +53,7 @@ impl FlowTable<'_> {
         paths: &SubflowPaths,
         regions: &mut Regions<P>,
     ) {
-        let routes = self.add_subflow_routes(flow, ends, paths, regions);
+        let routes = add_subflow_routes(&mut self.path_list, flow, ends, paths, regions);
         let (sending, receiving) = (End::Sending(ends.sending), End::Receiving(ends.receiving));
         regions[ends.source].change_departure(sending, routes.forward, routes.sprayed);
         regions[ends.destination].change_departure(receiving, routes.back, routes.sprayed);

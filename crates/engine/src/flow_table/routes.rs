@@ -2,7 +2,7 @@
 
 use super::{FlowTable, Halves, SubflowEnds};
 use crate::flows::Flow;
-use crate::paths::SubflowPaths;
+use crate::paths::{PathList, SubflowPaths};
 use crate::region::{SprayName, SubflowRoutes};
 use crate::regions::Regions;
 use pathweave_fabric::LinkId;
@@ -11,56 +11,6 @@ use pathweave_transport::{End, SendingSubflow};
 use pathweave_units::Time;
 
 impl FlowTable<'_> {
-    /// Adds routes for a subflow's paths, which it takes from now on, and gives the one that stands for them.
-    pub(super) fn add_subflow_routes<P: Ports>(
-        &mut self,
-        flow: &Flow,
-        ends: SubflowEnds,
-        paths: &SubflowPaths,
-        regions: &mut Regions<P>,
-    ) -> SubflowRoutes {
-        let spread = paths.spread.iter().flatten();
-        let sprayed: Vec<SubflowRoutes> = spread
-            .map(|path| {
-                let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
-                self.add_routes(ends, path, &back, true, regions)
-            })
-            .collect();
-        let own = match sprayed.first() {
-            Some(&first) => first,
-            None if paths.by_switches => add_fmp_routes(flow, ends, regions),
-            None => self.add_routes(ends, &paths.forward, &paths.back, false, regions),
-        };
-        if !sprayed.is_empty() {
-            spray(ends, &sprayed, regions);
-        }
-        let path = self.path_list.place(paths);
-        let laid = &mut regions[ends.source].laid;
-        laid.lay(ends.sending, own, sprayed, path);
-        own
-    }
-
-    fn add_routes<P: Ports>(
-        &mut self,
-        ends: SubflowEnds,
-        forward: &[LinkId],
-        back: &[LinkId],
-        sprayed: bool,
-        regions: &mut Regions<P>,
-    ) -> SubflowRoutes {
-        let links = &mut self.room.links;
-        let mut add = |region, path: &[LinkId]| {
-            links.clear();
-            links.extend(path.iter().map(|link| link.0));
-            regions[region].network.add_route(links)
-        };
-        SubflowRoutes {
-            forward: add(ends.source, forward),
-            back: add(ends.destination, back),
-            sprayed,
-        }
-    }
-
     /// Takes note of the path that the switches have chosen for a subflow so far.
     pub(super) fn note_chosen_path<P: Ports>(
         &mut self,
@@ -103,6 +53,54 @@ impl FlowTable<'_> {
             source.network.has_live_path(routes.forward, carries)
                 && destination.network.has_live_path(routes.back, carries)
         })
+    }
+}
+
+/// Adds routes for a subflow's paths, which it takes from now on, and gives the one that stands for them.
+pub(super) fn add_subflow_routes<P: Ports>(
+    path_list: &mut PathList,
+    flow: &Flow,
+    ends: SubflowEnds,
+    paths: &SubflowPaths,
+    regions: &mut Regions<P>,
+) -> SubflowRoutes {
+    let mut sprayed = Vec::new();
+    if let Some(spread) = &paths.spread {
+        sprayed.extend(spread.iter().map(|path| {
+            let back: Vec<LinkId> = path.iter().rev().map(|link| link.reverse()).collect();
+            add_routes(ends, path, &back, true, regions)
+        }));
+    }
+    let own = match sprayed.first() {
+        Some(&first) => {
+            spray(ends, &sprayed, regions);
+            first
+        }
+        None if paths.by_switches => add_fmp_routes(flow, ends, regions),
+        None => add_routes(ends, &paths.forward, &paths.back, false, regions),
+    };
+    let path = path_list.place(paths);
+    let laid = &mut regions[ends.source].laid;
+    laid.lay(ends.sending, own, sprayed, path);
+    own
+}
+
+/// Routes of a subflow over these links, there and back.
+fn add_routes<P: Ports>(
+    ends: SubflowEnds,
+    forward: &[LinkId],
+    back: &[LinkId],
+    sprayed: bool,
+    regions: &mut Regions<P>,
+) -> SubflowRoutes {
+    let mut add = |region, path: &[LinkId]| {
+        let links = path.iter().map(|link| link.0);
+        regions[region].network.add_route(links)
+    };
+    SubflowRoutes {
+        forward: add(ends.source, forward),
+        back: add(ends.destination, back),
+        sprayed,
     }
 }
 

@@ -163,8 +163,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             own.resize(subflow + 1, None);
         }
         let mut add = |path: &[LinkId]| {
-            let links: Vec<u32> = path.iter().map(|link| link.0).collect();
-            self.network.add_route(&links)
+            let links = path.iter().map(|link| link.0);
+            self.network.add_route(links)
         };
         own[subflow] = Some(Routes {
             forward: add(forward),

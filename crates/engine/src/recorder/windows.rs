@@ -91,11 +91,11 @@ impl Recorder<'_> {
         regions: &Regions<P>,
         now: Time,
     ) -> FlowShares {
-        let mut shares = FlowShares::default();
         let Some(marks) = &window.marks else {
-            return shares;
+            return FlowShares::default();
         };
         let Recorded { workload, table } = flows;
+        let mut shares = FlowShares::with_capacity(workload.flows.len());
         for (number, flow) in (0u32..).zip(&workload.flows) {
             let from = flow.start.max(window.from);
             let to = flow.end.unwrap_or(now).min(now);

@@ -51,22 +51,26 @@ impl Laid {
         path: u32,
     ) {
         let entry = self.at(subflow);
-        let before = entry.own.replace(own).filter(|routes| !routes.sprayed);
-        let sprayed_before = std::mem::replace(&mut entry.sprayed, sprayed);
-        entry
-            .retired
-            .extend(before.into_iter().chain(sprayed_before));
+        if let Some(before) = entry.own.replace(own)
+            && !before.sprayed
+        {
+            entry.retired.push(before);
+        }
+        entry.retired.append(&mut entry.sprayed);
+        entry.sprayed = sprayed;
         entry.path = path;
     }
 
-    /// A subflow is done. `had` gets the routes that it had.
-    pub fn end(&mut self, subflow: SendingSubflow, mut had: impl FnMut(SubflowRoutes)) {
+    /// A subflow is done. Gives the routes that it had.
+    pub fn end(&mut self, subflow: SendingSubflow) -> impl Iterator<Item = SubflowRoutes> + use<> {
         let entry = self.at(subflow);
-        if let Some(own) = entry.own.take().filter(|routes| !routes.sprayed) {
-            had(own);
+        let own = entry.own.take().filter(|routes| !routes.sprayed);
+        let mut others = Vec::new();
+        if !(entry.sprayed.is_empty() && entry.retired.is_empty()) {
+            others.append(&mut entry.sprayed);
+            others.append(&mut entry.retired);
         }
-        entry.sprayed.drain(..).for_each(&mut had);
-        entry.retired.drain(..).for_each(&mut had);
+        own.into_iter().chain(others)
     }
 
     /// The routes of a subflow that keeps to one path, or that stand for those it draws.

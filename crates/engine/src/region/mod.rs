@@ -195,12 +195,11 @@ impl<P: Ports> Region<P> {
         if self.recorder.watches_packets {
             self.watch(port, header, now);
         }
-        let Carried(segment) = self.network.look_at(header);
+        let Carried(segment) = self.network.take(header);
         if !matches!(segment.kind, Kind::Data | Kind::Ack) {
-            self.on_handshake(header, now);
+            self.on_handshake(segment.copy(), header, now);
             return;
         }
-        let Carried(segment) = self.network.take(header);
         let arrived = arrived(header, label.feedback());
         if segment.kind == Kind::Data {
             let (_, receiving, mut out) = self.halves(now);
@@ -221,8 +220,7 @@ impl<P: Ports> Region<P> {
     /// A packet of a handshake has come to its host.
     #[cold]
     #[inline(never)]
-    fn on_handshake(&mut self, header: Header, now: Time) {
-        let Carried(segment) = self.network.take(header);
+    fn on_handshake(&mut self, segment: Segment, header: Header, now: Time) {
         let arrived = arrived(header, Feedback::None);
         let (sending, receiving, mut out) = self.halves(now);
         match segment.destination() {

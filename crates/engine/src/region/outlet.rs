@@ -133,12 +133,12 @@ impl Departures {
     }
 
     /// The packets of this end leave so, and set out there now: always, if the start is fixed.
-    fn set(&mut self, end: End, departure: Departure, (start, is_fixed): (RouteStart, bool)) {
+    fn set(&mut self, end: End, departure: Departure, start: RouteStart) {
         let (ends, place) = match end {
             End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
             End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
         };
-        let is_all = is_fixed && !departure.sprayed && !departure.captured;
+        let is_all = start.is_fixed() && !departure.sprayed && !departure.captured;
         let entry = Entry {
             start,
             to: departure.to,
@@ -161,8 +161,7 @@ impl Departures {
 impl<P: Ports> Region<P> {
     /// From now on the packets of this end leave so.
     pub fn set_departure(&mut self, end: End, departure: Departure) {
-        let route = departure.route;
-        let start = (self.network.start(route), self.network.is_fixed(route));
+        let start = self.network.start(departure.route);
         self.outgoing.departures.set(end, departure, start);
     }
 

@@ -115,7 +115,7 @@ mod tests {
         let plan = scenario.variants()[0].plan(1);
         let routing = Routing::new(&plan).expect("a routing");
         let mut network: Network<Plain<()>, FifoPorts> = build::network(&plan, routing.intact());
-        (0..8).map(|_| network.add_route(&[0])).collect()
+        (0..8).map(|_| network.add_route([0].into_iter())).collect()
     }
 
     /// The number of a route among these.

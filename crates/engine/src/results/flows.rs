@@ -25,18 +25,18 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
         measured[share.flow as usize] = share.rate();
     }
     // Sized flows count where they start, others wherever they are under way.
-    let in_window = flows.iter().zip(&measured).map(|(flow, rate)| {
+    let endings = flows.column(Flow::ending);
+    let in_window = flows.iter().zip(measured.iter().zip(&endings));
+    let in_window = in_window.map(|(flow, (rate, &ending))| {
         if flow.size.is_some() {
-            run.plan.measure.covers(flow.start) && flow.ending() != Ending::Unstarted
+            run.plan.measure.covers(flow.start) && ending != Ending::Unstarted
         } else {
             !rate.is_nan()
         }
     });
     let in_window = in_window.collect();
     let mut names = Texts::with_capacity(flows.len(), NAME_BYTES * flows.len());
-    flows
-        .iter()
-        .for_each(|flow| run.push_flow_name(flow, &mut names));
+    run.push_flow_names(flows, &mut names);
     let registered = pathweave_control::registry().iter().map(|entry| entry.name);
     let mut controllers: Vec<&str> = registered.collect();
     for (controller, _) in groups.iter().flat_map(GroupPlan::controllers) {
@@ -110,7 +110,7 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
             "end",
             Column::Labels {
                 names: Ending::ALL.map(Ending::as_str).into_iter().collect(),
-                codes: flows.column(|flow| flow.ending() as u32),
+                codes: endings.iter().map(|&ending| ending as u32).collect(),
             },
         ),
         ("in_window", Column::Flags(in_window)),

@@ -165,7 +165,7 @@ fn notes(run: &Record<'_>) -> Vec<String> {
     if stalled > 0 {
         let named = run.traffic.flows.iter().filter(|flow| flow.stalled).take(3);
         let mut names = Texts::default();
-        named.for_each(|flow| run.push_flow_name(flow, &mut names));
+        run.push_flow_names(named, &mut names);
         let more = if stalled > names.len() { ", ..." } else { "" };
         let names = names.iter().collect::<Vec<_>>().join(", ");
         notes.push(format!("{stalled} flows have no live path: {names}{more}"));

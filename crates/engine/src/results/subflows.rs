@@ -59,18 +59,22 @@ fn goodput(run: &Record<'_>, rows: &SubflowColumns) -> Vec<f64> {
 
 /// Paths by the names of their nodes.
 fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> Texts {
-    // What each link adds to the name of a path.
+    // What each link adds to the name of a path, and what the name of one that begins with it begins with.
     let to = fabric.links.iter().map(|link| &fabric.node(link.to).name);
     let added: Vec<String> = to.map(|name| format!("-{name}")).collect();
+    let from = fabric.links.iter().map(|link| &fabric.node(link.from).name);
+    let begun: Vec<String> = from
+        .zip(&added)
+        .map(|(name, to)| format!("{name}{to}"))
+        .collect();
     let mut names = Texts::with_capacity(paths.len(), NAME_BYTES * paths.len());
     for path in paths {
-        let Some(first) = path.first() else {
+        let Some((first, rest)) = path.split_first() else {
             names.push("spray");
             continue;
         };
-        let first = fabric.node(fabric.link(*first).from).name.as_str();
-        let rest = path.iter().map(|link| added[link.0 as usize].as_str());
-        names.push_parts(std::iter::once(first).chain(rest));
+        let rest = rest.iter().map(|link| added[link.0 as usize].as_str());
+        names.push_parts(&begun[first.0 as usize], rest);
     }
     names
 }

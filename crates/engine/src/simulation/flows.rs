@@ -24,14 +24,12 @@ impl<P: Ports> Simulation<'_, P> {
             self.release_the_gone(LEAVING_LOOKED_AT);
         }
         let flow = &mut self.workload.flows[number as usize];
-        let opening = match self.flows.opening(number, flow) {
-            Ok(opening) => opening,
-            Err(refused) => {
-                self.refused = Some(refused);
-                self.workload.ended = Some(Verdict::Stopped);
-                return;
-            }
-        };
+        if let Err(refused) = self.flows.check(flow) {
+            self.refused = Some(refused);
+            self.workload.ended = Some(Verdict::Stopped);
+            return;
+        }
+        let opening = self.flows.opening(number, flow);
         self.recorder
             .begin_capture(number, flow, &opening, &mut self.regions);
         if flow.size.is_some() && self.regions.has_windows() {

@@ -70,8 +70,6 @@ struct Simulation<'p, P: Ports> {
     handled_before: Time,
     /// Why the run cannot go on.
     refused: Option<RunError>,
-    /// Room for what regions report.
-    reports: Vec<Report>,
 }
 
 impl<'p, P: Ports> Simulation<'p, P> {
@@ -93,7 +91,6 @@ impl<'p, P: Ports> Simulation<'p, P> {
             recorder: Recorder::new(plan),
             handled_before: Time::ZERO,
             refused: None,
-            reports: Vec::new(),
             plan,
             progress,
         })
@@ -256,6 +253,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
     /// Handles what happens to packets, up to the limit or a part of the way.
     fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
         let limit = self.agenda.limit();
+        if !self.regions.has_windows() {
+            return self
+                .regions
+                .run_alone(self.handled_before, limit, until_look);
+        }
         let from = if self.regions.is_one() {
             let due = self.regions.nothing_before();
             due.max(self.handled_before).min(limit)
@@ -286,12 +288,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
             if reports.is_empty() {
                 continue;
             }
-            std::mem::swap(reports, &mut self.reports);
-            let mut reports = std::mem::take(&mut self.reports);
-            for report in reports.drain(..) {
+            let mut heard = std::mem::take(reports);
+            for report in heard.drain(..) {
                 self.hear(report);
             }
-            self.reports = reports;
+            self.regions.take_back(number - 1, heard);
         }
     }
 
@@ -314,9 +315,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     self.recorder
                         .keep_remainders(flow, halves, &mut self.regions);
                 }
-                let group = Whose::Group(self.workload.flows[flow as usize].group);
-                self.workload.end(flow, delivered, ended);
-                self.agenda.expect(heard, group, Act::Finished(flow));
+                let group = self.workload.end(flow, delivered, ended);
+                self.agenda
+                    .expect(heard, Whose::Group(group), Act::Finished(flow));
             }
             Report::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),
             Report::Closed { flow } => self.flows.expect_to_leave(flow),

@@ -15,6 +15,7 @@ mod shortest;
 mod two_level;
 
 pub use longest::{Costs, HostPairs, LongestRoundTrip, longest_round_trip};
+use shortest::flow_hash_of;
 pub use shortest::{ShortestPaths, flow_hash};
 
 use crate::{Fabric, FabricError, LinkId};
@@ -121,6 +122,7 @@ pub struct PathRequest<'a> {
 pub struct Router {
     kind: RoutingKind,
     seed: u64,
+    seed_hash: u64,
     tables: Tables,
 }
 
@@ -148,7 +150,12 @@ impl Router {
             | RoutingKind::Pinned
             | RoutingKind::Fmp(_) => Tables::Shortest(ShortestPaths::new(fabric)),
         };
-        Ok(Router { kind, seed, tables })
+        Ok(Router {
+            kind,
+            seed,
+            seed_hash: hash(&[seed]),
+            tables,
+        })
     }
 
     /// The same routing over the usable links only, once switches know which these are. A link counts as
@@ -164,6 +171,7 @@ impl Router {
         Router {
             kind: self.kind.clone(),
             seed: self.seed,
+            seed_hash: self.seed_hash,
             tables,
         }
     }
@@ -294,7 +302,13 @@ impl Router {
     }
 
     fn flow_hash(&self, request: &PathRequest<'_>, from: u32, to: u32) -> u64 {
-        flow_hash(self.seed, from, to, request.connection, request.subflow)
+        flow_hash_of(
+            self.seed_hash,
+            from,
+            to,
+            request.connection,
+            request.subflow,
+        )
     }
 
     /// What a connection's permutations of paths or addresses depend on.

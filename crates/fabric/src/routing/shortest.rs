@@ -5,7 +5,7 @@
 
 use super::permuted::reduce;
 use crate::{Adjacency, Fabric, LinkId, NodeId};
-use pathweave_random::{hash, mix};
+use pathweave_random::{hash, hash_further, mix};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
 
@@ -18,8 +18,27 @@ const HOST: u32 = u32::MAX;
 /// What the switches hash: the seeded hash of a subflow's addresses and ports.
 #[inline]
 pub fn flow_hash(seed: u64, source: u32, destination: u32, connection: u64, subflow: u32) -> u64 {
+    flow_hash_of(hash(&[seed]), source, destination, connection, subflow)
+}
+
+/// The same, given the hash of the seed.
+#[inline]
+pub(super) fn flow_hash_of(
+    seed_hash: u64,
+    source: u32,
+    destination: u32,
+    connection: u64,
+    subflow: u32,
+) -> u64 {
     let hosts = u64::from(source) << 32 | u64::from(destination);
-    hash(&[seed, hosts, connection, u64::from(subflow)])
+    hash_further(seed_hash, &[hosts, connection, u64::from(subflow)])
+}
+
+/// A link to the next switch, and that one's number among the switches.
+#[derive(Clone, Copy, Debug)]
+struct NextHop {
+    link: LinkId,
+    switch: u32,
 }
 
 /// Where next hops stand among all.
@@ -48,6 +67,8 @@ pub struct ShortestPaths {
     port_offsets: Vec<u32>,
     /// Usable links out of each host.
     ports: Vec<LinkId>,
+    /// The port of each host that has one, and leads to a switch.
+    only_port: Vec<Option<LinkId>>,
     /// The attachment of each host.
     attachment: Vec<u32>,
     /// Hops from each switch to the last switch: `attachment x switches + switch`.
@@ -56,7 +77,7 @@ pub struct ShortestPaths {
     count: Vec<u64>,
     /// The next hops, indexed alike.
     hops: Vec<Hops>,
-    next: Vec<LinkId>,
+    next: Vec<NextHop>,
 }
 
 impl ShortestPaths {
@@ -150,11 +171,14 @@ impl ShortestPaths {
             for (here, &node) in switch_nodes.iter().enumerate() {
                 let begin = next.len() as u32;
                 if distance[here] != UNREACHABLE && distance[here] > 0 {
-                    next.extend(adjacency.out(node).iter().copied().filter(|&link| {
-                        let there = switch[end[link.0 as usize].0 as usize];
-                        there != HOST
-                            && usable(link)
-                            && distance[there as usize] == distance[here] - 1
+                    let out = adjacency.out(node).iter().map(|&link| NextHop {
+                        link,
+                        switch: switch[end[link.0 as usize].0 as usize],
+                    });
+                    next.extend(out.filter(|hop| {
+                        hop.switch != HOST
+                            && usable(hop.link)
+                            && distance[hop.switch as usize] == distance[here] - 1
                     }));
                 }
                 hops.push(Hops {
@@ -165,6 +189,13 @@ impl ShortestPaths {
         }
         next.shrink_to_fit();
         ShortestPaths {
+            only_port: port_offsets
+                .windows(2)
+                .map(|range| match &ports[range[0] as usize..range[1] as usize] {
+                    [only] if switch[end[only.0 as usize].0 as usize] != HOST => Some(*only),
+                    _ => None,
+                })
+                .collect(),
             end_switch: end.iter().map(|node| switch[node.0 as usize]).collect(),
             mixed: switch_nodes.iter().map(|&node| mixed(node)).collect(),
             switch,
@@ -249,8 +280,9 @@ impl ShortestPaths {
     }
 
     /// The links of a switch that are on shortest paths to a destination; none where it is the last.
-    pub fn next_hops_to(&self, switch: NodeId, destination: u32) -> &[LinkId] {
-        self.next_hops(self.row_of(switch, destination))
+    pub fn next_hops_to(&self, switch: NodeId, destination: u32) -> impl Iterator<Item = LinkId> {
+        let next = self.next_hops(self.row_of(switch, destination)).iter();
+        next.map(|hop| hop.link)
     }
 
     fn row_of(&self, switch: NodeId, destination: u32) -> usize {
@@ -274,7 +306,7 @@ impl ShortestPaths {
     }
 
     /// The next hops of a switch that is not the last before the destination.
-    fn next_hops(&self, row: usize) -> &[LinkId] {
+    fn next_hops(&self, row: usize) -> &[NextHop] {
         let Hops { begin, count } = self.hops[row];
         &self.next[begin as usize..(begin + count) as usize]
     }
@@ -297,10 +329,8 @@ impl ShortestPaths {
         order.sort_unstable_by_key(distance);
         for switch in order {
             let next = self.next_hops(self.row(switch, destination)).iter();
-            let ways = next.map(|&link| {
-                let there = self.switch[self.end(link).0 as usize];
-                cost[link.0 as usize].saturating_add(longest[there as usize])
-            });
+            let ways = next
+                .map(|hop| cost[hop.link.0 as usize].saturating_add(longest[hop.switch as usize]));
             longest[switch as usize] = ways.max().unwrap_or(Time::ZERO);
         }
         longest
@@ -340,7 +370,7 @@ impl ShortestPaths {
                 let next = self.next_hops(self.row(switch, destination));
                 match next.len() {
                     0 => self.choose_last(node, destination, flow),
-                    count => Some(next[pick(self.mixed[switch as usize], flow, count)]),
+                    count => Some(next[pick(self.mixed[switch as usize], flow, count)].link),
                 }
             }
         }
@@ -373,29 +403,56 @@ impl ShortestPaths {
 
     /// Appends the path that the nodes' hashes of the flow lead along; nothing when there is none.
     pub fn hashed(&self, source: u32, destination: u32, flow: u64, path: &mut Vec<LinkId>) {
-        let Some(&first) = self.ports(source).first() else {
-            return;
+        let begin = path.len();
+        if !self.follow_hashes(source, destination, flow, path) {
+            path.truncate(begin);
+        }
+    }
+
+    /// Does so as far as they lead. Returns whether that is to the destination.
+    fn follow_hashes(
+        &self,
+        source: u32,
+        destination: u32,
+        flow: u64,
+        path: &mut Vec<LinkId>,
+    ) -> bool {
+        let first = match self.only_port[source as usize] {
+            // Whether it leads there is seen at its switch.
+            Some(only) if source != destination => Some(only),
+            // A port's link begins where its reverse ends.
+            _ => self
+                .ports(source)
+                .first()
+                .and_then(|port| self.choose_port(self.end(port.reverse()), destination, flow)),
         };
-        // A port's link begins where its reverse ends.
-        let mut port = self.choose_port(self.end(first.reverse()), destination, flow);
+        let Some(first) = first else {
+            return false;
+        };
+        path.push(first);
+        let mut switch = self.end_switch[first.0 as usize];
+        if switch == HOST {
+            return true;
+        }
+        let mut link = first;
         let rows = self.row(0, destination);
         let hops = &self.hops[rows..rows + self.switches];
-        while let Some(link) = port {
-            path.push(link);
-            let switch = self.end_switch[link.0 as usize] as usize;
-            if switch == HOST as usize {
-                return;
-            }
-            let Hops { begin, count } = hops[switch];
-            port = match count {
-                0 => self.choose_last(self.end(link), destination, flow),
-                1 => Some(self.next[begin as usize]),
-                _ => {
-                    let choice = pick(self.mixed[switch], flow, count as usize);
-                    Some(self.next[begin as usize + choice])
-                }
+        loop {
+            let Hops { begin, count } = hops[switch as usize];
+            let choice = match count {
+                0 => break,
+                1 => 0,
+                _ => pick(self.mixed[switch as usize], flow, count as usize),
             };
+            NextHop { link, switch } = self.next[begin as usize + choice];
+            path.push(link);
         }
+        let last = match self.only_port[destination as usize] {
+            Some(only) if self.end_switch[only.0 as usize] == switch => Some(only.reverse()),
+            _ => self.choose_last(self.end(link), destination, flow),
+        };
+        path.extend(last);
+        last.is_some()
     }
 
     /// Number of different shortest paths between two hosts; 0 when none leads there.
@@ -432,10 +489,10 @@ impl ShortestPaths {
                 continue;
             }
             link = None;
-            for &hop in self.next_hops(row) {
-                let count = self.count_beyond_port(hop, destination);
+            for hop in self.next_hops(row) {
+                let count = self.count_beyond_port(hop.link, destination);
                 if rank < count {
-                    link = Some(hop);
+                    link = Some(hop.link);
                     break;
                 }
                 rank -= count;

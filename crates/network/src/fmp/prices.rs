@@ -88,7 +88,7 @@ impl Prices {
             for switch in switches {
                 let is_here = paths.is_last_switch(switch.node, destination);
                 prices.is_here.push(is_here);
-                for &LinkId(link) in paths.next_hops_to(switch.node, destination) {
+                for LinkId(link) in paths.next_hops_to(switch.node, destination) {
                     let entry = prices.entries.len() as u32;
                     prices.announcements[reverse(link) as usize]
                         .push(Announcement { destination, entry });

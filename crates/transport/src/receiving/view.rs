@@ -1,6 +1,6 @@
 //! What results and self-checks read of receiving halves.
 
-use super::Receiving;
+use super::{Receiver, Receiving};
 use crate::output::{ReceivingId, ReceivingSubflow};
 use pathweave_units::{Bytes, Time};
 
@@ -18,6 +18,12 @@ impl Receiving {
     pub fn subflows(&self, id: ReceivingId) -> impl Iterator<Item = ReceivingSubflow> + use<> {
         let connection = &self.connections[id.0 as usize];
         (connection.first..connection.first + connection.count).map(ReceivingSubflow)
+    }
+
+    fn receivers_of(&self, id: ReceivingId) -> &[Receiver] {
+        let connection = &self.connections[id.0 as usize];
+        let first = connection.first as usize;
+        &self.receivers[first..first + connection.count as usize]
     }
 
     /// The connection of a subflow.
@@ -58,18 +64,15 @@ impl Receiving {
 
     /// Whether nothing is left to be acknowledged later.
     pub fn is_idle(&self, id: ReceivingId) -> bool {
-        self.subflows(id).all(|ReceivingSubflow(subflow)| {
-            self.receivers[subflow as usize].ack_deadline == Time::MAX
-        })
+        let is_idle = |subflow: &Receiver| subflow.ack_deadline == Time::MAX;
+        self.receivers_of(id).iter().all(is_idle)
     }
 
     /// Packets that this half has sent, less those that came to it and those that were lost on the way to
     /// it, modulo 2^32. Together with [`crate::Sending::in_network`] it is what the network holds.
     pub fn in_network(&self, id: ReceivingId) -> u32 {
-        self.subflows(id)
-            .fold(0, |sum: u32, ReceivingSubflow(subflow)| {
-                sum.wrapping_add(self.receivers[subflow as usize].in_network)
-            })
+        let add = |sum: u32, subflow: &Receiver| sum.wrapping_add(subflow.in_network);
+        self.receivers_of(id).iter().fold(0, add)
     }
 
     /// Counters of a subflow.

@@ -168,7 +168,10 @@ impl Connection {
             config.minimum_window,
             config.initial_ssthresh,
         );
-        let packet = config.mean_packet().round() as u64;
+        let packet = match config.packets {
+            None => u64::from(config.data_packet),
+            Some(_) => config.mean_packet().round() as u64,
+        };
         path.packet = Bytes::new(packet + u64::from(scheme_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
         paths.clear();

@@ -26,10 +26,19 @@ use crate::output::{
 };
 use crate::segment::{Kind, SackBlocks, Segment};
 use connection::Connection;
-use pathweave_control::SubflowId;
+use pathweave_control::{Ack, Change, Controller, Loss, Paths, SubflowId};
 use pathweave_units::Time;
 use subflow::Phase;
 pub(crate) use subflow::Sender;
+
+/// What a connection has whose controller has been given out: nothing happens to it any more.
+struct NoController;
+
+impl Controller for NoController {
+    fn on_ack(&mut self, _: &mut Paths<'_>, _: SubflowId, _: &Ack) {}
+    fn on_loss(&mut self, _: &mut Paths<'_>, _: SubflowId, _: Loss, _: Time) {}
+    fn on_subflow(&mut self, _: &mut Paths<'_>, _: SubflowId, _: Change) {}
+}
 
 /// What the sending half says of its end when it is told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,15 +116,17 @@ impl Sending {
         first
     }
 
-    /// Gives the places of a connection back. Nothing of it may be in the network.
-    pub fn release(&mut self, id: SendingId) {
-        let connection = &self.connections[id.0 as usize];
+    /// Gives the places of a connection back, and its controller out. Nothing of it may be in the network.
+    pub fn release(&mut self, id: SendingId) -> Box<dyn Controller> {
+        let connection = &mut self.connections[id.0 as usize];
+        let controller = std::mem::replace(&mut connection.controller, Box::new(NoController));
         let count = connection.paths.len();
         if self.unused_blocks.len() <= count {
             self.unused_blocks.resize_with(count + 1, Vec::new);
         }
         self.unused_blocks[count].push(connection.first);
         self.unused_connections.push(id.0);
+        controller
     }
 
     /// Ends an unlimited flow, or cuts a finite one short: no new data is sent from now on. Returns what

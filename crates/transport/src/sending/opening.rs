@@ -2,6 +2,7 @@
 
 use super::Sending;
 use super::acknowledgements::take_rtt;
+use super::scheduling::send_plainly;
 use super::subflow::Phase;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, NO_BLOCKS, Segment};
@@ -88,7 +89,11 @@ impl Sending {
         if number.0 == 0 && connection.joins_from == 0 {
             self.open_joins(place, now, out);
         }
-        self.send_what_may_be_sent(place, now, out);
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[place as usize];
+        if !send_plainly(sender, connection, index, now, out) {
+            self.send_what_may_be_sent(place, now, out);
+        }
     }
 
     /// The first handshake is done, or enough has been scattered: the other subflows open, each at its

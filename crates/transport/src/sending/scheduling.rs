@@ -247,7 +247,13 @@ pub(super) fn send_plainly(
         note_sent(sender, path, count);
     }
     if count == data {
-        return false; // there is no more
+        // There is no more. Only with siblings does the rest have to be asked for: losses of theirs may wait.
+        if siblings_end > 1 {
+            return false;
+        }
+        connection.window_limited = false;
+        connection.blocked = false;
+        return true;
     }
     connection.window_limited = true;
     true

@@ -1,8 +1,8 @@
 //! What results and self-checks read of sending halves.
 
-use super::Sending;
 use super::retransmission::{awaits_reinjection, has_failed};
 use super::subflow::Phase;
+use super::{Sender, Sending};
 use crate::RttHistogram;
 use crate::output::{ReceivingId, SendingId, SendingSubflow};
 use crate::receiving::Receiving;
@@ -15,6 +15,12 @@ impl Sending {
     pub fn subflows(&self, id: SendingId) -> impl Iterator<Item = SendingSubflow> + use<> {
         let connection = &self.connections[id.0 as usize];
         (connection.first..connection.first + connection.count()).map(SendingSubflow)
+    }
+
+    fn senders_of(&self, id: SendingId) -> &[Sender] {
+        let connection = &self.connections[id.0 as usize];
+        let first = connection.first as usize;
+        &self.senders[first..first + connection.paths.len()]
     }
 
     /// The flow's number.
@@ -42,10 +48,8 @@ impl Sending {
     /// Packets that this half has sent, less those that came to it and those that were lost on the way to
     /// it, modulo 2^32. Together with [`Receiving::in_network`] it is what the network holds.
     pub fn in_network(&self, id: SendingId) -> u32 {
-        self.subflows(id)
-            .fold(0, |sum: u32, SendingSubflow(subflow)| {
-                sum.wrapping_add(self.senders[subflow as usize].in_network)
-            })
+        let add = |sum: u32, subflow: &Sender| sum.wrapping_add(subflow.in_network);
+        self.senders_of(id).iter().fold(0, add)
     }
 
     /// Whether a connection waits for what cannot come: none of its subflows has a live path and is

@@ -51,6 +51,8 @@ _ALONE_S = 10.0
 """Without a worker for this long it is said that there is none."""
 _GRACE_S = 10.0
 """After an interruption, how long workers have to end what they are at."""
+_FETCH_S = 30.0
+"""How long the results of a batch that has ended may take to come here."""
 _AHEAD = 2
 """Batches for each place: one under way, one that follows it without a pause."""
 
@@ -120,6 +122,8 @@ class _Work:
         self._variants: dict[int, NamedVariant] = {}
         self._batches = Batches.of(tasks)
         self._suspects: deque[Task] = deque()
+        self._alone: str | None = None
+        """Key of a task that nothing else is under way beside."""
         self._futures: dict[str, tuple[Future, list[Task]]] = {}
         self._inbox: SimpleQueue[Future | dict[str, Any]] = SimpleQueue()
         self._keeping = Keeping(watcher)
@@ -150,7 +154,10 @@ class _Work:
 
     def _end(self) -> None:
         """Let the workers end what they are at, and keep what they had finished."""
-        self._client.run(stop, self._empty.topic, on_error="ignore")
+        try:
+            self._client.run(stop, self._empty.topic, on_error="ignore")
+        except OSError as error:
+            raise PathweaveError(_GONE) from error
         deadline = time.monotonic() + _GRACE_S
         while self._futures and time.monotonic() < deadline:
             self._hear(_LOOK_S)
@@ -161,9 +168,10 @@ class _Work:
         while len(self._futures) < _AHEAD * places and (batch := self._batches.next(places)):
             self._send(batch)
         if not self._futures and not self._batches.waiting and self._suspects and places:
-            self._send([self._suspects.popleft()])  # alone: what dies now dies of it
+            self._alone = self._send([self._suspects.popleft()])  # what dies now dies of it
 
-    def _send(self, tasks: list[Task]) -> None:
+    def _send(self, tasks: list[Task]) -> str:
+        """Submit a batch; the key of its task."""
         jobs = tuple(self._job(task) for task in tasks)
         key = f"{self._empty.topic}-{token_hex(6)}"
         with warnings.catch_warnings():
@@ -173,6 +181,7 @@ class _Work:
             future = self._client.submit(run_batch, batch, key=key, pure=False)
         self._futures[key] = future, tasks
         future.add_done_callback(self._inbox.put)
+        return key
 
     def _job(self, task: Task) -> Job:
         variant = task.identity.variant
@@ -228,9 +237,17 @@ class _Work:
 
     def _over(self, future: Future) -> None:
         """A batch has come to an end, whichever."""
-        _, tasks = self._futures.pop(str(future.key))
+        key = str(future.key)
+        _, tasks = self._futures.pop(key)
         if future.status == "finished":
-            results = cast("list[Result]", future.result())
+            try:
+                results = cast("list[Result]", future.result(timeout=_FETCH_S))
+            except TimeoutError:  # its worker has died with the results: it is done again
+                self._futures[key] = future, tasks
+                future.add_done_callback(self._inbox.put)
+                return
+            except OSError as error:
+                raise PathweaveError(_GONE) from error
             for result in results:
                 self._settle(result)
             self._batches.ended(len(results))
@@ -239,19 +256,19 @@ class _Work:
             left = [task for task in tasks if self._numbers[task.folder] not in done]
             self._batches.waiting.extendleft(reversed(left))
         elif future.status == "error":
-            self._broke(tasks, cast("BaseException", future.exception()))
+            error = cast("BaseException", future.exception())
+            self._broke(tasks, error, alone=key == self._alone)
         else:  # cancelled by someone else, or lost with the scheduler
             raise PathweaveError(_GONE)
         future.release()
 
-    def _broke(self, tasks: list[Task], error: BaseException) -> None:
+    def _broke(self, tasks: list[Task], error: BaseException, *, alone: bool) -> None:
         from distributed import KilledWorker
 
         left = [task for task in tasks if not self._is_settled(task)]
         if not isinstance(error, KilledWorker):
             raise PathweaveError(f"a worker cannot do runs: {type(error).__name__}: {error}")
-        if len(tasks) > 1 or self._futures or self._batches.waiting:
-            # One of them may be to blame, or another batch on the same worker.
+        if not alone:  # one of them may be to blame, or another batch on the same worker
             self._suspects.extend(left)
             return
         for task in left:

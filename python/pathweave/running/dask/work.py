@@ -60,7 +60,7 @@ def run_batch(batch: Batch) -> list[Result]:
 
 
 def stop(topic: str, dask_worker: Any) -> None:
-    """Let the worker end the batches of this topic; the first parameter that Dask fills is last."""
+    """Let the worker end the batches of this topic; Dask fills in `dask_worker`."""
     stopped: set[str] = getattr(dask_worker, _STOPPED, set())
     setattr(dask_worker, _STOPPED, stopped | {topic})
 
@@ -125,7 +125,11 @@ def _run(
     began = time.monotonic()
     identity = job.identity
     named = cast("NamedVariant", identity.variant)
-    variant = _scenario(named.resolved, tuple(named.files.items())).variants[0]
+    try:
+        variant = _scenario(named.resolved, tuple(named.files.items())).variants[0]
+    except core().ScenarioError as error:
+        reason = f"the worker {worker} cannot read its scenario: {str(error).strip()}"
+        return Failed(job.number, worker, reason)
     read = variant.hash(identity.seed)
     if read != identity.hash:
         reason = f"the worker {worker} reads another run in it: {read} instead of {identity.hash}"
