@@ -131,7 +131,7 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
     let has_agents = plan
         .groups
         .iter()
-        .any(|group| group.controllers().any(|(entry, _)| entry.scheme.is_some()));
+        .any(|group| group.controllers().any(|(entry, _)| entry.scheme().is_some()));
     if !has_agents && plan.shared_buffer.is_none() {
         let other = simulate(&plan, run_with_departure_ports)?;
         properties::same(&first, &other, "two implementations of a port differ")?;
