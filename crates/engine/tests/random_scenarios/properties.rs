@@ -251,7 +251,7 @@ fn packets_part_ways(plan: &Plan) -> bool {
         RoutingKind::Spray { .. } | RoutingKind::Fmp(_)
     );
     let mut controllers = plan.groups.iter().flat_map(|group| group.controllers());
-    moves || controllers.any(|(entry, _)| entry.scatter.is_some())
+    moves || controllers.any(|(entry, _)| entry.scatter().is_some())
 }
 
 /// What a packet has at most on the wire, in bits, with room for a congestion header.
