@@ -18,7 +18,7 @@ import tomllib
 import types
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import synthetic
 
@@ -108,6 +108,7 @@ class Variant:
     slug: str
     resolved: str
     fake: dict[str, Any]
+    files: ClassVar[dict[str, bytes]] = {}
 
     @property
     def settings_hash(self) -> str:
@@ -231,7 +232,7 @@ def _load(
     )
 
 
-def from_resolved(resolved: str, folder: object = None) -> Scenario:
+def from_resolved(resolved: str, folder: object = None, files: object = None) -> Scenario:
     """The variant that was resolved to this, alone."""
     value = json.loads(resolved)
     names = list(value["axes"].values())

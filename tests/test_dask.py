@@ -5,7 +5,6 @@ With the compiled core, on two worker processes. `faulty_workers` says which run
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -39,6 +38,8 @@ from pathweave.running.session import Request, Session, execute, open_session
 if TYPE_CHECKING:
     from pathweave.running.plan import Task
     from pathweave.running.pool import Outcome
+
+ROOT = Path(__file__).resolve().parent.parent
 
 SCENARIO = """
 title = "On workers"
@@ -193,6 +194,18 @@ def test_results_are_those_of_this_machine(
     # A second start runs nothing.
     again = opened(path, tmp_path / "away")
     assert not again.plan.missing
+
+
+def test_a_controller_in_a_file_goes_with_its_scenario(client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_bytes((ROOT / "examples/controllers/lia.py").read_bytes())
+    path = scenario(tmp_path, 2, LIA='"traffic.large.controller" = { python = "mine.py:Lia" }')
+    pathweave.run(path, out=tmp_path / "home", jobs=2, progress=False)
+    session = opened(path, tmp_path / "away")
+    file.unlink()
+    outcome = run_on(client, session, Heard())
+    assert not outcome.failed
+    assert contents(tmp_path / "away") == contents(tmp_path / "home")
 
 
 def test_what_a_killed_worker_had_goes_elsewhere(client: Client, tmp_path: Path) -> None:
@@ -502,13 +515,3 @@ def test_a_failed_run_is_heard_of_once(tmp_path: Path) -> None:
     for _ in range(2):
         kept.settle(task, Failed(0, "tcp://one:1", "no"))
     assert kept.outcome.failed == [(task, "no")]
-
-
-def test_a_controller_in_a_file_is_refused(tmp_path: Path) -> None:
-    (task,) = opened(scenario(tmp_path, 1, DCTCP=""), tmp_path / "away").plan.missing
-    traffic = [{"name": "large", "controller": {"python": "mine.py:Mine", "gain": 0.5}}]
-    variant: Any = SimpleNamespace(resolved=json.dumps({"traffic": traffic}))
-    other = replace(task, identity=replace(task.identity, variant=variant))
-    nobody: Any = None
-    with pytest.raises(InputError, match=r"the controller mine\.py:Mine is in a file, and workers"):
-        Spread(nobody).run_all([task, other], Cores(1), Heard(), lambda: False)

@@ -143,3 +143,33 @@ def test_nothing_of_a_file_is_left_when_its_scenario_has_gone(
     assert len(classes) == 6
     assert [each() for each in classes] == [None] * 6
     assert not [name for name in sys.modules if name.startswith("pathweave.controller.loaded")]
+
+
+def test_runs_of_shards_are_merged_where_the_file_is_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "mine.py").write_text(RENO)
+    (home / "test.toml").write_text(
+        scenario('{ python = "mine.py:Reno" }').replace("150 ms", "95 ms")
+    )
+    for part in ("1/2", "2/2"):
+        out = f"{tmp_path}/{part[0]}"
+        options = ["--seeds", "2", "--shard", part, "--out", out]
+        done = command(home, "run", "test.toml", *options)
+        assert done.returncode == 0, done.stderr
+    (home / "mine.py").unlink()
+    done = command(tmp_path, "merge", "1", "2", "--into", "all")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((tmp_path / "all").rglob("manifest.json"))) == 2
+
+
+def test_a_worker_elsewhere_gets_the_file_with_the_scenario(tmp_path: Path) -> None:
+    known = core()
+    (tmp_path / "mine.py").write_text(RENO)
+    text = scenario('{ python = "mine.py:Reno" }')
+    first = known.load_text(text, "test", str(tmp_path), None, [], [], 1).variants[0]
+    assert dict(first.files) == {"mine.py": RENO.encode()}
+    (tmp_path / "mine.py").unlink()
+    there = known.from_resolved(first.resolved, files=first.files).variants[0]
+    assert there.hash(1) == first.hash(1) == known.hash_of_resolved(first.resolved, 1)
+    assert there.resolved == first.resolved

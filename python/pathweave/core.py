@@ -12,7 +12,7 @@ from pathweave.errors import PathweaveError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pathweave._core import ControllerInfo, Entry, Scenario
 
@@ -34,8 +34,12 @@ class Core(Protocol):
         self, form: str, path: str, shown: str, item: str | None = None
     ) -> ControllerInfo: ...
     def from_resolved(
-        self, resolved: str, folder: str | os.PathLike[str] | None = None
+        self,
+        resolved: str,
+        folder: str | os.PathLike[str] | None = None,
+        files: Mapping[str, bytes] | None = None,
     ) -> Scenario: ...
+    def hash_of_resolved(self, resolved: str, seed: int) -> str: ...
     def load(
         self,
         path: str,

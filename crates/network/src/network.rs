@@ -157,7 +157,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// Offers a packet to a port. Returns whether it was taken.
     #[inline(always)]
-    fn enqueue<E: LinkEvents>(
+    pub(crate) fn enqueue<E: LinkEvents>(
         &mut self,
         port: PortId,
         now: Time,

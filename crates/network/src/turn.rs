@@ -36,7 +36,23 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.sort(inputs, arrivals, events);
         let far = arrivals.first_port();
         for (now, held) in arrivals.all() {
-            match self.arrive_held((now, held), far, inputs, events) {
+            let (header, label) = self.ports.held(held);
+            let (step, rest) = header.path.step();
+            let arrival = match step {
+                Step::Port(next) => {
+                    let header = header.on(rest);
+                    if self.enqueue(PortId(far.0 + next), now, header, label, events) {
+                        continue;
+                    }
+                    Arrival::Dropped(header)
+                }
+                Step::Special => {
+                    let port = self.port_of_held(held, inputs);
+                    self.arrive_specially(port, now, header, label, events)
+                }
+                Step::End => unreachable!("a switch is no packet's host"),
+            };
+            match arrival {
                 Arrival::Forwarded | Arrival::Consumed => {}
                 Arrival::Dropped(header) => lost.push((now, header)),
                 Arrival::AtHost(..) => unreachable!("a switch is no packet's host"),

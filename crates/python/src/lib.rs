@@ -25,5 +25,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{Output, Run};
     #[pymodule_export]
-    use super::scenario::{Scenario, ScenarioError, Variant, from_resolved, load, load_text};
+    use super::scenario::{
+        Scenario, ScenarioError, Variant, from_resolved, hash_of_resolved, load, load_text,
+    };
 }

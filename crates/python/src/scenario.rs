@@ -7,7 +7,8 @@ use crate::run::{Output, Run, tables};
 use pathweave_scenario::{ControllerLoader, Diagnostics, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -122,19 +123,26 @@ pub fn load_text(
 }
 
 /// Reads a variant back from `Variant.resolved`: a scenario with that variant alone. Files with controllers are looked
-/// for in `folder`.
+/// for in `folder`, but for those that `files` has, by the names that the scenario has for them.
 #[pyfunction]
-#[pyo3(signature = (resolved, folder = None))]
+#[pyo3(signature = (resolved, folder = None, files = None))]
 pub fn from_resolved(
     py: Python<'_>,
     resolved: &str,
     folder: Option<PathBuf>,
+    files: Option<BTreeMap<String, Vec<u8>>>,
 ) -> PyResult<Scenario> {
     let value = serde_json::from_str(resolved)
         .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
-    let loader = || Some(Arc::new(Loader) as Arc<dyn ControllerLoader>);
-    let read =
-        || pathweave_scenario::Scenario::from_resolved_in(&value, folder.as_deref(), loader());
+    let files = files.unwrap_or_default().into_iter();
+    let files: BTreeMap<String, Arc<[u8]>> = files
+        .map(|(name, content)| (name, content.into()))
+        .collect();
+    let loader: Option<Arc<dyn ControllerLoader>> = Some(Arc::new(Loader));
+    let read = || {
+        let folder = folder.as_deref();
+        pathweave_scenario::Scenario::from_resolved_with(&value, folder, files, loader)
+    };
     py.detach(read)
         .map(|scenario| Scenario {
             name: scenario.title().to_owned(),
@@ -142,6 +150,14 @@ pub fn from_resolved(
             size: "quick".to_owned(),
         })
         .map_err(|errors| ScenarioError::new_err(errors.render(WIDTH, false)))
+}
+
+/// `Variant.hash` of the variant that was resolved to this, whether or not the files that it names are there.
+#[pyfunction]
+pub fn hash_of_resolved(resolved: &str, seed: u64) -> PyResult<String> {
+    let value = serde_json::from_str(resolved)
+        .map_err(|error| ScenarioError::new_err(format!("no resolved scenario: {error}")))?;
+    Ok(pathweave_scenario::hash_of_resolved(&value, seed))
 }
 
 #[pymethods]
@@ -275,6 +291,15 @@ impl Variant {
     #[getter]
     fn resolved(&self) -> String {
         self.inner().resolved.to_string()
+    }
+    /// The contents of the files with controllers that it was loaded with, by the scenario's names for them.
+    #[getter]
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let files = PyDict::new(py);
+        for (name, content) in self.inner().controller_files() {
+            files.set_item(name, PyBytes::new(py, &content))?;
+        }
+        Ok(files)
     }
     /// Identifies what its results depend on but for the seed.
     #[getter]

@@ -1,10 +1,10 @@
 //! Controllers from files: where a scenario's are, and who loads them.
 
 use crate::scenario::sha256;
-use pathweave_control::Loaded;
+use pathweave_control::{Algorithm, Loaded};
 use serde_json::Value as Json;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,25 +60,37 @@ pub trait ControllerLoader: fmt::Debug + Send + Sync {
     fn load(&self, file: &ControllerFile<'_>) -> Result<Arc<Loaded>, String>;
 }
 
-/// A loaded controller and the SHA-256 of its file, or why there is none.
-type Found = Result<(Arc<Loaded>, String), String>;
+/// A loaded controller with its file's content and the SHA-256 of that.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedFile {
+    pub loaded: Algorithm,
+    pub content: Arc<[u8]>,
+    pub sha256: String,
+}
+
+/// The same, or why there is none.
+type Found = Result<LoadedFile, String>;
 
 /// The files with controllers that a scenario names. Each is loaded once, however many variants name it.
 #[derive(Default)]
 pub(crate) struct ControllerFiles {
     folder: Option<PathBuf>,
+    /// Files that need not be looked for, by the names that the scenario has for them.
+    contents: BTreeMap<String, Arc<[u8]>>,
     loader: Option<Arc<dyn ControllerLoader>>,
     known: RefCell<HashMap<(ControllerForm, String), Found>>,
 }
 
 impl ControllerFiles {
-    /// Those beside a scenario in this folder.
+    /// Those beside a scenario in this folder, but for those whose contents are at hand.
     pub fn new(
         folder: Option<&Path>,
+        contents: BTreeMap<String, Arc<[u8]>>,
         loader: Option<Arc<dyn ControllerLoader>>,
     ) -> ControllerFiles {
         ControllerFiles {
             folder: folder.map(Path::to_owned),
+            contents,
             loader,
             known: RefCell::default(),
         }
@@ -102,29 +114,45 @@ impl ControllerFiles {
                 ControllerForm::Library => "nothing here loads shared libraries; run the scenario with `pathweave run` or `pathweave.run`".to_owned(),
             });
         };
-        let Some(folder) = &self.folder else {
-            return Err(format!(
-                "this scenario has no folder, so \"{text}\" cannot be found; load it from a file, or give its folder"
-            ));
+        let (file, item) = parts(text);
+        let (path, content) = match (self.contents.get(file), &self.folder) {
+            (Some(content), _) => (PathBuf::from(file), Arc::clone(content)),
+            (None, Some(folder)) => {
+                let path = folder.join(file);
+                let content = std::fs::read(&path).map_err(|error| {
+                    format!(
+                        "\"{file}\" cannot be read: {error}; the path counts from the scenario's folder"
+                    )
+                })?;
+                (path, content.into())
+            }
+            (None, None) => {
+                return Err(format!(
+                    "this scenario has no folder, so \"{text}\" cannot be found; load it from a file, or give its folder"
+                ));
+            }
         };
-        let (file, item) = match text.rsplit_once(':') {
-            Some((file, item)) => (file, Some(item)),
-            None => (text, None),
-        };
-        let path = folder.join(file);
-        let content = std::fs::read(&path).map_err(|error| {
-            format!(
-                "\"{file}\" cannot be read: {error}; the path counts from the scenario's folder"
-            )
-        })?;
-        let loaded = loader.load(&ControllerFile {
+        let loaded = Algorithm::Loaded(loader.load(&ControllerFile {
             form,
             path: &path,
             shown: file,
             content: &content,
             item,
-        })?;
-        Ok((loaded, sha256(&[&content])))
+        })?);
+        let sha256 = sha256(&[&content]);
+        Ok(LoadedFile {
+            loaded,
+            content,
+            sha256,
+        })
+    }
+}
+
+/// The file that `text` names, and what the controller is called in it.
+pub(crate) fn parts(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once(':') {
+        Some((file, item)) => (file, Some(item)),
+        None => (text, None),
     }
 }
 

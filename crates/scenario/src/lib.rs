@@ -52,6 +52,6 @@ pub use plan::{
 pub use presets::{Preset, presets};
 pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
-pub use scenario::{Scenario, Selection, Variant, check};
+pub use scenario::{Scenario, Selection, Variant, check, hash_of_resolved};
 pub use schema::{schema, schema_of_types};
 pub use sweep::{Numbers, Sweep};

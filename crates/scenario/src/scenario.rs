@@ -7,7 +7,7 @@ use crate::given::{Override, add_sweeps, apply_sets, parse_set, refuse_swept};
 use crate::plan::Plan;
 use crate::resolve::{Convert, Report, resolve};
 use crate::results_version::RESULTS_VERSION;
-use crate::schema::File;
+use crate::schema::{ControllerTable, File, GroupTable};
 use crate::suggest;
 use crate::sweep::{self, Sweep};
 use crate::text::Either;
@@ -15,7 +15,7 @@ use crate::tree::{Node, Place, SourceId, Table, Value};
 use crate::variants::{self, Only, combinations};
 use crate::{overrides, parse};
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -169,7 +169,11 @@ impl Scenario {
             Loading {
                 folder: folder.map(Path::to_owned),
                 largest_fabric: selection.largest_fabric,
-                controllers: ControllerFiles::new(folder, selection.loader.clone()),
+                controllers: ControllerFiles::new(
+                    folder,
+                    BTreeMap::new(),
+                    selection.loader.clone(),
+                ),
                 other_formats: selection.other_formats,
             }
             .load(root, size, &sets, &sweeps, &only, seeds)
@@ -182,24 +186,26 @@ impl Scenario {
     /// # Errors
     /// When it is no resolved scenario, or one of another version.
     pub fn from_resolved(resolved: &serde_json::Value) -> Result<Scenario, Diagnostics> {
-        Scenario::from_resolved_in(resolved, None, None)
+        Scenario::from_resolved_with(resolved, None, BTreeMap::new(), None)
     }
 
-    /// The same where controllers may be in files: they are looked for in `folder`, the one of the scenario that was
-    /// resolved, and must be what they were then.
+    /// The same where controllers may be in files: their contents are in `contents`, by the names that the scenario has for
+    /// the files, or are looked for in `folder`, the one of the scenario that was resolved. They must be what they were
+    /// then.
     ///
     /// # Errors
     /// As [`Scenario::from_resolved`], and when a file with a controller is gone or has changed.
-    pub fn from_resolved_in(
+    pub fn from_resolved_with(
         resolved: &serde_json::Value,
         folder: Option<&Path>,
+        contents: BTreeMap<String, Arc<[u8]>>,
         loader: Option<Arc<dyn ControllerLoader>>,
     ) -> Result<Scenario, Diagnostics> {
         let root = parse::json(resolved);
         let loading = Loading {
             folder: None,
             largest_fabric: None,
-            controllers: ControllerFiles::new(folder, loader),
+            controllers: ControllerFiles::new(folder, contents, loader),
             other_formats: None,
         };
         let loaded = loading.load(root, None, &[], &[], &[], None);
@@ -258,8 +264,7 @@ impl Variant {
     /// Identifies the results of this variant with this seed: a SHA-256 of [`Variant::settings_hash`]'s parts and
     /// of the seed.
     pub fn hash(&self, seed: u64) -> String {
-        let settings = canonical(&without_names(&self.resolved));
-        sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
+        hash_of_resolved(&self.resolved, seed)
     }
 
     /// Identifies what this variant's results depend on but for the seed: a SHA-256 of the resolved scenario, without
@@ -267,6 +272,14 @@ impl Variant {
     pub fn settings_hash(&self) -> String {
         let settings = canonical(&without_names(&self.resolved));
         sha256(&[&*settings, RESULTS_VERSION])
+    }
+
+    /// The files with controllers that it was loaded with, by the names that the scenario has for them.
+    pub fn controller_files(&self) -> BTreeMap<String, Arc<[u8]>> {
+        let groups = self.file.traffic.iter();
+        let tables = groups.flat_map(GroupTable::controllers);
+        let files = tables.filter_map(ControllerTable::file);
+        files.collect()
     }
 
     /// What a backend runs.
@@ -291,6 +304,12 @@ impl Variant {
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
         plan.expect("the variant was checked when it was loaded")
     }
+}
+
+/// [`Variant::hash`] of the variant that was resolved to this, whether or not the files that it names are there.
+pub fn hash_of_resolved(resolved: &serde_json::Value, seed: u64) -> String {
+    let settings = canonical(&without_names(resolved));
+    sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
 }
 
 /// The SHA-256 of these texts, in hexadecimal.

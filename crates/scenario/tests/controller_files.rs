@@ -2,6 +2,7 @@
 
 use pathweave_control::{Algorithm, Ecn, Loaded, LoadedParameter, ParameterKind, find};
 use pathweave_scenario::{ControllerFile, ControllerForm, ControllerLoader, Scenario, Selection};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -166,7 +167,8 @@ fn a_resolved_scenario_finds_the_same_file_again_or_says_that_it_has_changed() {
     let folder = folder("again");
     let scenario = load(&folder, r#"{ python = "mine.py:Mine", gain = 0.25 }"#).unwrap();
     let resolved = &scenario.variants()[0].resolved;
-    let read = |loader| Scenario::from_resolved_in(resolved, Some(&folder), loader);
+    let read =
+        |loader| Scenario::from_resolved_with(resolved, Some(&folder), BTreeMap::new(), loader);
     let again = read(Some(Arc::new(Renos::default()))).unwrap();
     assert_eq!(hash(&scenario), hash(&again));
     assert_eq!(
@@ -175,6 +177,12 @@ fn a_resolved_scenario_finds_the_same_file_again_or_says_that_it_has_changed() {
             .number("gain"),
         0.25
     );
+    // Where there is no such folder the contents take its place.
+    let files = scenario.variants()[0].controller_files();
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["mine.py"]);
+    let elsewhere =
+        Scenario::from_resolved_with(resolved, None, files, Some(Arc::new(Renos::default())));
+    assert_eq!(hash(&scenario), hash(&elsewhere.unwrap()));
     std::fs::write(folder.join("mine.py"), "another file").unwrap();
     let error = messages(&read(Some(Arc::new(Renos::default()))).unwrap_err());
     assert!(

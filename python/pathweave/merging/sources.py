@@ -11,10 +11,9 @@ from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
 from pathweave.results.read import Unusable, read_run, run_folders, said_of
-from pathweave.running.controller_files import controller_files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pathweave.results.read import StoredRun
@@ -94,18 +93,32 @@ def _check_hash(run: StoredRun) -> None:
     version = manifest.get("results_version") or manifest["pathweave"]
     if manifest["backend"] != "simulate" or version != core().results_version():
         return  # how other versions and backends come to their hashes is not known here
-    if controller_files(manifest["resolved"]):
-        return  # they need not be on this machine
+    resolved = json.dumps(manifest["resolved"])
     try:
-        scenario = core().from_resolved(json.dumps(manifest["resolved"]))
+        if _has_controllers_in_files(manifest["resolved"]):
+            expected = core().hash_of_resolved(resolved, run.seed)  # the files are elsewhere
+        else:
+            expected = core().from_resolved(resolved).variants[0].hash(run.seed)
     except core().ScenarioError as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"the manifest of {run.folder} cannot be run: {reason}") from error
-    if scenario.variants[0].hash(run.seed) != manifest["hash"]:
+    if expected != manifest["hash"]:
         raise InputError(
             f"the hash of {run.folder / layout.MANIFEST} is not that of its scenario and seed: it"
             " was changed, or made by another build of this version"
         )
+
+
+def _has_controllers_in_files(resolved: Mapping[str, Any]) -> bool:
+    """Whether the scenario names files with controllers, which need not be where results are."""
+    groups = resolved.get("traffic", [])
+    tables = [each.get("controller") for group in groups for each in (group, *_flows(group))]
+    return any(isinstance(table, dict) and "sha256" in table for table in tables)
+
+
+def _flows(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    flows = group.get("flows")
+    return [flow for flow in flows if isinstance(flow, dict)] if isinstance(flows, list) else []
 
 
 def about_in(folder: Path, settings: Settings) -> dict[str, Any] | None:

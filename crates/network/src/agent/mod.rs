@@ -66,6 +66,13 @@ pub trait Agent {
     /// Its transmission begins; `backlog` is what is left waiting.
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Self::Label, backlog: Backlog);
 
+    /// A packet has arrived at an idle port, and its transmission begins at once.
+    #[inline(always)]
+    fn on_passage(&mut self, now: Time, bytes: u16, label: &mut Self::Label) {
+        self.on_arrival(now, bytes, label, Backlog::default());
+        self.on_service(now, bytes, label, Backlog::default());
+    }
+
     /// The port's rate has changed.
     fn set_rate(&mut self, now: Time, rate: Rate);
 

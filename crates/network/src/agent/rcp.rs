@@ -41,7 +41,15 @@ impl Rcp {
     }
 
     /// Ends the intervals that are over.
+    #[inline(always)]
     fn catch_up(&mut self, now: Time, backlog: Backlog) {
+        if self.interval_ends <= now {
+            self.end_intervals(now, backlog);
+        }
+    }
+
+    #[inline(never)]
+    fn end_intervals(&mut self, now: Time, backlog: Backlog) {
         while self.interval_ends <= now {
             let (interval, d) = (self.interval(), self.rtt);
             let spare = self.capacity - self.arrived_bits / interval;
@@ -85,6 +93,7 @@ impl Agent for Rcp {
         }
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         self.catch_up(now, backlog);
         self.arrived_bits += 8.0 * f64::from(bytes);
@@ -95,6 +104,7 @@ impl Agent for Rcp {
         }
     }
 
+    #[inline(always)]
     fn on_service(&mut self, now: Time, _bytes: u16, label: &mut Label, backlog: Backlog) {
         self.catch_up(now, backlog);
         if let (Feedback::Rcp { rate, .. }, false) = (&mut label.feedback, label.is_echo)

@@ -33,6 +33,24 @@ pub enum SwitchAgent {
     Decn(Decn),
 }
 
+// What is done about a packet is a function for each kind of agent: if they were parts of one, each would save the
+// registers that the largest of them needs.
+
+#[inline(never)]
+fn arrive<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label, backlog: Backlog) {
+    agent.on_arrival(now, bytes, label, backlog);
+}
+
+#[inline(never)]
+fn begin<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label, backlog: Backlog) {
+    agent.on_service(now, bytes, label, backlog);
+}
+
+#[inline(never)]
+fn pass<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label) {
+    agent.on_passage(now, bytes, label);
+}
+
 impl Agent for SwitchAgent {
     type Label = Label;
 
@@ -47,25 +65,39 @@ impl Agent for SwitchAgent {
         }
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         match self {
             SwitchAgent::None => {}
-            SwitchAgent::Rcp(agent) => agent.on_arrival(now, bytes, label, backlog),
-            SwitchAgent::Xcp(agent) => agent.on_arrival(now, bytes, label, backlog),
-            SwitchAgent::Vcp(agent) => agent.on_arrival(now, bytes, label, backlog),
-            SwitchAgent::Mlcp(agent) => agent.on_arrival(now, bytes, label, backlog),
-            SwitchAgent::Decn(agent) => agent.on_arrival(now, bytes, label, backlog),
+            SwitchAgent::Rcp(agent) => arrive(agent, now, bytes, label, backlog),
+            SwitchAgent::Xcp(agent) => arrive(agent, now, bytes, label, backlog),
+            SwitchAgent::Vcp(agent) => arrive(agent, now, bytes, label, backlog),
+            SwitchAgent::Mlcp(agent) => arrive(agent, now, bytes, label, backlog),
+            SwitchAgent::Decn(agent) => arrive(agent, now, bytes, label, backlog),
         }
     }
 
+    #[inline(always)]
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         match self {
             SwitchAgent::None => {}
-            SwitchAgent::Rcp(agent) => agent.on_service(now, bytes, label, backlog),
-            SwitchAgent::Xcp(agent) => agent.on_service(now, bytes, label, backlog),
-            SwitchAgent::Vcp(agent) => agent.on_service(now, bytes, label, backlog),
-            SwitchAgent::Mlcp(agent) => agent.on_service(now, bytes, label, backlog),
-            SwitchAgent::Decn(agent) => agent.on_service(now, bytes, label, backlog),
+            SwitchAgent::Rcp(agent) => begin(agent, now, bytes, label, backlog),
+            SwitchAgent::Xcp(agent) => begin(agent, now, bytes, label, backlog),
+            SwitchAgent::Vcp(agent) => begin(agent, now, bytes, label, backlog),
+            SwitchAgent::Mlcp(agent) => begin(agent, now, bytes, label, backlog),
+            SwitchAgent::Decn(agent) => begin(agent, now, bytes, label, backlog),
+        }
+    }
+
+    #[inline(always)]
+    fn on_passage(&mut self, now: Time, bytes: u16, label: &mut Label) {
+        match self {
+            SwitchAgent::None => {}
+            SwitchAgent::Rcp(agent) => pass(agent, now, bytes, label),
+            SwitchAgent::Xcp(agent) => pass(agent, now, bytes, label),
+            SwitchAgent::Vcp(agent) => pass(agent, now, bytes, label),
+            SwitchAgent::Mlcp(agent) => pass(agent, now, bytes, label),
+            SwitchAgent::Decn(agent) => pass(agent, now, bytes, label),
         }
     }
 

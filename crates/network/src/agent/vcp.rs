@@ -44,10 +44,12 @@ impl Agent for Vcp {
         }
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, _label: &mut Label, backlog: Backlog) {
         self.meter.on_arrival(now, bytes, backlog.bytes);
     }
 
+    #[inline(always)]
     fn on_service(&mut self, now: Time, _bytes: u16, label: &mut Label, backlog: Backlog) {
         self.meter.on_service(now, backlog.bytes);
         let own = code(self.meter.load());

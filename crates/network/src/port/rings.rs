@@ -4,13 +4,14 @@ use crate::arrivals::Held;
 use crate::packet::Header;
 use pathweave_units::Time;
 
-/// A packet in a port or on its wire. None lies in two cache lines.
+/// A packet in a port or on its wire. None without a label lies in two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
-pub(super) struct Entry {
+pub(super) struct Entry<L> {
     /// When it has been sent.
     pub departure: Time,
     pub header: Header,
+    pub label: L,
 }
 
 /// Where a port's ring lies. Positions in it count up and wrap.
@@ -40,11 +41,10 @@ impl Ring {
 /// Entries of the smallest ring.
 const SMALLEST: u32 = 4;
 
-/// Rings in one array, with room for a label beside each entry. Rings that were outgrown are used again.
+/// Rings in one array. Rings that were outgrown are used again.
 #[derive(Clone, Debug)]
 pub(super) struct Rings<L> {
-    entries: Vec<Entry>,
-    labels: Vec<L>,
+    entries: Vec<Entry<L>>,
     /// Places of unused rings, by the logarithm of their size.
     unused: [Vec<u32>; 32],
 }
@@ -55,7 +55,6 @@ impl<L: Copy + Default> Rings<L> {
         let entries = (ports * SMALLEST) as usize;
         Rings {
             entries: vec![Entry::default(); entries],
-            labels: vec![L::default(); entries],
             unused: std::array::from_fn(|_| Vec::new()),
         }
     }
@@ -75,39 +74,18 @@ impl<L: Copy + Default> Rings<L> {
     }
 
     #[inline(always)]
-    pub fn at(&self, Held(place): Held) -> &Entry {
+    pub fn at(&self, Held(place): Held) -> &Entry<L> {
         &self.entries[place as usize]
     }
 
     #[inline(always)]
-    pub fn label_at(&self, Held(place): Held) -> L {
-        if size_of::<L>() == 0 {
-            return L::default();
-        }
-        self.labels[place as usize]
-    }
-
-    #[inline(always)]
-    pub fn get(&self, ring: Ring, position: u32) -> &Entry {
+    pub fn get(&self, ring: Ring, position: u32) -> &Entry<L> {
         &self.entries[ring.place(position)]
     }
 
     #[inline(always)]
-    pub fn get_mut(&mut self, ring: Ring, position: u32) -> &mut Entry {
+    pub fn get_mut(&mut self, ring: Ring, position: u32) -> &mut Entry<L> {
         &mut self.entries[ring.place(position)]
-    }
-
-    #[inline(always)]
-    pub fn label(&self, ring: Ring, position: u32) -> L {
-        if size_of::<L>() == 0 {
-            return L::default();
-        }
-        self.labels[ring.place(position)]
-    }
-
-    #[inline(always)]
-    pub fn label_mut(&mut self, ring: Ring, position: u32) -> &mut L {
-        &mut self.labels[ring.place(position)]
     }
 
     /// A ring of twice the size with the same entries from `from` up to, and without, `to`.
@@ -119,7 +97,6 @@ impl<L: Copy + Default> Rings<L> {
         let place = place.unwrap_or_else(|| {
             let place = self.entries.len();
             self.entries.resize(place + room as usize, Entry::default());
-            self.labels.resize(place + room as usize, L::default());
             u32::try_from(place).expect("fewer than 2^32 packets are held")
         });
         let new = Ring {
@@ -129,7 +106,6 @@ impl<L: Copy + Default> Rings<L> {
         let mut position = from;
         while position != to {
             self.entries[new.place(position)] = self.entries[old.place(position)];
-            self.labels[new.place(position)] = self.labels[old.place(position)];
             position = position.wrapping_add(1);
         }
         self.unused[old.room().ilog2() as usize].push(old.place);
@@ -155,12 +131,12 @@ mod tests {
                 }
                 let departure = Time::from_picos(u64::from(2 * step + port));
                 rings.get_mut(*ring, position).departure = departure;
-                *rings.label_mut(*ring, position) = 2 * step + port;
+                rings.get_mut(*ring, position).label = 2 * step + port;
                 for earlier in 0..=step {
                     let position = first.wrapping_add(earlier);
                     let entry = rings.get(*ring, position);
                     assert_eq!(entry.departure.as_picos(), u64::from(2 * earlier + port));
-                    assert_eq!(*rings.label_mut(*ring, position), 2 * earlier + port);
+                    assert_eq!(entry.label, 2 * earlier + port);
                 }
             }
         }

@@ -85,7 +85,7 @@ fn of_file(
 ) -> Option<Algorithm> {
     if table.loaded.is_none() {
         let key = [steps, &[table.form.key()]].concat();
-        let (loaded, hash) = match report.controllers.load(table.form, &table.text) {
+        let loaded = match report.controllers.load(table.form, &table.text) {
             Ok(found) => found,
             Err(text) => {
                 report.wrong(&key, text);
@@ -93,19 +93,19 @@ fn of_file(
             }
         };
         if let Some(wanted) = &table.sha256
-            && *wanted != hash
+            && *wanted != loaded.sha256
         {
             report.wrong(
                 &[steps, &["sha256"]].concat(),
                 format!(
-                    "\"{}\" is not the file that was meant: its SHA-256 is {hash}; the scenario asks for {wanted}: give it that file, or remove sha256 to take the one that is there",
-                    table.text
+                    "\"{}\" is not the file that was meant: its SHA-256 is {}; the scenario asks for {wanted}: give it that file, or remove sha256 to take the one that is there",
+                    table.text, loaded.sha256
                 ),
             );
             return None;
         }
-        table.sha256 = Some(hash);
-        table.loaded = Some(Algorithm::Loaded(loaded));
+        table.sha256 = Some(loaded.sha256.clone());
+        table.loaded = Some(loaded);
     }
-    table.loaded.clone()
+    table.loaded.as_ref().map(|file| file.loaded.clone())
 }

@@ -1,7 +1,7 @@
 //! Controllers of traffic: one of the registry by its name, or one from a file, with parameters.
 
-use crate::controller_file::ControllerForm;
-use pathweave_control::{Algorithm, Value as ParameterValue};
+use crate::controller_file::{ControllerForm, LoadedFile, parts};
+use pathweave_control::Value as ParameterValue;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -9,12 +9,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A controller and its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct ControllerTable {
     pub origin: ControllerOrigin,
     pub parameters: Vec<(String, ParameterValue)>,
+}
+
+impl ControllerTable {
+    /// The file that it has been loaded from, by the scenario's name for it, and its content.
+    pub fn file(&self) -> Option<(String, Arc<[u8]>)> {
+        match &self.origin {
+            ControllerOrigin::Registry(_) => None,
+            ControllerOrigin::File(file) => {
+                let content = Arc::clone(&file.loaded.as_ref()?.content);
+                Some((parts(&file.text).0.to_owned(), content))
+            }
+        }
+    }
 }
 
 /// Where a controller comes from.
@@ -35,7 +49,7 @@ pub(crate) struct ControllerFileTable {
     /// The file's hash, in hexadecimal.
     pub sha256: Option<String>,
     /// What has been loaded from it.
-    pub loaded: Option<Algorithm>,
+    pub loaded: Option<LoadedFile>,
 }
 
 /// The key of a file's hash.

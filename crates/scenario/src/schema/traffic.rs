@@ -17,6 +17,18 @@ pub(crate) struct GroupTable {
     pub pattern: PatternTable,
 }
 
+impl GroupTable {
+    /// The group's controller and those of its listed flows.
+    pub fn controllers(&self) -> impl Iterator<Item = &ControllerTable> {
+        let flows = match &self.pattern {
+            PatternTable::Flows(table) => &table.flows[..],
+            _ => &[],
+        };
+        let own = flows.iter().filter_map(|flow| flow.controller.as_ref());
+        self.keys.controller.iter().chain(own)
+    }
+}
+
 /// What every traffic group has.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 pub(crate) struct GroupKeys {

@@ -37,6 +37,8 @@ class NamedVariant:
     axes: Mapping[str, str]
     settings_hash: str
     resolved: str
+    files: Mapping[str, bytes]
+    """Contents of the files with controllers, by the scenario's names for them."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections import deque
@@ -13,9 +12,8 @@ from queue import Empty, SimpleQueue
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
-from pathweave.errors import InputError, PathweaveError
+from pathweave.errors import PathweaveError
 from pathweave.results import layout
-from pathweave.running.controller_files import controller_files
 from pathweave.running.dask.agree import check_workers, refusal
 from pathweave.running.dask.batches import Batches
 from pathweave.running.dask.cluster import threads
@@ -93,24 +91,12 @@ class Spread:
         """
         if not tasks:
             return Outcome()
-        _check_files(tasks)
         with _tokens({task.folder.parent for task in tasks}) as tokens:
             work = _Work(self.client, tasks, cores.threads or 1, watcher, tokens)
             try:
                 return work.go(interrupted)
             finally:
                 work.close()
-
-
-def _check_files(tasks: Sequence[Task]) -> None:
-    """Refuse runs that need files which workers do not get."""
-    for variant in {id(task.identity.variant): task.identity.variant for task in tasks}.values():
-        files = controller_files(json.loads(variant.resolved))
-        if files:
-            raise InputError(
-                f"the controller {files[0]} is in a file, and workers of Dask get no files: divide"
-                " the runs with --shard, or leave --dask out"
-            )
 
 
 class _Work:
@@ -203,7 +189,9 @@ class _Work:
         named = self._variants.get(id(variant))
         if named is None:
             axes, resolved = dict(variant.axes), variant.resolved
-            named = NamedVariant(variant.label, variant.slug, axes, variant.settings_hash, resolved)
+            named = NamedVariant(
+                variant.label, variant.slug, axes, variant.settings_hash, resolved, variant.files
+            )
             self._variants[id(variant)] = named
         # Of its variant `write_run` asks for no more than this.
         identity = replace(task.identity, variant=cast("Variant", named))

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pathweave.core import core
 from pathweave.results.write import write_run
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pathweave._core import Scenario
-    from pathweave.running.dask.payload import Batch, Facts, Job, Result
+    from pathweave.running.dask.payload import Batch, Facts, Job, NamedVariant, Result
 
 _STOPPED = "_pathweave_stopped"
 """Attribute of a worker: topics whose batches it shall end."""
@@ -124,8 +124,9 @@ def _run(
     """Do one run; None when it was told to stop."""
     began = time.monotonic()
     identity = job.identity
+    named = cast("NamedVariant", identity.variant)
     try:
-        variant = _scenario(identity.variant.resolved).variants[0]
+        variant = _scenario(named.resolved, tuple(named.files.items())).variants[0]
     except core().ScenarioError as error:
         reason = f"the worker {worker} cannot read its scenario: {str(error).strip()}"
         return Failed(job.number, worker, reason)
@@ -161,8 +162,8 @@ def _run(
 
 
 @lru_cache(maxsize=8)
-def _scenario(resolved: str) -> Scenario:
-    return core().from_resolved(resolved)
+def _scenario(resolved: str, files: tuple[tuple[str, bytes], ...]) -> Scenario:
+    return core().from_resolved(resolved, files=dict(files))
 
 
 def _sees_disk(batch: Batch) -> bool:

@@ -50,6 +50,8 @@ pub struct Flows {
     free: Vec<u32>,
     oldest: u32,
     newest: u32,
+    /// No flow is given up until then.
+    kept_until: Time,
     turned_away: u64,
 }
 
@@ -63,6 +65,7 @@ impl Flows {
             free: Vec::new(),
             oldest: NONE,
             newest: NONE,
+            kept_until: Time::MAX,
             turned_away: 0,
         }
     }
@@ -83,15 +86,40 @@ impl Flows {
     }
 
     /// The flow, if it is kept.
+    #[inline(always)]
     pub fn get(&mut self, flow: u32) -> Option<&mut Measurement> {
-        let place = *self.places.get(&flow)?;
+        let place = if self.is_newest(flow) {
+            self.newest
+        } else {
+            *self.places.get(&flow)?
+        };
         let slot = self.slots.get_mut(place as usize)?;
         Some(&mut slot.measurement)
     }
 
+    /// Whether the flow is the one that was seen last: its place is known without a look into the table.
+    #[inline(always)]
+    fn is_newest(&self, flow: u32) -> bool {
+        let newest = self.slots.get(self.newest as usize);
+        newest.is_some_and(|slot| slot.flow == flow)
+    }
+
     /// The flow, of which a packet arrives; none if the table is full.
+    #[inline(always)]
     pub fn see(&mut self, flow: u32, now: Time) -> Option<&mut Measurement> {
         self.forget(now);
+        let place = if self.is_newest(flow) {
+            self.newest
+        } else {
+            self.place_as_newest(flow, now)?
+        };
+        let slot = &mut self.slots[place as usize];
+        slot.seen = now;
+        Some(&mut slot.measurement)
+    }
+
+    /// The place of the flow, which becomes the one that was seen last; none if the table is full.
+    fn place_as_newest(&mut self, flow: u32, now: Time) -> Option<u32> {
         let known = self.places.get(&flow).copied().unwrap_or(NONE);
         let place = if known < TURNED_AWAY {
             self.unlink(known);
@@ -118,13 +146,22 @@ impl Flows {
             self.slots[place as usize].measurement = Measurement::default();
         }
         self.link(place, now);
-        Some(&mut self.slots[place as usize].measurement)
+        Some(place)
     }
 
     /// Gives up what has not been seen for long.
+    #[inline(always)]
     pub fn forget(&mut self, now: Time) {
+        if self.kept_until < now {
+            self.forget_oldest(now);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_oldest(&mut self, now: Time) {
         while let Some(slot) = self.slots.get(self.oldest as usize) {
-            if slot.seen.saturating_add(self.hold) >= now {
+            self.kept_until = slot.seen.saturating_add(self.hold);
+            if self.kept_until >= now {
                 return;
             }
             let (place, flow) = (self.oldest, slot.flow);
@@ -150,11 +187,14 @@ impl Flows {
         let newest = self.newest;
         match self.slots.get_mut(newest as usize) {
             Some(slot) => slot.newer = place,
-            None => self.oldest = place,
+            None => {
+                self.oldest = place;
+                self.kept_until = now.saturating_add(self.hold);
+            }
         }
         self.newest = place;
         let slot = &mut self.slots[place as usize];
-        (slot.older, slot.newer, slot.seen) = (newest, NONE, now);
+        (slot.older, slot.newer) = (newest, NONE);
     }
 }
 

@@ -30,6 +30,10 @@ use pathweave_units::{Rate, Time};
 /// How long a flow counts at least: slow flows leave more than t_p between packets.
 const SHORTEST_HOLD: Time = Time::from_millis(1);
 
+/// Bytes that a port keeps beside its flows: C, t_p, the unit, the flows' table, and a counter. A constant, as results
+/// should not depend on what the simulator remembers to be faster.
+const STATE_BYTES: u64 = 144;
+
 /// DECN at one port.
 #[derive(Clone, Debug)]
 pub struct Decn {
@@ -44,28 +48,10 @@ pub struct Decn {
     changed: u64,
 }
 
-impl Decn {
-    /// DR of a flow that sends at CR, both in bit/s.
-    fn difference(&self, current: f64) -> Difference {
-        let target = self.capacity / self.flows.len().max(1) as f64;
-        Difference::new((target - current) / self.unit)
-    }
-
-    /// The four bits with which a packet leaves; none if it leaves as part of no unit.
-    fn pass(&mut self, flow: u32, carried: u8, first: bool) -> Option<u8> {
-        let current = self.flows.get(flow).and_then(|flow| flow.rate());
-        let latched = first.then(|| current.map(|rate| Passing::new(self.difference(rate))));
-        let measurement = self.flows.get(flow)?;
-        if let Some(unit) = latched {
-            measurement.unit = unit;
-        }
-        let unit = measurement.unit.as_mut()?;
-        let nibble = unit.pass(carried);
-        if unit.is_over() {
-            measurement.unit = None;
-        }
-        Some(nibble)
-    }
+/// DR of a flow that sends at `current`, where so many flows share a port of rate `capacity`, both in bit/s.
+fn difference(capacity: f64, flows: usize, unit: f64, current: f64) -> Difference {
+    let target = capacity / flows.max(1) as f64;
+    Difference::new((target - current) / unit)
 }
 
 impl Agent for Decn {
@@ -90,6 +76,7 @@ impl Agent for Decn {
         }
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         if let (Feedback::Decn { .. }, false) = (label.feedback, label.is_echo)
             && let Some(flow) = self.flows.see(label.flow, now)
@@ -98,6 +85,7 @@ impl Agent for Decn {
         }
     }
 
+    #[inline(always)]
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         let (flow, is_echo) = (label.flow, label.is_echo);
         let Feedback::Decn {
@@ -112,21 +100,34 @@ impl Agent for Decn {
             return;
         }
         self.flows.forget(now);
-        if let Some(flow) = self.flows.get(flow) {
+        let flows = self.flows.len();
+        let (capacity, unit) = (self.capacity, self.unit);
+        let own = self.flows.get(flow).and_then(|flow| {
             flow.serve(bytes, backlog.bytes);
             if !*in_unit {
                 flow.unit = None;
+            } else if *first {
+                let latched = flow.rate();
+                let latched = latched.map(|rate| difference(capacity, flows, unit, rate));
+                flow.unit = latched.map(Passing::new);
             }
-        }
+            let passing = flow.unit.as_mut()?;
+            let own = passing.pass(*nibble);
+            if passing.is_over() {
+                flow.unit = None;
+            }
+            Some(own)
+        });
         if !*in_unit {
             return;
         }
-        match self.pass(flow, *nibble, *first) {
+        match own {
             Some(own) => {
                 self.changed += u64::from(own != *nibble);
                 *nibble = own;
             }
             None => {
+                // It leaves as part of no unit.
                 self.changed += 1;
                 (*nibble, *first, *in_unit) = (0, false, false);
             }
@@ -139,7 +140,7 @@ impl Agent for Decn {
 
     fn statistics(&self) -> AgentStatistics {
         AgentStatistics {
-            state_bytes: size_of::<Decn>() as u64 + self.flows.most_bytes(),
+            state_bytes: STATE_BYTES + self.flows.most_bytes(),
             feedback: self.changed,
             unmanaged: self.flows.turned_away(),
         }

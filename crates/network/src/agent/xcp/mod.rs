@@ -94,7 +94,15 @@ impl Xcp {
     }
 
     /// Ends the intervals that are over. Packets that come and go are all that changes the queue.
+    #[inline(always)]
     fn catch_up(&mut self, now: Time) {
+        if self.interval_ends <= now || self.reference.is_some() {
+            self.end_intervals(now);
+        }
+    }
+
+    #[inline(never)]
+    fn end_intervals(&mut self, now: Time) {
         while self.interval_ends <= now {
             if let Some(reference) = &mut self.reference {
                 reference.catch_up(self.interval_ends, self.queue, self.rtt, self.capacity);
@@ -156,11 +164,13 @@ impl Agent for Xcp {
         Xcp::with(setup, base_rtt.max(SHORTEST_INTERVAL), None)
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         // A failure may have emptied the queue unseen.
         self.queue = backlog.bytes;
         self.smallest_queue = self.smallest_queue.min(self.queue);
         self.catch_up(now);
+        self.queue += u32::from(bytes);
         let bytes = f64::from(bytes);
         self.arrived += bytes;
         if let Some((window, rtt)) = told_by(label) {
@@ -168,9 +178,9 @@ impl Agent for Xcp {
             self.weights += rtt * bytes / window;
             self.weighted_rtts += rtt * rtt * bytes / window;
         }
-        self.queue += bytes as u32;
     }
 
+    #[inline(always)]
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         self.catch_up(now);
         if let Some(reference) = &mut self.reference {

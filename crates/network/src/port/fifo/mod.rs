@@ -1,0 +1,408 @@
+//! The ports that know, when a packet arrives, when it will leave.
+
+mod careful;
+mod changes;
+mod leaving;
+mod look_ahead;
+mod memory;
+mod observed;
+mod service;
+mod state;
+
+use super::rings::{Entry, Rings};
+use super::{Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation};
+use crate::agent::{Agent, AgentStatistics, NoAgent};
+use crate::arrivals::{Arrivals, Held};
+use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
+use crate::marking::{Admission, Verdict};
+use crate::network::LinkSetup;
+use crate::packet::Header;
+use crate::places::{Places, PortId};
+use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
+use crate::statistics::LinkStatistics;
+use leaving::Leaving;
+use pathweave_random::Stream;
+use pathweave_units::{Rate, Time};
+use state::{Cold, Hot};
+
+/// FIFO ports with one event per packet and hop.
+///
+/// A port's ring holds, oldest first, the packets on the wire, the one in service and those that wait.
+/// A packet's departure is fixed when it joins (the queue is FIFO and never idle while something
+/// waits), so nothing has to happen at the departure itself. What nobody but the port and its node can see of a
+/// departure is worked off when the port next looks: the place where service has come to, what the agent does when
+/// a transmission begins, the shared memory that is free again.
+#[derive(Debug)]
+pub struct FifoPorts<A: Agent = NoAgent> {
+    hot: Box<[Hot]>,
+    cold: Box<[Cold<A>]>,
+    rings: Rings<A::Label>,
+    arrivals: ArrivalCounts,
+    /// Ports of links to other regions that hold packets.
+    leaving: Vec<Leaving>,
+    /// Of each node.
+    memories: Vec<Option<NodeMemory>>,
+}
+
+/// Packets for which things are fetched from memory together: so many that their values stay in the fastest cache.
+const AT_ONCE: usize = 64;
+
+/// The time after which a moment is over.
+fn after(moment: Time) -> Time {
+    moment + Time::from_picos(1)
+}
+
+impl<A: Agent> FifoPorts<A> {
+    /// Takes over what [`Hot`] has counted.
+    #[cold]
+    #[inline(never)]
+    fn count(&mut self, port: PortId) {
+        let (hot, cold) = (
+            &mut self.hot[port.0 as usize],
+            &mut self.cold[port.0 as usize],
+        );
+        cold.statistics.waited += u128::from(std::mem::take(&mut hot.waited));
+        cold.joined_bytes += u64::from(std::mem::take(&mut hot.joined_bytes));
+        cold.statistics.delivered += u64::from(hot.head.wrapping_sub(cold.counted));
+        cold.counted = hot.head;
+    }
+
+    #[cfg(feature = "checks")]
+    fn check_taken(cold: &Cold<A>, port: PortId, packets: u32, header: &Header, verdict: Verdict) {
+        // Where it is simply taken no rule asks for bytes.
+        let waiting = crate::marking::Waiting { packets, bytes: 0 };
+        assert!(
+            cold.up && !cold.admission.counts_bytes() && cold.memory.is_none(),
+            "check: port {port:?} takes a packet without looking"
+        );
+        cold.admission.check(verdict, waiting, header);
+    }
+
+    /// What can be decided about a packet without a look at the rules follows from these and the port's state.
+    fn follow_rules(&mut self, port: PortId) {
+        let (hot, cold) = (
+            &mut self.hot[port.0 as usize],
+            &mut self.cold[port.0 as usize],
+        );
+        // Ports with agents decide as others do, but agents see every packet.
+        let counts_bytes = cold.admission.counts_bytes();
+        let is_simple = cold.up && !counts_bytes && cold.memory.is_none();
+        (hot.taken_below, cold.marked_below) = if is_simple {
+            (cold.admission.taken_below(), cold.admission.marked_below())
+        } else {
+            ([0; 2], 0)
+        };
+    }
+}
+
+impl<A: Agent> Ports for FifoPorts<A> {
+    type Label = A::Label;
+    const KNOW_ARRIVALS: bool = true;
+
+    fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        counted: QueuesCounted,
+        stream: impl Fn(u32) -> Stream,
+    ) -> FifoPorts<A> {
+        let memories = memories(links, places);
+        let here = |port: PortId| port.0 < places.count();
+        let setups = || {
+            let all = places.links().iter().chain(places.inlets());
+            (0..).map(PortId).zip(all.copied())
+        };
+        let cold: Box<[Cold<A>]> = setups()
+            .map(|(port, link)| {
+                let setup = &links[link as usize];
+                let admission = Admission::new(&setup.queue, stream(link));
+                let buffer = setup.buffer.filter(|_| here(port));
+                let acts = A::ACTS || admission.counts_bytes();
+                Cold {
+                    marked: 0,
+                    marked_below: 0,
+                    up: true,
+                    follows_service: here(port) && acts,
+                    begun: 0,
+                    waiting_bytes: 0,
+                    released: 0,
+                    held_bytes: 0,
+                    memory: buffer.map(|_| setup.from),
+                    counted: 0,
+                    joined_bytes: 0,
+                    rate: setup.rate,
+                    admission,
+                    agent: A::new(setup),
+                    statistics: LinkStatistics::default(),
+                    lost_after_sending: 0,
+                }
+            })
+            .collect();
+        let hot = setups().map(|(port, link)| {
+            let setup = &links[link as usize];
+            Hot {
+                head: 0,
+                tail: 0,
+                served: 0,
+                joined_bytes: 0,
+                free_at: Time::ZERO,
+                serialisation: Serialisation::new(setup.rate),
+                delay: setup.delay,
+                waited: 0,
+                ring: Rings::<A::Label>::first(port.0),
+                far: places.far(port),
+                taken_below: [0; 2],
+            }
+        });
+        let mut ports = FifoPorts {
+            hot: hot.collect(),
+            rings: Rings::new(places.count() + places.inlets().len() as u32),
+            arrivals: ArrivalCounts::new(counted, links, places),
+            leaving: Vec::new(),
+            memories,
+            cold,
+        };
+        for port in 0..ports.hot.len() as u32 {
+            ports.follow_rules(PortId(port));
+        }
+        ports
+    }
+
+    #[inline(always)]
+    fn enqueue<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        mut header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) -> bool {
+        if A::ACTS {
+            return self.enqueue_with_agent(port, now, header, label, events);
+        }
+        let hot = &mut self.hot[port.0 as usize];
+        let taken_below = u32::from(hot.taken_below[usize::from(header.ecn_capable())]);
+        // How many of them wait makes no difference where all that the port holds are few enough.
+        if hot.tail.wrapping_sub(hot.head) >= taken_below || self.arrivals.counts(now) {
+            let served = hot.serve(&self.rings, now);
+            let waiting = hot.tail.wrapping_sub(served).saturating_sub(1);
+            let mut verdict = Verdict::Take;
+            if waiting >= taken_below {
+                let cold = &mut self.cold[port.0 as usize];
+                if waiting >= cold.marked_below || !header.is_simply_marked() {
+                    return self.enqueue_carefully(port, now, header, label, events);
+                }
+                verdict = Verdict::TakeAndMark;
+                cold.marked += 1;
+            }
+            self.arrivals.add(port, waiting, now);
+            #[cfg(feature = "checks")]
+            Self::check_taken(&self.cold[port.0 as usize], port, waiting, &header, verdict);
+            if verdict == Verdict::TakeAndMark {
+                header.set_congestion_experienced();
+            }
+        }
+        let counts = hot.join(
+            &mut self.rings,
+            &mut self.leaving,
+            port,
+            now,
+            (header, label),
+            events,
+        );
+        if counts {
+            self.count(port);
+        }
+        true
+    }
+
+    fn depart<E: LinkEvents>(&mut self, _port: PortId, _now: Time, _events: &mut E) {
+        unreachable!("FIFO ports schedule no departures")
+    }
+
+    #[inline(always)]
+    fn deliver<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        events: &mut E,
+    ) -> Delivered<A::Label> {
+        let (delivered, next) = self.take_first(port, after(now));
+        if next < Time::MAX {
+            events.schedule(port, LinkEvent::Arrival, next);
+        }
+        delivered
+    }
+
+    #[inline(always)]
+    fn take_first(&mut self, port: PortId, noticed: Time) -> (Delivered<A::Label>, Time) {
+        let hot = &mut self.hot[port.0 as usize];
+        let head = hot.head;
+        if A::ACTS {
+            self.complete_labels(port, head.wrapping_add(1), noticed);
+        }
+        let hot = &mut self.hot[port.0 as usize];
+        let Entry { header, label, .. } = *self.rings.get(hot.ring, head);
+        let next = head.wrapping_add(1);
+        hot.head = next;
+        let at = if next == hot.tail {
+            Time::MAX
+        } else {
+            self.rings.get(hot.ring, next).departure + hot.delay
+        };
+        let far = hot.far;
+        (Delivered { header, label, far }, at)
+    }
+
+    #[inline(always)]
+    fn gather(
+        &mut self,
+        port: PortId,
+        first: Time,
+        (from, end): (Time, Time),
+        arrivals: &mut Arrivals,
+    ) -> Time {
+        let hot = &mut self.hot[port.0 as usize];
+        arrivals.begin_input(hot.far, hot.tail.wrapping_sub(hot.head));
+        let mut head = hot.head;
+        let mut arrival = first;
+        loop {
+            arrivals.add(arrival, self.rings.held(hot.ring, head));
+            head = head.wrapping_add(1);
+            if head == hot.tail {
+                arrival = Time::MAX;
+                break;
+            }
+            arrival = self.rings.get(hot.ring, head).departure + hot.delay;
+            if arrival >= end {
+                break;
+            }
+        }
+        hot.head = head;
+        if A::ACTS {
+            // All that arrive have left before the window.
+            self.complete_labels(port, head, from);
+        }
+        arrival
+    }
+
+    fn held_by(&self, port: PortId, held: Held) -> bool {
+        self.hot[port.0 as usize].ring.holds(held)
+    }
+
+    #[inline(always)]
+    fn held(&self, held: Held) -> (Header, A::Label) {
+        let entry = self.rings.at(held);
+        (entry.header, entry.label)
+    }
+
+    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
+        self.hand_over_leaving(now, to);
+    }
+
+    fn next_to_leave(&self) -> Time {
+        self.next_of_leaving()
+    }
+
+    fn handed_over(&self) -> u64 {
+        self.count_handed_over()
+    }
+
+    #[inline(always)]
+    fn receive<E: LinkEvents>(
+        &mut self,
+        inlet: PortId,
+        departure: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) {
+        self.receive_at(inlet, departure, header, label, events);
+    }
+
+    fn look_ahead_at(&self, inlets: impl Iterator<Item = PortId> + Clone) {
+        self.look_ahead_at_inlets(inlets);
+    }
+
+    fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
+        self.look_ahead_on_wires(ports, at_hosts);
+    }
+
+    fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
+        self.change_rate(port, now, rate, events);
+    }
+
+    fn set_loss(&mut self, port: PortId, probability: f64) {
+        self.cold[port.0 as usize].admission.set_loss(probability);
+        self.follow_rules(port);
+    }
+
+    fn loses_all(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].admission.loses_all()
+    }
+
+    fn fail<E: LinkEvents>(&mut self, port: PortId, now: Time, events: &mut E) -> Purged {
+        self.lose_all(port, now, events)
+    }
+
+    fn restore(&mut self, port: PortId, now: Time) {
+        self.cold[port.0 as usize].up = true;
+        self.hot[port.0 as usize].free_at = now;
+        self.follow_rules(port);
+    }
+
+    fn is_up(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].up
+    }
+
+    fn rate(&self, port: PortId) -> Rate {
+        self.cold[port.0 as usize].rate
+    }
+
+    fn waiting(&self, port: PortId, now: Time) -> u32 {
+        self.waiting_at(port, now)
+    }
+
+    fn occupancy(&self, port: PortId, now: Time) -> f64 {
+        self.occupancy_at(port, now)
+    }
+
+    fn delivered(&self, port: PortId) -> u64 {
+        let (hot, cold) = (&self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        cold.statistics.delivered + u64::from(hot.head.wrapping_sub(cold.counted))
+    }
+
+    fn holds(&self, port: PortId) -> u32 {
+        let hot = &self.hot[port.0 as usize];
+        hot.tail.wrapping_sub(hot.head)
+    }
+
+    fn statistics(&self, port: PortId, now: Time) -> LinkStatistics {
+        self.statistics_of(port, now)
+    }
+
+    fn sent(&self, port: PortId, now: Time) -> u128 {
+        self.sent_by(port, now)
+    }
+
+    fn histogram(&self, port: PortId) -> QueueHistogram {
+        self.arrivals.told(port)
+    }
+
+    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+        self.arrivals.all(port)
+    }
+
+    fn clear_histogram(&mut self, port: PortId) {
+        self.arrivals.clear(port);
+    }
+
+    fn agent_statistics(&mut self, port: PortId, now: Time) -> AgentStatistics {
+        self.follow_service(port, now);
+        self.cold[port.0 as usize].agent.statistics()
+    }
+
+    fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
+        let memory = self.memories.get(node as usize)?.as_ref()?;
+        Some(&memory.buffer)
+    }
+}
