@@ -69,7 +69,8 @@ pub(crate) struct Entry {
 /// All that is to happen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TrafficAgenda {
-    /// The next entry, or [`Key::NONE`]: much of what is added is due before all else.
+    /// The next entry, if it came when there was none here; otherwise [`Key::NONE`]. Much of what is added is due
+    /// before all else.
     first: Key,
     /// All others, none of which is earlier.
     others: BinaryHeap<Reverse<Key>>,
@@ -143,23 +144,35 @@ impl TrafficAgenda {
             self.stopped.insert(flow, stopped);
         }
         let key = Key::new(at, whose, act);
-        let later = key.max(self.first);
-        self.first = key.min(self.first);
-        if later != Key::NONE {
-            self.others.push(Reverse(later));
+        if self.next_key() < key {
+            self.others.push(Reverse(key));
+            return;
         }
+        let before = std::mem::replace(&mut self.first, key);
+        if before != Key::NONE {
+            self.others.push(Reverse(before));
+        }
+    }
+
+    /// That of the next entry, or [`Key::NONE`].
+    #[inline(always)]
+    fn next_key(&self) -> Key {
+        if self.first != Key::NONE {
+            return self.first;
+        }
+        self.others.peek().map_or(Key::NONE, |Reverse(key)| *key)
     }
 
     /// When the next entry is due; `Time::MAX` if there is none.
     pub fn next(&self) -> Time {
-        self.first.at()
+        self.next_key().at()
     }
 
     /// Up to when everything has to have happened to packets, and nothing from then on, when the next entry is
     /// carried out; `Time::MAX` if there is none.
     #[inline]
     pub fn limit(&self) -> Time {
-        self.first.limit()
+        self.next_key().limit()
     }
 
     /// The next entry, if it is due by now.
@@ -170,16 +183,15 @@ impl TrafficAgenda {
     /// The next entry, if it is due by now and packets need not have come further than this.
     #[inline]
     pub fn take_due_within(&mut self, now: Time, limit: Time) -> Option<Entry> {
-        let key = self.first;
-        if self.is_empty() || key.at() > now || key.limit() > limit {
+        let key = self.next_key();
+        if key == Key::NONE || key.at() > now || key.limit() > limit {
             return None;
         }
-        self.take_first()
-    }
-
-    fn take_first(&mut self) -> Option<Entry> {
-        let key = self.first;
-        self.first = self.others.pop().map_or(Key::NONE, |Reverse(next)| next);
+        if self.first == Key::NONE {
+            self.others.pop();
+        } else {
+            self.first = Key::NONE;
+        }
         let flow = key.0 as u32;
         let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
             0 => Act::Close,
@@ -203,12 +215,13 @@ impl TrafficAgenda {
 
     /// Whether the next entry is due by now and concerns the whole run.
     pub fn concerns_run(&self, now: Time) -> bool {
-        !self.is_empty() && self.first.at() <= now && self.first.whose() == Whose::Run
+        let next = self.next_key();
+        next != Key::NONE && next.at() <= now && next.whose() == Whose::Run
     }
 
     /// Whether nothing is to happen.
     pub fn is_empty(&self) -> bool {
-        self.first == Key::NONE
+        self.next_key() == Key::NONE
     }
 }
 

@@ -280,9 +280,9 @@ impl<P: Ports> Region<P> {
     fn heed_notices(&mut self, now: Time) {
         let mut next = 0;
         while next < self.outgoing.notices.len() {
-            let notice = self.outgoing.notices[next];
+            let notice = &self.outgoing.notices[next];
             next += 1;
-            match notice {
+            match *notice {
                 Notice::Lost(packet) => self.lose(packet),
                 Notice::Arrived(end) => self.record_changes(end, now),
                 Notice::Straddling(packet) => self.report_straddler(packet, now),

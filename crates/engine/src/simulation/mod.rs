@@ -289,15 +289,16 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 continue;
             }
             let mut heard = std::mem::take(reports);
-            for report in heard.drain(..) {
+            for report in &heard {
                 self.hear(report);
             }
+            heard.clear();
             self.regions.take_back(number - 1, heard);
         }
     }
 
-    fn hear(&mut self, report: Report) {
-        match report {
+    fn hear(&mut self, report: &Report) {
+        match *report {
             Report::Lost(packet) => self.regions[packet.region()].on_lost(&packet.0),
             Report::Straddled(packet) => {
                 let host = self.workload.flows[packet.flow as usize].destination;
