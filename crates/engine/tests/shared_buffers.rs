@@ -2,6 +2,7 @@
 
 mod plans;
 
+use pathweave_control::Algorithm;
 use pathweave_engine::{Output, Progress, Verdict};
 use pathweave_fabric::topology::Star;
 use pathweave_network::{Limit, SharedBufferConfig};
@@ -89,8 +90,9 @@ fn a_failure_frees_the_memory() {
 #[test]
 fn ports_with_agents_share_memory_too() {
     let mut plan = burst(40, shared(100, 1.0));
-    plan.groups[0].controller = pathweave_control::find("rcp").expect("registered");
-    plan.groups[0].parameters = plan.groups[0].controller.defaults();
+    let entry = pathweave_control::find("rcp").expect("registered");
+    plan.groups[0].controller = Algorithm::Registered(entry);
+    plan.groups[0].parameters = entry.defaults();
     let output = plans::run(&plan);
     assert_eq!(output.verdict, Verdict::Finished);
     let most = plans::table(&output, "buffers").integers("most_bytes")[0];

@@ -128,11 +128,10 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
     let what = format!("the results depend on how the plan is carried out: {execution:?}");
     properties::same(&first, &divided, &what)?;
     // A port that acts at every departure is for plain queues alone.
-    let has_agents = plan.groups.iter().any(|group| {
-        group
-            .controllers()
-            .any(|(entry, _)| entry.scheme().is_some())
-    });
+    let has_agents = plan
+        .groups
+        .iter()
+        .any(|group| group.controllers().any(|(entry, _)| entry.scheme().is_some()));
     if !has_agents && plan.shared_buffer.is_none() {
         let other = simulate(&plan, run_with_departure_ports)?;
         properties::same(&first, &other, "two implementations of a port differ")?;
