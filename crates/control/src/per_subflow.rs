@@ -10,15 +10,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub struct PerSubflow<State> {
     fresh: State,
-    states: States<State>,
-}
-
-/// The states so far. Most connections of a run may be short and have one subflow: nothing is allocated for it.
-#[derive(Clone, Debug)]
-enum States<State> {
-    None,
-    One(State),
-    Several(Vec<State>),
+    states: Vec<State>,
 }
 
 impl<State: Clone> PerSubflow<State> {
@@ -26,7 +18,7 @@ impl<State: Clone> PerSubflow<State> {
     pub const fn new(fresh: State) -> PerSubflow<State> {
         PerSubflow {
             fresh,
-            states: States::None,
+            states: Vec::new(),
         }
     }
 
@@ -34,65 +26,31 @@ impl<State: Clone> PerSubflow<State> {
     #[inline]
     pub fn get(&mut self, r: SubflowId) -> &mut State {
         let index = r.0 as usize;
-        if index >= self.all().len() {
-            self.add(index);
+        if index >= self.states.len() {
+            self.states.resize(index + 1, self.fresh.clone());
         }
-        &mut self.all_mut()[index]
-    }
-
-    /// Subflows up to this one are there.
-    #[inline(never)]
-    fn add(&mut self, index: usize) {
-        self.states = if index == 0 {
-            States::One(self.fresh.clone())
-        } else {
-            let mut states = self.all().to_vec();
-            states.resize(index + 1, self.fresh.clone());
-            States::Several(states)
-        };
-    }
-
-    #[inline]
-    fn all(&self) -> &[State] {
-        match &self.states {
-            States::None => &[],
-            States::One(state) => core::slice::from_ref(state),
-            States::Several(states) => states,
-        }
-    }
-
-    #[inline]
-    fn all_mut(&mut self) -> &mut [State] {
-        match &mut self.states {
-            States::None => &mut [],
-            States::One(state) => core::slice::from_mut(state),
-            States::Several(states) => states,
-        }
+        &mut self.states[index]
     }
 
     /// Forgets all subflows.
     pub fn forget(&mut self) {
-        self.states = States::None;
+        self.states.clear();
     }
 
     /// Forgets what was known of subflow `r`.
     pub fn restart(&mut self, r: SubflowId) {
-        if r.0 as usize >= self.all().len() {
-            self.add(r.0 as usize);
-        } else {
-            *self.get(r) = self.fresh.clone();
-        }
+        *self.get(r) = self.fresh.clone();
     }
 
     /// The states so far, to be changed.
     pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, State> {
-        self.all_mut().iter_mut()
+        self.states.iter_mut()
     }
 
     /// The states so far, in the order of the subflows' numbers.
     #[inline]
     pub fn iter(&self) -> core::slice::Iter<'_, State> {
-        self.all().iter()
+        self.states.iter()
     }
 }
 

@@ -218,6 +218,9 @@ impl Scheduler {
     /// The next timer that was set, if it is due before a time.
     #[inline(always)]
     pub fn take_timer(&mut self, limit: Time) -> Option<DueTimer> {
+        if self.heap_first >= limit {
+            return None;
+        }
         self.bring_near(limit);
         if self.heap_first >= limit {
             return None;
