@@ -126,6 +126,7 @@ impl<'p> Agenda<'p> {
     }
 
     /// What is due to traffic now, if packets have come as far as it needs.
+    #[inline(always)]
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {
         self.traffic.take_due_within(now, self.limit)
     }

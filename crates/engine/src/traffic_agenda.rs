@@ -181,7 +181,7 @@ impl TrafficAgenda {
     }
 
     /// The next entry, if it is due by now and packets need not have come further than this.
-    #[inline]
+    #[inline(always)]
     pub fn take_due_within(&mut self, now: Time, limit: Time) -> Option<Entry> {
         let key = self.next_key();
         if key == Key::NONE || key.at() > now || key.limit() > limit {

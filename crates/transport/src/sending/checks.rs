@@ -7,12 +7,15 @@ use crate::Recovery;
 use pathweave_units::Time;
 
 impl Sending {
-    /// No subflow of a connection may take new data or send lost data again.
+    /// No subflow of a connection that has data may take it, or send lost data again.
     ///
     /// # Panics
     /// When one may.
     pub(super) fn check_blocked(&self, place: u32, now: Time) {
         let connection = &self.connections[place as usize];
+        if !connection.has_data() {
+            return;
+        }
         for (number, path) in (0u32..).zip(&connection.paths) {
             let sender = &self.senders[connection.subflow(number) as usize];
             let may_send_again =
