@@ -7,21 +7,19 @@ use crate::Recovery;
 use pathweave_units::Time;
 
 impl Sending {
-    /// No subflow of a connection that has data may take it, or send lost data again.
+    /// No subflow of a connection may send lost data again, or take new data where there is some.
     ///
     /// # Panics
     /// When one may.
     pub(super) fn check_blocked(&self, place: u32, now: Time) {
         let connection = &self.connections[place as usize];
-        if !connection.has_data() {
-            return;
-        }
+        let has_data = connection.has_data();
         for (number, path) in (0u32..).zip(&connection.paths) {
             let sender = &self.senders[connection.subflow(number) as usize];
             let may_send_again =
                 sender.board.lost() > 0 && sender.room(path) > 0 && path.is_active();
             assert!(
-                !may_send_again && !may_take(connection, path, sender, now),
+                !may_send_again && !(has_data && may_take(connection, path, sender, now)),
                 "check: subflow {number} of connection {place} has room and was not looked at"
             );
         }
