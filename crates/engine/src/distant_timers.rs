@@ -3,7 +3,7 @@
 //! Almost all are retransmission timers, of which a short flow sets one: there are as many of them as flows start in
 //! the longest timeout. They are put in order only when their period comes, a few at a time.
 
-use crate::scheduler::Alarm;
+use crate::alarm::Alarm;
 use pathweave_units::Time;
 
 /// A period is 2^34 ps, 17 ms.

@@ -1,8 +1,9 @@
 //! The schedule, a timing wheel and a heap, against a sorted map: the feature `fuzzing`.
 
+use crate::alarm::Alarm;
 use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
-use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::scheduler::{Event, Scheduler};
 use crate::wheel::Wheel;
 use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId, QueueConfig};
 use pathweave_units::{Rate, Time};

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod alarm;
 mod arrival_times;
 mod base_rtt;
 mod beat;

@@ -3,12 +3,12 @@
 //! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
 //! kept.
 
+use crate::alarm::Alarm;
 use crate::arrival_times::ArrivalTimes;
 use crate::distant_timers::DistantTimers;
 use crate::due_link::DueLink;
 use crate::link_schedule::LinkSchedule;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
-use pathweave_transport::{Timer, TimerKind};
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,33 +20,6 @@ pub(crate) enum Event {
     Link(PortId, LinkEvent),
     /// A timer.
     Timer(Alarm),
-}
-
-/// A timer of the transport or of the run itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Alarm {
-    /// One of a subflow's.
-    Transport(Timer),
-    /// A feedback period of the switch with this number is over.
-    Feedback(u32),
-}
-
-impl Alarm {
-    /// What names it: its kind, its flow or switch, and its subflow.
-    fn name(self) -> (u64, u32, u16) {
-        match self {
-            Alarm::Transport(timer) => {
-                let kind = match timer.kind {
-                    TimerKind::Retransmission => 0,
-                    TimerKind::DelayedAck => 1,
-                    TimerKind::Open => 2,
-                    TimerKind::Pace => 3,
-                };
-                (kind, timer.flow, timer.subflow)
-            }
-            Alarm::Feedback(switch) => (4, switch, 0),
-        }
-    }
 }
 
 /// An entry of the heap.

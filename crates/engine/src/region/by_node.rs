@@ -7,9 +7,10 @@
 
 use super::Region;
 use super::look_ahead::LookAhead;
+use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::Turns;
-use crate::scheduler::{Alarm, DueTimer};
+use crate::scheduler::DueTimer;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
 use pathweave_scenario::Plan;

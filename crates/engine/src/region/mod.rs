@@ -22,9 +22,10 @@ pub(crate) use recorder::RegionRecorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
 
+use crate::alarm::Alarm;
 use crate::reactions::Reactions;
 use crate::recovery::Recoveries;
-use crate::scheduler::{Alarm, Event, Scheduler};
+use crate::scheduler::{Event, Scheduler};
 use pathweave_control::Feedback;
 use pathweave_network::{
     Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,

@@ -2,8 +2,9 @@
 
 use super::Region;
 use super::spray::Sprays;
+use crate::alarm::Alarm;
 use crate::capture::SentPacket;
-use crate::scheduler::{Alarm, Scheduler};
+use crate::scheduler::Scheduler;
 use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
     End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,

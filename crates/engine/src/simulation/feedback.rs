@@ -4,8 +4,8 @@
 //! switches know, flows that are over leave the routing tables, and the run finds that nothing else is to happen.
 
 use super::Simulation;
+use crate::alarm::Alarm;
 use crate::beat::Beat;
-use crate::scheduler::Alarm;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_units::Time;

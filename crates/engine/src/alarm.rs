@@ -1,0 +1,30 @@
+//! What timers wake.
+
+use pathweave_transport::{Timer, TimerKind};
+
+/// A timer of the transport or of the run itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Alarm {
+    /// One of a subflow's.
+    Transport(Timer),
+    /// A feedback period of the switch with this number is over.
+    Feedback(u32),
+}
+
+impl Alarm {
+    /// What names it: its kind, its flow or switch, and its subflow.
+    pub fn name(self) -> (u64, u32, u16) {
+        match self {
+            Alarm::Transport(timer) => {
+                let kind = match timer.kind {
+                    TimerKind::Retransmission => 0,
+                    TimerKind::DelayedAck => 1,
+                    TimerKind::Open => 2,
+                    TimerKind::Pace => 3,
+                };
+                (kind, timer.flow, timer.subflow)
+            }
+            Alarm::Feedback(switch) => (4, switch, 0),
+        }
+    }
+}
