@@ -148,7 +148,8 @@ def test_compares_case_by_case(folder: Path, capsys: pytest.CaptureFixture[str])
     code, printed, said = against(capsys, "htsim", folder, "--json", str(written))
     assert code == 0
     assert [line.rstrip() for line in printed.splitlines()] == TABLE.splitlines()
-    assert said.splitlines() == PROGRESS
+    # How long it takes depends on what else the machine does.
+    assert re.sub(r"about \d+:\d\d ", "about 0:00 ", said).splitlines() == PROGRESS
     found = json.loads(written.read_text())
     assert found["against"] == "htsim"
     assert found["until"] == "1 ms"
