@@ -18,8 +18,9 @@ impl Sending {
             let sender = &self.senders[connection.subflow(number) as usize];
             let may_send_again =
                 sender.board.lost() > 0 && sender.room(path) > 0 && path.is_active();
+            let may_send_new = has_data && may_take(connection, path, sender, now);
             assert!(
-                !may_send_again && !(has_data && may_take(connection, path, sender, now)),
+                !may_send_again && !may_send_new,
                 "check: subflow {number} of connection {place} has room and was not looked at"
             );
         }
