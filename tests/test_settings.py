@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import threading
@@ -405,3 +406,12 @@ def test_a_folder_that_others_took_meanwhile_is_left_to_them(tmp_path: Path) -> 
         pass
     assert (ours.plan.folder / "scenario.json").read_bytes() == before
     assert open_session(request).plan.folder == ours.plan.folder
+
+
+def test_a_long_value_is_shown_by_its_length_and_hash() -> None:
+    rows = [f"{place} ps,S1,S2,1500\n" * 3_000 for place in (0, 1)]
+    settings = [{"traffic": [{"name": "t", "content": text}]} for text in rows]
+    ((name, values),) = differences(settings)
+    assert name == "content"
+    assert len(set(values)) == 2
+    assert all(re.fullmatch(r"48,000 characters \(SHA-256 [0-9a-f]{8}\.\.\.\)", v) for v in values)

@@ -302,21 +302,24 @@ def _pairs(values: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def _sweeps(axes: Mapping[str, object]) -> tuple[str, ...]:
     """Sweeps as the command line's `--sweep` writes them."""
+    if not isinstance(axes, dict):
+        kind = type(axes).__name__
+        raise InputError(f"axes must be a dictionary of keys and their values, not {kind}")
     found: list[str] = []
     for key, values in axes.items():
         if key == "together" and isinstance(values, dict):
             groups = cast("dict[str, object]", values)
-            found += [f"together.{name}={_values(keys)}" for name, keys in groups.items()]
+            found += [f"together.{name}={_values(name, keys)}" for name, keys in groups.items()]
         else:
-            found.append(f"{key}={_values(values)}")
+            found.append(f"{key}={_values(key, values)}")
     return tuple(found)
 
 
-def _values(values: object) -> str:
+def _values(key: str, values: object) -> str:
     if isinstance(values, dict | list | tuple | range) or hasattr(values, "tolist"):
-        return toml_value(values, "axes")
+        return toml_value(values, f'axes["{key}"]')
     kind = type(values).__name__
-    raise InputError(f"a sweep takes a list, or a dictionary for a range, not {kind}")
+    raise InputError(f"the values of {key} must be a list, or a dictionary for a range, not {kind}")
 
 
 def _shard(value: tuple[int, int] | str | None) -> Shard | None:

@@ -77,7 +77,7 @@ def _in_file(name: str) -> Topic | None:
     try:
         entry = known.controller_in_file(form, file, file, item or None)
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
     except known.ScenarioError as error:
         raise InputError(str(error)) from error
     return Topic("controller", entry["name"], entry, plain_text(entry["explanation"]))

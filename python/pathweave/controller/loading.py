@@ -76,7 +76,9 @@ def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) ->
         cls()
     except Exception as error:
         where = describe(error)
-        raise DeclarationError(f"{where} when an object is made without parameters") from error
+        raise DeclarationError(
+            f"{where} (raised when an object was made without parameters)"
+        ) from error
 
 
 def described(path: Path, shown: str, error: BaseException) -> str:

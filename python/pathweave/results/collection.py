@@ -212,7 +212,8 @@ class Results:
                 kept.append(replace(scenario, runs=runs))
         if not kept:
             asked = ", ".join(f"{axis}={name}" for axis, name in axes.items())
-            raise InputError(f"no run with {asked}")
+            there = {axis for scenario in self.scenarios for axis in scenario.axes}
+            raise InputError(f"no run with {asked}; the axes are {', '.join(sorted(there))}")
         return Results(kept, invalid=self._invalid)
 
     def summary(self) -> pl.DataFrame:

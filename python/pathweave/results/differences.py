@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 ABSENT = "–"
 """Stands for a value that one of the settings does not have."""
+_LONGEST = 200
+"""Characters of a value that are shown; recorded flows stand in settings with all their lines."""
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
@@ -27,7 +30,18 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[s
         if len(set(values := [each.get(path, ABSENT) for each in flat])) > 1
     ]
     names = _short([path for path, _ in found])
-    return [(name, values) for name, (_, values) in zip(names, found, strict=True)]
+    return [
+        (name, [_in_brief(value) for value in values])
+        for name, (_, values) in zip(names, found, strict=True)
+    ]
+
+
+def _in_brief(value: str) -> str:
+    """The value, or its length and hash where it is too long to be read."""
+    if len(value) <= _LONGEST:
+        return value
+    digest = hashlib.sha256(value.encode()).hexdigest()[:8]
+    return f"{len(value):,} characters (SHA-256 {digest}...)"
 
 
 def sentences(found: Sequence[tuple[str, Sequence[str]]], most: int = 12) -> list[str]:
