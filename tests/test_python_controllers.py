@@ -149,7 +149,7 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
             RENO.replace("Reno", "Mine").replace(
                 'name = "reno"', "def __init__(self, **parameters):\n        1 / 0"
             ),
-            "mine.py, line 9, in __init__: ZeroDivisionError: division by zero (raised when an object",
+            "mine.py, line 9, in __init__: ZeroDivisionError: division by zero (raised when",
         ),
     ],
 )
