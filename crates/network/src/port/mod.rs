@@ -232,8 +232,11 @@ const BIT: u128 = 1_000_000_000_000;
 /// What a port has sent of a packet of this many bytes that will have left in `remaining`, in the unit of
 /// [`Ports::sent`].
 fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
-    let unsent = u128::from(remaining.as_picos()) * u128::from(rate.as_bps());
-    (u128::from(bytes) * 8 * BIT).saturating_sub(unsent)
+    let in_a_picosecond = u128::from(rate.as_bps());
+    let unsent = u128::from(remaining.as_picos()) * in_a_picosecond;
+    let sent = (u128::from(bytes) * 8 * BIT).saturating_sub(unsent);
+    // Less than a picosecond is what rounding the transmission time left: the packet begins now.
+    if sent < in_a_picosecond { 0 } else { sent }
 }
 
 /// Transmission times at one rate, by one multiplication.
