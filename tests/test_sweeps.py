@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,11 @@ def test_mistakes_of_python_are_those_of_the_file(tmp_path: Path) -> None:
         sweep({"fabric.queue.mark.k": 3})
     with pytest.raises(InputError, match="axes"):
         sweep({"fabric.queue.mark.k": [None]})
+    with pytest.raises(ScenarioError, match='unknown key "fabrik"'):
+        sweep(MappingProxyType({"fabrik.k": [1]}))
+    pairs: Any = [("fabric.queue.mark.k", [1])]
+    with pytest.raises(InputError, match="axes must be a dictionary of keys and their values"):
+        sweep(pairs)
     assert not (tmp_path / "results").exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
@@ -22,7 +23,7 @@ from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
 from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from distributed import Client
@@ -302,7 +303,7 @@ def _pairs(values: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def _sweeps(axes: Mapping[str, object]) -> tuple[str, ...]:
     """Sweeps as the command line's `--sweep` writes them."""
-    if not isinstance(axes, dict):
+    if not isinstance(axes, Mapping):
         kind = type(axes).__name__
         raise InputError(f"axes must be a dictionary of keys and their values, not {kind}")
     found: list[str] = []
