@@ -123,8 +123,7 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
         ),
         (
             RENO.replace("Reno", "Mine").replace("loss, now):", "loss):"),
-            "mine.py, line 16: Mine has on_loss without the arguments paths, r, loss, now; write def"
-            " on_loss(self, paths, r, loss, now)",
+            "mine.py, line 16: Mine has on_loss without the arguments paths, r, loss, now; write",
         ),
         (
             RENO.replace("Reno", "Mine").replace('name = "reno"', "cuts = {}"),

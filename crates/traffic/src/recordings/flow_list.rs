@@ -146,9 +146,15 @@ pub fn parse(
 fn columns(line: u32, headings: &str) -> Result<Vec<usize>, Unreadable> {
     let refuse = |problem: String| Unreadable { line, problem };
     let mut found: Vec<usize> = Vec::new();
-    let separator = [';', '\t'].into_iter().find(|&other| headings.contains(other));
+    let separator = [';', '\t']
+        .into_iter()
+        .find(|&other| headings.contains(other));
     if let Some(separator) = separator.filter(|_| !headings.contains(',')) {
-        let name = if separator == ';' { "semicolons" } else { "tabs" };
+        let name = if separator == ';' {
+            "semicolons"
+        } else {
+            "tabs"
+        };
         return Err(refuse(format!(
             "{name} stand between the names of the columns; write commas: {}",
             headings.replace(separator, ",")
