@@ -470,6 +470,11 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
         cluster.connected("tcp://127.0.0.1:9"),
     ):
         pass
+    with (
+        pytest.raises(PathweaveError, match=r"the name nobody\.invalid cannot be resolved"),
+        cluster.connected("tcp://nobody.invalid:8786"),
+    ):
+        pass
 
 
 def test_an_address_and_a_file_lead_to_a_scheduler(client: Client, tmp_path: Path) -> None:
