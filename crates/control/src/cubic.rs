@@ -74,6 +74,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The constants of the algorithm.
+#[derive(Clone, Debug)]
 struct Rules {
     c: f64,
     beta: f64,
@@ -171,16 +172,17 @@ impl Subflow {
                 };
                 loss::cut_to(path, window * rules.beta);
             }
-            Loss::Timeout => {
+            Loss::Timeout | Loss::PersistentCongestion => {
                 // The next epoch starts at its plateau.
                 self.w_max = 0.0;
                 path.ssthresh = (window * rules.beta).max(2.0);
-                path.window = 1.0;
+                path.window = loss::first_window(path, loss);
             }
         }
     }
 }
 
+#[derive(Clone, Debug)]
 struct Cubic {
     rules: Rules,
     subflows: PerSubflow<Subflow>,
@@ -221,7 +223,7 @@ impl Controller for Cubic {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
     }
@@ -234,19 +236,19 @@ impl Controller for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, find};
     use pathweave_units::Time;
 
     /// In congestion avoidance after a loss at `window`, with the RTT in microseconds.
-    fn after_loss(window: f64, micros: u64) -> Connection {
-        let mut connection = Connection::new("cubic", &[], &[(window, micros)]);
+    fn after_loss(window: f64, micros: u64) -> GreedySender {
+        let mut connection = GreedySender::new("cubic", &[], &[(window, micros)]);
         connection.loss(0, Loss::FastRetransmit);
         connection
     }
 
     /// Acknowledges what is in flight within one RTT.
-    fn round(connection: &mut Connection) {
+    fn round(connection: &mut GreedySender) {
         let packets = connection.window(0) as u64;
         let spacing = connection.paths[0].smoothed_rtt / packets;
         for _ in 0..packets {
@@ -267,7 +269,7 @@ mod tests {
         assert_eq!((connection.window(0), connection.ssthresh(0)), (70.0, 70.0));
         let connection = after_loss(2.5, 100);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (2.0, 2.0));
-        let mut connection = Connection::new("cubic", &[number("beta", 0.5)], &[(100.0, 100)]);
+        let mut connection = GreedySender::new("cubic", &[number("beta", 0.5)], &[(100.0, 100)]);
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 50.0);
     }
@@ -365,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_cubic_function_counts_where_reno_is_not_ahead() {
-        let mut connection = Connection::new("cubic", &[number("c", 2.0)], &[(16.0, 100_000)]);
+        let mut connection = GreedySender::new("cubic", &[number("c", 2.0)], &[(16.0, 100_000)]);
         connection.ack(0, 16, 0);
         assert_eq!(connection.window(0), 17.0, "Reno, a round of it");
         connection.now += Time::from_secs(1);
@@ -386,7 +388,7 @@ mod tests {
     fn a_flow_that_shrinks_aims_lower() {
         for (fast_convergence, w_max) in [("on", 85.0), ("off", 100.0)] {
             let parameters = [text("fast_convergence", fast_convergence)];
-            let mut connection = Connection::new("cubic", &parameters, &[(200.0, 100_000)]);
+            let mut connection = GreedySender::new("cubic", &parameters, &[(200.0, 100_000)]);
             connection.loss(0, Loss::FastRetransmit);
             connection.paths[0].window = 100.0; // not back at 200
             connection.loss(0, Loss::FastRetransmit);
@@ -418,7 +420,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_the_window_starts_at_the_plateau() {
-        let mut connection = Connection::new("cubic", &[], &[(1000.0, 100_000)]);
+        let mut connection = GreedySender::new("cubic", &[], &[(1000.0, 100_000)]);
         connection.loss(0, Loss::Timeout);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 700.0));
         connection.ack(0, 699, 0);
@@ -435,7 +437,7 @@ mod tests {
             1e-12
         ));
         // ssthresh is at least 2 packets.
-        let mut small = Connection::new("cubic", &[], &[(3.0, 100)]);
+        let mut small = GreedySender::new("cubic", &[], &[(3.0, 100)]);
         small.loss(0, Loss::Timeout);
         assert_eq!(small.ssthresh(0), 3.0_f64 * 0.7);
         small.paths[0].window = 2.0;

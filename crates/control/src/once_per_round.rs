@@ -61,7 +61,7 @@ impl OncePerRound {
             Loss::FastRetransmit => {
                 loss::cut_to(path, f64::min(window * (1.0 - share), path.window));
             }
-            Loss::Timeout => loss::respond_from(path, loss, window),
+            Loss::Timeout | Loss::PersistentCongestion => loss::respond_from(path, loss, window),
         }
         self.last = Some(Round::beginning(path));
         self.window_before = path.window;
