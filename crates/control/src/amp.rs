@@ -156,6 +156,10 @@ impl Controller for Amp {
             suppression.on_subflow(paths, r, change);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]

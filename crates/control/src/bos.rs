@@ -178,6 +178,13 @@ impl Subflow {
         path.ssthresh = (path.window - 1.0).max(1.0);
     }
 
+    /// Packets have another size: the window before a cut is `factor` times as many.
+    pub fn rescale(&mut self, factor: f64) {
+        if let State::Reduced { window_before, .. } = &mut self.state {
+            *window_before *= factor;
+        }
+    }
+
     /// The common response to a loss.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss, rules: &Rules) {
         let window = match self.state {
@@ -228,6 +235,10 @@ impl Controller for Bos {
         if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).rescale(factor);
     }
 
     fn restart(&mut self) -> bool {

@@ -22,8 +22,8 @@
 //! what limited sending (section 4.2).
 //!
 //! Deviations: cuts are from the window, not from the flight size; the Reno-friendly region
-//! never lowers the window; there is no HyStart++ and no
-//! undoing of spurious cuts; packets are not ECN-capable. On several subflows it runs on each by
+//! never lowers the window; there is no HyStart++. A cut that is undone (section 4.9) leaves W_max as it was before, and begins a new
+//! epoch; the simulator's transport undoes none. Packets are not ECN-capable. On several subflows it runs on each by
 //! itself.
 
 use crate::{
@@ -100,6 +100,8 @@ struct Epoch {
 struct Subflow {
     /// W_max, in packets.
     w_max: f64,
+    /// W_max before the last loss, in packets.
+    w_max_before: f64,
     /// The window before the last loss, in packets.
     window_before: f64,
     epoch: Option<Epoch>,
@@ -108,6 +110,7 @@ struct Subflow {
 impl Subflow {
     const FRESH: Subflow = Subflow {
         w_max: 0.0,
+        w_max_before: 0.0,
         window_before: 0.0,
         epoch: None,
     };
@@ -159,7 +162,25 @@ impl Subflow {
         }
     }
 
+    /// Packets have another size: windows are `factor` times as many.
+    fn rescale(&mut self, factor: f64) {
+        self.w_max *= factor;
+        self.w_max_before *= factor;
+        self.window_before *= factor;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.k *= libm::cbrt(factor);
+            epoch.reno_window *= factor;
+        }
+    }
+
+    /// The last loss was none. The next epoch aims where the one before it did, or starts at its plateau if it was past that.
+    fn undo(&mut self) {
+        self.w_max = self.w_max_before;
+        self.epoch = None;
+    }
+
     fn on_loss(&mut self, path: &mut Path, loss: Loss, rules: &Rules) {
+        self.w_max_before = self.w_max;
         let window = path.window;
         self.window_before = window;
         self.epoch = None;
@@ -226,6 +247,14 @@ impl Controller for Cubic {
         if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).rescale(factor);
+    }
+
+    fn on_spurious_loss(&mut self, _paths: &mut Paths<'_>, r: SubflowId) {
+        self.subflows.get(r).undo();
     }
 
     fn restart(&mut self) -> bool {

@@ -88,6 +88,10 @@ impl Controller for Dcm {
             self.subflows.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
+    }
 }
 
 #[cfg(test)]

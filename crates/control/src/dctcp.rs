@@ -143,6 +143,10 @@ impl Controller for Dctcp {
         }
     }
 
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
+    }
+
     fn restart(&mut self) -> bool {
         self.subflows.forget();
         true

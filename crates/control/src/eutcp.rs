@@ -149,6 +149,10 @@ impl Controller for Eutcp {
             self.cuts.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]

@@ -273,6 +273,10 @@ impl Controller for Fcc {
             self.subflows.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
+    }
 }
 
 #[cfg(test)]

@@ -80,6 +80,10 @@ impl Controller for Mmptcp {
         }
         self.lia.on_subflow(paths, r, change);
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.lia.on_packet_size(r, factor);
+    }
 }
 
 #[cfg(test)]

@@ -41,6 +41,11 @@ impl OncePerRound {
         cut
     }
 
+    /// Packets have another size: the window before the cut is `factor` times as many.
+    pub fn rescale(&mut self, factor: f64) {
+        self.window_before *= factor;
+    }
+
     /// The common response to a loss.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss) {
         self.on_loss_of(path, loss, 0.5);

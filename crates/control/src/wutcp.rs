@@ -195,6 +195,10 @@ impl Controller for Wutcp {
         let subflows = paths.active().count().max(1);
         self.weight = Weight::new(self.omega.of(subflows as f64), self.slow_start);
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]

@@ -107,6 +107,12 @@ impl Controller for Xmp {
             self.subflows.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        let subflow = self.subflows.get(r);
+        subflow.bos.rescale(factor);
+        subflow.rate = subflow.rate.map(|rate| rate * factor);
+    }
 }
 
 fn known_rate(path: &Path) -> Option<f64> {

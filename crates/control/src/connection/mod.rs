@@ -156,9 +156,15 @@ fn packets(bytes: Bytes, size: Bytes) -> f64 {
     bytes.get() as f64 / size.get() as f64
 }
 
-/// How long a path of this RTT may be silent before its window is out of date: a probe timeout (RFC 9002, section 6.2.1).
+/// kGranularity of RFC 9002.
+const GRANULARITY: Time = Time::from_millis(1);
+/// For how long a peer may hold an acknowledgement back unless it says otherwise (RFC 9000, section 18.2).
+const MAXIMUM_ACK_DELAY: Time = Time::from_millis(25);
+
+/// How long a path of this RTT may send nothing before its window is out of date: a probe timeout (RFC 9002, section 6.2.1).
 fn silence(path: &Path, variation: Time) -> Time {
-    let granularity = Time::from_millis(1);
+    let varies = variation.saturating_mul(4).max(GRANULARITY);
     path.smoothed_rtt
-        .saturating_add(variation.saturating_mul(4).max(granularity))
+        .saturating_add(varies)
+        .saturating_add(MAXIMUM_ACK_DELAY)
 }

@@ -128,6 +128,11 @@ impl Controller for Lia {
         }
         self.stale = true;
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
+        self.stale = true;
+    }
 }
 
 #[cfg(test)]

@@ -156,6 +156,10 @@ impl Controller for Lia {
             self.cuts.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]

@@ -283,6 +283,11 @@ impl Controller for WVegas {
             self.subflows.restart(r);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        let subflow = self.subflows.get(r);
+        subflow.rate = subflow.rate.map(|rate| rate * factor);
+    }
 }
 
 #[cfg(test)]
