@@ -516,4 +516,29 @@ mod tests {
         let entry = find("cubic").unwrap();
         assert_eq!((entry.ecn)(&entry.defaults()), Ecn::Off);
     }
+
+    #[test]
+    fn a_loss_that_was_none_leaves_the_plateau_where_it_was() {
+        let mut connection = GreedySender::new("cubic", &[], &[(100.0, 200_000)]);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 70.0);
+        // Fast convergence would now aim at 59.5 packets, and a window of 70 would be its own plateau.
+        let (window, ssthresh) = (connection.window(0), connection.ssthresh(0));
+        connection.loss(0, Loss::FastRetransmit);
+        (connection.paths[0].window, connection.paths[0].ssthresh) = (window, ssthresh);
+        connection.spurious_loss(0);
+        // Two seconds of acknowledgements, on the way from 70 to 100: K is cbrt(30 / 0.4), 4.2 s.
+        for _ in 0..10 {
+            connection.now += Time::from_millis(200);
+            connection.round(0, false);
+        }
+        // C (2 - K)^3 + 100.
+        let k = libm::cbrt(30.0 / 0.4);
+        let expected = 0.4 * (2.0 - k) * (2.0 - k) * (2.0 - k) + 100.0;
+        assert!(
+            near(connection.window(0), expected, 0.03),
+            "{}",
+            connection.window(0)
+        );
+    }
 }

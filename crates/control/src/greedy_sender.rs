@@ -171,6 +171,13 @@ impl GreedySender {
             .on_loss(&mut paths, SubflowId(r as u32), loss, self.now);
     }
 
+    /// The latest loss was none; the window is put back by the caller.
+    pub fn spurious_loss(&mut self, r: usize) {
+        let mut paths = Paths::new(&mut self.paths);
+        self.controller
+            .on_spurious_loss(&mut paths, SubflowId(r as u32));
+    }
+
     /// Puts a subflow's path into the state that the change leads to.
     pub fn change(&mut self, r: usize, change: Change) {
         self.paths[r].state = change.state();

@@ -237,6 +237,59 @@ fn a_number_that_is_given_again_is_as_good_as_a_new_one() {
 }
 
 #[test]
+fn a_loss_before_the_first_acknowledgement_finds_nothing_of_an_earlier_path() {
+    for entry in registry().iter().filter(|entry| entry.scheme.is_none()) {
+        let connection = Connection::new(
+            (entry.build)(&entry.defaults()),
+            Ecn::Count { limit: 255 },
+            Start::default(),
+        );
+        let mut fresh = Stack::new(connection);
+        let mut again = fresh.clone();
+        again.open(0, times(10));
+        for _ in 0..3 {
+            again.round(0);
+        }
+        again.acknowledge(0, 1);
+        let now = again.now;
+        again.connection.on_loss(ZERO, now, false, now);
+        again.connection.close(ZERO);
+        fresh.now = now;
+        let windows = [&mut fresh, &mut again].map(|stack| {
+            stack.open(1, times(10));
+            stack.fill(1, |_| true);
+            stack.connection.on_loss(PathId(1), now, false, now);
+            (stack.window(1), stack.ssthresh(1))
+        });
+        assert_eq!(windows[0], windows[1], "{}", entry.name);
+        assert!(windows[0].0 < 10.0, "{}", entry.name);
+    }
+}
+
+#[test]
+fn what_was_not_sent_cannot_be_acknowledged() {
+    let mut stack = one_path(&Reno::default());
+    let now = stack.now;
+    for _ in 0..5 {
+        stack
+            .connection
+            .on_packet_acked(ZERO, Bytes::new(1000), now);
+        stack.connection.on_packet_gone(ZERO, Bytes::new(1000));
+    }
+    stack.connection.on_window_limited(ZERO);
+    stack.connection.on_ack(
+        ZERO,
+        &Acknowledged {
+            now,
+            rtt: Some(MS),
+            ..Acknowledged::default()
+        },
+    );
+    assert_eq!(stack.window(0), 10.0);
+    assert_eq!(stack.connection.in_flight(ZERO), Some(Bytes::ZERO));
+}
+
+#[test]
 fn only_active_paths_couple_and_a_failed_one_comes_back_by_an_acknowledgement() {
     let connection = Connection::of(&Lia::default(), Start::default()).unwrap();
     let mut stack = Stack::new(connection);

@@ -28,11 +28,12 @@ impl Connection {
         if sent < self.records[r].began {
             return;
         }
-        self.settle(r, bytes);
-        let batch = &mut self.records[r].acknowledged;
-        batch.packets += 1;
-        batch.bytes += bytes.get();
-        batch.sent = batch.sent.max(sent);
+        if self.settle(r, bytes) {
+            let batch = &mut self.records[r].acknowledged;
+            batch.packets += 1;
+            batch.bytes += bytes.get();
+            batch.sent = batch.sent.max(sent);
+        }
     }
 
     /// The packets of an acknowledgement frame have been told of: windows change now.
@@ -84,16 +85,18 @@ impl Connection {
         }
     }
 
-    /// A packet is waited for no longer.
+    /// A packet is waited for no longer. Returns false where none is in flight: the transport has not told of it.
     #[inline]
-    pub(super) fn settle(&mut self, r: usize, bytes: Bytes) {
+    pub(super) fn settle(&mut self, r: usize, bytes: Bytes) -> bool {
         let (path, record) = (&mut self.paths[r], &mut self.records[r]);
-        if path.in_flight > 0 {
-            path.in_flight -= 1;
-            path.acked += 1;
+        if path.in_flight == 0 {
+            return false;
         }
+        path.in_flight -= 1;
+        path.acked += 1;
         let left = record.bytes_in_flight.get().saturating_sub(bytes.get());
         record.bytes_in_flight = Bytes::new(left);
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::path_record::PathRecord;
 use super::{Connection, PathError, PathId};
-use crate::{Change, PathState, SubflowId};
+use crate::{Change, PathState, Paths, SubflowId};
 use pathweave_units::{Bytes, Time};
 
 impl Connection {
@@ -20,7 +20,14 @@ impl Connection {
         }
         let (path, record) = (self.start.path(packet), PathRecord::new(id, now));
         match self.records.iter().position(|record| record.id.is_none()) {
-            Some(free) => (self.paths[free], self.records[free]) = (path, record),
+            Some(free) => {
+                (self.paths[free], self.records[free]) = (path, record);
+                // A loss may come before the first acknowledgement: nothing of the earlier path may be left by then. The
+                // path counts as opening all the same, and as open later.
+                let mut paths = Paths::new(&mut self.paths);
+                self.controller
+                    .on_subflow(&mut paths, SubflowId(free as u32), Change::Opened);
+            }
             None => {
                 self.paths.push(path);
                 self.records.push(record);

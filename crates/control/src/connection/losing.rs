@@ -28,7 +28,7 @@ impl Connection {
         if sent < record.began || (known && !persistent) {
             return;
         }
-        let (window, ssthresh) = (path.window, path.ssthresh);
+        let (window, ssthresh, cut) = (path.window, path.ssthresh, record.cut);
         path.in_recovery = !persistent;
         record.cut = Some(now);
         let loss = if persistent {
@@ -57,6 +57,7 @@ impl Connection {
             record.before_loss = Some(BeforeLoss {
                 window,
                 ssthresh,
+                cut,
                 left: path.ssthresh,
             });
         }
@@ -76,7 +77,7 @@ impl Connection {
         path.window = path.window.max(before.window);
         path.ssthresh = before.ssthresh;
         path.in_recovery = false;
-        record.cut = None;
+        record.cut = before.cut;
         let mut paths = Paths::new(&mut self.paths);
         self.controller
             .on_spurious_loss(&mut paths, SubflowId(r as u32));

@@ -36,11 +36,12 @@ pub(super) struct Batch {
     pub sent: Time,
 }
 
-/// Window and ssthresh before a loss, and the ssthresh that it left: every later cut changes that.
+/// Window, ssthresh and last cut before a loss, and the ssthresh that it left: every later cut changes that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BeforeLoss {
     pub window: f64,
     pub ssthresh: f64,
+    pub cut: Option<Time>,
     pub left: f64,
 }
 
