@@ -3,6 +3,7 @@
 
 mod failure;
 pub mod kernel;
+pub mod metrics;
 pub mod testbed;
 
 pub use failure::Failure;

@@ -1,7 +1,7 @@
 //! The binary behind `pathweave kernel` and `pathweave testbed`.
 
 use clap::{Parser, Subcommand};
-use pathweave_linux::{Failure, kernel, testbed};
+use pathweave_linux::{Failure, kernel, metrics, testbed};
 use std::process::ExitCode;
 
 /// Pathweave's controllers on this machine's kernel.
@@ -17,6 +17,10 @@ enum Verb {
     /// Load controllers into the kernel, see who uses them, unload them.
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Tell Prometheus what the loaded controllers do, as OpenMetrics text.
+    ///
+    /// Example: pathweave-linux metrics --listen 127.0.0.1:9091
+    Metrics(metrics::Command),
     /// Run one variant of a scenario on real sockets.
     Testbed(testbed::Command),
 }
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
             end_quietly_with_the_reader();
             command.run()
         }
+        Verb::Metrics(command) => command.run(),
         Verb::Testbed(command) => command.run(),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
