@@ -184,3 +184,40 @@ impl Collector for Look {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dashboard_asks_for_metrics_that_are_there() {
+        let look = Look {
+            controllers: vec![Controller {
+                name: "pw_xmp".to_owned(),
+                capacity: 1,
+                connections: 0,
+                subflows: 0,
+                suppressed: 0,
+                failed: 0,
+                totals: Totals::default(),
+            }],
+            incomplete: 0,
+            operations: Operations::default(),
+        };
+        let text = written(look);
+        let dashboard = include_str!("../../dashboard/grafana.json");
+        let parsed: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        let mut seen = 0;
+        for panel in parsed["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().unwrap() {
+                let asked = target["expr"].as_str().unwrap();
+                let words = asked.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                for name in words.filter(|word| word.starts_with("pathweave_")) {
+                    assert!(text.contains(&format!("\n{name}{{")), "{name}: {text}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen >= 8, "{seen}");
+    }
+}
