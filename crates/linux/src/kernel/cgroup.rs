@@ -136,7 +136,7 @@ fn open(path: &Path) -> Result<(File, u64), Failure> {
         Failure::refused(format!("cannot open {}: {error}", path.display())).hint(hint())
     };
     let folder = File::open(path).map_err(cannot)?;
-    let is_cgroup = statfs(path).is_ok_and(|stat| stat.f_type as i64 == CGROUP2_SUPER_MAGIC);
+    let is_cgroup = statfs(path).is_ok_and(|stat| stat.f_type == CGROUP2_SUPER_MAGIC);
     let about = folder.metadata().map_err(cannot)?;
     if !is_cgroup || !about.is_dir() {
         return Err(Failure::refused(format!(
@@ -197,7 +197,7 @@ fn attach(chosen: &CgroupUse, needs_ecn: bool, folder: &File) -> Result<(), Fail
 }
 
 /// Where control groups of version 2 are mounted.
-fn mounts() -> Vec<PathBuf> {
+pub fn mounts() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut found = Vec::new();
     for line in text.lines() {

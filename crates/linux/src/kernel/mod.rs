@@ -7,6 +7,7 @@ mod namespaces;
 mod object;
 mod operations;
 mod pins;
+mod probes;
 mod requirements;
 mod rows;
 mod settings;
@@ -67,6 +68,10 @@ pub enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Try what this kernel has of what the controllers need: a line each, and what gets what is missing.
+    ///
+    /// Example: pathweave kernel check
+    Check,
     /// Show what is loaded and which sockets use it.
     Status,
     /// Give the sockets that a control group's processes open from now on a controller.
@@ -180,6 +185,7 @@ impl Command {
                 off,
                 list,
             } => run_use(name.as_deref(), cgroup.as_deref(), off, list),
+            Command::Check => probes::print(),
             Command::Status => status::print(),
             Command::Watch {
                 interval,
