@@ -8,9 +8,9 @@ run over all of its CPU time, the packets' included. Needs `cc`, and numba for o
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -79,7 +79,9 @@ def cpu_seconds(chosen: str, subflows: int, folder: Path) -> tuple[float, str]:
 def main() -> None:
     """Measure, and print a table."""
     global acknowledgements  # noqa: PLW0603 - a file of its own counts in it
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", nargs="?", type=int, default=3)
+    rounds: int = parser.parse_args().rounds
     controllers = {
         "Rust": '"lia"',
         "C": '{ library = "lia.so:lia" }',

@@ -264,6 +264,8 @@ def module() -> types.ModuleType:
         routings=lambda: [{"name": "ecmp", "help": "Hash of addresses and ports."}],
         fabrics=lambda: [{"name": "fat-tree", "help": "k pods of k switches."}],
         patterns=lambda: [{"name": "permutation", "help": "Each host sends to one other."}],
+        operations=lambda: [{"name": "all-to-all", "help": "Each rank sends to each other."}],
+        distributions=lambda: [{"name": "even", "help": "All alike.", "source": "A paper."}],
         presets=lambda: [{"name": "xmp-2013", "help": "Values of the XMP paper."}],
         ScenarioError=ScenarioError,
         load=load,

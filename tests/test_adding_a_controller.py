@@ -20,8 +20,13 @@ CRATES = ("units", "control")
 def blocks(text: str) -> dict[str, str]:
     """The page's pieces of code by the file that each goes to."""
     found = re.findall(r"```\w[^\n]*\n(.*?)```", text, flags=re.DOTALL)
-    whole, line, module = (block for block in found)
-    return {"example.rs": whole, "registry.rs": line.strip(), "lib.rs": module.strip()}
+    whole, line, module, settings = (block for block in found)
+    return {
+        "example.rs": whole,
+        "registry.rs": line.strip(),
+        "lib.rs": module.strip(),
+        "settings.rs": settings,
+    }
 
 
 @pytest.fixture
@@ -51,6 +56,8 @@ def workspace() -> Path:
     before = "crate::dcm::ENTRY,"
     replace(source / "registry.rs", before, before + pasted["registry.rs"])
     replace(source / "lib.rs", "mod fcc;", pasted["lib.rs"] + "mod fcc;")
+    tests = "#[cfg(test)]\n"
+    replace(source / "controllers/settings.rs", tests, pasted["settings.rs"] + tests)
     cargo(folder, "fmt", "--all")
     return folder
 

@@ -60,6 +60,8 @@ def test_help_imports_nothing_heavy() -> None:
         ("routings", "ecmp"),
         ("fabrics", "fat-tree"),
         ("patterns", "permutation"),
+        ("operations", "all-to-all"),
+        ("distributions", "even"),
         ("presets", "xmp-2013"),
         ("quantities", "goodput"),
     ],

@@ -5,11 +5,13 @@ With the compiled core, on two worker processes. `faulty_workers` says which run
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -112,7 +114,9 @@ def contents(root: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and path.name != layout.TIMING and not path.name.startswith(".")
+        if path.is_file()
+        and path.name != layout.TIMING
+        and not any(part.startswith(".") for part in path.relative_to(root).parts)
     }
 
 
@@ -216,6 +220,33 @@ def test_what_a_killed_worker_had_goes_elsewhere(client: Client, tmp_path: Path)
     assert not outcome.failed
     died = list((tmp_path / "away/work/quick").glob(".victim-s*.died"))
     assert len(died) == 3
+    pathweave.run(path, out=tmp_path / "home", jobs=2, progress=False)
+    assert contents(tmp_path / "away") == contents(tmp_path / "home")
+
+
+def test_results_that_die_with_their_worker_are_made_again(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    over = spread._Work._over
+
+    def kill_first(work: Any, future: distributed.Future) -> None:
+        if not killed and future.status == "finished":
+            killed.extend(client.run(os.getpid).values())
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+            deadline = time.monotonic() + 60
+            while future.status == "finished":  # until the scheduler has said that they are lost
+                assert time.monotonic() < deadline
+        over(work, future)
+
+    monkeypatch.setattr(spread._Work, "_over", kill_first)
+    path = scenario(tmp_path, 3, DCTCP="", XMP='"traffic.large.controller" = "xmp"')
+    outcome = run_on(client, opened(path, tmp_path / "away"), Heard())
+    assert killed
+    assert len(outcome.finished) == 6
+    assert not outcome.failed
+    monkeypatch.undo()
     pathweave.run(path, out=tmp_path / "home", jobs=2, progress=False)
     assert contents(tmp_path / "away") == contents(tmp_path / "home")
 
@@ -439,11 +470,18 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
         cluster.connected("tcp://127.0.0.1:9"),
     ):
         pass
+    with (
+        pytest.raises(PathweaveError, match=r"the name nobody\.invalid cannot be resolved"),
+        cluster.connected("tcp://nobody.invalid:8786"),
+    ):
+        pass
 
 
 def test_an_address_and_a_file_lead_to_a_scheduler(client: Client, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
-    client.write_scheduler_file(str(file))
+    # As a scheduler writes it, without measurements of workers: some of them are no JSON.
+    identity = client.scheduler_info(n_workers=0) | {"workers": {}}
+    file.write_text(json.dumps(identity))
     for where in (client.scheduler.address, str(file)):
         with cluster.connected(where) as other:
             threads: Any = other.nthreads()

@@ -244,6 +244,8 @@ def test_only_keeps_the_axes_of_the_file(scenario: Path, tmp_path: Path) -> None
         ("routings", {"ecmp", "two-level", "pinned"}),
         ("fabrics", {"dumbbell", "fat-tree", "leaf-spine"}),
         ("patterns", {"permutation", "random", "incast"}),
+        ("operations", {"ring-all-reduce", "all-to-all"}),
+        ("distributions", {"web-search", "memcached-etc"}),
         ("presets", {"xmp-2013"}),
     ],
 )

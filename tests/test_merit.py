@@ -303,6 +303,18 @@ def test_a_sentence_says_who_leaves_flows_unfinished(tmp_path: Path) -> None:
     assert said[0].endswith("(median) and leaves 31 % of the flows unfinished.")
 
 
+def test_variants_that_differ_in_the_same_direction_share_a_sentence(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited")
+    goodput = {"DCTCP": 100.0, "XMP-4": 140.0, "XMP-2": 120.0, "LIA": 80.0, "Reno": 50.0}
+    for seed in (1, 2, 3):
+        for name, mbps in goodput.items():
+            made.add(name, seed, goodput_mbps=[mbps + 1e-6 * seed * mbps])
+    assert sentences(made.ranking()) == [
+        'XMP-4 has 40.00 ± 0.00 % more mean goodput of "g" than DCTCP; XMP-2 20.00 ± 0.00 %.',
+        'LIA has 20.00 ± 0.00 % less mean goodput of "g" than DCTCP; Reno 50.00 ± 0.00 %.',
+    ]
+
+
 def test_a_baseline_of_zero_has_a_sentence_without_percent(tmp_path: Path) -> None:
     made = Made(tmp_path, size="unlimited", report={"quantity": "timeouts"})
     for seed in (1, 2, 3):

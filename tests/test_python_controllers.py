@@ -123,7 +123,7 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
         ),
         (
             RENO.replace("Reno", "Mine").replace("loss, now):", "loss):"),
-            "mine.py, line 16: Mine cannot be called; write def on_loss(self, paths, r, loss, now)",
+            "mine.py, line 16: Mine has on_loss without the arguments paths, r, loss, now; write",
         ),
         (
             RENO.replace("Reno", "Mine").replace('name = "reno"', "cuts = {}"),
@@ -151,6 +151,7 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
             ),
             "mine.py, line 9, in __init__: ZeroDivisionError: division by zero (raised when",
         ),
+        ("raise SystemExit(3)\n", "mine.py, line 1, in <module>: SystemExit: 3"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_with_its_own_line(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class ControllerInfo(TypedDict):
 class Entry(TypedDict):
     name: str
     help: str
+    source: NotRequired[str]
+    """Where a distribution comes from."""
 
 class Mistake(TypedDict):
     file: str
@@ -329,6 +331,8 @@ def controllers() -> list[ControllerInfo]: ...
 def routings() -> list[Entry]: ...
 def fabrics() -> list[Entry]: ...
 def patterns() -> list[Entry]: ...
+def operations() -> list[Entry]: ...
+def distributions() -> list[Entry]: ...
 def presets() -> list[Entry]: ...
 def controller_in_file(
     form: str, path: str, shown: str, item: str | None = None

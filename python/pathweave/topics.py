@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +17,27 @@ if TYPE_CHECKING:
 
 _WIDTH = 78
 _WHERE = {
-    "routing": "[routing] kind",
-    "fabric": "[fabric] kind",
-    "pattern": "[[traffic]] pattern",
-    "preset": "[transport] preset",
+    "routing": '[routing] kind = "{}"',
+    "fabric": '[fabric] kind = "{}"',
+    "pattern": '[[traffic]] pattern = "{}"',
+    "operation": '[[traffic]] operation = "{}"',
+    "distribution": '[[traffic]] size = {{ kind = "cdf", name = "{}" }}',
+    "preset": '[transport] preset = "{}"',
 }
 """By kind, where a scenario names it."""
+
+
+class Kind(enum.StrEnum):
+    """What can be listed."""
+
+    CONTROLLERS = "controllers"
+    ROUTINGS = "routings"
+    FABRICS = "fabrics"
+    PATTERNS = "patterns"
+    OPERATIONS = "operations"
+    DISTRIBUTIONS = "distributions"
+    PRESETS = "presets"
+    QUANTITIES = "quantities"
 
 
 @dataclass(frozen=True)
@@ -29,7 +45,7 @@ class Topic:
     """One thing that has a name."""
 
     kind: str
-    """controller, routing, fabric, pattern, preset or quantity."""
+    """controller, routing, fabric, pattern, operation, distribution, preset or quantity."""
     name: str
     about: Mapping[str, Any] = field(repr=False)
     """All that is known of it, as it goes into JSON."""
@@ -53,7 +69,7 @@ class Explained:
 
 
 def explain(name: str) -> Explained:
-    """What controller, routing, fabric, traffic pattern, transport preset or quantity `name` is.
+    """What controller, routing, fabric, pattern, operation, preset and so on `name` is.
 
     Some names stand for two of them. A controller in a file is called as scenarios call it, such as
     "mine.py:MyController". Raises `InputError` with near names for one that stands for nothing.
@@ -96,13 +112,16 @@ def all_topics() -> list[Topic]:
         "routing": known.routings(),
         "fabric": known.fabrics(),
         "pattern": known.patterns(),
+        "operation": known.operations(),
+        "distribution": known.distributions(),
         "preset": known.presets(),
     }
     for kind, entries in lists.items():
         for entry in entries:
-            text = _sentence(entry["help"])
-            use = f'In a scenario: {_WHERE[kind]} = "{entry["name"]}"'
-            topics.append(Topic(kind, entry["name"], entry, fill(text, _WIDTH) + "\n" + use))
+            texts = [_sentence(entry["help"]), entry.get("source", "")]
+            lines = [fill(text, _WIDTH) for text in texts if text]
+            use = f"In a scenario: {_WHERE[kind].format(entry['name'])}"
+            topics.append(Topic(kind, entry["name"], entry, "\n".join([*lines, use])))
     for name, quantity in QUANTITIES.items():
         unit = _unit(quantity.column)
         where = f'column "{quantity.column}" of the table "{quantity.table}"'
@@ -147,7 +166,7 @@ def _instead(name: str, topics: list[Topic]) -> str:
         kinds.setdefault(topic.name, []).append(topic.kind)
     near = get_close_matches(name.strip().lower(), kinds, n=3)
     if not near:
-        return "`pathweave list` has controllers, routings, fabrics, patterns, presets, quantities"
+        return f"`pathweave list` has {', '.join(Kind)}"
     meant = [f'"{other}" ({" and ".join(kinds[other])})' for other in near]
     return f"did you mean {' or '.join(meant)}?"
 

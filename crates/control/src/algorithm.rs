@@ -172,7 +172,7 @@ impl fmt::Debug for Algorithm {
 #[cfg(test)]
 mod tests {
     use super::{Algorithm, Loaded, Seat};
-    use crate::connection::{number, text};
+    use crate::greedy_sender::{number, text};
     use crate::{Ecn, Fault, Faults, LoadedParameter, ParameterKind, find};
     use alloc::boxed::Box;
     use alloc::string::ToString;

@@ -106,6 +106,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
+#[derive(Clone, Debug)]
 struct Amp {
     /// 1 / beta.
     cut: f64,
@@ -148,22 +149,26 @@ impl Controller for Amp {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.cuts.restart(r);
         }
         if let Some(suppression) = &mut self.suppression {
             suppression.on_subflow(paths, r, change);
         }
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number};
+    use crate::greedy_sender::{GreedySender, near, number};
     use crate::{Change, Ecn, Loss, find};
 
-    fn amp(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("amp", &[], subflows)
+    fn amp(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("amp", &[], subflows)
     }
 
     #[test]
@@ -212,7 +217,7 @@ mod tests {
 
     #[test]
     fn beta_sets_the_cut() {
-        let mut connection = Connection::new("amp", &[number("beta", 2.0)], &[(16.0, 100)]);
+        let mut connection = GreedySender::new("amp", &[number("beta", 2.0)], &[(16.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!(connection.window(0), 8.0);
         let mut connection = amp(&[(2.5, 100)]);

@@ -43,8 +43,8 @@ fn keeps_enough<'a>(
 #[cfg(test)]
 mod tests {
     use super::kappa;
-    use crate::connection::{Connection, near, text};
     use crate::fcc::Totals;
+    use crate::greedy_sender::{GreedySender, near, text};
     use crate::{Path, PathState, Paths};
     use pathweave_units::Time;
     use std::vec::Vec;
@@ -140,7 +140,7 @@ mod tests {
 
     /// Rounds that an unmarked subflow takes from 10 to 30 packets.
     fn rounds_to_grow(step: &str) -> f64 {
-        let mut connection = Connection::new("fcc", &[text("step", step)], &[(10.0, 100)]);
+        let mut connection = GreedySender::new("fcc", &[text("step", step)], &[(10.0, 100)]);
         connection.paths[0].minimum_rtt = Time::from_micros(100);
         for rounds in 0..100 {
             if connection.window(0) >= 30.0 {

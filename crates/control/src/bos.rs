@@ -178,6 +178,13 @@ impl Subflow {
         path.ssthresh = (path.window - 1.0).max(1.0);
     }
 
+    /// Packets have another size: the window before a cut is `factor` times as many.
+    pub fn rescale(&mut self, factor: f64) {
+        if let State::Reduced { window_before, .. } = &mut self.state {
+            *window_before *= factor;
+        }
+    }
+
     /// The common response to a loss.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss, rules: &Rules) {
         let window = match self.state {
@@ -197,11 +204,12 @@ impl Subflow {
                 window_before: path.window,
             },
             // In state REDUCED there would be no slow start.
-            Loss::Timeout => State::Normal,
+            Loss::Timeout | Loss::PersistentCongestion => State::Normal,
         };
     }
 }
 
+#[derive(Clone, Debug)]
 struct Bos {
     rules: Rules,
     subflows: PerSubflow<Subflow>,
@@ -224,9 +232,13 @@ impl Controller for Bos {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).rescale(factor);
     }
 
     fn restart(&mut self) -> bool {
@@ -237,15 +249,15 @@ impl Controller for Bos {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, find};
 
-    fn bos(window: f64) -> Connection {
-        Connection::new("bos", &[], &[(window, 100)])
+    fn bos(window: f64) -> GreedySender {
+        GreedySender::new("bos", &[], &[(window, 100)])
     }
 
-    fn kernel(window: f64) -> Connection {
-        Connection::new("bos", &[text("variant", "kernel")], &[(window, 100)])
+    fn kernel(window: f64) -> GreedySender {
+        GreedySender::new("bos", &[text("variant", "kernel")], &[(window, 100)])
     }
 
     #[test]
@@ -313,7 +325,8 @@ mod tests {
             (2.0, 4.0, 2.0),
             (1.0, 4.0, 2.0),
         ] {
-            let mut connection = Connection::new("bos", &[number("beta", beta)], &[(window, 100)]);
+            let mut connection =
+                GreedySender::new("bos", &[number("beta", beta)], &[(window, 100)]);
             connection.ack(0, 1, 1);
             assert_eq!(connection.window(0), reduced);
             assert_eq!(connection.ssthresh(0), (reduced - 1.0).max(1.0));
@@ -424,7 +437,7 @@ mod tests {
 
     /// The mean window when a share `p` of the rounds is marked, at random.
     fn mean_window(beta: f64, p: f64) -> f64 {
-        let mut connection = Connection::new("bos", &[number("beta", beta)], &[(20.0, 100)]);
+        let mut connection = GreedySender::new("bos", &[number("beta", beta)], &[(20.0, 100)]);
         let (mut random, mut sum, mut rounds) = (1_u64, 0.0, 0.0);
         for round in 0..40_000 {
             random = random

@@ -22,8 +22,8 @@
 //! what limited sending (section 4.2).
 //!
 //! Deviations: cuts are from the window, not from the flight size; the Reno-friendly region
-//! never lowers the window; there is no HyStart++ and no
-//! undoing of spurious cuts; packets are not ECN-capable. On several subflows it runs on each by
+//! never lowers the window; there is no HyStart++. A cut that is undone (section 4.9) leaves W_max as it was before, and begins a new
+//! epoch; the simulator's transport undoes none. Packets are not ECN-capable. On several subflows it runs on each by
 //! itself.
 
 use crate::{
@@ -74,6 +74,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The constants of the algorithm.
+#[derive(Clone, Debug)]
 struct Rules {
     c: f64,
     beta: f64,
@@ -99,6 +100,8 @@ struct Epoch {
 struct Subflow {
     /// W_max, in packets.
     w_max: f64,
+    /// W_max before the last loss, in packets.
+    w_max_before: f64,
     /// The window before the last loss, in packets.
     window_before: f64,
     epoch: Option<Epoch>,
@@ -107,6 +110,7 @@ struct Subflow {
 impl Subflow {
     const FRESH: Subflow = Subflow {
         w_max: 0.0,
+        w_max_before: 0.0,
         window_before: 0.0,
         epoch: None,
     };
@@ -158,7 +162,25 @@ impl Subflow {
         }
     }
 
+    /// Packets have another size: windows are `factor` times as many.
+    fn rescale(&mut self, factor: f64) {
+        self.w_max *= factor;
+        self.w_max_before *= factor;
+        self.window_before *= factor;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.k *= libm::cbrt(factor);
+            epoch.reno_window *= factor;
+        }
+    }
+
+    /// The last loss was none. The next epoch aims where the one before it did, or starts at its plateau if it was past that.
+    fn undo(&mut self) {
+        self.w_max = self.w_max_before;
+        self.epoch = None;
+    }
+
     fn on_loss(&mut self, path: &mut Path, loss: Loss, rules: &Rules) {
+        self.w_max_before = self.w_max;
         let window = path.window;
         self.window_before = window;
         self.epoch = None;
@@ -171,16 +193,17 @@ impl Subflow {
                 };
                 loss::cut_to(path, window * rules.beta);
             }
-            Loss::Timeout => {
+            Loss::Timeout | Loss::PersistentCongestion => {
                 // The next epoch starts at its plateau.
                 self.w_max = 0.0;
                 path.ssthresh = (window * rules.beta).max(2.0);
-                path.window = 1.0;
+                path.window = loss::first_window(path, loss);
             }
         }
     }
 }
 
+#[derive(Clone, Debug)]
 struct Cubic {
     rules: Rules,
     subflows: PerSubflow<Subflow>,
@@ -221,9 +244,17 @@ impl Controller for Cubic {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).rescale(factor);
+    }
+
+    fn on_spurious_loss(&mut self, _paths: &mut Paths<'_>, r: SubflowId) {
+        self.subflows.get(r).undo();
     }
 
     fn restart(&mut self) -> bool {
@@ -234,19 +265,19 @@ impl Controller for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, find};
     use pathweave_units::Time;
 
     /// In congestion avoidance after a loss at `window`, with the RTT in microseconds.
-    fn after_loss(window: f64, micros: u64) -> Connection {
-        let mut connection = Connection::new("cubic", &[], &[(window, micros)]);
+    fn after_loss(window: f64, micros: u64) -> GreedySender {
+        let mut connection = GreedySender::new("cubic", &[], &[(window, micros)]);
         connection.loss(0, Loss::FastRetransmit);
         connection
     }
 
     /// Acknowledges what is in flight within one RTT.
-    fn round(connection: &mut Connection) {
+    fn round(connection: &mut GreedySender) {
         let packets = connection.window(0) as u64;
         let spacing = connection.paths[0].smoothed_rtt / packets;
         for _ in 0..packets {
@@ -267,7 +298,7 @@ mod tests {
         assert_eq!((connection.window(0), connection.ssthresh(0)), (70.0, 70.0));
         let connection = after_loss(2.5, 100);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (2.0, 2.0));
-        let mut connection = Connection::new("cubic", &[number("beta", 0.5)], &[(100.0, 100)]);
+        let mut connection = GreedySender::new("cubic", &[number("beta", 0.5)], &[(100.0, 100)]);
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 50.0);
     }
@@ -365,7 +396,7 @@ mod tests {
 
     #[test]
     fn the_cubic_function_counts_where_reno_is_not_ahead() {
-        let mut connection = Connection::new("cubic", &[number("c", 2.0)], &[(16.0, 100_000)]);
+        let mut connection = GreedySender::new("cubic", &[number("c", 2.0)], &[(16.0, 100_000)]);
         connection.ack(0, 16, 0);
         assert_eq!(connection.window(0), 17.0, "Reno, a round of it");
         connection.now += Time::from_secs(1);
@@ -386,7 +417,7 @@ mod tests {
     fn a_flow_that_shrinks_aims_lower() {
         for (fast_convergence, w_max) in [("on", 85.0), ("off", 100.0)] {
             let parameters = [text("fast_convergence", fast_convergence)];
-            let mut connection = Connection::new("cubic", &parameters, &[(200.0, 100_000)]);
+            let mut connection = GreedySender::new("cubic", &parameters, &[(200.0, 100_000)]);
             connection.loss(0, Loss::FastRetransmit);
             connection.paths[0].window = 100.0; // not back at 200
             connection.loss(0, Loss::FastRetransmit);
@@ -418,7 +449,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_the_window_starts_at_the_plateau() {
-        let mut connection = Connection::new("cubic", &[], &[(1000.0, 100_000)]);
+        let mut connection = GreedySender::new("cubic", &[], &[(1000.0, 100_000)]);
         connection.loss(0, Loss::Timeout);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 700.0));
         connection.ack(0, 699, 0);
@@ -435,7 +466,7 @@ mod tests {
             1e-12
         ));
         // ssthresh is at least 2 packets.
-        let mut small = Connection::new("cubic", &[], &[(3.0, 100)]);
+        let mut small = GreedySender::new("cubic", &[], &[(3.0, 100)]);
         small.loss(0, Loss::Timeout);
         assert_eq!(small.ssthresh(0), 3.0_f64 * 0.7);
         small.paths[0].window = 2.0;
@@ -484,5 +515,30 @@ mod tests {
     fn it_is_not_ecn_capable() {
         let entry = find("cubic").unwrap();
         assert_eq!((entry.ecn)(&entry.defaults()), Ecn::Off);
+    }
+
+    #[test]
+    fn a_loss_that_was_none_leaves_the_plateau_where_it_was() {
+        let mut connection = GreedySender::new("cubic", &[], &[(100.0, 200_000)]);
+        connection.loss(0, Loss::FastRetransmit);
+        assert_eq!(connection.window(0), 70.0);
+        // Fast convergence would now aim at 59.5 packets, and a window of 70 would be its own plateau.
+        let (window, ssthresh) = (connection.window(0), connection.ssthresh(0));
+        connection.loss(0, Loss::FastRetransmit);
+        (connection.paths[0].window, connection.paths[0].ssthresh) = (window, ssthresh);
+        connection.spurious_loss(0);
+        // Two seconds of acknowledgements, on the way from 70 to 100: K is cbrt(30 / 0.4), 4.2 s.
+        for _ in 0..10 {
+            connection.now += Time::from_millis(200);
+            connection.round(0, false);
+        }
+        // C (2 - K)^3 + 100.
+        let k = libm::cbrt(30.0 / 0.4);
+        let expected = 0.4 * (2.0 - k) * (2.0 - k) * (2.0 - k) + 100.0;
+        assert!(
+            near(connection.window(0), expected, 0.03),
+            "{}",
+            connection.window(0)
+        );
     }
 }

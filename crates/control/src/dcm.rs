@@ -48,12 +48,13 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     share: MarkedShare,
     cuts: OncePerRound,
 }
 
+#[derive(Clone, Debug)]
 struct Dcm {
     subflows: PerSubflow<Subflow>,
 }
@@ -83,20 +84,24 @@ impl Controller for Dcm {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number};
+    use crate::greedy_sender::{GreedySender, near, number};
     use crate::{Change, Ecn, Loss, find};
 
     /// alpha as given, and kept: g = 0.
-    fn dcm(alpha: f64, subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("dcm", &[number("alpha", alpha), number("g", 0.0)], subflows)
+    fn dcm(alpha: f64, subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("dcm", &[number("alpha", alpha), number("g", 0.0)], subflows)
     }
 
     #[test]
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn each_subflow_has_its_own_alpha() {
         let given = [number("alpha", 1.0), number("g", 0.5)];
-        let mut connection = Connection::new("dcm", &given, &[(16.0, 100), (16.0, 100)]);
+        let mut connection = GreedySender::new("dcm", &given, &[(16.0, 100), (16.0, 100)]);
         // Each first acknowledgement ends the starting round.
         connection.ack(0, 1, 0);
         connection.paths[0].window = 16.0;

@@ -96,12 +96,13 @@ impl MarkedShare {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     share: MarkedShare,
     cuts: OncePerRound,
 }
 
+#[derive(Clone, Debug)]
 struct Dctcp {
     subflows: PerSubflow<Subflow>,
 }
@@ -137,9 +138,13 @@ impl Controller for Dctcp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
     }
 
     fn restart(&mut self) -> bool {
@@ -151,13 +156,13 @@ impl Controller for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::MarkedShare;
-    use crate::connection::{Connection, near, number};
+    use crate::greedy_sender::{GreedySender, near, number};
     use crate::{Ack, Change, Ecn, Loss, Path, find};
     use alloc::vec::Vec;
     use pathweave_units::Time;
 
-    fn dctcp(window: f64, alpha: f64, g: f64) -> Connection {
-        Connection::new(
+    fn dctcp(window: f64, alpha: f64, g: f64) -> GreedySender {
+        GreedySender::new(
             "dctcp",
             &[number("alpha", alpha), number("g", g)],
             &[(window, 100)],

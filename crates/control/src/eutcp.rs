@@ -32,8 +32,8 @@
 //! or is not active, it grows like Reno.
 
 use crate::{
-    Ack, Change, Controller, Entry, Loss, OncePerRound, Parameter, ParameterKind, Paths,
-    PerSubflow, SubflowId, ecn_choice, slow_start,
+    Ack, Change, ClonableController, Controller, Entry, Loss, OncePerRound, Parameter,
+    ParameterKind, Paths, PerSubflow, SubflowId, ecn_choice, slow_start,
 };
 use alloc::boxed::Box;
 use pathweave_units::Time;
@@ -75,6 +75,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
+#[derive(Clone, Debug)]
 struct Eutcp {
     gammas: Box<[f64]>,
     timeout_is_a_loss: bool,
@@ -83,7 +84,7 @@ struct Eutcp {
 }
 
 /// EUTCP(1), which is Semicoupled.
-pub fn semicoupled(marks_count: bool) -> Box<dyn Controller> {
+pub fn semicoupled(marks_count: bool) -> Box<dyn ClonableController> {
     Box::new(Eutcp {
         gammas: [1.0].into(),
         timeout_is_a_loss: false,
@@ -144,29 +145,33 @@ impl Controller for Eutcp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.cuts.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, Value, find};
     use alloc::string::{String, ToString};
     use alloc::vec;
     use std::vec::Vec;
 
-    fn eutcp(given: &[(String, Value)], subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("eutcp", given, subflows)
+    fn eutcp(given: &[(String, Value)], subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("eutcp", given, subflows)
     }
 
     fn gammas(values: &[f64]) -> (String, Value) {
         ("gamma".to_string(), Value::Numbers(values.to_vec()))
     }
 
-    fn gain(connection: &mut Connection, r: usize) -> f64 {
+    fn gain(connection: &mut GreedySender, r: usize) -> f64 {
         let before = connection.window(r);
         connection.ack(r, 1, 0);
         connection.window(r) - before

@@ -50,12 +50,12 @@ pub const ENTRY: Entry = Entry {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, text};
+    use crate::greedy_sender::{GreedySender, near, text};
     use crate::{Change, Ecn, Loss, find};
 
     #[test]
     fn three_subflows_add_a_ninth_each() {
-        let mut connection = Connection::new("ewtcp", &[], &[(10.0, 100), (20.0, 50), (30.0, 0)]);
+        let mut connection = GreedySender::new("ewtcp", &[], &[(10.0, 100), (20.0, 50), (30.0, 0)]);
         for r in 0..3 {
             let before = connection.window(r);
             connection.ack(r, 1, 1);
@@ -68,9 +68,9 @@ mod tests {
     }
 
     /// Two subflows of 100 packets in slow start.
-    fn in_slow_start(slow_start: &str) -> Connection {
+    fn in_slow_start(slow_start: &str) -> GreedySender {
         let given = [text("slow_start", slow_start)];
-        let mut connection = Connection::new("ewtcp", &given, &[(100.0, 100), (100.0, 100)]);
+        let mut connection = GreedySender::new("ewtcp", &given, &[(100.0, 100), (100.0, 100)]);
         for path in &mut connection.paths {
             path.ssthresh = 200.0;
         }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_failed_subflow_has_no_weight_until_it_recovers() {
-        let mut connection = Connection::new("ewtcp", &[], &[(10.0, 100), (20.0, 50)]);
+        let mut connection = GreedySender::new("ewtcp", &[], &[(10.0, 100), (20.0, 50)]);
         // Weights of 1 and 1/4.
         connection.check_gains(0, 1, &[(Change::Failed, 0.1), (Change::Recovered, 0.025)]);
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn with_ecn_a_marked_round_is_halved() {
         let given = [text("ecn", "on")];
-        let mut connection = Connection::new("ewtcp", &given, &[(16.0, 100)]);
+        let mut connection = GreedySender::new("ewtcp", &given, &[(16.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (8.0, 8.0));
         let entry = find("ewtcp").unwrap();

@@ -121,13 +121,14 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     rounds: MarkedRounds,
     beta: f64,
     cuts: OncePerRound,
 }
 
+#[derive(Clone, Debug)]
 struct Fcc {
     /// In 1/ps; none is 1 / base RTT.
     alpha_total: Option<f64>,
@@ -139,6 +140,7 @@ struct Fcc {
 
 /// What the windows' changes take from all subflows that are active and have an RTT. Times are
 /// in picoseconds.
+#[derive(Clone, Debug)]
 pub struct Totals {
     /// In 1/ps.
     pub alpha_total: f64,
@@ -267,23 +269,27 @@ impl Controller for Fcc {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, Path, Value, find};
     use alloc::string::String;
     use pathweave_units::Time;
     use std::vec::Vec;
 
     /// Subflows of (window, RTT in microseconds) that have never seen another RTT.
-    fn fcc(given: &[(String, Value)], subflows: &[(f64, u64)]) -> Connection {
-        let mut connection = Connection::new("fcc", given, subflows);
+    fn fcc(given: &[(String, Value)], subflows: &[(f64, u64)]) -> GreedySender {
+        let mut connection = GreedySender::new("fcc", given, subflows);
         for path in &mut connection.paths {
             path.minimum_rtt = path.smoothed_rtt;
         }

@@ -15,6 +15,9 @@ extern crate alloc;
 extern crate std;
 
 mod algorithm;
+mod clonable;
+mod connection;
+pub mod controllers;
 mod feedback;
 mod parameters;
 mod paths;
@@ -33,7 +36,7 @@ mod once_per_round;
 pub mod slow_start;
 
 #[cfg(test)]
-mod connection;
+mod greedy_sender;
 #[cfg(test)]
 mod loaded_flow;
 #[cfg(test)]
@@ -68,6 +71,8 @@ mod xcp;
 mod xmp;
 
 pub use algorithm::{Algorithm, Fault, Faults, Loaded, Seat};
+pub use clonable::ClonableController;
+pub use connection::{Acknowledged, Connection, PathError, PathId, Start};
 pub use feedback::{Feedback, Load, Scheme};
 pub use marks_as_losses::MarksAsLosses;
 pub use once_per_round::OncePerRound;
@@ -79,6 +84,7 @@ pub use per_subflow::PerSubflow;
 pub use registry::{Ecn, Entry, find, registry};
 pub use round::Round;
 
+use core::fmt;
 use pathweave_units::Time;
 
 #[cfg(doctest)]
@@ -89,6 +95,8 @@ mod readme {}
 ///
 /// The transport has already brought the subflow's [`Path`] up to date: `acked`, `in_flight`, and,
 /// when the acknowledgement gave a sample, the RTT fields.
+///
+/// The default is one full packet on a full window, and nothing else: no marks, no sample, no recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
     /// When it arrived.
@@ -108,6 +116,20 @@ pub struct Ack {
     pub feedback: Feedback,
 }
 
+impl Default for Ack {
+    fn default() -> Ack {
+        Ack {
+            now: Time::ZERO,
+            packets: 1,
+            ce: 0,
+            rtt: None,
+            recovery: false,
+            window_limited: true,
+            feedback: Feedback::None,
+        }
+    }
+}
+
 impl Ack {
     /// Whether the window may grow: not in fast recovery, and not while it is not used.
     #[inline]
@@ -123,6 +145,20 @@ pub enum Loss {
     FastRetransmit,
     /// The retransmission timer expired; repeated expiries for the same data are not reported again.
     Timeout,
+    /// Everything that was sent over a long time was lost (RFC 9002, section 7.6). It is what QUIC has where TCP has a
+    /// timeout: the window starts again, from the minimum window and not from one packet.
+    PersistentCongestion,
+}
+
+impl Loss {
+    /// Whether the window starts again from the bottom: after a timeout and in persistent congestion.
+    #[inline]
+    pub fn restarts(self) -> bool {
+        match self {
+            Loss::FastRetransmit => false,
+            Loss::Timeout | Loss::PersistentCongestion => true,
+        }
+    }
 }
 
 /// What has become of a subflow. The transport has already put its path into [`Change::state`].
@@ -139,7 +175,12 @@ pub enum Change {
     /// New data was acknowledged on it after it had failed, or it was taken back from standby. Its
     /// windows are those that the losses left.
     Recovered,
-    /// It carries nothing any more.
+    /// It takes no new data and never will; what is in flight may still be acknowledged.
+    Abandoned,
+    /// It goes on over another network path, of which nothing is known: to the controller it begins, as one that opens
+    /// does (RFC 9000, section 9.4).
+    Migrated,
+    /// It carries nothing any more. Its number may be given to another subflow, which then opens.
     Closed,
 }
 
@@ -148,16 +189,25 @@ impl Change {
     #[inline]
     pub fn state(self) -> PathState {
         match self {
-            Change::Opened | Change::Recovered => PathState::Active,
+            Change::Opened | Change::Recovered | Change::Migrated => PathState::Active,
             Change::StoodBy => PathState::Standby,
             Change::Failed => PathState::Failed,
+            Change::Abandoned => PathState::Abandoned,
             Change::Closed => PathState::Closed,
         }
+    }
+
+    /// Whether the subflow begins: whatever is known of one with its number is of another path.
+    #[inline]
+    pub fn begins(self) -> bool {
+        matches!(self, Change::Opened | Change::Migrated)
     }
 }
 
 /// A congestion controller for one connection.
-pub trait Controller: Send {
+///
+/// Those of the [`registry()`] can be cloned: see [`ClonableController`]. Others need not be able to.
+pub trait Controller: Send + Sync + fmt::Debug {
     /// An acknowledgement arrived on subflow `r`. Also called for duplicate acknowledgements, with
     /// `packets` zero, when they echo marks.
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack);
@@ -165,8 +215,8 @@ pub trait Controller: Send {
     /// Subflow `r` lost packets. Must set the subflow's window and ssthresh.
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time);
 
-    /// Subflow `r` opened, went on standby, failed, recovered or closed. Subflows are numbered from zero in the order in which they
-    /// open for the first time, and keep their number.
+    /// What has become of subflow `r`. A change that [begins](Change::begins) a subflow finds nothing of an earlier one with
+    /// its number: subflows are numbered from zero, and a number that is free again may be given to the next one.
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change);
 
     /// A data packet is about to leave on subflow `r`: the congestion field for its header. Asked only of
@@ -174,6 +224,18 @@ pub trait Controller: Send {
     fn on_send(&mut self, paths: &Paths<'_>, r: SubflowId, now: Time) -> Feedback {
         let _ = (paths, r, now);
         Feedback::None
+    }
+
+    /// The latest loss on subflow `r` was none: its packets have arrived. The transport has put the window and ssthresh from
+    /// before it back, and nothing has cut them in between. For controllers that remember losses.
+    fn on_spurious_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId) {
+        let _ = (paths, r);
+    }
+
+    /// The packets of subflow `r` have another size: a number of packets that was remembered is `factor` times it. The
+    /// transport has done so with the window and ssthresh.
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        let _ = (r, factor);
     }
 
     /// The connection is over: forgets all that it has seen, so that another connection can have the controller. Returns

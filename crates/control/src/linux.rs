@@ -62,9 +62,9 @@ pub fn cut_to(path: &mut Path, packets: u32) {
 pub fn respond(path: &mut Path, loss: Loss, ssthresh: u32) {
     match loss {
         Loss::FastRetransmit => cut_to(path, ssthresh),
-        Loss::Timeout => {
+        Loss::Timeout | Loss::PersistentCongestion => {
             path.ssthresh = f64::from(ssthresh);
-            path.window = 1.0;
+            path.window = libm::ceil(loss::first_window(path, loss));
         }
     }
 }

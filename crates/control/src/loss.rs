@@ -12,14 +12,23 @@ pub fn respond(path: &mut Path, loss: Loss) {
 /// [`respond`], halving `window` instead of the one that the path has now.
 ///
 /// - fast retransmit: ssthresh = max(window / 2, minimum window), and the window is cut to it;
-/// - timeout: ssthresh = max(window / 2, 2), and the window is 1 packet.
+/// - timeout: ssthresh = max(window / 2, 2), and the window is 1 packet;
+/// - persistent congestion: the same, and the window is the minimum window.
 pub fn respond_from(path: &mut Path, loss: Loss, window: f64) {
     match loss {
         Loss::FastRetransmit => cut_to(path, window / 2.0),
-        Loss::Timeout => {
+        Loss::Timeout | Loss::PersistentCongestion => {
             path.ssthresh = f64::max(window / 2.0, 2.0);
-            path.window = 1.0;
+            path.window = first_window(path, loss);
         }
+    }
+}
+
+/// The window from which a subflow starts again: one packet after a timeout, else the minimum window.
+pub fn first_window(path: &Path, loss: Loss) -> f64 {
+    match loss {
+        Loss::Timeout => 1.0,
+        Loss::FastRetransmit | Loss::PersistentCongestion => path.minimum_window,
     }
 }
 
@@ -82,6 +91,12 @@ mod tests {
     fn timeout_starts_again_from_one_packet() {
         assert_eq!(after(Loss::Timeout, 10.0, 2.0), (1.0, 5.0));
         assert_eq!(after(Loss::Timeout, 3.0, 1.0), (1.0, 2.0));
+    }
+
+    #[test]
+    fn persistent_congestion_starts_again_from_the_minimum_window() {
+        assert_eq!(after(Loss::PersistentCongestion, 10.0, 2.0), (2.0, 5.0));
+        assert_eq!(after(Loss::PersistentCongestion, 3.0, 4.0), (4.0, 2.0));
     }
 
     #[test]

@@ -16,14 +16,27 @@ struct Reduction {
 /// A window that was reduced, by a mark or by lost packets, is not reduced by a mark in the same round, and neither by
 /// lost packets if it was by a mark (RFC 3168, section 6.1.2). A timeout always counts. Whether a marked
 /// acknowledgement grows the window is the transport's choice.
-pub struct MarksAsLosses {
-    controller: Box<dyn Controller>,
+#[derive(Debug)]
+pub struct MarksAsLosses<C: ?Sized = dyn Controller> {
+    controller: Box<C>,
     reduced: PerSubflow<Option<Reduction>>,
 }
 
-impl MarksAsLosses {
+impl<C: ?Sized> Clone for MarksAsLosses<C>
+where
+    Box<C>: Clone,
+{
+    fn clone(&self) -> MarksAsLosses<C> {
+        MarksAsLosses {
+            controller: self.controller.clone(),
+            reduced: self.reduced.clone(),
+        }
+    }
+}
+
+impl<C: Controller + ?Sized> MarksAsLosses<C> {
     /// The same controller, for packets that are ECN-capable.
-    pub fn new(controller: Box<dyn Controller>) -> MarksAsLosses {
+    pub fn new(controller: Box<C>) -> MarksAsLosses<C> {
         MarksAsLosses {
             controller,
             reduced: PerSubflow::new(None),
@@ -51,7 +64,7 @@ impl MarksAsLosses {
     }
 }
 
-impl Controller for MarksAsLosses {
+impl<C: Controller + ?Sized> Controller for MarksAsLosses<C> {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let grows = ack.ce == 0 || paths[r].growth_by_marked_acks;
         let reduce = ack.ce > 0 && self.recent(&paths[r], r).is_none();
@@ -72,16 +85,24 @@ impl Controller for MarksAsLosses {
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
         let marked = self.recent(&paths[r], r).is_some_and(|last| last.by_mark);
-        if loss == Loss::Timeout || !marked {
+        if loss.restarts() || !marked {
             self.reduce(paths, r, loss, false, now);
         }
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.reduced.restart(r);
         }
         self.controller.on_subflow(paths, r, change);
+    }
+
+    fn on_spurious_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId) {
+        self.controller.on_spurious_loss(paths, r);
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.controller.on_packet_size(r, factor);
     }
 
     fn on_send(&mut self, paths: &Paths<'_>, r: SubflowId, now: Time) -> Feedback {
@@ -93,10 +114,10 @@ impl Controller for MarksAsLosses {
 mod tests {
     use super::MarksAsLosses;
     use crate::Loss;
-    use crate::connection::Connection;
+    use crate::greedy_sender::GreedySender;
 
-    fn reno(window: f64) -> Connection {
-        Connection::new("reno", &[], &[(window, 100)])
+    fn reno(window: f64) -> GreedySender {
+        GreedySender::new("reno", &[], &[(window, 100)])
             .of(|controller| alloc::boxed::Box::new(MarksAsLosses::new(controller)))
     }
 

@@ -95,6 +95,7 @@ fn left_by(level: u8) -> f64 {
     LEFT[0] + part * (LEFT[1] - LEFT[0])
 }
 
+#[derive(Clone, Debug)]
 struct Mlcp {
     kappa: f64,
     t_p: Time,
@@ -146,7 +147,7 @@ impl Controller for Mlcp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.hold.restart(r);
         }
     }

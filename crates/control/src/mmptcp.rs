@@ -53,6 +53,7 @@ pub const ENTRY: Entry = Entry {
 /// The subflow whose packets are scattered.
 const SCATTERED: SubflowId = SubflowId(0);
 
+#[derive(Clone, Debug)]
 struct Mmptcp {
     lia: Lia,
 }
@@ -79,21 +80,25 @@ impl Controller for Mmptcp {
         }
         self.lia.on_subflow(paths, r, change);
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.lia.on_packet_size(r, factor);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near};
+    use crate::greedy_sender::{GreedySender, near};
     use crate::{Change, Loss, find};
     use pathweave_units::Bytes;
 
     #[test]
     fn scattering_ends_when_another_subflow_opens() {
-        let mut connection = Connection::new("mmptcp", &[], &[(10.0, 100)]);
+        let mut connection = GreedySender::new("mmptcp", &[], &[(10.0, 100)]);
         assert!(connection.paths[0].may_send);
         connection.change(0, Change::Opened);
         assert!(connection.paths[0].may_send, "it opens itself");
-        let mut connection = Connection::new("mmptcp", &[], &[(10.0, 100), (4.0, 100)]);
+        let mut connection = GreedySender::new("mmptcp", &[], &[(10.0, 100), (4.0, 100)]);
         assert!(!connection.paths[0].may_send && connection.paths[1].may_send);
         connection.change(1, Change::Closed);
         assert!(!connection.paths[0].may_send);
@@ -101,7 +106,7 @@ mod tests {
 
     #[test]
     fn alone_the_scattered_subflow_is_reno() {
-        let mut connection = Connection::new("mmptcp", &[], &[(10.0, 100)]);
+        let mut connection = GreedySender::new("mmptcp", &[], &[(10.0, 100)]);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.1);
         connection.loss(0, Loss::FastRetransmit);
@@ -111,7 +116,7 @@ mod tests {
     #[test]
     fn the_others_are_lia_without_it() {
         let mut connection =
-            Connection::new("mmptcp", &[], &[(50.0, 100), (10.0, 100), (10.0, 100)]);
+            GreedySender::new("mmptcp", &[], &[(50.0, 100), (10.0, 100), (10.0, 100)]);
         connection.ack(1, 1, 0);
         // a / w_total = max(w) / (sum of w)^2 at equal RTTs.
         assert!(near(connection.window(1), 10.0 + 10.0 / 400.0, 1e-12));
@@ -119,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_scattered_subflow_does_not_grow_while_it_drains() {
-        let mut connection = Connection::new("mmptcp", &[], &[(10.0, 100), (4.0, 100)]);
+        let mut connection = GreedySender::new("mmptcp", &[], &[(10.0, 100), (4.0, 100)]);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.0);
         connection.loss(0, Loss::FastRetransmit);
@@ -128,7 +133,7 @@ mod tests {
 
     #[test]
     fn slow_start_follows_a_timeout_while_it_drains() {
-        let mut connection = Connection::new("mmptcp", &[], &[(40.0, 100), (4.0, 100)]);
+        let mut connection = GreedySender::new("mmptcp", &[], &[(40.0, 100), (4.0, 100)]);
         connection.loss(0, Loss::Timeout);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (1.0, 20.0));
         for (packets, window) in [
@@ -156,7 +161,7 @@ mod tests {
     #[test]
     fn the_scattered_subflow_takes_over_while_all_others_have_failed() {
         let subflows = [(50.0, 100), (10.0, 100), (10.0, 100)];
-        let mut connection = Connection::new("mmptcp", &[], &subflows);
+        let mut connection = GreedySender::new("mmptcp", &[], &subflows);
         for (r, change, scattered) in [
             (1, Change::Failed, false),
             (2, Change::Failed, true),
@@ -176,7 +181,7 @@ mod tests {
     #[test]
     fn failed_subflows_are_in_no_sum_of_the_others() {
         let subflows = [(50.0, 100), (10.0, 100), (10.0, 100)];
-        let mut connection = Connection::new("mmptcp", &[], &subflows);
+        let mut connection = GreedySender::new("mmptcp", &[], &subflows);
         connection.check_gains(1, 2, &[(Change::Failed, 0.1), (Change::Recovered, 0.025)]);
         // The scattered one was in no sum.
         connection.check_gains(1, 0, &[(Change::Failed, 0.025)]);
@@ -187,7 +192,7 @@ mod tests {
         let entry = find("mmptcp").unwrap();
         let scatter = entry.scatter.unwrap();
         assert_eq!(scatter(&entry.defaults()), Bytes::new(100_000));
-        let given = [crate::connection::number("volume", 5.0)];
+        let given = [crate::greedy_sender::number("volume", 5.0)];
         assert_eq!(scatter(&entry.parameters(&given).unwrap()), Bytes::new(5));
     }
 }

@@ -41,6 +41,11 @@ impl OncePerRound {
         cut
     }
 
+    /// Packets have another size: the window before the cut is `factor` times as many.
+    pub fn rescale(&mut self, factor: f64) {
+        self.window_before *= factor;
+    }
+
     /// The common response to a loss.
     pub fn on_loss(&mut self, path: &mut Path, loss: Loss) {
         self.on_loss_of(path, loss, 0.5);
@@ -61,7 +66,7 @@ impl OncePerRound {
             Loss::FastRetransmit => {
                 loss::cut_to(path, f64::min(window * (1.0 - share), path.window));
             }
-            Loss::Timeout => loss::respond_from(path, loss, window),
+            Loss::Timeout | Loss::PersistentCongestion => loss::respond_from(path, loss, window),
         }
         self.last = Some(Round::beginning(path));
         self.window_before = path.window;

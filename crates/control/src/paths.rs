@@ -26,6 +26,9 @@ pub enum PathState {
     /// Retransmission timeouts in a row without progress: it takes no new data, and the transport
     /// probes it by sending the oldest packet again.
     Failed,
+    /// It takes no new data and never will. What is in flight may still be acknowledged. The simulator's transport has no
+    /// such paths; those of multipath QUIC are this after PATH_ABANDON.
+    Abandoned,
     /// It carries nothing any more.
     Closed,
 }
@@ -36,7 +39,7 @@ impl PathState {
     pub fn is_open(self) -> bool {
         matches!(
             self,
-            PathState::Active | PathState::Standby | PathState::Failed
+            PathState::Active | PathState::Standby | PathState::Failed | PathState::Abandoned
         )
     }
 }
@@ -62,6 +65,10 @@ pub struct Path {
     /// New packets sent so far: also the number that the next new packet will have.
     pub sent: u64,
     /// Packets acknowledged cumulatively so far: packets numbered below this have arrived.
+    ///
+    /// A transport that never sends a number again counts here the packets that it waits for no longer, because they were
+    /// acknowledged, declared lost or discarded. So `sent - acked` packets are in flight in either case, and a round ends
+    /// when as many packets as had been sent at its beginning, and the next one, are waited for no longer.
     pub acked: u64,
     /// Packets in the network as far as the sender knows.
     pub in_flight: u32,
@@ -237,6 +244,7 @@ mod tests {
             (PathState::Active, true, true),
             (PathState::Standby, true, false),
             (PathState::Failed, true, false),
+            (PathState::Abandoned, true, false),
             (PathState::Closed, false, false),
         ];
         for (state, open, active) in states {

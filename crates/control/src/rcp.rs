@@ -12,7 +12,9 @@
 //!
 //! The header takes 96 bits: data packets are 12 bytes longer.
 
-use crate::{Ack, Change, Controller, Ecn, Entry, Feedback, Loss, Path, Paths, Scheme, SubflowId};
+use crate::{
+    Ack, Change, Controller, Ecn, Entry, Feedback, Loss, Path, Paths, Scheme, SubflowId, loss,
+};
 use alloc::boxed::Box;
 use pathweave_units::{Rate, Time};
 
@@ -30,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     build: |_| Box::new(Rcp),
 };
 
+#[derive(Clone, Debug)]
 struct Rcp;
 
 /// RTTs that the window lets the rate go on for without acknowledgements.
@@ -53,14 +56,14 @@ impl Controller for Rcp {
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
-        if loss == Loss::Timeout {
-            paths[r].window = 1.0;
+        if loss.restarts() {
+            paths[r].window = loss::first_window(&paths[r], loss);
         }
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
         let path = &mut paths[r];
-        if change == Change::Opened && path.has_rtt() {
+        if change.begins() && path.has_rtt() {
             let bits = 8.0 * path.window * path.packet.get() as f64;
             path.pacing_rate = Some(Rate::from_bps((bits / path.rtt_seconds()) as u64));
         }

@@ -1,6 +1,6 @@
 //! The list of controllers: names, parameters, sources.
 
-use crate::{Controller, Parameter, ParameterError, Parameters, Scheme, Value};
+use crate::{ClonableController, Parameter, ParameterError, Parameters, Scheme, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
 use pathweave_units::Bytes;
@@ -42,7 +42,7 @@ pub struct Entry {
     /// What can be set.
     pub parameters: &'static [Parameter],
     /// Builds one for a new connection, from checked parameters.
-    pub build: fn(&Parameters) -> Box<dyn Controller>,
+    pub build: fn(&Parameters) -> Box<dyn ClonableController>,
 }
 
 impl Entry {
@@ -109,7 +109,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::{Entry, find, registry};
-    use crate::connection::{number, text};
+    use crate::greedy_sender::{number, text};
     use crate::{ParameterError, ParameterKind, Value};
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;

@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
     build: |_| Box::new(Reno),
 };
 
+#[derive(Clone, Debug)]
 struct Reno;
 
 /// Slow start, then one packet a round.
@@ -59,11 +60,11 @@ impl Controller for Reno {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::Connection;
+    use crate::greedy_sender::GreedySender;
     use crate::{Ecn, Loss, find};
 
-    fn reno(window: f64) -> Connection {
-        Connection::new("reno", &[], &[(window, 100)])
+    fn reno(window: f64) -> GreedySender {
+        GreedySender::new("reno", &[], &[(window, 100)])
     }
 
     #[test]

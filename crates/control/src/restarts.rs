@@ -1,11 +1,11 @@
 //! Controllers that go from one connection to another behave there as new ones do.
 
-use crate::connection::Connection;
+use crate::greedy_sender::GreedySender;
 use crate::{Change, Loss, registry};
 use alloc::vec::Vec;
 
 /// Acknowledgements, marks, losses and changes in turn, and the windows after each of them.
-fn live(connection: &mut Connection, subflows: usize) -> Vec<(f64, f64)> {
+fn live(connection: &mut GreedySender, subflows: usize) -> Vec<(f64, f64)> {
     let steps = (0..200).map(|step| {
         let r = step % subflows;
         match step % 11 {
@@ -24,7 +24,7 @@ fn live(connection: &mut Connection, subflows: usize) -> Vec<(f64, f64)> {
 fn restarted_controllers_are_as_new() {
     let mut restarted = 0;
     for entry in registry() {
-        let new = |subflows: &[(f64, u64)]| Connection::new(entry.name, &[], subflows);
+        let new = |subflows: &[(f64, u64)]| GreedySender::new(entry.name, &[], subflows);
         if !new(&[(10.0, 100)]).into_controller().restart() {
             continue;
         }

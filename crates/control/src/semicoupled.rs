@@ -33,12 +33,12 @@ pub const ENTRY: Entry = Entry {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, text};
+    use crate::greedy_sender::{GreedySender, near, text};
     use crate::{Ecn, Loss, find};
 
     #[test]
     fn all_subflows_together_gain_a_packet_a_round_and_each_is_halved() {
-        let mut connection = Connection::new("semicoupled", &[], &[(10.0, 100), (30.0, 100)]);
+        let mut connection = GreedySender::new("semicoupled", &[], &[(10.0, 100), (30.0, 100)]);
         connection.ack(0, 1, 1);
         assert!(near(connection.window(0), 10.0 + 1.0 / 40.0, 1e-12));
         connection.loss(1, Loss::FastRetransmit);
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn failed_subflows_do_not_count_until_they_recover() {
-        let connection = Connection::new("semicoupled", &[], &[(10.0, 100); 3]);
+        let connection = GreedySender::new("semicoupled", &[], &[(10.0, 100); 3]);
         connection.check_that_failed_subflows_do_not_count(1.0 / 20.0, 1.0 / 30.0);
     }
 
     #[test]
     fn with_ecn_a_marked_round_is_halved() {
         let given = [text("ecn", "on")];
-        let mut connection = Connection::new("semicoupled", &given, &[(16.0, 100)]);
+        let mut connection = GreedySender::new("semicoupled", &given, &[(16.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (8.0, 8.0));
         let entry = find("semicoupled").unwrap();

@@ -7,6 +7,7 @@ use crate::{Ack, Change, Loss, Path, Paths, PerSubflow, Round, SubflowId};
 pub const FIRST: SubflowId = SubflowId(0);
 
 /// Whether a connection's subflows are suppressed, and what decides it.
+#[derive(Clone, Debug)]
 pub struct Suppression {
     to_suppress: u32,
     to_release: u32,
@@ -49,7 +50,7 @@ impl Suppression {
     /// Subflow `r` lost packets.
     pub fn on_loss(&mut self, path: &Path, r: SubflowId, loss: Loss) {
         // The path itself tells of a fast recovery.
-        if loss == Loss::Timeout {
+        if loss.restarts() {
             *self.timeouts.get(r) = Some(Round::beginning(path));
         }
     }
@@ -57,14 +58,16 @@ impl Suppression {
     /// Subflow `r` came, went, failed or recovered.
     pub fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
         match change {
-            Change::Opened => {
+            Change::Opened | Change::Migrated => {
                 paths[r].may_send = r == FIRST || !self.is_on;
                 self.timeouts.restart(r);
             }
-            Change::Closed | Change::Failed | Change::StoodBy if r == FIRST && self.is_on => {
-                self.switch(paths, false);
+            Change::Recovered => {}
+            Change::Closed | Change::Failed | Change::StoodBy | Change::Abandoned => {
+                if r == FIRST && self.is_on {
+                    self.switch(paths, false);
+                }
             }
-            Change::Closed | Change::Failed | Change::StoodBy | Change::Recovered => {}
         }
         if r == FIRST {
             self.rounds = 0;
@@ -134,18 +137,18 @@ fn is_in_recovery(path: &Path, timeout: &Option<Round>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Loss, Value, find};
     use alloc::string::String;
     use std::vec::Vec;
 
     /// Three subflows at the minimum window.
-    fn stuck(given: &[(String, Value)]) -> Connection {
-        Connection::new("amp", given, &[(2.0, 100), (2.0, 100), (2.0, 100)])
+    fn stuck(given: &[(String, Value)]) -> GreedySender {
+        GreedySender::new("amp", given, &[(2.0, 100), (2.0, 100), (2.0, 100)])
     }
 
     /// Rounds of the first subflow in which its window does not grow, each marked or not.
-    fn rounds(connection: &mut Connection, count: u32, marked: bool) {
+    fn rounds(connection: &mut GreedySender, count: u32, marked: bool) {
         for _ in 0..count {
             let (window, ssthresh) = (connection.window(0), connection.ssthresh(0));
             let packets = window as u32;
@@ -158,7 +161,7 @@ mod tests {
         }
     }
 
-    fn sending(connection: &Connection) -> Vec<bool> {
+    fn sending(connection: &GreedySender) -> Vec<bool> {
         connection.paths.iter().map(|path| path.may_send).collect()
     }
 
@@ -166,7 +169,7 @@ mod tests {
     const FIRST_ALONE: [bool; 3] = [true, false, false];
 
     /// Suppressed, and the first subflow's window above the minimum.
-    fn suppressed(given: &[(String, Value)]) -> Connection {
+    fn suppressed(given: &[(String, Value)]) -> GreedySender {
         let mut connection = stuck(given);
         rounds(&mut connection, 2, true);
         assert_eq!(sending(&connection), FIRST_ALONE);

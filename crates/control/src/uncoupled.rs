@@ -38,7 +38,7 @@ fn ecn(parameters: &Parameters) -> Ecn {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, text};
+    use crate::greedy_sender::{GreedySender, text};
     use crate::{Ecn, ParameterKind, find};
 
     #[test]
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn it_is_reno_unless_told_otherwise() {
-        let mut connection = Connection::new("uncoupled", &[], &[(10.0, 100), (10.0, 100)]);
+        let mut connection = GreedySender::new("uncoupled", &[], &[(10.0, 100), (10.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.window(1)), (10.1, 10.0));
     }
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!((entry.ecn)(&of("dctcp")), Ecn::Count { limit: 255 });
         assert_eq!((entry.ecn)(&of("bos")), Ecn::Count { limit: 3 });
 
-        let mut connection = Connection::new("uncoupled", &[text("of", "bos")], &[(20.0, 100)]);
+        let mut connection = GreedySender::new("uncoupled", &[text("of", "bos")], &[(20.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!(connection.window(0), 15.0);
     }

@@ -106,6 +106,7 @@ struct AfterCut {
     grow: Time,
 }
 
+#[derive(Clone, Debug)]
 struct Vcp {
     xi: f64,
     beta: f64,
@@ -163,7 +164,7 @@ impl Controller for Vcp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.after_cut.restart(r);
         }
     }

@@ -32,8 +32,8 @@
 //! Ruling: m is counted whenever a subflow opens, closes, fails or recovers.
 
 use crate::{
-    Ack, Change, Controller, Entry, Loss, OncePerRound, Parameter, ParameterKind, Path, Paths,
-    PerSubflow, SubflowId, Value, ecn_choice, slow_start,
+    Ack, Change, ClonableController, Controller, Entry, Loss, OncePerRound, Parameter,
+    ParameterKind, Path, Paths, PerSubflow, SubflowId, Value, ecn_choice, slow_start,
 };
 use alloc::boxed::Box;
 use pathweave_units::Time;
@@ -142,6 +142,7 @@ impl Weight {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Wutcp {
     omega: Omega,
     slow_start: SlowStart,
@@ -151,7 +152,11 @@ struct Wutcp {
 }
 
 /// TCPs of this weight, each by itself.
-pub fn weighted(omega: Omega, slow_start: SlowStart, marks_count: bool) -> Box<dyn Controller> {
+pub fn weighted(
+    omega: Omega,
+    slow_start: SlowStart,
+    marks_count: bool,
+) -> Box<dyn ClonableController> {
     Box::new(Wutcp {
         omega,
         slow_start,
@@ -184,25 +189,29 @@ impl Controller for Wutcp {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.cuts.restart(r);
         }
         let subflows = paths.active().count().max(1);
         self.weight = Weight::new(self.omega.of(subflows as f64), self.slow_start);
     }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, number, text};
+    use crate::greedy_sender::{GreedySender, near, number, text};
     use crate::{Change, Ecn, Loss, Value, find};
     use alloc::string::String;
     use alloc::vec;
 
     const TWO: [(f64, u64); 2] = [(10.0, 100), (40.0, 300)];
 
-    fn wutcp(omega: (String, Value), subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("wutcp", &[omega], subflows)
+    fn wutcp(omega: (String, Value), subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("wutcp", &[omega], subflows)
     }
 
     fn omegas() -> [((String, Value), f64); 4] {
@@ -329,7 +338,7 @@ mod tests {
         assert_eq!(connection.window(0), 10.1);
 
         let given = [number("omega", 0.5), text("ecn", "on")];
-        let mut connection = Connection::new("wutcp", &given, &TWO);
+        let mut connection = GreedySender::new("wutcp", &given, &TWO);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.05);
         connection.paths[0].window = 10.0;
@@ -352,7 +361,7 @@ mod tests {
     #[test]
     fn a_loss_after_a_mark_in_slow_start_changes_nothing() {
         let given = [number("omega", 0.5), text("ecn", "on")];
-        let mut connection = Connection::new("wutcp", &given, &TWO);
+        let mut connection = GreedySender::new("wutcp", &given, &TWO);
         (connection.paths[0].window, connection.paths[0].ssthresh) = (100.0, 200.0);
         connection.ack(0, 1, 1);
         let window = connection.window(0);
@@ -387,7 +396,7 @@ mod tests {
 
     /// The mean windows of a connection's subflows when a share `p` of rounds meets congestion at random.
     fn mean_windows(name: &str, given: &[(String, Value)], subflows: usize, p: f64) -> f64 {
-        let mut connection = Connection::new(name, given, &vec![(20.0, 100); subflows]);
+        let mut connection = GreedySender::new(name, given, &vec![(20.0, 100); subflows]);
         let (mut random, mut sum, mut rounds) = (1_u64, 0.0, 0.0);
         for _ in 0..20_000 {
             for r in 0..subflows {

@@ -75,6 +75,7 @@ pub const ENTRY: Entry = Entry {
 /// Share of a new RTT in the smoothed one of the reference code.
 const NS2_GAIN: f64 = 0.4;
 
+#[derive(Clone, Debug)]
 struct Xcp {
     /// Share of a new RTT in an estimate of its own; without, the transport's estimate is told.
     gain: Option<f64>,
@@ -105,7 +106,7 @@ impl Controller for Xcp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.rtts.restart(r);
         }
     }
@@ -126,7 +127,7 @@ impl Controller for Xcp {
 mod tests {
     use super::*;
     use crate::PathState;
-    use crate::connection::text;
+    use crate::greedy_sender::text;
     use crate::{Path, find};
     use proptest::prelude::*;
 

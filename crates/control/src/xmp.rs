@@ -45,7 +45,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct CoupledSubflow {
     bos: Subflow,
     /// rate_r, once a round has ended.
@@ -57,6 +57,7 @@ const FRESH: CoupledSubflow = CoupledSubflow {
     rate: None,
 };
 
+#[derive(Clone, Debug)]
 struct Xmp {
     rules: Rules,
     subflows: PerSubflow<CoupledSubflow>,
@@ -102,9 +103,15 @@ impl Controller for Xmp {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        let subflow = self.subflows.get(r);
+        subflow.bos.rescale(factor);
+        subflow.rate = subflow.rate.map(|rate| rate * factor);
     }
 }
 
@@ -114,15 +121,15 @@ fn known_rate(path: &Path) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near};
+    use crate::greedy_sender::{GreedySender, near};
     use crate::{Change, Ecn, Loss, find};
 
-    fn xmp(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("xmp", &[], subflows)
+    fn xmp(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("xmp", &[], subflows)
     }
 
     /// Packets that subflow `r` gains in `rounds` rounds that begin now, its window held where it is.
-    fn gain(connection: &mut Connection, r: usize, rounds: u32) -> f64 {
+    fn gain(connection: &mut GreedySender, r: usize, rounds: u32) -> f64 {
         let window = connection.window(r);
         let mut gained = 0.0;
         for _ in 0..rounds {

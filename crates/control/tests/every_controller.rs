@@ -79,7 +79,7 @@ fn numbers_matter(name: &str, given: &[(String, Value)]) -> bool {
 }
 
 /// Linux's Reno as its multipath modules count it for one subflow, written from that description alone.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct IntegerReno {
     counted: u32,
 }
@@ -107,6 +107,7 @@ impl Controller for IntegerReno {
         path.window = match loss {
             Loss::FastRetransmit => path.ssthresh,
             Loss::Timeout => 1.0,
+            Loss::PersistentCongestion => path.minimum_window.ceil(),
         };
     }
 
@@ -164,6 +165,9 @@ proptest! {
                                 prop_assert!(path.window >= was || *ce > 0, "{}", name);
                             }
                             Event::Loss(Loss::Timeout) => prop_assert_eq!(path.window, 1.0),
+                            Event::Loss(Loss::PersistentCongestion) => {
+                                prop_assert_eq!(path.window, path.minimum_window);
+                            }
                             Event::Loss(Loss::FastRetransmit) => {
                                 prop_assert!(path.window <= was.max(2.0), "{}", name);
                             }

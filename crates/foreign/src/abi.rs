@@ -150,14 +150,16 @@ impl CAck {
 pub(crate) fn loss_number(loss: Loss) -> u32 {
     match loss {
         Loss::FastRetransmit => 0,
-        Loss::Timeout => 1,
+        // Only a transport without timeouts tells of the latter, and the window starts again in either case.
+        Loss::Timeout | Loss::PersistentCongestion => 1,
     }
 }
 
 /// The number of a change.
 pub(crate) fn change_number(change: Change) -> u32 {
     match change {
-        Change::Opened => 0,
+        // To the controller a subflow begins in either case.
+        Change::Opened | Change::Migrated => 0,
         Change::StoodBy => 1,
         Change::Failed => 2,
         Change::Recovered => 3,

@@ -4,6 +4,7 @@ use crate::abi::{CAck, CConnection, CPath, change_number, loss_number};
 use crate::functions::Functions;
 use pathweave_control::{Ack, Change, Controller, Fault, Loss, Paths, Seat, SubflowId};
 use pathweave_units::Time;
+use std::fmt;
 use std::sync::Arc;
 
 /// A controller of one connection.
@@ -22,6 +23,15 @@ pub(crate) struct ForeignController {
     open: bool,
     /// It has failed: nothing is called any more.
     over: bool,
+}
+
+impl fmt::Debug for ForeignController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ForeignController")
+            .field(&self.functions.shown)
+            .field(&self.seat.flow)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a call was of no use.

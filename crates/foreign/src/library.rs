@@ -42,7 +42,7 @@ pub fn library(content: &[u8], shown: &str, item: Option<&str>) -> Result<Loaded
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: its initialisers are run, which the user asks for by naming it.
     let library = unsafe { Library::new(&path) }.map_err(|error| {
-        let cause = cause(&error).replace(&path, shown);
+        let cause = cause(&error).replace(&format!("{path}: "), "");
         format!("{shown} cannot be loaded: {cause}; a library is built with cc -shared -fPIC")
     })?;
     // SAFETY: the type is what the header says that a constant of this name has; its version is looked at first.

@@ -19,8 +19,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::lists::{
-        controller_in_file, controllers, fabrics, patterns, presets, results_version, routings,
-        schema, version,
+        controller_in_file, controllers, distributions, fabrics, operations, patterns, presets,
+        results_version, routings, schema, version,
     };
     #[pymodule_export]
     use super::run::{Output, Run};

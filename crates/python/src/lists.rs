@@ -1,9 +1,11 @@
-//! What the core knows: controllers, routings, fabrics, patterns, presets, the schema.
+//! What the core knows: controllers, routings, fabrics, patterns, operations, distributions, presets, the schema.
 
 use crate::controllers::Loader;
 use crate::scenario::ScenarioError;
 use pathweave_control::{Parameter, ParameterKind, WordList, registry};
 use pathweave_scenario::{ControllerFile, ControllerForm, ControllerLoader};
+use pathweave_traffic::CDFS;
+use pathweave_traffic::collectives::OPERATIONS;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -63,6 +65,31 @@ pub fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         .map(|preset| (preset.name, preset.help))
         .collect();
     entries(py, &list)
+}
+
+/// Collective operations by name, with help.
+#[pyfunction]
+pub fn operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list: Vec<(&str, &str)> = OPERATIONS
+        .iter()
+        .map(|&(name, _, help)| (name, help))
+        .collect();
+    entries(py, &list)
+}
+
+/// Distributions of sizes by name, with help and source.
+#[pyfunction]
+pub fn distributions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let result = PyList::empty(py);
+    for (name, help, points) in CDFS {
+        let comment = points.lines().map_while(|line| line.strip_prefix("# "));
+        let entry = PyDict::new(py);
+        entry.set_item("name", name)?;
+        entry.set_item("help", help)?;
+        entry.set_item("source", comment.collect::<Vec<_>>().join(" "))?;
+        result.append(entry)?;
+    }
+    Ok(result)
 }
 
 /// A parameter's default and range, as texts.

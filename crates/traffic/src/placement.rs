@@ -35,12 +35,14 @@ impl Placement {
         }
     }
 
-    /// The hosts of `jobs` jobs of this many ranks each; `None` makes as many jobs as fit.
+    /// The hosts of `jobs` jobs of this many ranks each; `None` makes as many jobs as fit. `too_few` says what to do
+    /// about a job with more ranks than there are hosts.
     pub(crate) fn teams(
         &self,
         hosts: &Hosts,
         ranks: u32,
         jobs: Option<u32>,
+        too_few: impl FnOnce(usize) -> String,
         mut stream: Stream,
     ) -> Result<Teams, TrafficError> {
         let refuse = |text: String| Err(TrafficError(text));
@@ -76,14 +78,15 @@ impl Placement {
         let fit = places.len() / ranks.max(1) as usize;
         let jobs = jobs.map_or(fit, |jobs| jobs as usize);
         if fit == 0 {
-            return refuse(format!(
-                "group_size is {ranks}, but there are {} hosts; give a smaller group_size, or more hosts",
-                places.len()
-            ));
+            return refuse(too_few(places.len()));
         }
         if jobs == 0 || jobs > fit {
+            let accepted = match fit {
+                1 => format!("one job of {ranks} ranks: give jobs = 1"),
+                _ => format!("{fit} jobs of {ranks} ranks: give 1 to {fit}"),
+            };
             return refuse(format!(
-                "jobs is {jobs}; the {} hosts are enough for {fit} jobs of {ranks} ranks: give 1 to {fit}",
+                "jobs is {jobs}; the {} hosts are enough for {accepted}",
                 places.len()
             ));
         }

@@ -60,6 +60,16 @@ fn a_list_that_is_written_again_reads_the_same() {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let text = "start,source,destination,bytes\n0.1,0,1,5\n";
+    let marked = format!("\u{feff}{text}");
+    assert_eq!(
+        flow_list::parse(&marked, host).unwrap(),
+        flow_list::parse(text, host).unwrap()
+    );
+}
+
+#[test]
 fn mistakes_in_a_list_are_named_with_line_and_column() {
     let cases = [
         ("", "there are no flows"),
@@ -69,11 +79,19 @@ fn mistakes_in_a_list_are_named_with_line_and_column() {
         ),
         (
             "start,source,destination\n",
-            "line 1, there is no column \"bytes\"",
+            "line 1: there is no column \"bytes\"",
         ),
         (
             "start,source,destination,bytes,colour\n",
-            "line 1, no column is called \"colour\"",
+            "line 1: no column is called \"colour\"",
+        ),
+        (
+            "start;source;destination;bytes\n",
+            "line 1: semicolons stand between the names of the columns; write commas: start,source,destination,bytes",
+        ),
+        (
+            "start\tsource\tdestination\tbytes\n",
+            "line 1: tabs stand between",
         ),
         (
             "start,start,destination,bytes\n",
@@ -81,27 +99,27 @@ fn mistakes_in_a_list_are_named_with_line_and_column() {
         ),
         (
             "start,source,destination,bytes\n0,0,1\n",
-            "line 2, there are 3 values for 4 columns",
+            "line 2: there are 3 values for 4 columns",
         ),
         (
             "start,source,destination,bytes\n0,0,1,1,1\n",
-            "line 2, there are 5 values for 4 columns",
+            "line 2: there are 5 values for 4 columns",
         ),
         (
             "start,source,destination,bytes\n-1,0,1,1\n",
-            "line 2, column \"start\": a flow cannot start at -1 s",
+            "line 2: column \"start\": a flow cannot start at -1 s",
         ),
         (
             "start,source,destination,bytes\nsoon,0,1,1\n",
-            "line 2, column \"start\"",
+            "line 2: column \"start\"",
         ),
         (
             "start,source,destination,bytes\n1e30,0,1,1\n",
-            "line 2, column \"start\": 1e30 is too long",
+            "line 2: column \"start\": 1e30 is too long",
         ),
         (
             "start,source,destination,bytes\n0,0,x,1\n",
-            "line 2, column \"destination\": no node is called \"x\"",
+            "line 2: column \"destination\": no node is called \"x\"",
         ),
         (
             "start,source,destination,bytes\n0,1,1,1\n",
@@ -117,11 +135,11 @@ fn mistakes_in_a_list_are_named_with_line_and_column() {
         ),
         (
             "start,source,destination,bytes,id\n0,0,1,1,a\n0,0,1,1,a\n",
-            "line 3, column \"id\": a row before",
+            "line 3: column \"id\": a row before",
         ),
         (
             "start,source,destination,bytes,after\n0,0,1,1,7\n",
-            "line 2, column \"after\": no row has the id \"7\"",
+            "line 2: column \"after\": no row has the id \"7\"",
         ),
     ];
     for (text, expected) in cases {
@@ -133,7 +151,7 @@ fn mistakes_in_a_list_are_named_with_line_and_column() {
     assert!(
         error
             .to_string()
-            .contains("line 2, column \"after\": the flow waits"),
+            .contains("line 2: column \"after\": the flow waits"),
         "{error}"
     );
 }
@@ -196,74 +214,74 @@ fn mistakes_in_a_schedule_are_named_with_their_line() {
     };
     let cases = [
         (String::new(), "num_ranks is missing"),
-        ("num_ranks 0\n".to_owned(), "line 1, num_ranks is 0"),
+        ("num_ranks 0\n".to_owned(), "line 1: num_ranks is 0"),
         (
             "num_ranks 2\nnum_ranks 2\n".to_owned(),
-            "line 2, num_ranks is given twice",
+            "line 2: num_ranks is given twice",
         ),
         (
             "rank 0 {\n}\n".to_owned(),
-            "line 1, num_ranks must come before",
+            "line 1: num_ranks must come before",
         ),
         (
             "num_ranks 2\nrank 2 {\n}\n".to_owned(),
-            "line 2, there is no rank 2",
+            "line 2: there is no rank 2",
         ),
         (
             "num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n".to_owned(),
-            "line 4, rank 0 has two blocks",
+            "line 4: rank 0 has two blocks",
         ),
         (
             "num_ranks 2\nrank 0 {\ncalc 1\n".to_owned(),
-            "line 3, the block of rank 0 is open",
+            "line 3: the block of rank 0 is open",
         ),
-        ("num_ranks 1\n}\n".to_owned(), "line 2, a block ends"),
+        ("num_ranks 1\n}\n".to_owned(), "line 2: a block ends"),
         (
             "num_ranks 1\ncalc 1\n".to_owned(),
-            "line 2, \"calc\" cannot stand here",
+            "line 2: \"calc\" cannot stand here",
         ),
         ("num_ranks 1\nrank 0 {\n}\n".to_owned(), "no task"),
         ("num_ranks 1 /* open\n".to_owned(), "a comment is open"),
         (
             two("send 5b to 1", ""),
-            "line 3, the send from rank 0 to rank 1 with tag 0 meets no receive",
+            "line 3: the send from rank 0 to rank 1 with tag 0 meets no receive",
         ),
         (
             two("calc 1", "recv 5b from 0 tag 3"),
-            "line 6, the receive of rank 1 from rank 0 with tag 3 meets no send",
+            "line 6: the receive of rank 1 from rank 0 with tag 3 meets no send",
         ),
         (
             two("send 5b to 1", "recv 6b from 0"),
-            "line 6, the receive of 6 B meets the send of 5 B in line 3",
+            "line 6: the receive of 6 B meets the send of 5 B in line 3",
         ),
         (
             two("send 5b to 1", "recv 5b from -1"),
-            "line 6, a receive from any source",
+            "line 6: a receive from any source",
         ),
         (
             two("send 5b to 1", "recv 5b from 0 tag -1"),
-            "line 6, any tag",
+            "line 6: any tag",
         ),
         (
             two("send 5 to 1", ""),
-            "line 3, \"to\" cannot stand here; expected b",
+            "line 3: \"to\" cannot stand here; expected b",
         ),
         (two("send 5b from 1", ""), "expected to"),
         (
             two("a: calc 1\na: calc 2", ""),
-            "line 4, two tasks of rank 0 have the label \"a\"",
+            "line 4: two tasks of rank 0 have the label \"a\"",
         ),
         (
             two("a: calc 1\nb requires a", ""),
-            "line 4, no task of rank 0 before has the label \"b\"",
+            "line 4: no task of rank 0 before has the label \"b\"",
         ),
         (
             two("a: calc 99999999999999999999", ""),
-            "line 3, \"99999999999999999999\" cannot stand here",
+            "line 3: \"99999999999999999999\" cannot stand here",
         ),
         (
             two("a: calc 1\nb: calc 1\na requires b\nb irequires a", ""),
-            "line 3, the task waits",
+            "line 3: the task waits",
         ),
         (
             two(

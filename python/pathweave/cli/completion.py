@@ -86,6 +86,13 @@ def sizes(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
 
+def listed(incomplete: str) -> list[str]:
+    """What can be listed."""
+    from pathweave.topics import Kind
+
+    return [kind for kind in Kind if kind.startswith(incomplete)]
+
+
 def topics(incomplete: str) -> list[str]:
     """Everything that can be explained."""
     from pathweave.errors import PathweaveError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -10,6 +9,8 @@ import typer
 
 from pathweave.cli import completion
 from pathweave.cli.options import Json  # noqa: TC001
+from pathweave.errors import InputError
+from pathweave.topics import Kind
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,19 +19,16 @@ if TYPE_CHECKING:
     from pathweave._core import ControllerInfo, Entry
 
 
-class Kind(enum.StrEnum):
-    """What can be listed."""
-
-    CONTROLLERS = "controllers"
-    ROUTINGS = "routings"
-    FABRICS = "fabrics"
-    PATTERNS = "patterns"
-    PRESETS = "presets"
-    QUANTITIES = "quantities"
-
-
 def list_(
-    kind: Annotated[Kind, typer.Argument(help="What to list.", metavar="KIND")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            # A choice would have all names on a line, which is too short for them.
+            help=f"What to list: {', '.join(Kind)}.",
+            metavar="KIND",
+            autocompletion=completion.listed,
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """List what a scenario can name, or the quantities that results have.
@@ -40,14 +38,16 @@ def list_(
     from pathweave.cli.console import output, print_json
     from pathweave.core import core
 
+    if kind not in list(Kind):
+        raise InputError(f'nothing is listed as "{kind}"; there are {", ".join(Kind)}')
     console = output()
-    if kind is Kind.CONTROLLERS:
+    if kind == Kind.CONTROLLERS:
         entries = core().controllers()
         if not json:
             _controllers(console, entries)
             return
     else:
-        entries = _quantities() if kind is Kind.QUANTITIES else getattr(core(), kind.value)()
+        entries = _quantities() if kind == Kind.QUANTITIES else getattr(core(), kind)()
         if not json:
             table = _table("name", "what it is")
             for entry in entries:
@@ -62,8 +62,9 @@ def explain(
         str,
         typer.Argument(
             help=(
-                'A controller, routing, fabric, pattern, preset or quantity, such as "xmp"; or a '
-                'controller in a file, such as "mine.py:MyController".'
+                "A controller, routing, fabric, pattern, operation, distribution, preset or "
+                'quantity, such as "xmp"; or a controller in a file, such as '
+                '"mine.py:MyController".'
             ),
             metavar="NAME",
             autocompletion=completion.topics,

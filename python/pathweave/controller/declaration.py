@@ -74,7 +74,11 @@ def read(
         if own is getattr(Controller, method) and method != "on_subflow":
             raise wrong(f"has no {method}; write def {method}(self, {', '.join(arguments)})")
         if not _takes(own, len(arguments) + 1):
-            raise wrong(f"cannot be called; write def {method}(self, {', '.join(arguments)})", own)
+            taken = ", ".join(arguments)
+            raise wrong(
+                f"has {method} without the arguments {taken}; write def {method}(self, {taken})",
+                own,
+            )
     for key, value in _own_attributes(cls):
         if isinstance(value, _MUTABLE):
             raise wrong(

@@ -74,7 +74,7 @@ def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) ->
     """Make an object; raises `DeclarationError` where that fails."""
     try:
         cls()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         where = describe(error)
         raise DeclarationError(
             f"{where} (raised when an object was made without parameters)"
@@ -111,7 +111,7 @@ def _module(path: Path) -> Iterator[ModuleType]:
 def _run(module: ModuleType, path: Path, shown: str, content: bytes) -> None:
     try:
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # the file ends itself, not the command
         raise DeclarationError(described(path, shown, error)) from error
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.results.along import along
 from pathweave.results.completion import FEW_UNFINISHED
-from pathweave.results.verdict_words import nothing_told_apart, verdict_text
+from pathweave.results.verdict_words import nothing_told_apart, verdict_beside, verdict_text
 
 if TYPE_CHECKING:
     from pathweave.results.merit import Ranking, Standing
@@ -18,27 +18,33 @@ _SHORTEST_QUEUE = 0.1
 
 
 def sentences(ranking: Ranking) -> list[str]:
-    """One sentence for each variant that can be told from the baseline, in the ranking's order.
+    """What is known of each variant that can be told from the baseline, in the ranking's order.
 
-    Where another leaves flows unfinished, a sentence says that too; where nothing is told apart,
-    a sentence says how wide the intervals are. Along a sweep a variant has one sentence for all
-    values, and another says which value is best.
+    Variants that differ from the baseline in the same direction share a sentence. Where another
+    leaves flows unfinished, a sentence says that too; where nothing is told apart, a sentence says
+    how wide the intervals are. Along a sweep a variant has one sentence for all values, and another
+    says which value is best.
     """
     if ranking.sweep is not None:
         return along(ranking)
-    found: list[str] = []
+    found: list[list[str]] = []
+    before: Standing | None = None
     for each in ranking.standings:
         base = _base(ranking, each)
         if base is None or each is base:
             continue
         where = f"{each.panel}: " if each.panel else ""
         said = verdict_text(ranking, each)
-        also = _costs(ranking, each, base)
-        if said:
-            found.append(f"{where}{said}{_joined(also)}.")
+        also = _joined(_costs(ranking, each, base))
+        if beside := verdict_beside(each, before):
+            found[-1].append(f"{beside}{also}")
+        elif said:
+            found.append([f"{where}{said}{also}"])
+            before = each
         elif each.unfinished - base.unfinished > FEW_UNFINISHED:
-            found.append(f"{where}{each.name} {_left(ranking, each)}.")
-    return found or nothing_told_apart(ranking)
+            found.append([f"{where}{each.name} {_left(ranking, each)}"])
+            before = None
+    return [f"{'; '.join(clauses)}." for clauses in found] or nothing_told_apart(ranking)
 
 
 def _base(ranking: Ranking, each: Standing) -> Standing | None:

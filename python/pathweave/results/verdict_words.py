@@ -52,6 +52,22 @@ def verdict_text(ranking: Ranking, each: Standing) -> str:
     return f"{each.name} has {by}{size} {subject.text} {than}"
 
 
+def verdict_beside(each: Standing, before: Standing | None) -> str:
+    """The verdict on a variant behind that on the one before it: its name and the difference.
+
+    Empty unless both differ from the baseline of one panel in the same direction, by a percentage.
+    """
+    if before is None or before.panel != each.panel:
+        return ""
+    for one in (each, before):
+        if one.difference is None or one.difference.percent is None or one.verdict is None:
+            return ""
+    outcomes = {one.verdict.outcome for one in (each, before) if one.verdict is not None}
+    if outcomes not in ({"better"}, {"worse"}) or each.difference is None:
+        return ""
+    return f"{each.name} {_by(each.difference).rstrip()}"
+
+
 def _pace(later: bool) -> str:
     return "later" if later else "sooner"
 

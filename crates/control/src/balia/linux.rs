@@ -12,11 +12,12 @@ const LARGEST_RATE: u64 = 1 << 25;
 const RATE_STEP: u32 = 5;
 const SCALE: u32 = 10;
 
+#[derive(Clone, Debug)]
 pub struct Balia {
     subflows: PerSubflow<Subflow>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     counter: Counter,
     response: Response,
@@ -117,7 +118,7 @@ impl Controller for Balia {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
         // The rates that count are others now.
@@ -130,18 +131,18 @@ impl Controller for Balia {
 #[cfg(test)]
 mod tests {
     use super::{Response, rate};
-    use crate::connection::{Connection, text};
+    use crate::greedy_sender::{GreedySender, text};
     use crate::{Change, Loss, Path, PathState, Paths, SubflowId, balia};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn linux(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("balia", &[text("variant", "linux")], subflows)
+    fn linux(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("balia", &[text("variant", "linux")], subflows)
     }
 
     /// Acknowledgements until subflow `r` gains a packet; it must be exactly one.
-    fn acks_to_grow(connection: &mut Connection, r: usize) -> u32 {
+    fn acks_to_grow(connection: &mut GreedySender, r: usize) -> u32 {
         let window = connection.window(r);
         for count in 1..10_000 {
             connection.ack(r, 1, 0);
@@ -267,7 +268,7 @@ mod tests {
     }
 
     /// Ten counted acknowledgements, then the other window is 30, which asks for 57 in place of 40.
-    fn ten_counted() -> Connection {
+    fn ten_counted() -> GreedySender {
         let mut connection = linux(&[(10.0, 100), (10.0, 100)]);
         for _ in 0..10 {
             connection.ack(0, 1, 0);

@@ -74,10 +74,12 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
+#[derive(Clone, Debug)]
 struct Balia;
 
 /// The rates that couple a subflow to its connection. Balia does not depend on the unit of time: they
 /// are in packets per picosecond, which saves a division.
+#[derive(Clone, Debug)]
 struct Rates {
     /// x_r.
     own: f64,
@@ -149,14 +151,14 @@ impl Controller for Balia {
 #[cfg(test)]
 mod tests {
     use super::Rates;
-    use crate::connection::{Connection, near};
+    use crate::greedy_sender::{GreedySender, near};
     use crate::{Change, Ecn, Loss, Path, PathState, Paths, SubflowId, find};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn balia(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("balia", &[], subflows)
+    fn balia(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("balia", &[], subflows)
     }
 
     fn gain(subflows: &[(f64, u64)], r: usize) -> f64 {

@@ -37,7 +37,7 @@ pub use codec::{Difference, PACKETS, Passing, UNTOUCHED};
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Feedback, Loss, Parameter, ParameterKind, Path, Paths,
-    PerSubflow, Scheme, SubflowId,
+    PerSubflow, Scheme, SubflowId, loss,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -102,6 +102,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
+#[derive(Clone, Debug)]
 struct Decn {
     period: Time,
     /// Bit/s.
@@ -275,9 +276,9 @@ impl Controller for Decn {
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, now: Time) {
         let (path, sender) = (&mut paths[r], self.senders.get(r));
         match loss {
-            Loss::Timeout => {
+            Loss::Timeout | Loss::PersistentCongestion => {
                 sender.units.clear();
-                path.window = 1.0;
+                path.window = loss::first_window(path, loss);
                 if sender.rate > 0.0 {
                     sender.set_rate(path, 0.0, now);
                 }
@@ -295,7 +296,7 @@ impl Controller for Decn {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.senders.restart(r);
             let (path, sender) = (&mut paths[r], self.senders.get(r));
             sender.start(path, Time::ZERO);

@@ -9,6 +9,7 @@ const SCALE: u32 = 12;
 const NUMERATOR_SCALE: u32 = 32;
 const DENOMINATOR_SCALE: u32 = 10;
 
+#[derive(Clone, Debug)]
 pub struct Lia {
     ecn_cut: f64,
     /// 2^12 / B of RFC 6356's form.
@@ -18,7 +19,7 @@ pub struct Lia {
     subflows: PerSubflow<Subflow>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     counter: Counter,
     recovering: bool,
@@ -122,9 +123,14 @@ impl Controller for Lia {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+        self.stale = true;
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.subflows.get(r).cuts.rescale(factor);
         self.stale = true;
     }
 }
@@ -132,18 +138,18 @@ impl Controller for Lia {
 #[cfg(test)]
 mod tests {
     use super::alpha;
-    use crate::connection::{Connection, number, text};
+    use crate::greedy_sender::{GreedySender, number, text};
     use crate::{Change, Loss, Path, PathState, Paths, lia};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn linux(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("lia", &[text("variant", "linux")], subflows)
+    fn linux(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("lia", &[text("variant", "linux")], subflows)
     }
 
     /// Acknowledgements until subflow `r` gains a packet; it must be exactly one.
-    fn acks_to_grow(connection: &mut Connection, r: usize) -> u32 {
+    fn acks_to_grow(connection: &mut GreedySender, r: usize) -> u32 {
         let window = connection.window(r);
         for count in 1..10_000 {
             connection.ack(r, 1, 0);
@@ -263,7 +269,7 @@ mod tests {
     }
 
     /// Ten counted acknowledgements, then the other window is 30, which asks for 56 in place of 40.
-    fn ten_counted() -> Connection {
+    fn ten_counted() -> GreedySender {
         let mut connection = linux(&[(10.0, 100), (10.0, 100)]);
         for _ in 0..10 {
             connection.ack(0, 1, 0);
@@ -365,7 +371,7 @@ mod tests {
     #[test]
     fn marks_cut_to_whole_packets_once_a_round() {
         let given = [text("variant", "linux"), number("ecn_cut", 0.25)];
-        let mut connection = Connection::new("lia", &given, &[(10.0, 100)]);
+        let mut connection = GreedySender::new("lia", &given, &[(10.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (7.0, 7.0));
         connection.ack(0, 1, 1);
@@ -381,7 +387,7 @@ mod tests {
     #[test]
     fn a_mark_works_alpha_out_again() {
         let given = [text("variant", "linux"), number("ecn_cut", 0.25)];
-        let mut connection = Connection::new("lia", &given, &[(10.0, 100), (40.0, 100)]);
+        let mut connection = GreedySender::new("lia", &given, &[(10.0, 100), (40.0, 100)]);
         connection.ack(0, 1, 0);
         connection.ack(1, 1, 1);
         assert_eq!(connection.window(1), 30.0);

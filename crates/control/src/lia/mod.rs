@@ -93,6 +93,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
+#[derive(Clone, Debug)]
 pub(crate) struct Lia {
     ecn_cut: f64,
     cuts: PerSubflow<OncePerRound>,
@@ -151,23 +152,27 @@ impl Controller for Lia {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.cuts.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        self.cuts.get(r).rescale(factor);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::packets_per_increment;
-    use crate::connection::{Connection, near, number};
+    use crate::greedy_sender::{GreedySender, near, number};
     use crate::{Change, Ecn, Loss, Path, PathState, Paths, SubflowId, find};
     use pathweave_units::Time;
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn lia(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("lia", &[], subflows)
+    fn lia(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("lia", &[], subflows)
     }
 
     fn gain(subflows: &[(f64, u64)], r: usize) -> f64 {
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_marked_round_costs_the_constant_share_once() {
-        let mut connection = Connection::new("lia", &[number("ecn_cut", 0.25)], &[(16.0, 100)]);
+        let mut connection = GreedySender::new("lia", &[number("ecn_cut", 0.25)], &[(16.0, 100)]);
         connection.ack(0, 1, 1);
         assert_eq!((connection.window(0), connection.ssthresh(0)), (12.0, 12.0));
         connection.ack(0, 1, 1);
@@ -287,7 +292,7 @@ mod tests {
 
     #[test]
     fn only_marks_cut() {
-        let mut connection = Connection::new("lia", &[number("ecn_cut", 0.25)], &[(10.0, 100)]);
+        let mut connection = GreedySender::new("lia", &[number("ecn_cut", 0.25)], &[(10.0, 100)]);
         connection.ack(0, 1, 0);
         assert_eq!(connection.window(0), 10.1);
     }

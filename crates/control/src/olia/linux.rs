@@ -10,12 +10,13 @@ const SCALE: u32 = 10;
 /// The counter's value at which a packet is full.
 const FULL: i32 = (1 << SCALE) - 1;
 
+#[derive(Clone, Debug)]
 pub struct Olia {
     best: Best,
     subflows: PerSubflow<Subflow>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     /// Growth with one active subflow.
     reno: Counter,
@@ -149,7 +150,7 @@ impl Controller for Olia {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             *self.subflows.get(r) = Subflow::opened(paths[r].acked);
         }
     }
@@ -164,16 +165,16 @@ fn shrunk(packets: u32, minimum_window: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Subflow, step};
-    use crate::connection::{Connection, text};
+    use crate::greedy_sender::{GreedySender, text};
     use crate::{Change, Loss};
     use proptest::prelude::*;
 
-    fn linux(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("olia", &[text("variant", "linux")], subflows)
+    fn linux(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("olia", &[text("variant", "linux")], subflows)
     }
 
     /// Acknowledgements until the window of subflow `r` changes, and what it is then.
-    fn acks_to_change(connection: &mut Connection, r: usize) -> (u32, f64) {
+    fn acks_to_change(connection: &mut GreedySender, r: usize) -> (u32, f64) {
         let window = connection.window(r);
         for count in 1..10_000 {
             connection.ack(r, 1, 0);
@@ -185,7 +186,7 @@ mod tests {
     }
 
     /// Says that subflow `r` has carried so much more than the others that it is best.
-    fn is_best(connection: &mut Connection, r: usize) {
+    fn is_best(connection: &mut GreedySender, r: usize) {
         let window = connection.window(r);
         (connection.paths[r].acked, connection.paths[r].sent) = (100_000, 100_000);
         connection.ack_as(r, 1, 0, false, false);

@@ -110,6 +110,7 @@ fn best(parameters: &Parameters) -> Best {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Olia {
     best: Best,
     losses: PerSubflow<Losses>,
@@ -182,7 +183,7 @@ impl Controller for Olia {
     }
 
     fn on_subflow(&mut self, paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             *self.losses.get(r) = Losses::none(paths[r].acked);
         }
     }
@@ -190,23 +191,23 @@ impl Controller for Olia {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, near, text};
+    use crate::greedy_sender::{GreedySender, near, text};
     use crate::{Change, Ecn, Loss, PathState, find};
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn olia(subflows: &[(f64, u64)]) -> Connection {
-        Connection::new("olia", &[], subflows)
+    fn olia(subflows: &[(f64, u64)]) -> GreedySender {
+        GreedySender::new("olia", &[], subflows)
     }
 
-    fn gain(connection: &mut Connection, r: usize) -> f64 {
+    fn gain(connection: &mut GreedySender, r: usize) -> f64 {
         let window = connection.window(r);
         connection.ack(r, 1, 0);
         connection.window(r) - window
     }
 
     /// Says that subflow `r` has had so many packets acknowledged since it opened.
-    fn carried(connection: &mut Connection, r: usize, packets: u64) {
+    fn carried(connection: &mut GreedySender, r: usize, packets: u64) {
         (connection.paths[r].acked, connection.paths[r].sent) = (packets, packets);
     }
 
@@ -429,7 +430,7 @@ mod tests {
             for variant in ["paper", "linux"] {
                 let given = [text("best", given), text("variant", variant)];
                 let subflows = [(10.0, 100), (10.0, 200), (400.0, 100)];
-                let mut connection = Connection::new("olia", &given, &subflows);
+                let mut connection = GreedySender::new("olia", &given, &subflows);
                 // 10,000 / 1 is more than 15,000 / 4, but 10,000^2 / 1 less than 15,000^2 / 2.
                 for (r, packets) in [(0, 10_000), (1, 15_000)] {
                     carried(&mut connection, r, packets - 50);

@@ -11,13 +11,14 @@ const SCALE: u32 = 16;
 /// No round leaves fewer packets.
 const SMALLEST_WINDOW: f64 = 2.0;
 
+#[derive(Clone, Debug)]
 pub struct WVegas {
     total_alpha: u64,
     gamma: u32,
     subflows: PerSubflow<Subflow>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     round: Round,
     samples: u32,
@@ -232,13 +233,13 @@ impl Controller for WVegas {
         linux::respond(path, loss, linux::half(path));
         subflow.counted = 0;
         subflow.recovering = Some(Round::beginning(path));
-        if loss == Loss::Timeout {
+        if loss.restarts() {
             subflow.rate = 0;
         }
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
     }
@@ -246,20 +247,20 @@ impl Controller for WVegas {
 
 #[cfg(test)]
 mod tests {
-    use crate::connection::{Connection, number, text};
+    use crate::greedy_sender::{GreedySender, number, text};
     use crate::wvegas::tests::with;
     use crate::{Change, Loss};
     use pathweave_units::Time;
 
     /// Subflows that have a smallest RTT of 100 us, which the module takes for 101.
-    fn linux(parameters: &[(&str, f64)], windows: &[f64]) -> Connection {
+    fn linux(parameters: &[(&str, f64)], windows: &[f64]) -> GreedySender {
         let mut given = std::vec![text("variant", "linux")];
         given.extend(parameters.iter().map(|&(name, value)| number(name, value)));
         with(&given, windows)
     }
 
     /// A round of subflow `r` with this RTT in microseconds, and the window that it leaves.
-    fn round(connection: &mut Connection, r: usize, micros: u64) -> f64 {
+    fn round(connection: &mut GreedySender, r: usize, micros: u64) -> f64 {
         connection.round_after(r, Time::from_micros(micros));
         connection.window(r)
     }
@@ -349,7 +350,7 @@ mod tests {
 
     /// Two subflows, of which the second has reached 2 packets in queues; it has an RTT sample in its present round
     /// if `sampled`. The windows are 30 and 11.
-    fn two(sampled: bool) -> Connection {
+    fn two(sampled: bool) -> GreedySender {
         let mut connection = linux(&[], &[30.0, 10.0]);
         assert_eq!(round(&mut connection, 1, 130), 11.0);
         if sampled {
@@ -359,7 +360,7 @@ mod tests {
     }
 
     /// What a round of the first subflow with 6 packets in queues and then one with 8 leave.
-    fn after_six_and_eight(connection: &mut Connection) -> f64 {
+    fn after_six_and_eight(connection: &mut GreedySender) -> f64 {
         assert_eq!(round(connection, 0, 130), 31.0);
         round(connection, 0, 137)
     }
@@ -434,7 +435,7 @@ mod tests {
     }
 
     /// What a round that has just begun leaves of 40 packets, with this RTT in microseconds.
-    fn rest_of_round(connection: &mut Connection, micros: u64) -> f64 {
+    fn rest_of_round(connection: &mut GreedySender, micros: u64) -> f64 {
         for _ in 0..45 {
             connection.ack_after(0, Time::from_micros(micros));
             if connection.window(0) != 40.0 {

@@ -119,13 +119,14 @@ pub const ENTRY: Entry = Entry {
 const TOO_FEW_SAMPLES: u32 = 2;
 const SMALLEST_ALPHA: f64 = 2.0;
 
+#[derive(Clone, Debug)]
 struct WVegas {
     total_alpha: f64,
     gamma: f64,
     subflows: PerSubflow<Subflow>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Subflow {
     round: Round,
     samples: u32,
@@ -278,9 +279,14 @@ impl Controller for WVegas {
     }
 
     fn on_subflow(&mut self, _paths: &mut Paths<'_>, r: SubflowId, change: Change) {
-        if change == Change::Opened {
+        if change.begins() {
             self.subflows.restart(r);
         }
+    }
+
+    fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
+        let subflow = self.subflows.get(r);
+        subflow.rate = subflow.rate.map(|rate| rate * factor);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rounds with given queueing delays, and what follows from them.
 
-use crate::connection::{Connection, near, number};
+use crate::greedy_sender::{GreedySender, near, number};
 use crate::{Change, Ecn, Loss, find};
 use pathweave_units::Time;
 use std::vec::Vec;
@@ -8,13 +8,13 @@ use std::vec::Vec;
 const BASE: Time = Time::from_micros(100);
 
 /// Subflows with this base RTT that have nothing in flight from before.
-fn wvegas(windows: &[f64]) -> Connection {
+fn wvegas(windows: &[f64]) -> GreedySender {
     with(&[], windows)
 }
 
-pub(super) fn with(given: &[(std::string::String, crate::Value)], windows: &[f64]) -> Connection {
+pub(super) fn with(given: &[(std::string::String, crate::Value)], windows: &[f64]) -> GreedySender {
     let subflows: Vec<_> = windows.iter().map(|&window| (window, 100)).collect();
-    let mut connection = Connection::new("wvegas", given, &subflows);
+    let mut connection = GreedySender::new("wvegas", given, &subflows);
     for path in &mut connection.paths {
         path.minimum_rtt = BASE;
     }
@@ -32,7 +32,7 @@ fn queued(window: f64, packets: f64) -> Time {
 }
 
 /// A round of subflow `r` with so many packets in queues, and the window that it leaves.
-fn round(connection: &mut Connection, r: usize, packets: f64) -> f64 {
+fn round(connection: &mut GreedySender, r: usize, packets: f64) -> f64 {
     let rtt = queued(connection.window(r), packets);
     connection.round_after(r, rtt);
     connection.window(r)
@@ -76,7 +76,7 @@ fn alpha_is_a_share_of_the_total() {
 #[test]
 fn only_active_subflows_with_an_rtt_share() {
     // Alone it aims at 10 packets, beside the other at 7.
-    let aims = |connection: &mut Connection| round(connection, 0, 9.0) - 30.0;
+    let aims = |connection: &mut GreedySender| round(connection, 0, 9.0) - 30.0;
     assert_eq!(aims(&mut wvegas(&[30.0, 10.0])), -1.0);
     let mut connection = wvegas(&[30.0, 10.0]);
     connection.change(1, Change::Closed);
@@ -364,7 +364,7 @@ fn marks_mean_nothing() {
 /// which holds `capacity` packets in 100 us and queues the rest.
 fn fluid_queues(capacities: &[f64], links: &[usize]) -> Vec<f64> {
     let mut connection = wvegas(&std::vec![5.0; links.len()]);
-    let excess = |connection: &Connection, link: usize| {
+    let excess = |connection: &GreedySender, link: usize| {
         let through = |r: &usize| links[*r] == link;
         let sum: f64 = (0..links.len())
             .filter(through)

@@ -22,12 +22,18 @@ pub enum Event {
 }
 
 pub fn event() -> impl Strategy<Value = Event> {
-    let loss = prop_oneof![Just(Loss::FastRetransmit), Just(Loss::Timeout)];
+    let loss = prop_oneof![
+        Just(Loss::FastRetransmit),
+        Just(Loss::Timeout),
+        Just(Loss::PersistentCongestion)
+    ];
     let change = prop_oneof![
         Just(Change::Opened),
         Just(Change::StoodBy),
         Just(Change::Failed),
         Just(Change::Recovered),
+        Just(Change::Abandoned),
+        Just(Change::Migrated),
         Just(Change::Closed)
     ];
     let ack = (

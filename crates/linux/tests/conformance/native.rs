@@ -191,7 +191,10 @@ impl Side for Native {
                 Event::Lose(Loss::FastRetransmit) => {
                     (functions.lose)(connection, place, FAST_RETRANSMIT);
                 }
-                Event::Lose(Loss::Timeout) => (functions.lose)(connection, place, TIMEOUT),
+                // Linux has timeouts in the place of persistent congestion.
+                Event::Lose(Loss::Timeout | Loss::PersistentCongestion) => {
+                    (functions.lose)(connection, place, TIMEOUT)
+                }
                 Event::Acknowledge(Acknowledgement {
                     packets,
                     marks,

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 pub type Recording = Vec<(usize, Facts, Event)>;
 
 /// A controller that writes down what it is told.
+#[derive(Debug)]
 struct Recorder {
     controller: Box<dyn Controller>,
     recording: Arc<Mutex<Recording>>,

@@ -348,7 +348,7 @@ fn traces_go_everywhere() {
                 Event::Change(Change::Recovered) => recoveries += 1,
                 Event::Change(_) => closes += 1,
                 Event::Lose(Loss::FastRetransmit) => fast += 1,
-                Event::Lose(Loss::Timeout) => timeouts += 1,
+                Event::Lose(Loss::Timeout | Loss::PersistentCongestion) => timeouts += 1,
                 Event::Acknowledge(ack) => {
                     while_failed += u32::from(trace.has_failed_subflow());
                     marks += ack.marks;

@@ -44,14 +44,16 @@ impl Class {
     pub fn loss(&self, loss: Loss) -> &Py<PyString> {
         &self.losses[match loss {
             Loss::FastRetransmit => 0,
-            Loss::Timeout => 1,
+            // Only a transport without timeouts tells of the latter, and the window starts again in either case.
+            Loss::Timeout | Loss::PersistentCongestion => 1,
         }]
     }
 
     /// What a change is called.
     pub fn change(&self, change: Change) -> &Py<PyString> {
         &self.changes[match change {
-            Change::Opened => 0,
+            // To the controller a subflow begins in either case.
+            Change::Opened | Change::Migrated => 0,
             Change::StoodBy => 1,
             Change::Failed => 2,
             Change::Recovered => 3,

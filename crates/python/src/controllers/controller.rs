@@ -8,6 +8,7 @@ use pathweave_units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
+use std::fmt;
 use std::sync::Arc;
 
 /// A controller of one connection, an object of a class in Python.
@@ -23,6 +24,15 @@ pub struct PythonController {
     instance: Option<Instance>,
     /// It has failed: nothing is called any more.
     over: bool,
+}
+
+impl fmt::Debug for PythonController {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PythonController")
+            .field(&self.class.shown)
+            .field(&self.seat.flow)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An object and what is used again for every call of it.

@@ -4,7 +4,7 @@ use super::{Report, Scene, collective};
 use crate::schema::{GoalTable, TraceTable};
 use pathweave_traffic::Size;
 use pathweave_traffic::patterns::{Goal, Trace};
-use pathweave_traffic::recordings::{flow_list, goal};
+use pathweave_traffic::recordings::{Unreadable, flow_list, goal};
 use std::sync::Arc;
 
 /// A recording's text, and what messages call it.
@@ -43,6 +43,12 @@ fn recording(
             None
         }
     }
+}
+
+/// An error in a recording, behind what messages call it.
+fn located(called: &str, error: &Unreadable) -> String {
+    let separator = if error.line == 0 { ":" } else { "," };
+    format!("{called}{separator} {error}")
 }
 
 /// What stands in a file of the scenario's folder.
@@ -112,7 +118,7 @@ pub(super) fn trace(
         }
         Err(error) => {
             let steps = [steps, &[found.key]].concat();
-            report.wrong(&steps, format!("{}, {error}", found.called));
+            report.wrong(&steps, located(&found.called, &error));
             None
         }
     }
@@ -142,7 +148,7 @@ pub(super) fn goal(
         }
         Err(error) => {
             let steps = [steps, &[found.key]].concat();
-            report.wrong(&steps, format!("{}, {error}", found.called));
+            report.wrong(&steps, located(&found.called, &error));
             None
         }
     }

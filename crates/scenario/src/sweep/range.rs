@@ -91,7 +91,10 @@ pub(super) fn values(table: &Table, node: &Node) -> Result<Values, Problem> {
                 range.to.text()
             ),
         )
-        .help("ends with a point give values with a point: write from = 0.0"));
+        .help(format!(
+            "give a smaller count, or write from = {}.0 for values between whole numbers",
+            range.from.text()
+        )));
     }
     Ok(Values {
         values,

@@ -52,8 +52,14 @@ impl Collective {
     /// When there are not enough hosts; the text names the option.
     pub fn teams(&self, hosts: &Hosts, seed: u64, group: u64) -> Result<Teams, TrafficError> {
         let stream = Stream::new(seed, "traffic.placement", group);
+        let ranks = self.shape.ranks;
+        let too_few = |hosts| {
+            format!(
+                "group_size is {ranks}, but there are {hosts} hosts; give a smaller group_size, or more hosts"
+            )
+        };
         self.placement
-            .teams(hosts, self.shape.ranks, self.jobs, stream)
+            .teams(hosts, ranks, self.jobs, too_few, stream)
     }
 
     pub(super) fn start(

@@ -30,7 +30,12 @@ impl Goal {
     /// When there are not enough hosts; the text names the option.
     pub fn teams(&self, hosts: &Hosts, seed: u64, group: u64) -> Result<Teams, TrafficError> {
         let stream = Stream::new(seed, "traffic.placement", group);
-        self.placement.teams(hosts, self.ranks, self.jobs, stream)
+        let ranks = self.ranks;
+        let too_few = |hosts| {
+            format!("the schedule has {ranks} ranks, but there are {hosts} hosts; give more hosts")
+        };
+        self.placement
+            .teams(hosts, ranks, self.jobs, too_few, stream)
     }
 
     pub(super) fn start(

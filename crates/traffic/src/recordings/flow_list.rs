@@ -46,6 +46,8 @@ pub fn parse(
     text: &str,
     mut host: impl FnMut(&str) -> Result<u32, String>,
 ) -> Result<Vec<Row>, Unreadable> {
+    // Spreadsheets put a byte order mark in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1u32..).zip(text.lines());
     let mut lines = lines.by_ref().filter_map(|(line, text)| {
         let text = text.split('#').next().unwrap_or("").trim();
@@ -144,6 +146,20 @@ pub fn parse(
 fn columns(line: u32, headings: &str) -> Result<Vec<usize>, Unreadable> {
     let refuse = |problem: String| Unreadable { line, problem };
     let mut found: Vec<usize> = Vec::new();
+    let separator = [';', '\t']
+        .into_iter()
+        .find(|&other| headings.contains(other));
+    if let Some(separator) = separator.filter(|_| !headings.contains(',')) {
+        let name = if separator == ';' {
+            "semicolons"
+        } else {
+            "tabs"
+        };
+        return Err(refuse(format!(
+            "{name} stand between the names of the columns; write commas: {}",
+            headings.replace(separator, ",")
+        )));
+    }
     for heading in headings.split(',').map(unquoted) {
         let Some(column) = COLUMNS.iter().position(|known| *known == heading) else {
             return Err(refuse(format!(

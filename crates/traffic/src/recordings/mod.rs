@@ -16,7 +16,7 @@ impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.line {
             0 => f.write_str(&self.problem),
-            line => write!(f, "line {line}, {}", self.problem),
+            line => write!(f, "line {line}: {}", self.problem),
         }
     }
 }

@@ -18,6 +18,7 @@ enum Heard {
 }
 
 /// Keeps its windows but for timeouts, and notes what it hears.
+#[derive(Debug)]
 struct Listener(Arc<Mutex<Vec<Heard>>>);
 
 impl Listener {

@@ -32,6 +32,7 @@ use subflow::Phase;
 pub(crate) use subflow::Sender;
 
 /// What a connection has whose controller has been given out: nothing happens to it any more.
+#[derive(Debug)]
 struct NoController;
 
 impl Controller for NoController {

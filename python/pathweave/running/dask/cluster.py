@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import socket
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from pathweave.errors import InputError, PathweaveError
 from pathweave.running.cores import available
@@ -119,7 +121,20 @@ def _connect(distributed: Any, where: str) -> Client:
     try:
         return distributed.Client(**arguments, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise PathweaveError(f"no Dask scheduler answers at {what}: {error}") from error
+        reason = _unknown_name(where) or str(error)
+        raise PathweaveError(f"no Dask scheduler answers at {what}: {reason}") from error
+
+
+def _unknown_name(where: str) -> str | None:
+    """Says so if an address has a host name that nobody knows: Dask tries it until time is up."""
+    host = urlsplit(where).hostname if "://" in where else None
+    if host is None:
+        return None
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        return f"the name {host} cannot be resolved: {error.strerror}"
+    return None
 
 
 @contextmanager

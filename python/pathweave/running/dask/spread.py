@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +54,8 @@ _GRACE_S = 10.0
 """After an interruption, how long workers have to end what they are at."""
 _FETCH_S = 30.0
 """How long the results of a batch that has ended may take to come here."""
+_DONE_AGAIN = ("lost", "pending")
+"""States of a future that had ended and whose worker died before its results came here."""
 _AHEAD = 2
 """Batches for each place: one under way, one that follows it without a pause."""
 
@@ -125,6 +128,8 @@ class _Work:
         self._alone: str | None = None
         """Key of a task that nothing else is under way beside."""
         self._futures: dict[str, tuple[Future, list[Task]]] = {}
+        self._lost: list[Future] = []
+        """Batches that had ended and are done again: their worker died with the results."""
         self._inbox: SimpleQueue[Future | dict[str, Any]] = SimpleQueue()
         self._keeping = Keeping(watcher)
         self._places = _Places(client, watcher)
@@ -207,10 +212,17 @@ class _Work:
                 else:
                     self._over(message)
                 message = self._inbox.get_nowait()
+        self._look_at_lost()
         self._keeping.look_again()
         if self._client.status != "running":
             raise PathweaveError(_GONE)
         self._watcher.tick()
+
+    def _look_at_lost(self) -> None:
+        """Take in what has been done a second time: a future tells of its first end only."""
+        lost, self._lost = self._lost, []
+        for future in lost:
+            self._over(future)
 
     def _reported(self, message: dict[str, Any]) -> None:
         worker = message["worker"]
@@ -238,15 +250,18 @@ class _Work:
     def _over(self, future: Future) -> None:
         """A batch has come to an end, whichever."""
         key = str(future.key)
+        if future.status in _DONE_AGAIN:
+            self._lost.append(future)
+            return
         _, tasks = self._futures.pop(key)
         if future.status == "finished":
             try:
                 results = cast("list[Result]", future.result(timeout=_FETCH_S))
-            except TimeoutError:  # its worker has died with the results: it is done again
+            except TimeoutError:  # its worker died while they were on their way
                 self._futures[key] = future, tasks
-                future.add_done_callback(self._inbox.put)
+                self._lost.append(future)
                 return
-            except OSError as error:
+            except (OSError, CancelledError) as error:
                 raise PathweaveError(_GONE) from error
             for result in results:
                 self._settle(result)

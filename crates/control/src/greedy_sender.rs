@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use pathweave_units::Time;
 
-pub struct Connection {
+pub struct GreedySender {
     pub paths: Vec<Path>,
     pub now: Time,
     controller: Box<dyn Controller>,
@@ -23,19 +23,19 @@ pub fn text(name: &str, value: &str) -> (alloc::string::String, Value) {
     (name.to_string(), Value::Text(value.to_string()))
 }
 
-impl Connection {
+impl GreedySender {
     /// Opens one subflow for each (window, RTT in microseconds), in congestion avoidance, with a
     /// minimum window of 2.
     pub fn new(
         name: &str,
         parameters: &[(alloc::string::String, Value)],
         subflows: &[(f64, u64)],
-    ) -> Connection {
+    ) -> GreedySender {
         let entry = find(name).expect("the controller is in the registry");
         let parameters = entry
             .parameters(parameters)
             .expect("the parameters are accepted");
-        let mut connection = Connection {
+        let mut connection = GreedySender {
             paths: Vec::new(),
             now: Time::ZERO,
             controller: (entry.build)(&parameters),
@@ -55,8 +55,8 @@ impl Connection {
     }
 
     /// The same connection with something else in its controller's place.
-    pub fn of(self, wrap: impl FnOnce(Box<dyn Controller>) -> Box<dyn Controller>) -> Connection {
-        Connection {
+    pub fn of(self, wrap: impl FnOnce(Box<dyn Controller>) -> Box<dyn Controller>) -> GreedySender {
+        GreedySender {
             controller: wrap(self.controller),
             ..self
         }
@@ -171,6 +171,13 @@ impl Connection {
             .on_loss(&mut paths, SubflowId(r as u32), loss, self.now);
     }
 
+    /// The latest loss was none; the window is put back by the caller.
+    pub fn spurious_loss(&mut self, r: usize) {
+        let mut paths = Paths::new(&mut self.paths);
+        self.controller
+            .on_spurious_loss(&mut paths, SubflowId(r as u32));
+    }
+
     /// Puts a subflow's path into the state that the change leads to.
     pub fn change(&mut self, r: usize, change: Change) {
         self.paths[r].state = change.state();
@@ -196,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// [`Connection::check_gains`] of the first of three subflows while the third fails, recovers and is put on
+    /// [`GreedySender::check_gains`] of the first of three subflows while the third fails, recovers and is put on
     /// standby: it gains `beside_one` where the third does not count and `beside_two` where it does.
     pub fn check_that_failed_subflows_do_not_count(mut self, beside_one: f64, beside_two: f64) {
         assert_eq!(self.paths.len(), 3);
