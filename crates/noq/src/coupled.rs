@@ -79,12 +79,14 @@ impl Coupled {
     /// # Errors
     /// Those of [`Coupled::new`].
     pub fn of_values(name: &str, given: &[(String, Value)]) -> Result<Coupled, CoupledError> {
-        let fresh = Connection::named(name, given, Start::default())
-            .map_err(CoupledError::Parameter)?;
+        let fresh =
+            Connection::named(name, given, Start::default()).map_err(CoupledError::Parameter)?;
         let entry = find(name).expect("a connection has been made of it");
         let parameters = entry.parameters(given).map_err(CoupledError::Parameter)?;
         if entry.scheme.is_some() {
-            let message = format!("{name} needs switches that take part, and QUIC packets have no field for them");
+            let message = format!(
+                "{name} needs switches that take part, and QUIC packets have no field for them"
+            );
             return Err(CoupledError::Unsupported(message));
         }
         if entry.scatter.is_some() {

@@ -114,7 +114,10 @@ impl Controller for CoupledPath {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, _: u64) {
         let shared = &self.seat.shared;
         let (now, bytes) = (shared.at(now), Bytes::new(bytes.into()));
-        shared.lock().connection.on_packet_sent(self.seat.id, bytes, now);
+        shared
+            .lock()
+            .connection
+            .on_packet_sent(self.seat.id, bytes, now);
     }
 
     fn on_cwnd_limited(&mut self) {
@@ -137,7 +140,9 @@ impl Controller for CoupledPath {
 
     fn on_end_acks(&mut self, now: Instant, _: u64, _: bool, _: Option<u64>) {
         // An acknowledgement of nothing that counts says nothing.
-        let Some(sent) = self.latest.take() else { return };
+        let Some(sent) = self.latest.take() else {
+            return;
+        };
         let shared = &self.seat.shared;
         let acknowledged = Acknowledged {
             now: shared.at(now),
