@@ -45,8 +45,12 @@ for name in "${@:-all}"; do
         beside "$name-linux"
         ;;
     star)
-        simulate validation/testbed/star.toml
+        # The testbed's DCTCP is `pw_dctcp`, which cuts at once.
+        set -- --set transport.reduction=at-once --set transport.growth_in_cut_round=true
+        simulate validation/testbed/star.toml "$@"
+        simulate validation/testbed/star.toml "$@" --set transport.growth_by_marked_acks=true
         play validation/testbed/star.toml --stretch 10
+        play validation/testbed/star.toml --stretch 10 --set transport.growth_by_marked_acks=true
         beside star
         ;;
     two-links | responsiveness)

@@ -62,6 +62,8 @@ struct subflow {
 	u32 netns;
 	/* Payload bytes of a full packet. */
 	u32 segment;
+	/* Whether acknowledgements that echo marks grow the window as others do. RFC 3168, section 6.1.2, forbids it. */
+	u8 growth_by_marked_acks;
 	/* What the window has grown by beyond its units: growth.h. */
 	u64 fraction;
 	struct state state;
@@ -87,6 +89,7 @@ AT(local_port, 120);
 AT(remote_port, 122);
 AT(netns, 124);
 AT(segment, 128);
+AT(growth_by_marked_acks, 132);
 AT(fraction, 136);
 #undef AT
 
@@ -179,6 +182,12 @@ static __always_inline struct subflow *next(struct bpf_iter_num *places, const s
 static __always_inline bool lets_window_grow(const struct acknowledgement *ack)
 {
 	return ack->window_limited && !ack->recovery;
+}
+
+/* Whether this one may grow the window where growth by marked ones is the transport's choice. */
+static __always_inline bool may_grow_by(const struct subflow *subflow, const struct acknowledgement *ack)
+{
+	return lets_window_grow(ack) && (!ack->marks || subflow->growth_by_marked_acks);
 }
 
 static __always_inline bool in_slow_start(const struct subflow *subflow)

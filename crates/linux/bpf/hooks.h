@@ -13,6 +13,7 @@
 #ifndef PATHWEAVE_HOOKS_H
 #define PATHWEAVE_HOOKS_H
 
+#include "pause.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -42,11 +43,16 @@ const volatile struct {
 /* Retransmission timeouts in a row without progress after which a subflow has failed. `load` sets it. */
 const volatile u32 failed_after SEC(".rodata.failed_after") = 2;
 
+/* Whether acknowledgements that echo marks grow windows: connection.h. `load` sets it. */
+const volatile u8 growth_by_marked_acks SEC(".rodata.growth_by_marked_acks") = 0;
+
 /* What a new connection begins as. */
 const struct connection fresh = {};
 
 /* What a socket keeps by itself, in icsk_ca_priv. */
 struct private {
+	/* First: sockets.bpf.c, which knows no more of this, ends it when a socket is given another control. */
+	struct pause pause;
 	/* Of its connection in the map; 0 before init(), when a handshake's events come already, and after release(). */
 	u64 key;
 	u32 place;
@@ -186,6 +192,7 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	__builtin_memset((void *)row + sizeof(row->owner), 0, sizeof(*row) - sizeof(row->owner));
 	row->number = __sync_fetch_and_add(&connection->opened, 1);
 	row->minimum_window = minimum();
+	row->growth_by_marked_acks = growth_by_marked_acks;
 	row->window = tp->snd_cwnd * PACKET;
 	row->ssthresh = tp->snd_ssthresh >= INFINITE_SSTHRESH ? UNLIMITED : tp->snd_ssthresh * PACKET;
 	row->acked = tp->snd_una;
@@ -315,6 +322,9 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 
 	own->key = 0;
 	own->has_row = false;
+	/* Another control may follow that waits for acknowledgements before it sets one. */
+	if (own->pause.is_on)
+		set_pacing_rate(sk);
 	if (!row || !connection)
 		return;
 	change_path(connection, row, CLOSED);
@@ -359,7 +369,32 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	on_ack(connection, row, &seen);
 	give(sk, own, row);
 	set_pacing_rate(sk);
+	if (row->suppressed)
+		pause(sk, &own->pause);
+	else
+		resume(sk, &own->pause);
 }
+
+#ifdef SUPPRESSES
+/* Every acknowledgement, also one that acknowledges nothing: a paused subflow hears no other. */
+SEC("struct_ops")
+void BPF_PROG(pathweave_in_ack_event, struct sock *sk, u32 flags)
+{
+	struct private *own = private_of(sk);
+	struct connection *connection = NULL;
+	struct subflow *row;
+
+	if (!own->pause.is_on)
+		return;
+	row = row_of(own, &connection);
+	if (row && row->suppressed)
+		return;
+	if (row)
+		give(sk, own, row);
+	set_pacing_rate(sk);
+	resume(sk, &own->pause);
+}
+#endif
 
 /* `first` tells whether the kernel's own reduction begins with it: ssthresh from before that is what an undo restores. */
 static __always_inline void lose(struct sock *sk, enum loss loss, bool first)
@@ -501,6 +536,12 @@ void BPF_PROG(pathweave_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		on_ce(sk, false);
 }
 
+#ifdef SUPPRESSES
+#define IN_ACK_EVENT .in_ack_event = (void *)pathweave_in_ack_event,
+#else
+#define IN_ACK_EVENT
+#endif
+
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 
@@ -515,6 +556,7 @@ void BPF_PROG(pathweave_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		.cwnd_event = (void *)pathweave_cwnd_event,                                            \
 		.cong_control = (void *)pathweave_cong_control,                                        \
 		.undo_cwnd = (void *)pathweave_undo_cwnd,                                              \
+		IN_ACK_EVENT                                                                           \
 		.flags = TCP_CONG_NON_RESTRICTED | ((needs_ecn) ? TCP_CONG_NEEDS_ECN : 0),             \
 		.name = "pw_" TEXT(CONTROLLER),                                                        \
 	};

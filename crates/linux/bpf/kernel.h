@@ -170,6 +170,7 @@ struct tcp_congestion_ops {
 	u32 flags;
 	void (*init)(struct sock *sk);
 	void (*release)(struct sock *sk);
+	void (*in_ack_event)(struct sock *sk, u32 flags);
 };
 
 #pragma clang attribute pop

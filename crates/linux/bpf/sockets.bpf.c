@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Walks the TCP sockets of a network namespace for those that use a congestion control. */
-#include "kernel.h"
+#include "pause.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -69,11 +69,17 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		found.remote[0] = common->skc_daddr;
 	}
 	if (settings.instead[0]) {
+		/* The beginning of what the controllers keep of a socket: `struct private` of hooks.h. */
+		struct pause pause = {};
+
+		bpf_probe_read_kernel(&pause, sizeof(pause), tp->inet_conn.icsk_ca_priv);
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
 		if (found.moved)
 			take_any_amount(tp);
+		if (found.moved && pause.is_on)
+			put_back(tp, &pause);
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

@@ -10,6 +10,7 @@
  * or timed out at that moment writes may be lost, or overwrite it: the window is the minimum or less in either case.
  */
 #define CONTROLLER amp
+#define SUPPRESSES
 #include "once_per_round.h"
 
 struct parameters {

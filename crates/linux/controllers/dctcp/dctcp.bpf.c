@@ -41,14 +41,14 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 	count_marks(share, ack->packets, ack->marks);
 	if (round_ends(r, &share->round))
 		end_marked_round(share, settings.g);
-	/* An acknowledgement with marks does not grow the window either (RFC 3168, section 6.1.2). */
+	/* The code in which marked acknowledgements grow windows lets them do so before it cuts. */
+	if (may_grow_by(r, ack)) {
+		packets = slow_start(r, ack->packets, FINE);
+		if (packets)
+			grow_by_one_in(r, packets, r->window);
+	}
 	if (ack->marks)
 		cut_on_mark(&r->state.cuts, r, half_alpha(share));
-	if (ack->marks || !lets_window_grow(ack))
-		return;
-	packets = slow_start(r, ack->packets, FINE);
-	if (packets)
-		grow_by_one_in(r, packets, r->window);
 }
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)

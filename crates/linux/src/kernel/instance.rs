@@ -32,6 +32,9 @@ pub struct Request {
     pub connections: u32,
     /// Retransmission timeouts in a row without progress after which a subflow counts as failed.
     pub failed_after: u32,
+    /// Whether acknowledgements that echo marks grow the windows of `dctcp` and `dcm`. RFC 3168, section 6.1.2, forbids
+    /// it.
+    pub growth_by_marked_acks: bool,
     /// The parameters, for people.
     pub text: String,
 }
@@ -59,6 +62,7 @@ impl Request {
             kernel_name: kernel_name(entry.name),
             connections: Request::CONNECTIONS,
             failed_after: Request::FAILED_AFTER,
+            growth_by_marked_acks: false,
             text: text.join(" "),
         })
     }
@@ -70,7 +74,11 @@ impl Request {
 
     /// All that it is loaded with, for people.
     pub fn text(&self) -> String {
-        format!("{} failed_after={}", self.text, self.failed_after)
+        let growth = match self.growth_by_marked_acks {
+            true => " growth_by_marked_acks=true",
+            false => "",
+        };
+        format!("{} failed_after={}{growth}", self.text, self.failed_after)
     }
 }
 
@@ -208,6 +216,9 @@ fn prepare(open: &mut OpenObject, request: &Request) -> Result<(), libbpf_rs::Er
             }
             ".rodata.failed_after" => {
                 map.set_initial_value(&request.failed_after.to_ne_bytes())?;
+            }
+            ".rodata.growth_by_marked_acks" => {
+                map.set_initial_value(&[u8::from(request.growth_by_marked_acks)])?;
             }
             ".rodata.settings" => {
                 let bytes: Vec<u8> = request

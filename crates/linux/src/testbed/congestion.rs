@@ -134,6 +134,7 @@ impl Known {
         let request = Request::new(ours, parameters, window)?;
         let loaded = load_under_a_free_name(Request {
             failed_after: group.transport.failed_after,
+            growth_by_marked_acks: group.transport.growth_by_marked_acks,
             ..request
         })?;
         Ok(played((loaded.kernel_name().to_owned(), Some(loaded))))

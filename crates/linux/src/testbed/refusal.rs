@@ -131,7 +131,7 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
         ));
     }
     notes.push(
-        "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
+        "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins, `growth_by_marked_acks` for dctcp and dcm and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
             .to_owned(),
     );
     let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;

@@ -1,6 +1,6 @@
 //! The kernel's controllers, compiled for this program: what `bpf/native.h` exports of each.
 
-use crate::side::{Acknowledgement, Event, Facts, Outcome, Side};
+use crate::side::{Acknowledgement, Event, Facts, Outcome, Side, grows_by_marked_acks};
 use pathweave_control::{Change, Loss};
 use pathweave_linux::kernel::{SUBFLOWS, Settings};
 use std::ffi::c_void;
@@ -37,6 +37,7 @@ pub struct Row {
     remote_port: u16,
     netns: u32,
     segment: u32,
+    growth_by_marked_acks: u8,
     fraction: u64,
 }
 
@@ -177,6 +178,8 @@ impl Side for Native {
         self.learn(r, facts);
         if let Event::Open { window, ssthresh } = *event {
             self.set(r, window, ssthresh);
+            let grows = grows_by_marked_acks(self.functions.name, r);
+            self.row_mut(r).growth_by_marked_acks = u8::from(grows);
         }
         let functions = self.functions;
         let (connection, place) = (self.connection.as_mut_ptr().cast(), r as u32);

@@ -17,6 +17,12 @@ pub struct Facts {
     pub in_recovery: bool,
 }
 
+/// Whether marked acknowledgements grow the window of subflow `r`: of every second one of the controllers that leave it
+/// to the transport.
+pub fn grows_by_marked_acks(controller: &str, r: usize) -> bool {
+    matches!(controller, "dctcp" | "dcm") && r % 2 == 1
+}
+
 /// What an acknowledgement says.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement {

@@ -1,6 +1,6 @@
 //! The controllers of `pathweave_control`.
 
-use crate::side::{Event, Facts, Outcome, Side};
+use crate::side::{Event, Facts, Outcome, Side, grows_by_marked_acks};
 use pathweave_control::{
     Ack, Change, Controller, Entry, Feedback, Parameters, Path, Paths, SubflowId,
 };
@@ -8,6 +8,7 @@ use pathweave_units::Time;
 
 /// A connection with a controller of the registry.
 pub struct Simulator {
+    name: &'static str,
     controller: Box<dyn Controller>,
     minimum_window: f64,
     paths: Vec<Path>,
@@ -16,6 +17,7 @@ pub struct Simulator {
 impl Simulator {
     pub fn new(entry: &Entry, parameters: &Parameters, minimum_window: u32) -> Simulator {
         Simulator {
+            name: entry.name,
             controller: (entry.build)(parameters),
             minimum_window: f64::from(minimum_window),
             paths: Vec::new(),
@@ -39,7 +41,8 @@ impl Side for Simulator {
     fn happen(&mut self, r: usize, facts: &Facts, event: &Event) {
         if let Event::Open { window, ssthresh } = *event {
             self.paths.truncate(self.paths.len().max(r));
-            let path = Path::new(window, self.minimum_window, ssthresh);
+            let mut path = Path::new(window, self.minimum_window, ssthresh);
+            path.growth_by_marked_acks = grows_by_marked_acks(self.name, r);
             match self.paths.get_mut(r) {
                 Some(old) => *old = path,
                 None => self.paths.push(path),

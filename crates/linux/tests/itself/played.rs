@@ -157,18 +157,28 @@ impl Played {
 
     /// Windows of a subflow over time (s, packets), from a time on.
     pub fn windows(&self, flow: &str, subflow: f64, from: f64) -> Vec<(f64, f64)> {
+        self.series("windows", "window_packets", flow, subflow, from)
+    }
+
+    /// What a subflow delivered over time (s, bit/s), from a time on.
+    pub fn rates(&self, flow: &str, subflow: f64, from: f64) -> Vec<(f64, f64)> {
+        self.series("rates", "rate_bps", flow, subflow, from)
+    }
+
+    fn series(
+        &self,
+        table: &str,
+        column: &str,
+        flow: &str,
+        subflow: f64,
+        from: f64,
+    ) -> Vec<(f64, f64)> {
         let number = self.number(flow);
-        let (of, which) = (
-            self.column("windows", "flow"),
-            self.column("windows", "subflow"),
-        );
-        let (time, window) = (
-            self.column("windows", "time_s"),
-            self.column("windows", "window_packets"),
-        );
+        let (of, which) = (self.column(table, "flow"), self.column(table, "subflow"));
+        let (time, value) = (self.column(table, "time_s"), self.column(table, column));
         (0..time.len())
             .filter(|&at| of[at] == number && which[at] == subflow && time[at] >= from)
-            .map(|at| (time[at], window[at]))
+            .map(|at| (time[at], value[at]))
             .collect()
     }
 }

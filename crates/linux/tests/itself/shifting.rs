@@ -40,8 +40,8 @@ fn the_survivor_of_two_paths_shares_as_a_flow_of_one() {
     });
 }
 
-/// Eight DCTCPs bring all windows to the minimum: AMP goes on with its first subflow, the others are left one packet. At
-/// 4 s they stop, and AMP's are released.
+/// Eight DCTCPs bring all windows to the minimum: AMP goes on with its first subflow, and the others send what MPTCP had
+/// dealt them and then nothing. At 11 s the DCTCPs stop, and AMP's subflows are released.
 #[test]
 fn amp_suppresses_and_releases() {
     holds("suppression", |played| {
@@ -52,9 +52,20 @@ fn amp_suppresses_and_releases() {
                 let within = windows.iter().filter(|(time, _)| (from..to).contains(time));
                 within.map(|(_, window)| *window).collect::<Vec<_>>()
             };
-            let alone = among(1.0, 4.0);
+            let alone = among(1.0, 11.0);
             suppressed += alone.iter().filter(|window| **window == 1.0).count();
-            let last = among(7.0, 8.0);
+            let sent = played.rates("amp", subflow, 10.0);
+            let sum = |from: f64, to: f64| -> f64 {
+                let within = sent.iter().filter(|(time, _)| (from..to).contains(time));
+                within.map(|(_, rate)| rate).sum()
+            };
+            check(sum(10.0, 11.0) == 0.0, || {
+                format!("subflow {subflow} is suppressed, and sends")
+            })?;
+            check(sum(15.0, 16.0) > 0.0, || {
+                format!("subflow {subflow} is released, and sends nothing")
+            })?;
+            let last = among(15.0, 16.0);
             check(last.iter().all(|window| *window > 1.0), || {
                 format!("subflow {subflow} is not released")
             })?;
