@@ -83,10 +83,26 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     }
 }
 
+/// Removes the pin that keeps a controller registered, if it is there.
+///
+/// # Errors
+/// When the file system does not let go of it.
+pub fn remove_link(kernel_name: &str) -> Result<(), Failure> {
+    let pin = folder(kernel_name).join(LINK);
+    match fs::remove_file(&pin) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::new(format!(
+            "cannot remove {}: {error}",
+            pin.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Whether what this process mounts is not there for the machine's first process.
 fn has_own_mounts() -> bool {
     let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
-    matches!((of("self"), of("1")), (Ok(own), Ok(first)) if own != first)
+    // One that cannot be read counts as another one.
+    !matches!((of("self"), of("1")), (Ok(own), Ok(first)) if own == first)
 }
 
 /// Mounts the BPF file system where systems have it, if it is not there.

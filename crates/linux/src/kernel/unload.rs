@@ -36,19 +36,34 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), Failure> {
     if !found.uses.is_empty() && !force {
         return Err(in_use(kernel_name, &found.uses));
     }
-    if !found.uses.is_empty() {
+    let program = registered_map(kernel_name);
+    if force {
+        // First the defaults, then the name: nobody can choose it any more, and what is left only gets less.
+        sockets::find(kernel_name, Some(INSTEAD))?;
+        pins::remove_link(kernel_name)?;
+        move_all(kernel_name)?;
+    }
+    pins::remove(kernel_name)?;
+    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
+}
+
+/// Moves sockets until none is left. The other pins stay until then, so that `unload` can be tried again.
+fn move_all(kernel_name: &str) -> Result<(), Failure> {
+    let begin = Instant::now();
+    loop {
         sockets::find(kernel_name, Some(INSTEAD))?;
         let left = sockets::find(kernel_name, None)?.uses;
-        if !left.is_empty() {
+        if left.is_empty() {
+            return Ok(());
+        }
+        if begin.elapsed() > PATIENCE {
             return Err(Failure::new(format!(
-                "some sockets do not let go of {kernel_name}: {}",
+                "nobody can choose {kernel_name} any more, but some sockets do not let go of it: {}",
                 list(&left)
             )));
         }
+        thread::sleep(BETWEEN_LOOKS);
     }
-    let program = registered_map(kernel_name);
-    pins::remove(kernel_name)?;
-    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
 }
 
 /// The map that holds the registered control, if its link was pinned.
