@@ -34,7 +34,7 @@ def load(context: typer.Context) -> None:
     _hand_over("load", context)
 
 
-@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--force]")
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--force [--instead CONTROL]]")
 def unload(context: typer.Context) -> None:
     """Take a controller out of the kernel. Needs root.
 

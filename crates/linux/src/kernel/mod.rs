@@ -27,7 +27,7 @@ pub use settings::{SUBFLOWS, Settings};
 pub use sockets::{Found, Socket, Uses, find as find_sockets};
 pub use status::Pinned;
 pub use totals::Totals;
-pub use unload::unload;
+pub use unload::{Users, unload};
 
 use crate::Failure;
 use clap::Subcommand;
@@ -60,13 +60,16 @@ pub enum Command {
     },
     /// Remove a controller. Refused while sockets use it.
     ///
-    /// Example: pathweave kernel unload xmp --force
+    /// Example: pathweave kernel unload xmp --force --instead cubic
     Unload {
         /// Its name, for example xmp.
         name: String,
-        /// Give sockets that use it reno first.
+        /// Give sockets and namespaces that use it another control first.
         #[arg(long)]
         force: bool,
+        /// The control that they get, for example cubic. Without it they get this namespace's default.
+        #[arg(long, value_name = "CONTROL", requires = "force")]
+        instead: Option<String>,
     },
     /// Try what this kernel has of what the controllers need: a line each, and what gets what is missing.
     ///
@@ -162,7 +165,11 @@ impl Command {
                 println!("{} is loaded: {}", request.kernel_name, request.text());
                 Ok(())
             }
-            Command::Unload { name, force } => {
+            Command::Unload {
+                name,
+                force,
+                instead,
+            } => {
                 let name = full_name(&name);
                 let cgroups: Vec<CgroupUse> = cgroup_uses()
                     .into_iter()
@@ -177,7 +184,11 @@ impl Command {
                     )));
                 }
                 cgroups.iter().try_for_each(cgroup::remove)?;
-                unload(&name, force)
+                let users = match force {
+                    true => Users::Get(instead.as_deref()),
+                    false => Users::Stay,
+                };
+                unload(&name, users)
             }
             Command::Use {
                 name,

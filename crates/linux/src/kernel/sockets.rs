@@ -14,7 +14,8 @@ const AF_INET6: u8 = 10;
 const TCP_LISTEN: u8 = 10;
 /// Bytes of `struct found` in bpf/sockets.bpf.c.
 const FOUND: usize = 40;
-const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+/// The default control of a network namespace.
+pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// What uses a control in one network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,53 +5,100 @@ use super::status::count;
 use super::{pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapHandle, MapInfo};
+use std::fs;
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// What every kernel has.
-const INSTEAD: &str = "reno";
+const ALWAYS_THERE: &str = "reno";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// How long the kernel may take to let go of programs that nothing uses any more.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is asked: it has no event for it.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
+/// What becomes of sockets and defaults that use a controller which is unloaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Users<'a> {
+    /// They stay, and the controller with them.
+    Stay,
+    /// They get this control; without a name the default of the caller's network namespace, or reno where that is the
+    /// controller itself.
+    Get(Option<&'a str>),
+}
+
 /// Unloads a controller.
 ///
 /// # Errors
-/// When sockets use it, unless `force` gives them reno first; when it is not loaded.
-pub fn unload(kernel_name: &str, force: bool) -> Result<(), Failure> {
+/// When sockets use it and are to stay; when what they are to get is not there; when it is not loaded.
+pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
     requirements::check_rights()?;
     if !pins::loaded().iter().any(|name| name == kernel_name) {
         return Err(not_loaded(kernel_name));
     }
+    let program = registered_map(kernel_name);
+    match users {
+        Users::Stay => refuse_if_used(kernel_name)?,
+        Users::Get(instead) => {
+            let instead = control_instead(kernel_name, instead)?;
+            // First the defaults, then the name: nobody can choose it any more, and what is left only gets less.
+            sockets::find(kernel_name, Some(&instead))?;
+            pins::remove_link(kernel_name)?;
+            move_all(kernel_name, &instead)?;
+        }
+    }
+    pins::remove(kernel_name)?;
+    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
+}
+
+fn refuse_if_used(kernel_name: &str) -> Result<(), Failure> {
     let found = sockets::find(kernel_name, None)?;
-    if found.closed > 0 && !force {
+    if found.closed > 0 {
         return Err(Failure::refused(format!(
             "whether {kernel_name} is in use cannot be seen: this process may not look into {}",
             count(found.closed, "other network namespace")
         ))
         .hint("that takes CAP_SYS_ADMIN; --force unloads it as far as sockets can be seen"));
     }
-    if !found.uses.is_empty() && !force {
-        return Err(in_use(kernel_name, &found.uses));
+    if found.uses.is_empty() {
+        Ok(())
+    } else {
+        Err(in_use(kernel_name, &found.uses))
     }
-    let program = registered_map(kernel_name);
-    if force {
-        // First the defaults, then the name: nobody can choose it any more, and what is left only gets less.
-        sockets::find(kernel_name, Some(INSTEAD))?;
-        pins::remove_link(kernel_name)?;
-        move_all(kernel_name)?;
+}
+
+/// What users of a controller get in its place.
+fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<String, Failure> {
+    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    let mut available = text.split_whitespace().filter(|name| *name != kernel_name);
+    match wanted {
+        Some(wanted) if available.clone().any(|name| name == wanted) => Ok(wanted.to_owned()),
+        Some(wanted) => Err(Failure::refused(format!(
+            "{wanted} cannot take the place of {kernel_name}: the kernel has no such control"
+        ))
+        .hint(format!(
+            "it has {}",
+            available.collect::<Vec<_>>().join(", ")
+        ))),
+        None => {
+            let default = fs::read_to_string(sockets::DEFAULT).unwrap_or_default();
+            let is_there = available.any(|name| name == default.trim());
+            Ok(if is_there {
+                default.trim()
+            } else {
+                ALWAYS_THERE
+            }
+            .to_owned())
+        }
     }
-    pins::remove(kernel_name)?;
-    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
 }
 
 /// Moves sockets until none is left. The other pins stay until then, so that `unload` can be tried again.
-fn move_all(kernel_name: &str) -> Result<(), Failure> {
+fn move_all(kernel_name: &str, instead: &str) -> Result<(), Failure> {
     let begin = Instant::now();
     loop {
-        sockets::find(kernel_name, Some(INSTEAD))?;
+        sockets::find(kernel_name, Some(instead))?;
         let left = sockets::find(kernel_name, None)?.uses;
         if left.is_empty() {
             return Ok(());
@@ -106,7 +153,7 @@ fn not_loaded(kernel_name: &str) -> Failure {
 
 fn in_use(kernel_name: &str, users: &[Uses]) -> Failure {
     Failure::refused(format!("{kernel_name} is in use: {}", list(users)))
-        .hint("close them, or add --force to give them reno first")
+        .hint("close them, or add --force to give them another control first")
 }
 
 /// The uses for people; the first sockets of many.

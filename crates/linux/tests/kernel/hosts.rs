@@ -167,6 +167,20 @@ impl Drop for Hosts {
     }
 }
 
+/// The same, or none where the control cannot be chosen.
+pub fn try_socket(control: &str, protocol: u32) -> Option<OwnedFd> {
+    let socket = plain_socket(protocol);
+    sockopt::set_tcp_congestion(&socket, control).ok()?;
+    Some(socket)
+}
+
+/// Moves this thread into the namespace.
+pub fn enter(namespace: &str) {
+    let file = File::open(format!("/run/netns/{namespace}")).expect("the namespace");
+    move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+        .expect("root may enter it");
+}
+
 /// A socket of a protocol, IPPROTO_TCP or MPTCP, with this control.
 pub fn socket(control: &str, protocol: u32) -> OwnedFd {
     let socket = plain_socket(protocol);
@@ -174,7 +188,8 @@ pub fn socket(control: &str, protocol: u32) -> OwnedFd {
     socket
 }
 
-fn plain_socket(protocol: u32) -> OwnedFd {
+/// A socket that chooses no control.
+pub fn plain_socket(protocol: u32) -> OwnedFd {
     let protocol = Protocol::from_raw(NonZeroU32::new(protocol).expect("not zero"));
     let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(protocol));
     socket.expect("the kernel has MPTCP")
@@ -182,10 +197,9 @@ fn plain_socket(protocol: u32) -> OwnedFd {
 
 /// Runs it on a thread that has moved into the namespace.
 pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
-    let file = File::open(format!("/run/netns/{namespace}")).expect("the namespace");
+    let namespace = namespace.to_owned();
     std::thread::spawn(move || {
-        move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
-            .expect("root may enter it");
+        enter(&namespace);
         work()
     })
     .join()

@@ -5,7 +5,7 @@ use crate::inventory::Inventory;
 use crate::machine;
 use crate::traffic::{carry, carry_blocks};
 use pathweave_control::{ParameterKind, Value, find};
-use pathweave_linux::kernel::{self, Request};
+use pathweave_linux::kernel::{self, Request, Users};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn a_hundred_times_loaded_and_unloaded_nothing_is_left() {
     let before = Inventory::before();
     for _ in 0..100 {
         kernel::load(&request("xmp")).unwrap().pin().unwrap();
-        kernel::unload("pw_xmp", false).unwrap();
+        kernel::unload("pw_xmp", Users::Stay).unwrap();
     }
     before.assert_is_again();
 }
@@ -195,7 +195,9 @@ fn what_is_in_use_stays_unless_it_is_forced() {
         .unwrap_err()
         .to_string();
     assert!(again.contains("pw_xmp"), "{again}");
-    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    let refused = kernel::unload("pw_xmp", Users::Stay)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("pw_xmp is in use: "), "{refused}");
     assert!(
         refused.contains(&format!("in namespace {}", hosts.server)),
@@ -203,7 +205,7 @@ fn what_is_in_use_stays_unless_it_is_forced() {
     );
     assert!(refused.contains("--force"), "{refused}");
 
-    kernel::unload("pw_xmp", true).unwrap();
+    kernel::unload("pw_xmp", Users::Get(Some("reno"))).unwrap();
     assert_eq!(kernel::find_sockets("pw_xmp", None).unwrap().uses, []);
     let moved = kernel::find_sockets("reno", None).unwrap().uses;
     let sockets: usize = moved.iter().map(|uses| uses.sockets.len()).sum();
@@ -219,10 +221,12 @@ fn a_namespaces_default_is_a_use() {
     let hosts = Hosts::new();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
     hosts.set(&hosts.client, "net/ipv4/tcp_congestion_control", "pw_xmp");
-    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    let refused = kernel::unload("pw_xmp", Users::Stay)
+        .unwrap_err()
+        .to_string();
     let place = format!("default of new sockets in namespace {}", hosts.client);
     assert!(refused.contains(&place), "{refused}");
-    kernel::unload("pw_xmp", true).unwrap();
+    kernel::unload("pw_xmp", Users::Get(None)).unwrap();
     drop(hosts);
     before.assert_is_again();
 }
@@ -237,8 +241,10 @@ fn what_a_crash_left_is_unloaded() {
         // As if the loader had been killed before it pinned this.
         fs::remove_file(folder.join(crash)).unwrap();
     }
-    kernel::unload("pw_xmp", false).unwrap();
+    kernel::unload("pw_xmp", Users::Stay).unwrap();
     before.assert_is_again();
-    let refused = kernel::unload("pw_xmp", false).unwrap_err().to_string();
+    let refused = kernel::unload("pw_xmp", Users::Stay)
+        .unwrap_err()
+        .to_string();
     assert_eq!(refused, "pw_xmp is not loaded");
 }

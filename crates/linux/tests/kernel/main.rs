@@ -6,6 +6,7 @@ mod hosts;
 mod inventory;
 mod lifecycle;
 mod metrics;
+mod off_switch;
 mod peer;
 mod traffic;
 mod unsent;

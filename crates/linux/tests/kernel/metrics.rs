@@ -5,7 +5,7 @@ use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
 use crate::traffic::carry;
-use pathweave_linux::kernel;
+use pathweave_linux::kernel::{self, Users};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
@@ -116,7 +116,7 @@ fn counters_stay_when_connections_end() {
             );
         }
     }
-    kernel::unload("pw_xmp", true).unwrap();
+    kernel::unload("pw_xmp", Users::Get(None)).unwrap();
     drop(hosts);
     before.assert_is_again();
 }

@@ -5,7 +5,7 @@ use crate::inventory::Inventory;
 use crate::machine;
 use crate::traffic::carry_blocks;
 use pathweave_control::find;
-use pathweave_linux::kernel::{self, Request};
+use pathweave_linux::kernel::{self, Request, Users};
 use rustix::net::sockopt::{set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force};
 
 /// TCP_NOTSENT_LOWAT of the controllers, and the last piece of MPTCP's.
@@ -33,7 +33,7 @@ fn subflows_take_little_ahead_until_they_are_given_reno() {
     let (sent, received) = carry_blocks(&listener, connection, || {
         blocks += 1;
         if blocks == MOST_BLOCKS / 2 {
-            kernel::unload("pw_lia", true).unwrap();
+            kernel::unload("pw_lia", Users::Get(None)).unwrap();
         }
         // To look takes as long as to write several blocks.
         if blocks % 16 == 0 {

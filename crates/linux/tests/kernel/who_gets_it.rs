@@ -4,7 +4,7 @@ use crate::hosts::{Hosts, PORT, ip};
 use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
-use pathweave_linux::kernel::{self, Socket};
+use pathweave_linux::kernel::{self, Socket, Users};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -147,7 +147,7 @@ fn a_cgroups_sockets_use_it_beside_others() {
         "it is off already"
     );
     drop((later, others, listener));
-    kernel::unload("pw_xmp", true).unwrap();
+    kernel::unload("pw_xmp", Users::Get(None)).unwrap();
     drop((hosts, cgroup));
     before.assert_is_again();
 }
@@ -181,7 +181,7 @@ fn what_a_listener_of_the_cgroup_accepts_uses_it() {
     );
     assert!(cgroup.run(&["--off"]).status.success());
     drop((open, listener));
-    kernel::unload("pw_xmp", true).unwrap();
+    kernel::unload("pw_xmp", Users::Get(None)).unwrap();
     drop((hosts, cgroup));
     before.assert_is_again();
 }
@@ -205,7 +205,7 @@ fn a_route_gives_both_subflows_its_controller() {
     let is_clients = |socket: &Socket| socket.remote.port() == PORT;
     assert!(connected("pw_lia").iter().all(is_clients));
     drop((open, listener));
-    kernel::unload("pw_lia", true).unwrap();
+    kernel::unload("pw_lia", Users::Get(None)).unwrap();
     drop(hosts);
     before.assert_is_again();
 }
