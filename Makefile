@@ -29,7 +29,7 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
 # Everything that the extension is built from; a change in it, and nothing else, builds it again.
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
-	$(shell find crates -path crates/linux -prune -o -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \) -print)
+	$(shell find crates \( -path crates/linux -o -path crates/noq \) -prune -o -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \) -print)
 
 # What runs on real hosts is built where its compiler and headers are.
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
@@ -62,6 +62,7 @@ test-core: setup
 		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
+	cargo test --quiet --package pathweave-noq
 	$(BIN)/ruff check python tests benches examples release
 	$(BIN)/ruff format --check python tests benches examples release
 	$(BIN)/basedpyright --warnings

@@ -26,7 +26,10 @@ fn main() {
         );
     }
     fs::write(out.join("objects.rs"), objects + "];\n").expect("cargo's folder can be written");
-    compile_for_the_kernel(Path::new("bpf/sockets.bpf.c"), &out.join("sockets.bpf.o"));
+    for program in ["sockets", "cgroup"] {
+        let source = PathBuf::from(format!("bpf/{program}.bpf.c"));
+        compile_for_the_kernel(&source, &out.join(format!("{program}.bpf.o")));
+    }
     native.compile("pathweave_controllers");
 }
 

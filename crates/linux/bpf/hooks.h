@@ -13,6 +13,7 @@
 #ifndef PATHWEAVE_HOOKS_H
 #define PATHWEAVE_HOOKS_H
 
+#include "history.h"
 #include "pause.h"
 #include "unsent.h"
 
@@ -204,6 +205,9 @@ static __always_inline struct subflow *take_row(struct sock *sk, struct private 
 	own->has_row = true;
 	if (connection->rows <= place)
 		connection->rows = place + 1;
+	COUNT(subflows, 1);
+	if (row->number == 0)
+		COUNT(connections, 1);
 	change_path(connection, row, OPENED);
 	*of = connection;
 	return row;
@@ -343,6 +347,7 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	struct subflow *row = row_of(own, &connection);
 	u8 state = BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	bool in_recovery = state == TCP_CA_Recovery, progress = advances(own, tp);
+	u32 cuts;
 
 	if (!own->has_row && own->key)
 		row = take_row(sk, own, &connection);
@@ -354,6 +359,7 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 	/* To a controller without an answer to marks they are a loss, and what echoes one grows no window (RFC 3168). */
 	seen.recovery = in_recovery || !progress || (seen.marks && !(row && responds_to_marks()));
 	if (!row || !connection) {
+		COUNT(acknowledgements_without_row, 1);
 		if (seen.window_limited && !seen.recovery)
 			reno_on_ack(tp, own, seen.packets);
 		set_pacing_rate(sk);
@@ -366,7 +372,14 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 		change_path(connection, row, RECOVERED);
 	row->packets += seen.packets;
 	row->marks += seen.marks;
+	COUNT(acknowledgements, 1);
+	COUNT(packets, seen.packets);
+	if (seen.marks)
+		COUNT(marks, seen.marks);
+	cuts = row->cuts;
 	on_ack(connection, row, &seen);
+	if (row->cuts != cuts)
+		COUNT(cuts, row->cuts - cuts);
 	give(sk, own, row);
 	set_pacing_rate(sk);
 	if (row->suppressed)
@@ -410,10 +423,13 @@ static __always_inline void lose(struct sock *sk, enum loss loss, bool first)
 	refresh(row, sk);
 	if (first)
 		own->prior_ssthresh = row->ssthresh;
-	if (loss == TIMEOUT)
+	if (loss == TIMEOUT) {
 		row->timeouts++;
-	else
+		COUNT(timeouts, 1);
+	} else {
 		row->losses++;
+		COUNT(losses, 1);
+	}
 	on_loss(connection, row, loss);
 	give(sk, own, row);
 }
@@ -426,8 +442,10 @@ static __always_inline void fail_if_hopeless(struct sock *sk)
 	struct subflow *row = row_of(own, &connection);
 	u32 timeouts = ((struct inet_connection_sock *)sk)->icsk_retransmits + 1;
 
-	if (row && connection && is_active(row) && timeouts >= failed_after)
+	if (row && connection && is_active(row) && timeouts >= failed_after) {
+		COUNT(failures, 1);
 		change_path(connection, row, FAILED);
+	}
 }
 
 /* The kernel asks when it begins to reduce the window; what follows from it comes with the state. */

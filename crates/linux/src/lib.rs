@@ -3,6 +3,9 @@
 
 mod failure;
 pub mod kernel;
+pub mod manual;
+pub mod metrics;
 pub mod testbed;
+pub mod unit;
 
 pub use failure::Failure;

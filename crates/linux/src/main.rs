@@ -1,7 +1,7 @@
 //! The binary behind `pathweave kernel` and `pathweave testbed`.
 
-use clap::{Parser, Subcommand};
-use pathweave_linux::{Failure, kernel, testbed};
+use clap::{CommandFactory, Parser, Subcommand};
+use pathweave_linux::{Failure, kernel, manual, metrics, testbed, unit};
 use std::process::ExitCode;
 
 /// Pathweave's controllers on this machine's kernel.
@@ -17,6 +17,18 @@ enum Verb {
     /// Load controllers into the kernel, see who uses them, unload them.
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Tell Prometheus what the loaded controllers do, as OpenMetrics text.
+    ///
+    /// Example: pathweave-linux metrics --listen 127.0.0.1:9091
+    Metrics(metrics::Command),
+    /// Print a systemd unit that loads a controller at boot.
+    ///
+    /// Example: pathweave-linux unit > /etc/systemd/system/pathweave@.service
+    Unit(unit::Command),
+    /// Write manual pages into a folder.
+    ///
+    /// Example: pathweave-linux manual /usr/local/share/man/man1
+    Manual(manual::Command),
     /// Run one variant of a scenario on real sockets.
     Testbed(testbed::Command),
 }
@@ -27,6 +39,9 @@ fn main() -> ExitCode {
             end_quietly_with_the_reader();
             command.run()
         }
+        Verb::Metrics(command) => command.run(),
+        Verb::Unit(command) => command.run(),
+        Verb::Manual(command) => command.run(Arguments::command()),
         Verb::Testbed(command) => command.run(),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

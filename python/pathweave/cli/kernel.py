@@ -63,6 +63,26 @@ def watch(context: typer.Context) -> None:
     _hand_over("watch", context)
 
 
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="")
+def check(context: typer.Context) -> None:
+    """Try what this kernel has of what the controllers need. Needs root.
+
+    Example: pathweave kernel check
+    """
+    _hand_over("check", context)
+
+
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="[NAME] --cgroup PATH [--off]")
+def use(context: typer.Context) -> None:
+    """Give a control group's new sockets a controller. Needs root.
+
+    --off takes it away again, and --list shows who has one.
+
+    Example: pathweave kernel use xmp --cgroup /sys/fs/cgroup/backup
+    """
+    _hand_over("use", context)
+
+
 def _hand_over(verb: str, context: typer.Context) -> NoReturn:
     from pathweave.linux import binary
 

@@ -106,6 +106,7 @@ pub struct Loaded {
     link: Link,
     connections: MapHandle,
     about: MapHandle,
+    totals: MapHandle,
     kernel_name: String,
 }
 
@@ -134,6 +135,7 @@ impl Loaded {
             .connections
             .pin(folder.join(pins::CONNECTIONS))
             .and_then(|()| self.about.pin(folder.join(pins::ABOUT)))
+            .and_then(|()| self.totals.pin(folder.join(pins::TOTALS)))
             .and_then(|()| self.link.pin(folder.join(pins::LINK)));
         if let Err(error) = pinned {
             pins::remove(&self.kernel_name)?;
@@ -196,6 +198,7 @@ pub fn load(request: &Request) -> Result<Loaded, Failure> {
         link,
         connections: held("connections")?,
         about: held(".rodata.about")?,
+        totals: held("history")?,
         kernel_name: name.clone(),
     })
 }

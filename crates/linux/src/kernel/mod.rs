@@ -1,31 +1,41 @@
 //! Loading the controllers into the kernel, and looking at them there.
 
+mod cgroup;
+mod filter;
 mod instance;
 mod namespaces;
 mod object;
+mod operations;
 mod pins;
+mod probes;
 mod requirements;
 mod rows;
 mod settings;
 mod sockets;
 mod status;
+mod totals;
 mod unload;
 mod watch;
 
+pub use cgroup::{CgroupUse, cgroup_uses, leave_cgroup, use_in_cgroup};
 pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
 pub use object::names;
-pub use requirements::check;
+pub use operations::Operations;
+pub use requirements::{check, check_rights};
 pub use rows::{Connection, Row};
 pub use settings::{SUBFLOWS, Settings};
 pub use sockets::{Found, Socket, Uses, find as find_sockets};
+pub use status::Pinned;
+pub use totals::Totals;
 pub use unload::unload;
 
 use crate::Failure;
 use clap::Subcommand;
 use pathweave_control::{Entry, Value, find};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `kernel load`, `unload`, `status` and `watch`.
+/// `kernel load`, `unload`, `status`, `use` and `watch`.
 #[derive(Subcommand)]
 pub enum Command {
     /// Load a controller. It stays until it is unloaded or the machine restarts.
@@ -58,11 +68,35 @@ pub enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Try what this kernel has of what the controllers need: a line each, and what gets what is missing.
+    ///
+    /// Example: pathweave kernel check
+    Check,
     /// Show what is loaded and which sockets use it.
     Status,
+    /// Give the sockets that a control group's processes open from now on a controller.
+    ///
+    /// It must be loaded. A socket whose program chooses a control itself keeps that one.
+    ///
+    /// Example: pathweave kernel use xmp --cgroup /sys/fs/cgroup/system.slice/backup.service
+    Use {
+        /// Its name, for example xmp.
+        #[arg(required_unless_present_any = ["off", "list"], conflicts_with_all = ["off", "list"], requires = "cgroup")]
+        name: Option<String>,
+        /// The folder of the control group, of version 2. Those below it are meant as well, unless they have a controller
+        /// of their own.
+        #[arg(long, value_name = "PATH", conflicts_with = "list")]
+        cgroup: Option<PathBuf>,
+        /// Take it away again. Sockets that are open keep what they have.
+        #[arg(long, requires = "cgroup", conflicts_with = "list")]
+        off: bool,
+        /// List the control groups that use a controller.
+        #[arg(long)]
+        list: bool,
+    },
     /// Show the window of each subflow, again and again.
     ///
-    /// Example: pathweave kernel watch --interval 0.5
+    /// Example: pathweave kernel watch --interval 0.5 --filter controller=xmp --filter port=5201
     Watch {
         /// Seconds between two looks.
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
@@ -70,6 +104,13 @@ pub enum Command {
         /// End after so many looks.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         count: Option<u32>,
+        /// Write each look as one JSON object on a line of its own.
+        #[arg(long)]
+        json: bool,
+        /// Show only subflows of this controller, address (10.0.0.1 or 10.0.0.0/8), port or MPTCP token, for example port=5201.
+        /// Several of one kind are alternatives; different kinds must all hold.
+        #[arg(long = "filter", value_name = "KIND=VALUE")]
+        filters: Vec<filter::Filter>,
     },
 }
 
@@ -79,6 +120,19 @@ impl Command {
     /// # Errors
     /// What the machine lacks, or what did not work.
     pub fn run(self) -> Result<(), Failure> {
+        let operation = match &self {
+            Command::Load { .. } => Some(operations::LOAD),
+            Command::Unload { .. } => Some(operations::UNLOAD),
+            _ => None,
+        };
+        let done = self.execute();
+        if let Some(operation) = operation {
+            operations::record(operation, done.is_ok());
+        }
+        done
+    }
+
+    fn execute(self) -> Result<(), Failure> {
         match self {
             Command::Load {
                 name,
@@ -108,13 +162,90 @@ impl Command {
                 println!("{} is loaded: {}", request.kernel_name, request.text());
                 Ok(())
             }
-            Command::Unload { name, force } => unload(&full_name(&name), force),
-            Command::Status => status::print(),
-            Command::Watch { interval, count } => {
-                watch::print(Duration::from_secs_f64(interval), count)
+            Command::Unload { name, force } => {
+                let name = full_name(&name);
+                let cgroups: Vec<CgroupUse> = cgroup_uses()
+                    .into_iter()
+                    .filter(|one| one.kernel_name == name)
+                    .collect();
+                if let Some(one) = cgroups.first()
+                    && !force
+                {
+                    let place = one.place();
+                    return Err(Failure::refused(format!("{name} is in use: {place}")).hint(format!(
+                        "`pathweave kernel use --off --cgroup {place}`, or add --force to do that for all"
+                    )));
+                }
+                cgroups.iter().try_for_each(cgroup::remove)?;
+                unload(&name, force)
             }
+            Command::Use {
+                name,
+                cgroup,
+                off,
+                list,
+            } => run_use(name.as_deref(), cgroup.as_deref(), off, list),
+            Command::Check => probes::print(),
+            Command::Status => status::print(),
+            Command::Watch {
+                interval,
+                count,
+                json,
+                filters,
+            } => watch::print(Duration::from_secs_f64(interval), count, &filters, json),
         }
     }
+}
+
+fn run_use(
+    name: Option<&str>,
+    cgroup: Option<&Path>,
+    off: bool,
+    list: bool,
+) -> Result<(), Failure> {
+    match (name, cgroup) {
+        _ if list => {
+            check_rights()?;
+            for one in cgroup_uses() {
+                let is_loaded = pins::loaded().contains(&one.kernel_name);
+                let note = if is_loaded { "" } else { "  (not loaded)" };
+                println!("{}  {}{note}", one.kernel_name, one.place());
+            }
+        }
+        (None, Some(cgroup)) if off => {
+            for one in leave_cgroup(cgroup)? {
+                println!("{} no longer uses {}", cgroup.display(), one.kernel_name);
+            }
+        }
+        (Some(name), Some(cgroup)) => {
+            let entry = entry(name)?;
+            let name = kernel_name(entry.name);
+            let needs_ecn = pins::loaded().contains(&name) && needs_ecn(entry, &name)?;
+            use_in_cgroup(&name, needs_ecn, cgroup)?;
+            println!("new sockets in {} use {name}", cgroup.display());
+        }
+        _ => {
+            return Err(Failure::refused(
+                "a controller's name and --cgroup are needed",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a loaded controller asks for ECN, by what it was loaded with.
+fn needs_ecn(entry: &Entry, kernel_name: &str) -> Result<bool, Failure> {
+    let text = Pinned::open(kernel_name)?.text().to_owned();
+    let is_parameter = |name: &str| entry.parameters.iter().any(|known| known.name == name);
+    let given = text
+        .split_whitespace()
+        .map(parse)
+        .filter(|set| set.as_ref().is_ok_and(|(name, _)| is_parameter(name)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let parameters = entry
+        .parameters(&given)
+        .map_err(|error| Failure::new(error.message))?;
+    Ok(Settings::of(entry, &parameters, 2)?.needs_ecn)
 }
 
 /// The controller of this name, with the kernel's prefix or without.

@@ -16,4 +16,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The walker over sockets.
 pub const SOCKETS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sockets.bpf.o"));
 
+/// What gives a control group's sockets a control.
+pub const CGROUP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cgroup.bpf.o"));
+
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));

@@ -17,6 +17,8 @@ pub const LINK: &str = "link";
 pub const CONNECTIONS: &str = "connections";
 /// The pin of the map that says what it was loaded with.
 pub const ABOUT: &str = "about";
+/// The pin of the map of what it has done since it was loaded.
+pub const TOTALS: &str = "totals";
 
 /// The folder of a loaded controller.
 pub fn folder(kernel_name: &str) -> PathBuf {
@@ -66,7 +68,7 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     let folder = folder(kernel_name);
     let cannot =
         |error: io::Error| Failure::new(format!("cannot remove {}: {error}", folder.display()));
-    for pin in [LINK, CONNECTIONS, ABOUT] {
+    for pin in [LINK, CONNECTIONS, ABOUT, TOTALS] {
         match fs::remove_file(folder.join(pin)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
             _ => {}

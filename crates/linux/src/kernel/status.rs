@@ -1,9 +1,10 @@
 //! What is loaded, and who uses it.
 
 use super::rows::{self, About, Connection};
+use super::totals::Totals;
 use super::{pins, requirements, sockets};
 use crate::Failure;
-use libbpf_rs::MapHandle;
+use libbpf_rs::{MapCore, MapHandle};
 
 /// A pinned controller, as its pins show it.
 pub struct Pinned {
@@ -11,6 +12,7 @@ pub struct Pinned {
     pub kernel_name: String,
     connections: MapHandle,
     about: About,
+    totals: MapHandle,
 }
 
 impl Pinned {
@@ -30,6 +32,7 @@ impl Pinned {
             kernel_name: kernel_name.to_owned(),
             connections: open(pins::CONNECTIONS)?,
             about: About::read(&open(pins::ABOUT)?)?,
+            totals: open(pins::TOTALS)?,
         })
     }
 
@@ -42,6 +45,24 @@ impl Pinned {
     /// The connections that have rows now.
     pub fn connections(&self) -> Vec<Connection> {
         rows::connections(&self.connections, &self.about)
+    }
+
+    /// What it was loaded with, for people.
+    pub fn text(&self) -> &str {
+        &self.about.text
+    }
+
+    /// How many connections can have rows at one time.
+    pub fn capacity(&self) -> u32 {
+        self.connections.max_entries()
+    }
+
+    /// What it has done since it was loaded.
+    ///
+    /// # Errors
+    /// When the kernel does not show it.
+    pub fn totals(&self) -> Result<Totals, Failure> {
+        Totals::read(&self.totals)
     }
 }
 
@@ -78,6 +99,11 @@ pub fn print() -> Result<(), Failure> {
                 "  {} that only CAP_SYS_ADMIN can look into",
                 count(found.closed, "network namespace")
             );
+        }
+        for one in super::cgroup_uses() {
+            if one.kernel_name == *name {
+                println!("  control group: {}", one.place());
+            }
         }
         for uses in found.uses {
             let place = uses.namespace.as_deref().unwrap_or("this one");

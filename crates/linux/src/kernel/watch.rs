@@ -1,24 +1,68 @@
 //! Live windows of all subflows.
 
+use super::filter::{self, Filter};
 use super::requirements;
 use super::rows::{Connection, Row};
 use super::status::Pinned;
 use crate::Failure;
 use rustix::event::{PollFd, Timespec, poll};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A subflow, wherever it is.
 type Place = (u64, SocketAddr, SocketAddr);
 
-/// Prints the windows again and again, `count` times or until it is ended.
+/// One look, as a line of JSON.
+#[derive(Serialize)]
+struct Look {
+    /// Seconds since 1970.
+    time: f64,
+    subflows: Vec<Subflow>,
+    /// What is loaded by half only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<String>,
+}
+
+/// One subflow of a look.
+#[derive(Serialize)]
+struct Subflow {
+    controller: String,
+    /// MPTCP's, in hexadecimal as `ss` and `ip mptcp` write it; null for plain TCP.
+    token: Option<String>,
+    number: u32,
+    local: SocketAddr,
+    remote: SocketAddr,
+    /// Its network namespace's inode number.
+    namespace: u64,
+    window_packets: f64,
+    /// Null for none.
+    ssthresh_packets: Option<f64>,
+    rtt_ms: f64,
+    /// Since the look before; null in a subflow's first.
+    mbps: Option<f64>,
+    packets: u64,
+    marks: u64,
+    cuts: u32,
+    losses: u32,
+    timeouts: u32,
+    failed: bool,
+    suppressed: bool,
+}
+
+/// Prints the windows again and again, `count` times or until it is ended, those that filters let through.
 ///
 /// # Errors
 /// When nothing is loaded.
-pub fn print(interval: Duration, count: Option<u32>) -> Result<(), Failure> {
+pub fn print(
+    interval: Duration,
+    count: Option<u32>,
+    filters: &[Filter],
+    json: bool,
+) -> Result<(), Failure> {
     requirements::check_rights()?;
     let mut before: HashMap<Place, u64> = HashMap::new();
     let mut last = Instant::now();
@@ -32,26 +76,87 @@ pub fn print(interval: Duration, count: Option<u32>) -> Result<(), Failure> {
         last = Instant::now();
         let mut text = String::new();
         let mut now = HashMap::new();
+        let mut look = Look {
+            time: SystemTime::UNIX_EPOCH
+                .elapsed()
+                .map_or(0.0, |since| since.as_secs_f64()),
+            subflows: Vec::new(),
+            failures: Vec::new(),
+        };
         for controller in &pinned {
             let controller = match controller {
                 Ok(controller) => controller,
                 Err(failure) => {
                     let _ = writeln!(text, "{failure}");
+                    look.failures.push(failure.to_string());
                     continue;
                 }
             };
             let _ = writeln!(text, "{}", controller.kernel_name);
-            for connection in controller.connections() {
+            for mut connection in controller.connections() {
+                let token = connection.token;
+                connection
+                    .subflows
+                    .retain(|row| filter::admit(filters, &controller.kernel_name, token, row));
+                if connection.subflows.is_empty() {
+                    continue;
+                }
+                let rows = connection.subflows.iter();
+                let name = &controller.kernel_name;
+                look.subflows
+                    .extend(rows.map(|row| subflow(name, token, row, &before, seconds)));
                 write_connection(&mut text, &connection, &before, &mut now, seconds);
             }
         }
-        if show(&text).is_err() || count.is_some_and(|count| turn + 1 >= count) {
+        let shown = if json {
+            let line = serde_json::to_string(&look).expect("numbers and texts");
+            let mut out = io::stdout().lock();
+            writeln!(out, "{line}").and_then(|()| out.flush())
+        } else {
+            show(&text)
+        };
+        if shown.is_err() || count.is_some_and(|count| turn + 1 >= count) {
             return Ok(()); // whoever read it has gone
         }
         before = now;
         pause(interval);
     }
     Ok(())
+}
+
+/// Megabits of payload a second since the look before; none in a subflow's first.
+fn mbps(row: &Row, before: &HashMap<Place, u64>, seconds: f64) -> Option<f64> {
+    let packets = before.get(&(row.namespace, row.local, row.remote))?;
+    let bits = row.packets.saturating_sub(*packets) * row.segment.get() * 8;
+    Some(bits as f64 / seconds / 1e6)
+}
+
+fn subflow(
+    controller: &str,
+    token: Option<u32>,
+    row: &Row,
+    before: &HashMap<Place, u64>,
+    seconds: f64,
+) -> Subflow {
+    Subflow {
+        controller: controller.to_owned(),
+        token: token.map(|token| format!("{token:08x}")),
+        number: row.number,
+        local: row.local,
+        remote: row.remote,
+        namespace: row.namespace,
+        window_packets: row.window,
+        ssthresh_packets: row.ssthresh.is_finite().then_some(row.ssthresh),
+        rtt_ms: row.smoothed_rtt.as_secs_f64() * 1e3,
+        mbps: mbps(row, before, seconds),
+        packets: row.packets,
+        marks: row.marks,
+        cuts: row.cuts,
+        losses: row.losses,
+        timeouts: row.timeouts,
+        failed: row.failed,
+        suppressed: row.suppressed,
+    }
 }
 
 fn write_connection(
@@ -73,13 +178,7 @@ fn write_connection(
     for row in &connection.subflows {
         let place = (row.namespace, row.local, row.remote);
         now.insert(place, row.packets);
-        let bits = |packets: u64| (packets * row.segment.get() * 8) as f64;
-        let rate = before.get(&place).map_or("-".to_owned(), |&packets| {
-            format!(
-                "{:.1}",
-                bits(row.packets.saturating_sub(packets)) / seconds / 1e6
-            )
-        });
+        let rate = mbps(row, before, seconds).map_or("-".to_owned(), |mbps| format!("{mbps:.1}"));
         let ssthresh = if row.ssthresh.is_finite() {
             format!("{:.1}", row.ssthresh)
         } else {

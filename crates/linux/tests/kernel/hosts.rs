@@ -120,6 +120,37 @@ impl Hosts {
         })
     }
 
+    /// The client's default control, which is the server's as well.
+    pub fn default_control(&self) -> String {
+        inside(&self.client, || {
+            let path = "/proc/sys/net/ipv4/tcp_congestion_control";
+            let text = std::fs::read_to_string(path).expect("the namespace has a default");
+            text.trim().to_owned()
+        })
+    }
+
+    /// A listener of the server that chooses no control.
+    pub fn listen_by_default(&self) -> TcpListener {
+        inside(&self.server, move || {
+            let socket = plain_socket(MPTCP);
+            sockopt::set_socket_reuseaddr(&socket, true).expect("SO_REUSEADDR");
+            let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);
+            rustix::net::bind(&socket, &any).expect("a free port");
+            rustix::net::listen(&socket, 64).expect("it listens");
+            TcpListener::from(socket)
+        })
+    }
+
+    /// A connection of the client that chooses no control.
+    pub fn connect_by_default(&self) -> TcpStream {
+        inside(&self.client, move || {
+            let socket = plain_socket(MPTCP);
+            let server = SocketAddrV4::new(SERVER, PORT);
+            rustix::net::connect(&socket, &server).expect("the server answers");
+            TcpStream::from(socket)
+        })
+    }
+
     /// Sets what a host's namespace has of its own.
     pub fn set(&self, host: &str, key: &'static str, value: &'static str) {
         inside(host, move || {
@@ -138,11 +169,15 @@ impl Drop for Hosts {
 
 /// A socket of a protocol, IPPROTO_TCP or MPTCP, with this control.
 pub fn socket(control: &str, protocol: u32) -> OwnedFd {
-    let protocol = Protocol::from_raw(NonZeroU32::new(protocol).expect("not zero"));
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(protocol));
-    let socket = socket.expect("the kernel has MPTCP");
+    let socket = plain_socket(protocol);
     sockopt::set_tcp_congestion(&socket, control).expect("the control is there");
     socket
+}
+
+fn plain_socket(protocol: u32) -> OwnedFd {
+    let protocol = Protocol::from_raw(NonZeroU32::new(protocol).expect("not zero"));
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, Some(protocol));
+    socket.expect("the kernel has MPTCP")
 }
 
 /// Runs it on a thread that has moved into the namespace.

@@ -28,11 +28,15 @@ impl Inventory {
                 .filter(|program| ours(&program.name.to_string_lossy()))
                 .count(),
             maps: MapInfoIter::default()
-                .filter(|map| ["control", "connections"].contains(&&*map.name.to_string_lossy()))
+                .filter(|map| {
+                    ["control", "connections", "history"].contains(&&*map.name.to_string_lossy())
+                })
                 .count(),
             links: LinkInfoIter::default().count(),
             controls: controls.split_whitespace().map(str::to_owned).collect(),
-            pins: Path::new("/sys/fs/bpf/pathweave").exists(),
+            pins: ["pathweave", "pathweave_cgroups"]
+                .iter()
+                .any(|folder| Path::new("/sys/fs/bpf").join(folder).exists()),
         }
     }
 

@@ -5,9 +5,11 @@ mod failures;
 mod hosts;
 mod inventory;
 mod lifecycle;
+mod metrics;
 mod peer;
 mod traffic;
 mod unsent;
+mod who_gets_it;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a controller has done since it was loaded. Rows go with their subflows; these counts stay, so they never decrease.
+ * Each processor has its own, which it adds to atomically: an interrupt may come between reading and writing.
+ */
+#ifndef PATHWEAVE_HISTORY_H
+#define PATHWEAVE_HISTORY_H
+
+/* The loader reads them in this order: crates/linux/src/kernel/totals.rs. */
+struct history {
+	u64 connections;
+	u64 subflows;
+	/* By subflows with a row, and by those that found none. */
+	u64 acknowledgements;
+	u64 acknowledgements_without_row;
+	u64 packets;
+	u64 marks;
+	u64 cuts;
+	u64 losses;
+	u64 timeouts;
+	/* Subflows whose path has failed. */
+	u64 failures;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct history);
+} history SEC(".maps");
+
+#define COUNT(member, number)                                                                         \
+	do {                                                                                           \
+		u32 only_ = 0;                                                                         \
+		struct history *history_ = bpf_map_lookup_elem(&history, &only_);                         \
+                                                                                                       \
+		if (history_)                                                                           \
+			__sync_fetch_and_add(&history_->member, (number));                              \
+	} while (0)
+
+#endif
