@@ -32,9 +32,10 @@ const TRACES: u64 = 1_000;
 const EVENTS: u64 = 2_000;
 /// Of so many events there is at most one at which the last bit decides about a whole packet.
 const EVENTS_PER_TIE: u64 = 50_000;
-/// Runs of each controller, half of them on networks that mark, and how far mean windows may be apart.
+/// Runs of each controller, half of them on networks that mark, and how far mean windows, of some hundred packets at most,
+/// may be apart.
 const RUNS: u64 = 60;
-const MEAN_WINDOWS: f64 = 0.05;
+const MEAN_WINDOWS: f64 = 0.001;
 /// Events of a recorded trace.
 const RECORDED: usize = 10_000;
 

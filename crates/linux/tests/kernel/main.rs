@@ -2,6 +2,7 @@
 
 mod duplicates;
 mod failures;
+mod hooks;
 mod hosts;
 mod inventory;
 mod lifecycle;

@@ -23,6 +23,14 @@ const IFF_TUN: i16 = 1;
 const IFF_NO_PI: i16 = 0x1000;
 const SYN: u8 = 2;
 const ACK: u8 = 16;
+const ECE: u8 = 64;
+const CWR: u8 = 128;
+/// The code points of the IP header's ECN field.
+const CAPABLE: u8 = 2;
+const MARKED: u8 = 3;
+/// Bytes of the headers that the peer sends, without options.
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
 
 /// A host, as a network namespace, whose one network device ends here.
 pub struct Peer {
@@ -39,12 +47,24 @@ pub struct Connection<'a> {
     first: u32,
     /// Bytes that have been sent in order.
     pub sent: u32,
+    /// Bytes that the peer has sent.
+    spoken: u32,
+}
+
+/// What the host says of the peer's data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Echo {
+    /// Bytes that it acknowledges.
+    pub bytes: u32,
+    /// Whether it echoes a mark.
+    pub marked: bool,
 }
 
 /// What the peer reads of a segment.
 struct Segment {
     port: u16,
     sequence: u32,
+    acknowledgement: u32,
     flags: u8,
     payload: u32,
 }
@@ -73,8 +93,23 @@ impl Peer {
         Peer { host, device }
     }
 
+    /// Sets what the host's namespace has of its own.
+    pub fn set(&self, key: &'static str, value: &'static str) {
+        inside(&self.host, move || {
+            std::fs::write(format!("/proc/sys/{key}"), value).expect("a setting of the namespace");
+        });
+    }
+
     /// A connection with this control, which has more to send than its window lets it.
     pub fn connect(&self, control: &str) -> Connection<'_> {
+        let mut connection = self.open(control);
+        connection.write(&vec![7; 1 << 20]);
+        connection.wait_for(INITIAL_WINDOW * SEGMENT);
+        connection
+    }
+
+    /// A connection with this control, which has nothing to send yet. It is capable of ECN when the host asks for it.
+    pub fn open(&self, control: &str) -> Connection<'_> {
         let control = control.to_owned();
         let socket = inside(&self.host, move || {
             let socket = socket(&control, libc::IPPROTO_TCP as u32);
@@ -98,15 +133,17 @@ impl Peer {
             port: syn.port,
             first: syn.sequence.wrapping_add(1),
             sent: 0,
+            spoken: 0,
         };
         // Largest segment, and selective acknowledgements are welcome.
         let [high, low] = (SEGMENT as u16).to_be_bytes();
-        connection.send(SYN | ACK, 0, &[2, 4, high, low, 1, 1, 4, 2]);
-        let block = vec![7; 1 << 20];
-        let mut fds = [PollFd::new(&connection.socket, PollFlags::OUT)];
-        await_one(&mut fds);
-        write(&connection.socket, &block).expect("the connection takes data");
-        connection.wait_for(INITIAL_WINDOW * SEGMENT);
+        let ecn = if syn.flags & (ECE | CWR) == ECE | CWR {
+            ECE
+        } else {
+            0
+        };
+        connection.send(SYN | ACK | ecn, 0, &[2, 4, high, low, 1, 1, 4, 2], 0, &[]);
+        await_one(&mut [PollFd::new(&connection.socket, PollFlags::OUT)]);
         connection
     }
 
@@ -124,6 +161,7 @@ impl Peer {
             return Segment {
                 port: u16::from_be_bytes([tcp[0], tcp[1]]),
                 sequence: u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]),
+                acknowledgement: u32::from_be_bytes([tcp[8], tcp[9], tcp[10], tcp[11]]),
                 flags: tcp[13],
                 payload: tcp.len() as u32 - u32::from(tcp[12] >> 4) * 4,
             };
@@ -169,26 +207,62 @@ impl Connection<'_> {
             options.extend(self.first.wrapping_add(from).to_be_bytes());
             options.extend(self.first.wrapping_add(to).to_be_bytes());
         }
-        self.send(ACK, next, &options);
+        self.send(ACK, next, &options, 0, &[]);
     }
 
-    fn send(&mut self, flags: u8, next: u32, options: &[u8]) {
-        let length = 20 + options.len();
-        let mut tcp = vec![0; length];
+    /// The host's end.
+    pub fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    /// Gives the host's end something to send.
+    pub fn write(&mut self, block: &[u8]) {
+        write(&self.socket, block).expect("the connection takes data");
+    }
+
+    /// Sends the host one segment of this many bytes, with or without a mark.
+    pub fn speak(&mut self, bytes: u32, marked: bool) {
+        let ecn = if marked { MARKED } else { CAPABLE };
+        self.send(ACK, self.sent, &[], ecn, &vec![7; bytes as usize]);
+        self.spoken += bytes;
+    }
+
+    /// The host's next acknowledgement of data.
+    pub fn echo(&mut self) -> Echo {
+        loop {
+            let segment = self.peer.next();
+            // The peer's data begin with number 1.
+            if segment.port == self.port && segment.acknowledgement > 1 {
+                return Echo {
+                    bytes: segment.acknowledgement - 1,
+                    marked: segment.flags & ECE != 0,
+                };
+            }
+        }
+    }
+
+    fn send(&mut self, flags: u8, next: u32, options: &[u8], ecn: u8, payload: &[u8]) {
+        let header = TCP_HEADER + options.len();
+        let length = (header + payload.len()) as u16;
+        let mut tcp = vec![0; header];
         tcp[0..2].copy_from_slice(&PORT.to_be_bytes());
         tcp[2..4].copy_from_slice(&self.port.to_be_bytes());
-        // The SYN is the peer's number 0, and it sends nothing else.
-        tcp[4..8].copy_from_slice(&u32::from(flags & SYN == 0).to_be_bytes());
+        // The SYN is the peer's number 0.
+        let sequence = self.spoken + u32::from(flags & SYN == 0);
+        tcp[4..8].copy_from_slice(&sequence.to_be_bytes());
         tcp[8..12].copy_from_slice(&self.first.wrapping_add(next).to_be_bytes());
-        tcp[12] = (length / 4) as u8 * 16;
+        tcp[12] = (header / 4) as u8 * 16;
         tcp[13] = flags;
         tcp[14..16].copy_from_slice(&u16::MAX.to_be_bytes());
-        tcp[20..].copy_from_slice(options);
+        tcp[TCP_HEADER..].copy_from_slice(options);
+        tcp.extend(payload);
         let mut pseudo = [PEER.octets(), HOST.octets()].concat();
-        pseudo.extend([0, libc::IPPROTO_TCP as u8, 0, length as u8]);
+        pseudo.extend([0, libc::IPPROTO_TCP as u8]);
+        pseudo.extend(length.to_be_bytes());
         let sum = checksum(&[&pseudo, &tcp[..]].concat());
         tcp[16..18].copy_from_slice(&sum.to_be_bytes());
-        let mut frame = vec![0x45, 0, 0, 20 + length as u8, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        let [high, low] = (IP_HEADER as u16 + length).to_be_bytes();
+        let mut frame = vec![0x45, ecn, high, low, 0, 0, 0x40, 0, 64, 6, 0, 0];
         frame.extend(PEER.octets());
         frame.extend(HOST.octets());
         let sum = checksum(&frame);
