@@ -10,3 +10,8 @@ mod path;
 
 pub use coupled::{Coupled, CoupledError, Number};
 pub use path::{CoupledPath, Shared};
+
+/// Compiles the README's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -231,3 +231,30 @@ impl Controller for CoupledPath {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Coupled;
+    use noq_proto::congestion::ControllerFactory;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Instant;
+
+    #[test]
+    fn a_panic_under_the_lock_leaves_the_paths_going() {
+        let shared = Coupled::with_defaults("lia").unwrap().connection();
+        let now = Instant::now();
+        let mut path = shared.clone().build(now, 1200);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _held = shared.lock();
+            panic!("under the lock");
+        }));
+        assert!(panicked.is_err() && shared.state.is_poisoned());
+        path.on_packet_sent(now, 1200, 0);
+        path.on_congestion_event(now, now, false, false, 1200, 0);
+        assert_eq!(path.window(), 6_000, "the path still answers a loss");
+        let second = shared.clone().build(now, 1200);
+        assert_eq!(shared.windows().len(), 2);
+        drop((path, second));
+        assert_eq!(shared.windows().len(), 0);
+    }
+}
