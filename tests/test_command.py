@@ -280,7 +280,7 @@ def test_every_help_has_an_example_that_begins_with_its_verb(
         (["frobnicate"], "error: no such command 'frobnicate'\n  help: pathweave --help\n"),
         (["run", "a.toml", "--sizee", "3"], "error: no such option: --sizee (Possible options"),
         (["run", "a.toml", "--seeds", "0"], "error: invalid value for '--seeds': "),
-        (["list", "things"], "'things' is not one of 'controllers'"),
+        (["list", "things"], 'error: nothing is listed as "things"; there are controllers, '),
         (["list"], "error: missing argument 'KIND'"),
         (["run", "nowhere.toml"], "error: nowhere.toml is not there\n"),
         (["run", "nowhere.toml", "--problems", "3"], "error: --utility and --problems are about"),
