@@ -32,6 +32,15 @@ fn cycles() -> u32 {
     set.map_or(CYCLES, |text| text.parse().expect("a number of unloads"))
 }
 
+/// Shuts a listener down when it goes.
+struct ShutDown<'a>(&'a TcpListener);
+
+impl Drop for ShutDown<'_> {
+    fn drop(&mut self) {
+        let _ = rustix::net::shutdown(self.0, rustix::net::Shutdown::Both);
+    }
+}
+
 /// Answers connections with what they send, until the listener is shut down.
 fn answer(listener: &TcpListener) {
     thread::scope(|scope| {
@@ -71,7 +80,9 @@ fn unload_under_load(
     let done = thread::scope(|scope| {
         let served = listener.try_clone().expect("a second handle");
         scope.spawn(move || answer(&served));
-        let done = (0..cycles()).try_for_each(|cycle| {
+        // Whoever answers ends with this, however it ends: a failure would wait for it.
+        let _ended = ShutDown(&listener);
+        (0..cycles()).try_for_each(|cycle| {
             load_xmp();
             prepare(hosts);
             let (stop, over) = (AtomicBool::new(false), AtomicU32::new(0));
@@ -104,10 +115,7 @@ fn unload_under_load(
                 true => Err(format!("after unload {cycle} it can still be chosen")),
                 false => Ok(()),
             }
-        });
-        // Whoever answers ends before anything is judged: a failure would wait for it.
-        rustix::net::shutdown(&listener, rustix::net::Shutdown::Both).expect("it ends");
-        done
+        })
     });
     done.unwrap_or_else(|problem: String| panic!("{problem}"));
 }
