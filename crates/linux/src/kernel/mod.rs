@@ -183,11 +183,14 @@ impl Command {
                         "`pathweave kernel use --off --cgroup {place}`, or add --force to do that for all"
                     )));
                 }
-                cgroups.iter().try_for_each(cgroup::remove)?;
+                let instead = instead.as_deref();
                 let users = match force {
-                    true => Users::Get(instead.as_deref()),
+                    true => Users::Get(instead),
                     false => Users::Stay,
                 };
+                // What is refused leaves the control groups as they are.
+                unload::check_instead(&name, instead)?;
+                cgroups.iter().try_for_each(cgroup::remove)?;
                 unload(&name, users)
             }
             Command::Use {

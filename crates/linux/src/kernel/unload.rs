@@ -68,6 +68,14 @@ fn refuse_if_used(kernel_name: &str) -> Result<(), Failure> {
     }
 }
 
+/// That the kernel has the control that users of a controller are to get.
+///
+/// # Errors
+/// When it has none of that name.
+pub fn check_instead(kernel_name: &str, wanted: Option<&str>) -> Result<(), Failure> {
+    control_instead(kernel_name, wanted).map(drop)
+}
+
 /// What users of a controller get in its place.
 fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<String, Failure> {
     let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
