@@ -122,7 +122,12 @@ impl Hosts {
 
     /// The client's default control, which is the server's as well.
     pub fn default_control(&self) -> String {
-        inside(&self.client, || {
+        self.default_of(&self.client)
+    }
+
+    /// A host's default control.
+    pub fn default_of(&self, host: &str) -> String {
+        inside(host, || {
             let path = "/proc/sys/net/ipv4/tcp_congestion_control";
             let text = std::fs::read_to_string(path).expect("the namespace has a default");
             text.trim().to_owned()

@@ -1,7 +1,10 @@
 //! Controllers in this machine's kernel: loading, carrying, unloading, and what is left behind.
 
+mod at_one_time;
+mod defaults;
 mod duplicates;
 mod failures;
+mod folders;
 mod hooks;
 mod hosts;
 mod inventory;
@@ -9,6 +12,8 @@ mod lifecycle;
 mod metrics;
 mod off_switch;
 mod peer;
+mod program;
+mod status;
 mod traffic;
 mod unsent;
 mod who_gets_it;

@@ -1,0 +1,67 @@
+//! Administrators who do the same thing at one time.
+
+use crate::inventory::Inventory;
+use crate::lifecycle::request;
+use crate::machine;
+use crate::program::{Ended, PROGRAM};
+use pathweave_linux::kernel;
+use std::process::{Child, Command, Stdio};
+
+/// How often they race.
+const RACES: usize = 40;
+
+fn start(arguments: &[&str]) -> Child {
+    Command::new(PROGRAM)
+        .arg("kernel")
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it was built")
+}
+
+fn end(child: Child) -> Ended {
+    child.wait_with_output().expect("it ends").into()
+}
+
+#[test]
+fn of_simultaneous_unloads_one_does_it_and_the_others_say_the_same() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    for race in 0..RACES {
+        kernel::load(&request("xmp")).unwrap().pin().unwrap();
+        let force: &[&str] = if race % 2 == 0 { &[] } else { &["--force"] };
+        let arguments = [&["unload", "xmp"], force].concat();
+        let children: Vec<Child> = (0..3).map(|_| start(&arguments)).collect();
+        let ended: Vec<Ended> = children.into_iter().map(end).collect();
+        let done = ended.iter().filter(|one| one.code == Some(0)).count();
+        assert_eq!(done, 1, "race {race}: {ended:?}");
+        for one in ended.iter().filter(|one| one.code != Some(0)) {
+            let seen = (one.code, one.out.as_str(), one.said.as_str());
+            assert_eq!(seen, (Some(2), "", "pw_xmp is not loaded\n"), "race {race}");
+        }
+    }
+    before.assert_is_again();
+}
+
+#[test]
+fn loads_and_unloads_at_one_time_end_with_all_or_nothing() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    for race in 0..RACES {
+        let children = [&["load", "xmp"], &["unload", "xmp"], &["load", "xmp"]].map(|a| start(a));
+        let ended = children.map(end);
+        for one in &ended {
+            let known = ["is loaded already", "is not loaded", "of this name is registered"];
+            let is_known = known.iter().any(|text| one.said.contains(text));
+            assert!(one.code == Some(0) || is_known, "race {race}: {ended:?}");
+        }
+        let status = crate::program::kernel("status --json").json();
+        for one in status["controllers"].as_array().unwrap() {
+            assert_eq!(one["state"], "loaded", "race {race}: {status} {ended:?}");
+            let unload = crate::program::kernel("unload xmp");
+            assert_eq!(unload.code, Some(0), "race {race}: {unload:?}");
+        }
+    }
+    before.assert_is_again();
+}
