@@ -15,6 +15,7 @@
 
 #include "history.h"
 #include "pause.h"
+#include "private.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -49,31 +50,6 @@ const volatile u8 growth_by_marked_acks SEC(".rodata.growth_by_marked_acks") = 0
 
 /* What a new connection begins as. */
 const struct connection fresh = {};
-
-/* What a socket keeps by itself, in icsk_ca_priv. */
-struct private {
-	/* First: sockets.bpf.c, which knows no more of this, ends it when a socket is given another control. */
-	struct pause pause;
-	/* Of its connection in the map; 0 before init(), when a handshake's events come already, and after release(). */
-	u64 key;
-	u32 place;
-	/* The window that was last given to the kernel: if it has another now, the kernel has changed it. */
-	u32 given;
-	u32 delivered_ce;
-	/* What the last acknowledgement left unacknowledged begins here. */
-	u32 snd_una;
-	/* Receiver: what DCTCP's (RFC 8257, section 3.2) remembers. */
-	u32 prior_rcv_nxt;
-	/* ssthresh before the last loss, for an undo. */
-	u64 prior_ssthresh;
-	u32 reno_count;
-	bool has_row;
-	bool asked_for_ssthresh;
-	bool ce_state;
-};
-
-_Static_assert(sizeof(struct private) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),
-	       "fits into icsk_ca_priv");
 
 /* Of a window that is not limited. */
 #define INFINITE_SSTHRESH 0x7fffffffU

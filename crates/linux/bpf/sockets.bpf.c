@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Walks the TCP sockets of a network namespace for those that use a congestion control. */
 #include "pause.h"
+#include "private.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -34,6 +35,8 @@ struct found {
 	u8 is_mptcp;
 	/* Whether it has the other control now. */
 	u8 moved;
+	/* Of a subflow that found no row, the connection's key; else 0. Only of Pathweave's controls. */
+	u64 without_row;
 };
 
 SEC("iter/tcp")
@@ -41,6 +44,7 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *common = ctx->sk_common;
 	struct found found = {};
+	struct private own = {};
 	char name[NAME] = {}, instead[NAME] = {};
 	struct tcp_sock *tp;
 
@@ -68,18 +72,17 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		found.local[0] = common->skc_rcv_saddr;
 		found.remote[0] = common->skc_daddr;
 	}
+	bpf_probe_read_kernel(&own, sizeof(own), tp->inet_conn.icsk_ca_priv);
+	if (!own.has_row)
+		found.without_row = own.key;
 	if (settings.instead[0]) {
-		/* The beginning of what the controllers keep of a socket: `struct private` of hooks.h. */
-		struct pause pause = {};
-
-		bpf_probe_read_kernel(&pause, sizeof(pause), tp->inet_conn.icsk_ca_priv);
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
 		if (found.moved)
 			take_any_amount(tp);
-		if (found.moved && pause.is_on)
-			put_back(tp, &pause);
+		if (found.moved && own.pause.is_on)
+			put_back(tp, &own.pause);
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

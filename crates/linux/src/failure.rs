@@ -29,6 +29,14 @@ impl Failure {
         }
     }
 
+    /// What was asked for cannot be known here.
+    pub fn unknown(message: impl Into<String>) -> Failure {
+        Failure {
+            code: 3,
+            ..Failure::new(message)
+        }
+    }
+
     /// The user ended it.
     pub fn interrupted() -> Failure {
         Failure {
@@ -45,7 +53,7 @@ impl Failure {
         }
     }
 
-    /// Prints it and gives the exit status: 1 for what failed, 2 for what was refused, 130 for what was
+    /// Prints it and gives the exit status: 1 for what failed, 2 for what was refused, 3 for what cannot be known, 130 for what was
     /// interrupted.
     pub fn report(self) -> ExitCode {
         eprintln!("{self}");

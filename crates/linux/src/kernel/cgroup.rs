@@ -3,14 +3,14 @@
 //! Each has a pinned link of its own, named by the controller and the control group's number, so that nothing else has to
 //! be remembered.
 
-use super::{PREFIX, object, pins, requirements};
+use super::{PREFIX, folders, object, pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, ObjectBuilder};
 use rustix::fs::statfs;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/fs/bpf/pathweave_cgroups";
@@ -43,7 +43,11 @@ impl CgroupUse {
 }
 
 /// All of them, in the order of controllers and numbers.
-pub fn cgroup_uses() -> Vec<CgroupUse> {
+///
+/// # Errors
+/// When the folder of their pins cannot be trusted.
+pub fn cgroup_uses() -> Result<Vec<CgroupUse>, Failure> {
+    folders::check(Path::new(ROOT))?;
     let entries = fs::read_dir(ROOT).into_iter().flatten().flatten();
     let mut all: Vec<CgroupUse> = entries
         .filter_map(|entry| {
@@ -56,7 +60,7 @@ pub fn cgroup_uses() -> Vec<CgroupUse> {
         })
         .collect();
     all.sort_by(|a, b| (&a.kernel_name, a.cgroup).cmp(&(&b.kernel_name, b.cgroup)));
-    all
+    Ok(all)
 }
 
 /// Gives sockets that processes of a control group open from now on a loaded controller.
@@ -69,7 +73,7 @@ pub fn use_in_cgroup(
     path: &Path,
 ) -> Result<CgroupUse, Failure> {
     requirements::check_rights()?;
-    if !pins::loaded().iter().any(|name| name == kernel_name) {
+    if !pins::loaded()?.iter().any(|name| name == kernel_name) {
         return Err(
             Failure::refused(format!("{kernel_name} is not loaded")).hint(format!(
                 "`pathweave kernel load {}` loads it",
@@ -82,7 +86,7 @@ pub fn use_in_cgroup(
         kernel_name: kernel_name.to_owned(),
         cgroup,
     };
-    let before: Vec<CgroupUse> = of(cgroup);
+    let before: Vec<CgroupUse> = of(cgroup)?;
     if before.contains(&chosen) {
         return Ok(chosen);
     }
@@ -101,7 +105,7 @@ pub fn use_in_cgroup(
 pub fn leave_cgroup(path: &Path) -> Result<Vec<CgroupUse>, Failure> {
     requirements::check_rights()?;
     let (_, cgroup) = open(path)?;
-    let before = of(cgroup);
+    let before = of(cgroup)?;
     if before.is_empty() {
         return Err(
             Failure::refused(format!("{} uses no controller", path.display()))
@@ -118,17 +122,20 @@ pub fn leave_cgroup(path: &Path) -> Result<Vec<CgroupUse>, Failure> {
 /// When its pin cannot be removed.
 pub fn remove(one: &CgroupUse) -> Result<(), Failure> {
     let pin = one.pin();
-    fs::remove_file(&pin)
-        .map_err(|error| Failure::new(format!("cannot remove {}: {error}", pin.display())))?;
+    match fs::remove_file(&pin) {
+        // Another process has ended it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        other => other.map_err(|error| folders::cannot("remove", &pin, &error))?,
+    }
     // Not while others are left.
     let _ = fs::remove_dir(ROOT);
     Ok(())
 }
 
-fn of(cgroup: u64) -> Vec<CgroupUse> {
-    let mut all = cgroup_uses();
+fn of(cgroup: u64) -> Result<Vec<CgroupUse>, Failure> {
+    let mut all = cgroup_uses()?;
     all.retain(|one| one.cgroup == cgroup);
-    all
+    Ok(all)
 }
 
 fn open(path: &Path) -> Result<(File, u64), Failure> {
@@ -186,12 +193,7 @@ fn attach(chosen: &CgroupUse, needs_ecn: bool, folder: &File) -> Result<(), Fail
     let mut link: Link = program
         .attach_cgroup(folder.as_raw_fd())
         .map_err(|error| cannot("it cannot be attached", error))?;
-    match DirBuilder::new().mode(0o755).create(ROOT) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(Failure::new(format!("cannot make {ROOT}: {error}")));
-        }
-        _ => {}
-    }
+    folders::make(Path::new(ROOT))?;
     link.pin(chosen.pin())
         .map_err(|error| cannot("it cannot be pinned", error))
 }

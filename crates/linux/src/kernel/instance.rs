@@ -130,7 +130,7 @@ impl Loaded {
     /// # Errors
     /// When the file system of pins cannot be written.
     pub fn pin(mut self) -> Result<PathBuf, Failure> {
-        let folder = pins::make_folder(&self.kernel_name)?;
+        let (folder, _claim) = pins::make_folder(&self.kernel_name)?;
         let pinned = self
             .connections
             .pin(folder.join(pins::CONNECTIONS))

@@ -2,12 +2,14 @@
 
 mod cgroup;
 mod filter;
+mod folders;
 mod instance;
 mod namespaces;
 mod object;
 mod operations;
 mod pins;
 mod probes;
+mod registered;
 mod requirements;
 mod rows;
 mod settings;
@@ -75,8 +77,15 @@ pub enum Command {
     ///
     /// Example: pathweave kernel check
     Check,
-    /// Show what is loaded and which sockets use it.
-    Status,
+    /// Show what is loaded, its rows, and which sockets use it. The exit status is 3 when that cannot be known: where the
+    /// pins of what is registered are not to be seen, or may not be read.
+    ///
+    /// Example: pathweave kernel status --json
+    Status {
+        /// Write it as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Give the sockets that a control group's processes open from now on a controller.
     ///
     /// It must be loaded. A socket whose program chooses a control itself keeps that one.
@@ -158,7 +167,7 @@ impl Command {
                     connections,
                     ..request
                 };
-                if pins::loaded().contains(&request.kernel_name) {
+                if pins::loaded()?.contains(&request.kernel_name) {
                     return Err(pins::already_loaded(&request.kernel_name));
                 }
                 load(&request)?.pin()?;
@@ -171,26 +180,11 @@ impl Command {
                 instead,
             } => {
                 let name = full_name(&name);
-                let cgroups: Vec<CgroupUse> = cgroup_uses()
-                    .into_iter()
-                    .filter(|one| one.kernel_name == name)
-                    .collect();
-                if let Some(one) = cgroups.first()
-                    && !force
-                {
-                    let place = one.place();
-                    return Err(Failure::refused(format!("{name} is in use: {place}")).hint(format!(
-                        "`pathweave kernel use --off --cgroup {place}`, or add --force to do that for all"
-                    )));
-                }
                 let instead = instead.as_deref();
                 let users = match force {
                     true => Users::Get(instead),
                     false => Users::Stay,
                 };
-                // What is refused leaves the control groups as they are.
-                unload::check_instead(&name, instead)?;
-                cgroups.iter().try_for_each(cgroup::remove)?;
                 unload(&name, users)
             }
             Command::Use {
@@ -200,7 +194,7 @@ impl Command {
                 list,
             } => run_use(name.as_deref(), cgroup.as_deref(), off, list),
             Command::Check => probes::print(),
-            Command::Status => status::print(),
+            Command::Status { json } => status::print(json),
             Command::Watch {
                 interval,
                 count,
@@ -220,8 +214,8 @@ fn run_use(
     match (name, cgroup) {
         _ if list => {
             check_rights()?;
-            for one in cgroup_uses() {
-                let is_loaded = pins::loaded().contains(&one.kernel_name);
+            for one in cgroup_uses()? {
+                let is_loaded = pins::loaded()?.contains(&one.kernel_name);
                 let note = if is_loaded { "" } else { "  (not loaded)" };
                 println!("{}  {}{note}", one.kernel_name, one.place());
             }
@@ -234,7 +228,7 @@ fn run_use(
         (Some(name), Some(cgroup)) => {
             let entry = entry(name)?;
             let name = kernel_name(entry.name);
-            let needs_ecn = pins::loaded().contains(&name) && needs_ecn(entry, &name)?;
+            let needs_ecn = pins::loaded()?.contains(&name) && needs_ecn(entry, &name)?;
             use_in_cgroup(&name, needs_ecn, cgroup)?;
             println!("new sockets in {} use {name}", cgroup.display());
         }

@@ -3,13 +3,22 @@
 //! Each has a folder of its name in the BPF file system, with pins of its link and its maps. Whatever of
 //! these is there belongs to Pathweave, complete or not: a crash half-way leaves no more than `unload` removes.
 
+use super::folders;
 use crate::Failure;
-use rustix::fs::{StatFs, statfs};
+use rustix::fs::{FlockOperation, StatFs, flock, statfs};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 const BPF_FILE_SYSTEM: &str = "/sys/fs/bpf";
+const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
+/// How long another process may take to load or unload a controller.
+const PATIENCE: Duration = Duration::from_secs(20);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 const ROOT: &str = "/sys/fs/bpf/pathweave";
 /// The pin that keeps the controller registered.
 pub const LINK: &str = "link";
@@ -25,22 +34,76 @@ pub fn folder(kernel_name: &str) -> PathBuf {
     Path::new(ROOT).join(kernel_name)
 }
 
-/// Makes the folder of a controller that is about to be pinned.
+/// Makes the folder of a controller that is about to be pinned, and claims it.
 ///
 /// # Errors
 /// When there is one already, or none can be made.
-pub fn make_folder(kernel_name: &str) -> Result<PathBuf, Failure> {
+pub fn make_folder(kernel_name: &str) -> Result<(PathBuf, Claim), Failure> {
     mount_bpf_file_system()?;
     let folder = folder(kernel_name);
     let cannot =
         |error: io::Error| Failure::new(format!("cannot make {}: {error}", folder.display()));
-    fs::create_dir_all(ROOT).map_err(cannot)?;
-    match fs::create_dir(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(already_loaded(kernel_name))
+    loop {
+        folders::make(Path::new(ROOT))?;
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(already_loaded(kernel_name));
+            }
+            // Who unloads the last controller removes the folder of all.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(cannot(error)),
         }
-        other => other.map(|()| folder.clone()).map_err(cannot),
+        // Somebody who unloads it may have been quicker, and has removed it.
+        if let Some(claim) = claim(kernel_name)? {
+            return Ok((folder, claim));
+        }
     }
+}
+
+/// The right of one process to change a controller's pins, until it goes.
+pub struct Claim {
+    _folder: File,
+}
+
+/// Claims a controller's folder, once no other process does; none if it is not there then.
+///
+/// # Errors
+/// When another process keeps it, or it may not be looked at.
+pub fn claim(kernel_name: &str) -> Result<Option<Claim>, Failure> {
+    if !folders::check(Path::new(ROOT))? {
+        return Ok(None);
+    }
+    let path = folder(kernel_name);
+    let begin = Instant::now();
+    loop {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(folders::cannot("open", &path, &error)),
+        };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let same = |a: &Metadata, b: &Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+            let there = fs::metadata(&path).ok().zip(file.metadata().ok());
+            if there.is_some_and(|(path, file)| same(&path, &file)) {
+                return Ok(Some(Claim { _folder: file }));
+            }
+        } else if begin.elapsed() > PATIENCE {
+            return Err(Failure::new(format!(
+                "another process has been loading or unloading {kernel_name} for {} s",
+                PATIENCE.as_secs()
+            )));
+        } else {
+            thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+}
+
+/// Whether another process is loading or unloading a controller now.
+pub fn is_claimed(kernel_name: &str) -> bool {
+    File::open(folder(kernel_name)).is_ok_and(|file| {
+        flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    })
 }
 
 /// That a controller of this name is there.
@@ -50,14 +113,29 @@ pub fn already_loaded(kernel_name: &str) -> Failure {
     ))
 }
 
-/// The names of all that are loaded, in order.
-pub fn loaded() -> Vec<String> {
-    let entries = fs::read_dir(ROOT).into_iter().flatten();
+/// The names of all that have pins, in order.
+///
+/// # Errors
+/// When they may not be looked at, or the folder cannot be trusted.
+pub fn loaded() -> Result<Vec<String>, Failure> {
+    let root = Path::new(ROOT);
+    if !folders::check(root)? {
+        return Ok(Vec::new());
+    }
+    let entries = match fs::read_dir(root) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|error| folders::cannot("look into", root, &error))?,
+    };
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
-    names
+    Ok(names)
+}
+
+/// Whether the BPF file system is where systems have it, as this process sees it.
+pub fn has_file_system() -> bool {
+    statfs(BPF_FILE_SYSTEM).is_ok_and(|stat: StatFs| stat.f_type == BPF_FS_MAGIC)
 }
 
 /// Removes a controller's pins, and the folder of all when it was the last.
@@ -75,12 +153,9 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
         }
     }
     fs::remove_dir(&folder).map_err(cannot)?;
-    let others = fs::read_dir(ROOT).is_ok_and(|mut left| left.next().is_some());
-    if others {
-        Ok(())
-    } else {
-        fs::remove_dir(ROOT).map_err(cannot)
-    }
+    // Not while others are left, or another process is quicker.
+    let _ = fs::remove_dir(ROOT);
+    Ok(())
 }
 
 /// Removes the pin that keeps a controller registered, if it is there.
@@ -107,9 +182,7 @@ fn has_own_mounts() -> bool {
 
 /// Mounts the BPF file system where systems have it, if it is not there.
 fn mount_bpf_file_system() -> Result<(), Failure> {
-    const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
-    let is_there = |stat: StatFs| stat.f_type == BPF_FS_MAGIC;
-    if statfs(BPF_FILE_SYSTEM).is_ok_and(is_there) {
+    if has_file_system() {
         return Ok(());
     }
     if has_own_mounts() {
@@ -118,7 +191,15 @@ fn mount_bpf_file_system() -> Result<(), Failure> {
         ))
         .hint("load it outside of `ip netns exec`: it serves all network namespaces"));
     }
-    mount(c"bpf", BPF_FILE_SYSTEM, c"bpf", MountFlags::empty(), None).map_err(|error| {
+    // Without a mode it would be 1777, and anybody could make folders in it.
+    mount(
+        c"bpf",
+        BPF_FILE_SYSTEM,
+        c"bpf",
+        MountFlags::empty(),
+        Some(c"mode=0755"),
+    )
+    .map_err(|error| {
         Failure::refused(format!(
             "there is no BPF file system at {BPF_FILE_SYSTEM}, and none can be mounted: {error}"
         ))

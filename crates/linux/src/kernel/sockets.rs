@@ -13,7 +13,7 @@ use std::thread;
 const AF_INET6: u8 = 10;
 const TCP_LISTEN: u8 = 10;
 /// Bytes of `struct found` in bpf/sockets.bpf.c.
-const FOUND: usize = 40;
+const FOUND: usize = 48;
 /// The default control of a network namespace.
 pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
@@ -39,6 +39,8 @@ pub struct Socket {
     pub listens: bool,
     /// Whether it belongs to an MPTCP connection.
     pub is_mptcp: bool,
+    /// The key of its connection where it found no row, and behaves as Reno.
+    pub without_row: Option<u64>,
     moved: bool,
 }
 
@@ -148,6 +150,10 @@ fn socket(bytes: &[u8]) -> Socket {
         remote: address(16, port(34)),
         listens: bytes[37] == TCP_LISTEN,
         is_mptcp: bytes[38] != 0,
+        without_row: match u64::from_ne_bytes(bytes[40..48].try_into().expect("eight bytes")) {
+            0 => None,
+            key => Some(key),
+        },
         moved: bytes[39] != 0,
     }
 }

@@ -1,10 +1,16 @@
 //! What is loaded, and who uses it.
 
+use super::cgroup::{CgroupUse, cgroup_uses};
+use super::registered::{self, Holder};
 use super::rows::{self, About, Connection};
 use super::totals::Totals;
-use super::{pins, requirements, sockets};
+use super::{folders, pins, requirements, sockets};
 use crate::Failure;
-use libbpf_rs::{MapCore, MapHandle};
+use libbpf_rs::{ErrorKind, MapCore, MapHandle};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::SocketAddr;
 
 /// A pinned controller, as its pins show it.
 pub struct Pinned {
@@ -22,10 +28,12 @@ impl Pinned {
     /// When its pins are not all there.
     pub fn open(kernel_name: &str) -> Result<Pinned, Failure> {
         let open = |pin: &str| {
-            MapHandle::from_pinned_path(pins::folder(kernel_name).join(pin)).map_err(|_| {
-                Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
-                    "`pathweave kernel unload {kernel_name}` removes it"
-                ))
+            let path = pins::folder(kernel_name).join(pin);
+            MapHandle::from_pinned_path(&path).map_err(|error| match error.kind() {
+                ErrorKind::PermissionDenied => {
+                    folders::cannot("read", &path, &io::ErrorKind::PermissionDenied.into())
+                }
+                _ => half(kernel_name),
             })
         };
         Ok(Pinned {
@@ -37,9 +45,12 @@ impl Pinned {
     }
 
     /// All that are loaded, in the order of their names; a failure for one whose pins are not all there.
-    pub fn all() -> Vec<Result<Pinned, Failure>> {
-        let names = pins::loaded();
-        names.iter().map(|name| Pinned::open(name)).collect()
+    ///
+    /// # Errors
+    /// When pins may not be looked at.
+    pub fn all() -> Result<Vec<Result<Pinned, Failure>>, Failure> {
+        let names = pins::loaded()?;
+        Ok(names.iter().map(|name| Pinned::open(name)).collect())
     }
 
     /// The connections that have rows now.
@@ -66,60 +77,337 @@ impl Pinned {
     }
 }
 
-/// Prints what is loaded, with what parameters, and which sockets use it.
+/// How a controller stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// Registered, with all its pins.
+    Loaded,
+    /// Another process is loading or unloading it.
+    Changing,
+    /// Registered by its pinned link, and other pins are missing.
+    Incomplete,
+    /// Not registered: pins of a loader that was killed.
+    #[serde(rename = "left over")]
+    LeftOver,
+    /// Not registered, though its link is pinned.
+    Detached,
+    /// Registered by a process that holds its link, without a pin.
+    Unpinned,
+    /// Registered, and its pins are not to be seen or read here.
+    Unknown,
+}
+
+/// All that `status` says.
+#[derive(Serialize)]
+struct Look {
+    /// Whether what is loaded is known.
+    known: bool,
+    /// Why it is not.
+    problems: Vec<String>,
+    controllers: Vec<Controller>,
+}
+
+#[derive(Serialize)]
+struct Controller {
+    name: String,
+    state: State,
+    /// Whether sockets can choose it.
+    registered: bool,
+    /// Who holds it, of one without a pin.
+    processes: Vec<Holder>,
+    parameters: BTreeMap<String, String>,
+    rows: Option<Rows>,
+    subflows: usize,
+    connections_without_row: usize,
+    control_groups: Vec<String>,
+    /// Those that this process may not look into.
+    closed_namespaces: usize,
+    network_namespaces: Vec<InNamespace>,
+    #[serde(skip)]
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Rows {
+    used: usize,
+    capacity: u32,
+}
+
+#[derive(Serialize)]
+struct InNamespace {
+    /// Null for this one.
+    name: Option<String>,
+    is_default: bool,
+    sockets: Vec<Used>,
+}
+
+#[derive(Serialize)]
+struct Used {
+    local: SocketAddr,
+    /// Null of one that listens.
+    remote: Option<SocketAddr>,
+    listens: bool,
+    mptcp: bool,
+    without_row: bool,
+    #[serde(skip)]
+    text: String,
+}
+
+/// Prints what the kernel has registered and what is pinned, with what parameters, and which sockets use it.
 ///
 /// # Errors
-/// When the machine does not let it be seen.
-pub fn print() -> Result<(), Failure> {
-    requirements::check_rights()?;
-    let all = Pinned::all();
-    if all.is_empty() {
-        println!("no controller is loaded; `pathweave kernel load xmp` loads one");
-    }
-    for pinned in all {
-        let pinned = match pinned {
-            Ok(pinned) => pinned,
-            Err(failure) => {
-                println!("{failure}");
-                continue;
-            }
-        };
-        let name = &pinned.kernel_name;
-        println!("{name}  {}", pinned.about.text);
-        let connections = pinned.connections();
-        let subflows: usize = connections.iter().map(|c| c.subflows.len()).sum();
+/// When that cannot be known.
+pub fn print(json: bool) -> Result<(), Failure> {
+    let look = look();
+    if json {
         println!(
-            "  {}, {}",
-            count(connections.len(), "connection"),
-            count(subflows, "subflow")
+            "{}",
+            serde_json::to_string(&look).expect("numbers and texts")
         );
-        let found = sockets::find(name, None)?;
-        if found.closed > 0 {
-            println!(
-                "  {} that only CAP_SYS_ADMIN can look into",
-                count(found.closed, "network namespace")
-            );
-        }
-        for one in super::cgroup_uses() {
-            if one.kernel_name == *name {
-                println!("  control group: {}", one.place());
-            }
-        }
-        for uses in found.uses {
-            let place = uses.namespace.as_deref().unwrap_or("this one");
-            println!("  network namespace: {place}");
-            if uses.is_default {
-                println!("    default of new sockets");
-            }
-            for socket in &uses.sockets {
-                println!(
-                    "    {socket}{}",
-                    if socket.is_mptcp { "  MPTCP" } else { "" }
-                );
-            }
+    } else {
+        look.controllers.iter().for_each(print_controller);
+        if look.controllers.is_empty() && look.known {
+            println!("no controller is loaded; `pathweave kernel load xmp` loads one");
         }
     }
-    Ok(())
+    if look.known {
+        Ok(())
+    } else {
+        Err(Failure::unknown(look.problems.join("\n")))
+    }
+}
+
+fn look() -> Look {
+    let mut look = Look {
+        known: true,
+        problems: Vec::new(),
+        controllers: Vec::new(),
+    };
+    let mut problem = |failure: &Failure| look.problems.push(failure.to_string());
+    let registered = registered::names();
+    let pinned = requirements::check_rights().and_then(|()| pins::loaded());
+    let may_look = pinned.as_ref().map(drop).map_err(&mut problem).is_ok();
+    let groups = match cgroup_uses() {
+        Ok(groups) => groups,
+        Err(failure) => {
+            problem(&failure);
+            Vec::new()
+        }
+    };
+    let pinned = pinned.unwrap_or_default();
+    let names: BTreeSet<&String> = registered.iter().chain(&pinned).collect();
+    for name in names {
+        let is_registered = registered.contains(name);
+        let mut controller = Controller::new(name, is_registered);
+        let described = match may_look {
+            true => controller.describe(pinned.contains(name), &groups),
+            false => Ok(()),
+        };
+        if let Err(failure) = described {
+            controller.state = State::Unknown;
+            problem(&failure);
+        }
+        look.controllers.push(controller);
+    }
+    if !may_look && !registered.is_empty() {
+        let verb = if registered.len() == 1 { "is" } else { "are" };
+        look.problems
+            .push(format!("{} {verb} registered", registered.join(", ")));
+    }
+    look.known = look.problems.is_empty();
+    look
+}
+
+impl Controller {
+    fn new(name: &str, registered: bool) -> Controller {
+        Controller {
+            name: name.to_owned(),
+            state: State::Unknown,
+            registered,
+            processes: Vec::new(),
+            parameters: BTreeMap::new(),
+            rows: None,
+            subflows: 0,
+            connections_without_row: 0,
+            control_groups: Vec::new(),
+            closed_namespaces: 0,
+            network_namespaces: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    fn describe(&mut self, has_pins: bool, groups: &[CgroupUse]) -> Result<(), Failure> {
+        let name = self.name.clone();
+        let link = pins::folder(&name).join(pins::LINK);
+        let has_link = has_pins
+            && link
+                .try_exists()
+                .map_err(|error| folders::cannot("look at", &link, &error))?;
+        let opened = has_pins.then(|| Pinned::open(&name));
+        self.state = match (&opened, has_link, self.registered) {
+            _ if has_pins && pins::is_claimed(&name) => State::Changing,
+            (_, false, true) => {
+                self.processes = registered::holders(&name);
+                if self.processes.is_empty() {
+                    return Err(unseen(&name));
+                }
+                State::Unpinned
+            }
+            (_, false, false) => State::LeftOver,
+            (_, true, false) => State::Detached,
+            (Some(Ok(_)), true, true) => State::Loaded,
+            _ => State::Incomplete,
+        };
+        match opened {
+            Some(Ok(pinned)) => {
+                let connections = pinned.connections();
+                self.rows = Some(Rows {
+                    used: connections.len(),
+                    capacity: pinned.capacity(),
+                });
+                self.subflows = connections.iter().map(|c| c.subflows.len()).sum();
+                self.text = pinned.about.text.clone();
+                let words = self
+                    .text
+                    .split_whitespace()
+                    .filter_map(|word| word.split_once('='));
+                self.parameters = words
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                    .collect();
+            }
+            Some(Err(failure)) if failure != half(&name) => return Err(failure),
+            _ => {}
+        }
+        let of_it = groups.iter().filter(|one| one.kernel_name == name);
+        self.control_groups = of_it.map(CgroupUse::place).collect();
+        let found = sockets::find(&name, None)?;
+        self.closed_namespaces = found.closed;
+        let all = found.uses.iter().flat_map(|uses| &uses.sockets);
+        let without: BTreeSet<u64> = all.filter_map(|socket| socket.without_row).collect();
+        self.connections_without_row = without.len();
+        self.network_namespaces = found.uses.into_iter().map(InNamespace::from).collect();
+        Ok(())
+    }
+}
+
+impl From<sockets::Uses> for InNamespace {
+    fn from(uses: sockets::Uses) -> InNamespace {
+        InNamespace {
+            name: uses.namespace,
+            is_default: uses.is_default,
+            sockets: uses
+                .sockets
+                .iter()
+                .map(|socket| Used {
+                    local: socket.local,
+                    remote: (!socket.listens).then_some(socket.remote),
+                    listens: socket.listens,
+                    mptcp: socket.is_mptcp,
+                    without_row: socket.without_row.is_some(),
+                    text: socket.to_string(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn print_controller(one: &Controller) {
+    let name = &one.name;
+    match one.state {
+        State::Loaded => println!("{name}  {}", one.text),
+        State::Changing => println!("{name} is being loaded or unloaded by another process"),
+        State::Incomplete => println!("{}", half(name)),
+        State::LeftOver => println!(
+            "{name} is not loaded: a loader that was killed has left pins; `pathweave kernel unload {name}` removes them"
+        ),
+        State::Detached => println!(
+            "{name} is not loaded: its link is pinned, but was detached; `pathweave kernel unload {name}` removes it"
+        ),
+        State::Unpinned => println!("{}", held(name, &one.processes)),
+        State::Unknown => return,
+    }
+    if let Some(rows) = &one.rows {
+        println!(
+            "  rows used: {} of {}, by {}",
+            rows.used,
+            rows.capacity,
+            count(one.subflows, "subflow")
+        );
+        let advice = match one.connections_without_row {
+            0 => "",
+            _ => ", which behave as Reno: load it with more --connections",
+        };
+        println!(
+            "  connections without a row: {}{advice}",
+            one.connections_without_row
+        );
+    }
+    if one.closed_namespaces > 0 {
+        println!(
+            "  {} that only CAP_SYS_ADMIN can look into",
+            count(one.closed_namespaces, "network namespace")
+        );
+    }
+    for place in &one.control_groups {
+        println!("  control group: {place}");
+    }
+    for namespace in &one.network_namespaces {
+        println!(
+            "  network namespace: {}",
+            namespace.name.as_deref().unwrap_or("this one")
+        );
+        if namespace.is_default {
+            println!("    default of new sockets");
+        }
+        for socket in &namespace.sockets {
+            let mptcp = if socket.mptcp { "  MPTCP" } else { "" };
+            let row = if socket.without_row {
+                "  without a row"
+            } else {
+                ""
+            };
+            println!("    {}{mptcp}{row}", socket.text);
+        }
+    }
+}
+
+/// What a command says of a controller that is registered and has no link pinned here.
+pub fn unpinned(kernel_name: &str) -> Failure {
+    let holders = registered::holders(kernel_name);
+    if holders.is_empty() {
+        unseen(kernel_name)
+    } else {
+        Failure::refused(held(kernel_name, &holders))
+    }
+}
+
+fn held(kernel_name: &str, holders: &[Holder]) -> String {
+    let holders: Vec<String> = holders
+        .iter()
+        .map(|holder| format!("process {} ({})", holder.pid, holder.command))
+        .collect();
+    format!(
+        "{kernel_name} is registered without a pin by {}, and goes when that ends",
+        holders.join(" and ")
+    )
+}
+
+fn unseen(kernel_name: &str) -> Failure {
+    let why = if pins::has_file_system() {
+        "its link is not pinned in the BPF file system that is at /sys/fs/bpf here, and no process that can be seen holds it"
+    } else {
+        "there is no BPF file system at /sys/fs/bpf in this mount namespace"
+    };
+    Failure::unknown(format!("{kernel_name} is registered, but {why}")).hint(
+        "look where it was loaded: as root, outside of containers and `ip netns exec`, for example nsenter --mount=/proc/1/ns/mnt pathweave-linux kernel status",
+    )
+}
+
+fn half(kernel_name: &str) -> Failure {
+    Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
+        "`pathweave kernel unload {kernel_name}` removes it"
+    ))
 }
 
 /// "1 subflow", "2 subflows".

@@ -1,8 +1,9 @@
 //! Removing a controller, and everything of it.
 
+use super::cgroup::{self, CgroupUse, cgroup_uses};
 use super::sockets::{self, Uses};
 use super::status::count;
-use super::{pins, requirements};
+use super::{pins, registered, requirements, status};
 use crate::Failure;
 use libbpf_rs::{Link, MapHandle, MapInfo};
 use std::fs;
@@ -34,14 +35,21 @@ pub enum Users<'a> {
 /// When sockets use it and are to stay; when what they are to get is not there; when it is not loaded.
 pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
     requirements::check_rights()?;
-    if !pins::loaded().iter().any(|name| name == kernel_name) {
+    // One process at a time: those that come meanwhile wait, and find nothing to unload.
+    let Some(claim) = pins::claim(kernel_name)? else {
         return Err(not_loaded(kernel_name));
-    }
+    };
+    let cgroups: Vec<CgroupUse> = cgroup_uses()?
+        .into_iter()
+        .filter(|one| one.kernel_name == kernel_name)
+        .collect();
     let program = registered_map(kernel_name);
     match users {
-        Users::Stay => refuse_if_used(kernel_name)?,
+        Users::Stay => refuse_if_used(kernel_name, &cgroups)?,
         Users::Get(instead) => {
+            // What is refused leaves the control groups as they are.
             let instead = control_instead(kernel_name, instead)?;
+            cgroups.iter().try_for_each(cgroup::remove)?;
             // First the defaults, then the name: nobody can choose it any more, and what is left only gets less.
             sockets::find(kernel_name, Some(&instead))?;
             pins::remove_link(kernel_name)?;
@@ -49,10 +57,19 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         }
     }
     pins::remove(kernel_name)?;
+    drop(claim);
     program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
 }
 
-fn refuse_if_used(kernel_name: &str) -> Result<(), Failure> {
+fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failure> {
+    if let Some(one) = cgroups.first() {
+        let place = one.place();
+        return Err(
+            Failure::refused(format!("{kernel_name} is in use: {place}")).hint(format!(
+                "`pathweave kernel use --off --cgroup {place}`, or add --force to do that for all"
+            )),
+        );
+    }
     let found = sockets::find(kernel_name, None)?;
     if found.closed > 0 {
         return Err(Failure::refused(format!(
@@ -66,14 +83,6 @@ fn refuse_if_used(kernel_name: &str) -> Result<(), Failure> {
     } else {
         Err(in_use(kernel_name, &found.uses))
     }
-}
-
-/// That the kernel has the control that users of a controller are to get.
-///
-/// # Errors
-/// When it has none of that name.
-pub fn check_instead(kernel_name: &str, wanted: Option<&str>) -> Result<(), Failure> {
-    control_instead(kernel_name, wanted).map(drop)
 }
 
 /// What users of a controller get in its place.
@@ -151,7 +160,10 @@ fn is_there(map: u32) -> bool {
 
 fn not_loaded(kernel_name: &str) -> Failure {
     let failure = Failure::refused(format!("{kernel_name} is not loaded"));
-    let loaded = pins::loaded();
+    if registered::names().iter().any(|name| name == kernel_name) {
+        return status::unpinned(kernel_name);
+    }
+    let loaded = pins::loaded().unwrap_or_default();
     if loaded.is_empty() {
         failure
     } else {

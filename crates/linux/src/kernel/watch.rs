@@ -1,9 +1,9 @@
 //! Live windows of all subflows.
 
 use super::filter::{self, Filter};
-use super::requirements;
 use super::rows::{Connection, Row};
 use super::status::Pinned;
+use super::{registered, requirements, status};
 use crate::Failure;
 use rustix::event::{PollFd, Timespec, poll};
 use serde::Serialize;
@@ -67,8 +67,11 @@ pub fn print(
     let mut before: HashMap<Place, u64> = HashMap::new();
     let mut last = Instant::now();
     for turn in 0.. {
-        let pinned = Pinned::all();
+        let pinned = Pinned::all()?;
         if pinned.is_empty() {
+            if let Some(name) = registered::names().first() {
+                return Err(status::unpinned(name));
+            }
             return Err(Failure::refused("no controller is loaded")
                 .hint("`pathweave kernel load xmp` loads one"));
         }

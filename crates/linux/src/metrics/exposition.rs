@@ -40,7 +40,7 @@ pub fn text() -> Result<String, Failure> {
         incomplete: 0,
         operations: Operations::read(),
     };
-    for pinned in Pinned::all() {
+    for pinned in Pinned::all()? {
         match pinned.and_then(|pinned| controller(&pinned)) {
             Ok(controller) => look.controllers.push(controller),
             Err(_) => look.incomplete += 1,

@@ -52,7 +52,11 @@ fn loads_and_unloads_at_one_time_end_with_all_or_nothing() {
         let children = [&["load", "xmp"], &["unload", "xmp"], &["load", "xmp"]].map(|a| start(a));
         let ended = children.map(end);
         for one in &ended {
-            let known = ["is loaded already", "is not loaded", "of this name is registered"];
+            let known = [
+                "is loaded already",
+                "is not loaded",
+                "of this name is registered",
+            ];
             let is_known = known.iter().any(|text| one.said.contains(text));
             assert!(one.code == Some(0) || is_known, "race {race}: {ended:?}");
         }

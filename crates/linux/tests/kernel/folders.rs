@@ -31,9 +31,18 @@ impl Drop for Planted {
 }
 
 const PLANTED: [(&str, &str); 4] = [
-    ("mkdir -m 755 PATH; chown 65534 PATH", "belongs to user 65534"),
-    ("mkdir -m 777 PATH; chmod 777 PATH", "can be written by others"),
-    ("mkdir -m 775 PATH; chmod 775 PATH", "can be written by others"),
+    (
+        "mkdir -m 755 PATH; chown 65534 PATH",
+        "belongs to user 65534",
+    ),
+    (
+        "mkdir -m 777 PATH; chmod 777 PATH",
+        "can be written by others",
+    ),
+    (
+        "mkdir -m 775 PATH; chmod 775 PATH",
+        "can be written by others",
+    ),
     ("ln -s /sys/fs/bpf PATH", "is a symbolic link"),
 ];
 
@@ -43,19 +52,37 @@ fn what_others_have_planted_is_refused() {
     let before = Inventory::before();
     for (made, said) in PLANTED {
         let planted = Planted::new(PINS, made);
-        for command in ["load xmp", "unload xmp", "status", "status --json", "watch --count 1"] {
+        for command in [
+            "load xmp",
+            "unload xmp",
+            "status",
+            "status --json",
+            "watch --count 1",
+        ] {
             let refused = kernel(command);
-            assert!(!matches!(refused.code, Some(0)), "{made}: {command}: {refused:?}");
+            assert!(
+                !matches!(refused.code, Some(0)),
+                "{made}: {command}: {refused:?}"
+            );
             let shown = format!("{}{}", refused.said, refused.out);
-            assert!(shown.contains(&format!("{PINS} {said}")), "{made}: {command}: {refused:?}");
+            assert!(
+                shown.contains(&format!("{PINS} {said}")),
+                "{made}: {command}: {refused:?}"
+            );
         }
         drop(planted);
         let planted = Planted::new(CGROUPS, made);
         for command in ["use --list", "status"] {
             let refused = kernel(command);
-            assert!(!matches!(refused.code, Some(0)), "{made}: {command}: {refused:?}");
+            assert!(
+                !matches!(refused.code, Some(0)),
+                "{made}: {command}: {refused:?}"
+            );
             let shown = format!("{CGROUPS} {said}");
-            assert!(refused.said.contains(&shown), "{made}: {command}: {refused:?}");
+            assert!(
+                refused.said.contains(&shown),
+                "{made}: {command}: {refused:?}"
+            );
         }
         drop(planted);
     }
@@ -69,9 +96,15 @@ fn they_are_roots_whatever_the_umask() {
     let loaded = shell(&[], "umask 0; exec $P kernel load xmp");
     assert_eq!(loaded.code, Some(0), "{loaded:?}");
     let about = fs::symlink_metadata(PINS).unwrap();
-    assert_eq!((about.uid(), about.permissions().mode() & 0o7777), (0, 0o755));
+    assert_eq!(
+        (about.uid(), about.permissions().mode() & 0o7777),
+        (0, 0o755)
+    );
     let about = fs::symlink_metadata(format!("{PINS}/pw_xmp")).unwrap();
-    assert_eq!((about.uid(), about.permissions().mode() & 0o7777), (0, 0o700));
+    assert_eq!(
+        (about.uid(), about.permissions().mode() & 0o7777),
+        (0, 0o700)
+    );
     controllers::unload("pw_xmp", Users::Stay).unwrap();
     before.assert_is_again();
 }
@@ -81,7 +114,14 @@ fn a_file_system_that_load_mounts_itself_is_roots() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     // Its first process shares its mounts, as it is on a machine that has just started.
-    let started = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"];
+    let started = [
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "--kill-child",
+    ];
     let seen = shell(
         &started,
         "mount -t sysfs none /sys; $P kernel load xmp >/dev/null; stat -c '%a %u %T' /sys/fs/bpf; \
@@ -101,15 +141,27 @@ fn where_mounts_cannot_be_compared_none_is_made() {
     let before = Inventory::before();
     // Without these capabilities nobody may look at a process that has them.
     let seen = shell(
-        &["unshare", "--mount", "setpriv", "--bounding-set=-sys_ptrace,-sys_time"],
+        &[
+            "unshare",
+            "--mount",
+            "setpriv",
+            "--bounding-set=-sys_ptrace,-sys_time",
+        ],
         "mount -t tmpfs none /sys/fs/bpf; if readlink /proc/1/ns/mnt; then exit 9; fi; \
          if $P kernel load xmp; then exit 8; fi; stat -f -c %T /sys/fs/bpf",
     );
     assert_eq!(seen.code, Some(0), "{seen:?}");
-    assert_eq!(seen.out, "tmpfs\n", "it says nothing else, and mounts nothing: {seen:?}");
+    assert_eq!(
+        seen.out, "tmpfs\n",
+        "it says nothing else, and mounts nothing: {seen:?}"
+    );
     let said = "there is no BPF file system at /sys/fs/bpf in this mount namespace";
     assert!(seen.said.contains(said), "{seen:?}");
-    assert!(seen.said.contains("hint: load it outside of `ip netns exec`"), "{seen:?}");
+    assert!(
+        seen.said
+            .contains("hint: load it outside of `ip netns exec`"),
+        "{seen:?}"
+    );
     before.assert_is_again();
 }
 

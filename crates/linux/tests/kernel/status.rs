@@ -15,7 +15,11 @@ const FOLDER: &str = "/sys/fs/bpf/pathweave/pw_xmp";
 /// What the exit status is when what is loaded cannot be known.
 const UNKNOWN: Option<i32> = Some(3);
 /// Hides the pins, as other mount namespaces do.
-const HIDDEN: [&str; 3] = ["mount -t tmpfs none", "mount -t bpf none", "mount -t ramfs none"];
+const HIDDEN: [&str; 3] = [
+    "mount -t tmpfs none",
+    "mount -t bpf none",
+    "mount -t ramfs none",
+];
 
 /// The only controller of `status --json`.
 fn only(status: &Ended) -> Value {
@@ -34,7 +38,10 @@ fn nothing_loaded_is_known() {
     Inventory::before();
     let status = kernel("status");
     assert_eq!(status.code, Some(0), "{status:?}");
-    assert!(status.out.starts_with("no controller is loaded"), "{status:?}");
+    assert!(
+        status.out.starts_with("no controller is loaded"),
+        "{status:?}"
+    );
     let status = kernel("status --json");
     let expected = json!({ "known": true, "problems": [], "controllers": [] });
     assert_eq!((status.code, status.json()), (Some(0), expected));
@@ -52,7 +59,10 @@ fn pins_that_a_killed_loader_left_are_told_from_a_loaded_controller() {
     fs::remove_file(Path::new(FOLDER).join("link")).unwrap();
     let status = kernel("status");
     assert_eq!(status.code, Some(0), "{status:?}");
-    assert!(status.out.starts_with("pw_xmp is not loaded: "), "{status:?}");
+    assert!(
+        status.out.starts_with("pw_xmp is not loaded: "),
+        "{status:?}"
+    );
     assert!(status.out.contains("kernel unload pw_xmp"), "{status:?}");
     let left = only(&kernel("status --json"));
     assert_eq!(left["state"], "left over", "{left}");
@@ -68,10 +78,16 @@ fn what_is_registered_and_has_maps_missing_is_loaded_by_half() {
     load_xmp();
     fs::remove_file(Path::new(FOLDER).join("about")).unwrap();
     let status = kernel("status");
-    assert!(status.out.starts_with("pw_xmp is loaded by half only"), "{status:?}");
+    assert!(
+        status.out.starts_with("pw_xmp is loaded by half only"),
+        "{status:?}"
+    );
     let half = only(&kernel("status --json"));
     assert_eq!(half["state"], "incomplete", "{half}");
-    assert_eq!((status.code, &half["registered"]), (Some(0), &Value::Bool(true)));
+    assert_eq!(
+        (status.code, &half["registered"]),
+        (Some(0), &Value::Bool(true))
+    );
     controllers::unload("pw_xmp", Users::Stay).unwrap();
     before.assert_is_again();
 }
@@ -94,7 +110,10 @@ fn what_a_process_has_registered_without_a_pin_is_named_with_the_process() {
     held("nothing is pinned");
     let unload = kernel("unload xmp");
     assert_eq!(unload.code, Some(2), "{unload:?}");
-    assert!(unload.said.contains(&format!("by process {me} (")), "{unload:?}");
+    assert!(
+        unload.said.contains(&format!("by process {me} (")),
+        "{unload:?}"
+    );
     drop(loaded);
     load_xmp();
     let link = Link::open(Path::new(FOLDER).join("link")).unwrap();
@@ -114,7 +133,10 @@ fn a_link_that_was_detached_registers_nothing() {
     link.detach().unwrap();
     drop(link);
     let status = kernel("status");
-    assert!(status.out.starts_with("pw_xmp is not loaded: "), "{status:?}");
+    assert!(
+        status.out.starts_with("pw_xmp is not loaded: "),
+        "{status:?}"
+    );
     let detached = only(&kernel("status --json"));
     assert_eq!(detached["state"], "detached", "{detached}");
     controllers::unload("pw_xmp", Users::Stay).unwrap();
@@ -127,7 +149,10 @@ fn hidden_pins_cannot_be_known() {
     let before = Inventory::before();
     for hide in HIDDEN {
         // Nothing is registered, so nothing is loaded, wherever pins would be.
-        let status = shell(&["unshare", "--mount"], &format!("{hide} /sys/fs/bpf; exec $P kernel status"));
+        let status = shell(
+            &["unshare", "--mount"],
+            &format!("{hide} /sys/fs/bpf; exec $P kernel status"),
+        );
         assert_eq!(status.code, Some(0), "{hide}: {status:?}");
     }
     load_xmp();
@@ -138,17 +163,29 @@ fn hidden_pins_cannot_be_known() {
         };
         let status = inside("status");
         assert_eq!(status.code, UNKNOWN, "{hide}: {status:?}");
-        assert!(status.said.contains("pw_xmp is registered"), "{hide}: {status:?}");
+        assert!(
+            status.said.contains("pw_xmp is registered"),
+            "{hide}: {status:?}"
+        );
         assert!(status.said.contains("/sys/fs/bpf"), "{hide}: {status:?}");
-        assert!(status.said.contains("hint: ") && status.said.contains("nsenter"), "{hide}: {status:?}");
+        assert!(
+            status.said.contains("hint: ") && status.said.contains("nsenter"),
+            "{hide}: {status:?}"
+        );
         let status = inside("status --json");
         assert_eq!(status.code, UNKNOWN, "{hide}: {status:?}");
         assert_eq!(status.json()["known"], false, "{hide}: {status:?}");
         assert_eq!(only(&status)["state"], "unknown", "{hide}: {status:?}");
         for other in ["unload xmp", "watch --count 1"] {
             let refused = inside(other);
-            assert!(!matches!(refused.code, Some(0)), "{hide}: {other}: {refused:?}");
-            assert!(refused.said.contains("pw_xmp is registered"), "{hide}: {other}: {refused:?}");
+            assert!(
+                !matches!(refused.code, Some(0)),
+                "{hide}: {other}: {refused:?}"
+            );
+            assert!(
+                refused.said.contains("pw_xmp is registered"),
+                "{hide}: {other}: {refused:?}"
+            );
         }
     }
     assert_eq!(only(&kernel("status --json"))["state"], "loaded");
@@ -161,12 +198,22 @@ fn without_the_right_to_read_nothing_is_known() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     load_xmp();
-    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let nobody = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
     let capabilities = "+bpf,+perfmon,+net_admin,+sys_admin";
-    let (inheritable, ambient) =
-        (format!("--inh-caps={capabilities}"), format!("--ambient-caps={capabilities}"));
+    let (inheritable, ambient) = (
+        format!("--inh-caps={capabilities}"),
+        format!("--ambient-caps={capabilities}"),
+    );
     let with_capabilities = [&nobody[..], &[&inheritable, &ambient]].concat();
-    for (who, wanted) in [(&nobody[..], "CAP_BPF"), (&with_capabilities[..], "CAP_DAC_OVERRIDE")] {
+    for (who, wanted) in [
+        (&nobody[..], "CAP_BPF"),
+        (&with_capabilities[..], "CAP_DAC_OVERRIDE"),
+    ] {
         let status = shell(who, "exec $P kernel status");
         assert_eq!(status.code, UNKNOWN, "{status:?}");
         assert!(status.said.contains("pw_xmp is registered"), "{status:?}");
@@ -174,7 +221,10 @@ fn without_the_right_to_read_nothing_is_known() {
         let status = shell(who, "exec $P kernel status --json");
         assert_eq!(status.code, UNKNOWN, "{status:?}");
         assert_eq!(status.json()["known"], false, "{status:?}");
-        assert!(status.json()["problems"][0].to_string().contains(wanted), "{status:?}");
+        assert!(
+            status.json()["problems"][0].to_string().contains(wanted),
+            "{status:?}"
+        );
         assert_eq!(only(&status)["name"], "pw_xmp", "{status:?}");
     }
     controllers::unload("pw_xmp", Users::Stay).unwrap();
@@ -193,7 +243,11 @@ fn rows_their_capacity_and_connections_without_one_are_shown() {
     let first = (hosts.connect("pw_xmp"), listener.accept().unwrap());
     let of = |status: &Value| {
         let rows = &status["rows"];
-        (rows["used"].clone(), rows["capacity"].clone(), status["connections_without_row"].clone())
+        (
+            rows["used"].clone(),
+            rows["capacity"].clone(),
+            status["connections_without_row"].clone(),
+        )
     };
     let full = only(&kernel("status --json"));
     assert_eq!(of(&full), (json!(2), json!(2), json!(0)), "{full}");
@@ -202,7 +256,10 @@ fn rows_their_capacity_and_connections_without_one_are_shown() {
     assert_eq!(of(&beyond), (json!(2), json!(2), json!(2)), "{beyond}");
     let status = kernel("status");
     assert!(status.out.contains("rows used: 2 of 2"), "{status:?}");
-    assert!(status.out.contains("connections without a row: 2"), "{status:?}");
+    assert!(
+        status.out.contains("connections without a row: 2"),
+        "{status:?}"
+    );
     assert!(status.out.contains("--connections"), "{status:?}");
     drop((first, second, listener));
     controllers::unload("pw_xmp", Users::Get(None)).unwrap();
@@ -233,10 +290,16 @@ fn json_has_what_the_text_has() {
     assert_eq!(of(&hosts.client)["is_default"], true, "{xmp}");
     assert_eq!(of(&hosts.server)["is_default"], false, "{xmp}");
     let sockets = of(&hosts.server)["sockets"].as_array().unwrap();
-    let listening = sockets.iter().find(|socket| socket["listens"] == true).unwrap();
+    let listening = sockets
+        .iter()
+        .find(|socket| socket["listens"] == true)
+        .unwrap();
     assert_eq!(listening["local"], "0.0.0.0:5001", "{xmp}");
     let mut shown = 0;
-    for socket in namespaces.iter().flat_map(|one| one["sockets"].as_array().unwrap()) {
+    for socket in namespaces
+        .iter()
+        .flat_map(|one| one["sockets"].as_array().unwrap())
+    {
         let local = socket["local"].as_str().unwrap();
         assert!(text.out.contains(local), "{local}: {text:?}");
         shown += 1;

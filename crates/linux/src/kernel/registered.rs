@@ -1,0 +1,91 @@
+//! What the kernel itself has registered, whatever is pinned, and what keeps it there.
+
+use super::PREFIX;
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+
+/// The kernel's list, which every process may read.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// A process that holds a controller's link or map open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Holder {
+    pub pid: u32,
+    /// Its name.
+    pub command: String,
+}
+
+/// The names of Pathweave's controllers that sockets can choose now, in order.
+pub fn names() -> Vec<String> {
+    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    let words = text.split_whitespace();
+    let mut names: Vec<String> = words
+        .filter(|name| name.starts_with(PREFIX))
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names
+}
+
+/// The processes that keep a registered controller without a pin. None are found where its link is pinned in a BPF
+/// file system that is not to be seen here, or without the right to look.
+pub fn holders(kernel_name: &str) -> Vec<Holder> {
+    let maps: Vec<u32> = MapInfoIter::default()
+        .filter(|map| map.ty == MapType::StructOps && is_of(map.id, kernel_name))
+        .map(|map| map.id)
+        .collect();
+    // One that has no link, only a map, is an attempt that failed, or is on its way out.
+    let linked: Vec<u32> = LinkInfoIter::default()
+        .filter_map(|link| match link.info {
+            LinkTypeInfo::StructOps(about) => Some(about.map_id),
+            _ => None,
+        })
+        .filter(|map| maps.contains(map))
+        .collect();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut holders: Vec<Holder> = processes
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            holds(&entry.path(), &linked).then(|| Holder {
+                pid,
+                command: fs::read_to_string(entry.path().join("comm"))
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned(),
+            })
+        })
+        .collect();
+    holders.sort_by_key(|holder| holder.pid);
+    holders
+}
+
+/// Whether a map holds the control of this name: it stands in the value with a zero behind it.
+fn is_of(map: u32, kernel_name: &str) -> bool {
+    let value =
+        MapHandle::from_map_id(map).and_then(|map| map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY));
+    let Ok(Some(value)) = value else { return false };
+    let name = [kernel_name.as_bytes(), &[0]].concat();
+    value
+        .chunks(8)
+        .enumerate()
+        .any(|(word, _)| value[8 * word..].starts_with(&name))
+}
+
+/// Whether a process has a link of one of these maps open.
+fn holds(process: &Path, maps: &[u32]) -> bool {
+    let files = fs::read_dir(process.join("fdinfo")).into_iter().flatten();
+    files.flatten().any(|file| {
+        let text = fs::read_to_string(file.path()).unwrap_or_default();
+        let field = |key: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(":\t"))
+        };
+        field("link_type") == Some("struct_ops")
+            && field("map_id")
+                .and_then(|id| id.trim().parse().ok())
+                .is_some_and(|id: u32| maps.contains(&id))
+    })
+}
