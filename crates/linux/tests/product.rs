@@ -136,3 +136,23 @@ fn every_command_has_a_manual_page() {
         assert!(text.contains(&format!(".TH {page} 1")), "{page}: {text}");
     }
 }
+
+#[test]
+fn the_python_wrapper_names_every_option() {
+    let wrapper = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../python/pathweave/cli/kernel.py"
+    );
+    let wrapper = fs::read_to_string(wrapper).unwrap();
+    for verb in ["load", "unload", "status", "use", "watch", "check"] {
+        let begin = wrapper
+            .find(&format!("def {verb}("))
+            .expect("a function for the verb");
+        let text = wrapper[begin..].split("_hand_over").next().unwrap();
+        let help = run(PROGRAM, &["kernel", verb, "--help"]);
+        let words = help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        for option in words.filter(|word| word.starts_with("--") && *word != "--help") {
+            assert!(text.contains(option), "{verb}: {option} is not in {text}");
+        }
+    }
+}

@@ -23,13 +23,16 @@ kernel = typer.Typer(
 _AS_THEY_ARE = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--set KEY=VALUE]...")
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [OPTIONS]")
 def load(context: typer.Context) -> None:
     """Load a controller; sockets can then choose it. Needs root.
 
-    --set gives a parameter another value than its default.
+    --set KEY=VALUE gives a parameter another value than its default,
+    --minimum-window PACKETS is the smallest window,
+    --failed-after N timeouts in a row make a subflow fail, and
+    --connections N is the room for connections.
 
-    Example: pathweave kernel load xmp --set beta=4
+    Example: pathweave kernel load xmp --set beta=4 --connections 16384
     """
     _hand_over("load", context)
 
@@ -38,27 +41,34 @@ def load(context: typer.Context) -> None:
 def unload(context: typer.Context) -> None:
     """Take a controller out of the kernel. Needs root.
 
-    One that sockets still use stays, unless --force gives them another first.
+    One that sockets still use stays, unless --force gives them another first:
+    the one that --instead CONTROL names.
 
     Example: pathweave kernel unload xmp
     """
     _hand_over("unload", context)
 
 
-@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="")
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="[--json]")
 def status(context: typer.Context) -> None:
     """Show what is loaded, its parameters, and who uses it.
 
-    Example: pathweave kernel status
+    --json writes it as one JSON object. The exit code is 3 when it cannot be known.
+
+    Example: pathweave kernel status --json
     """
     _hand_over("status", context)
 
 
-@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="")
+@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="[OPTIONS]")
 def watch(context: typer.Context) -> None:
     """Show the subflows of loaded controllers until Ctrl-C.
 
-    Example: pathweave kernel watch
+    --interval SECONDS is the time between two looks, --count N ends it after so
+    many, --json writes each look as a line of JSON, and --filter KIND=VALUE shows
+    only subflows of a controller, address, port or token.
+
+    Example: pathweave kernel watch --interval 0.5 --filter port=5201
     """
     _hand_over("watch", context)
 
@@ -76,7 +86,8 @@ def check(context: typer.Context) -> None:
 def use(context: typer.Context) -> None:
     """Give a control group's new sockets a controller. Needs root.
 
-    --off takes it away again, and --list shows who has one.
+    --cgroup PATH names it, --off takes the controller away again, and --list
+    shows who has one.
 
     Example: pathweave kernel use xmp --cgroup /sys/fs/cgroup/backup
     """
