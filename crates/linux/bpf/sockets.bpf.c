@@ -7,6 +7,7 @@ char pathweave_license[] SEC("license") = "Dual BSD/GPL";
 
 #define TCP_CONGESTION 13
 #define NAME 16
+#define TCP_LISTEN 10
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -17,11 +18,25 @@ struct bpf_iter__tcp {
 	struct sock_common *sk_common;
 } __attribute__((preserve_access_index));
 
-/* The control that is looked for, and the one to give its sockets instead; empty for none. */
+/*
+ * The control that is looked for, and the one to give its sockets instead; empty for none. With `chosen` only listeners
+ * whose programs chose the control get it.
+ */
 const volatile struct {
 	char name[NAME];
 	char instead[NAME];
+	u8 chosen;
 } settings SEC(".rodata.settings") = {};
+
+/* The beginning of what the controllers keep of a socket: `struct private` of hooks.h. */
+struct beginning {
+	struct pause pause;
+	u32 generation;
+};
+
+struct inet_connection_sock___chosen {
+	u8 icsk_ca_setsockopt : 1;
+} __attribute__((preserve_access_index));
 
 /* One socket, as the loader reads it: crates/linux/src/kernel/sockets.rs. */
 struct found {
@@ -34,12 +49,24 @@ struct found {
 	u8 is_mptcp;
 	/* Whether it has the other control now. */
 	u8 moved;
+	/* Of the program that it has: `about` of hooks.h. 0 before it has told a program of the connection. */
+	u32 generation;
 };
+
+/* What it accepts gets its control, and not the namespace's default. */
+static __always_inline bool is_listener_that_chose(struct tcp_sock *tp)
+{
+	struct inet_connection_sock___chosen *icsk = (void *)tp;
+
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state == TCP_LISTEN &&
+	       BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_setsockopt);
+}
 
 SEC("iter/tcp")
 int find_sockets(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *common = ctx->sk_common;
+	struct beginning own = {};
 	struct found found = {};
 	char name[NAME] = {}, instead[NAME] = {};
 	struct tcp_sock *tp;
@@ -68,18 +95,17 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		found.local[0] = common->skc_rcv_saddr;
 		found.remote[0] = common->skc_daddr;
 	}
-	if (settings.instead[0]) {
-		/* The beginning of what the controllers keep of a socket: `struct private` of hooks.h. */
-		struct pause pause = {};
-
-		bpf_probe_read_kernel(&pause, sizeof(pause), tp->inet_conn.icsk_ca_priv);
+	bpf_probe_read_kernel(&own, sizeof(own), tp->inet_conn.icsk_ca_priv);
+	found.generation = own.generation;
+	if (settings.instead[0] && (!settings.chosen || is_listener_that_chose(tp))) {
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
-		if (found.moved)
+		if (found.moved && !settings.chosen) {
 			take_any_amount(tp);
-		if (found.moved && pause.is_on)
-			put_back(tp, &pause);
+			if (own.pause.is_on)
+				put_back(tp, &own.pause);
+		}
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

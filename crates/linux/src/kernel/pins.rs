@@ -15,10 +15,27 @@ const ROOT: &str = "/sys/fs/bpf/pathweave";
 pub const LINK: &str = "link";
 /// The pin of the map of its connections.
 pub const CONNECTIONS: &str = "connections";
-/// The pin of the map that says what it was loaded with.
-pub const ABOUT: &str = "about";
+/// What the pin of a map that says what a program was loaded with begins with.
+const ABOUT: &str = "about-";
 /// The pin of the map of what it has done since it was loaded.
 pub const TOTALS: &str = "totals";
+
+/// The pin of the map that says what a program was loaded with, by the number of the map that holds its hooks. What the
+/// link holds says which one counts, so that a program is replaced in one step.
+pub fn about(control: u32) -> String {
+    format!("{ABOUT}{control}")
+}
+
+/// The numbers of all that have such a pin. More than one: a program is being replaced, or that was interrupted.
+pub fn abouts(kernel_name: &str) -> Vec<u32> {
+    let entries = fs::read_dir(folder(kernel_name)).into_iter().flatten();
+    entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_prefix(ABOUT)?.parse().ok()
+        })
+        .collect()
+}
 
 /// The folder of a loaded controller.
 pub fn folder(kernel_name: &str) -> PathBuf {
@@ -68,13 +85,23 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     let folder = folder(kernel_name);
     let cannot =
         |error: io::Error| Failure::new(format!("cannot remove {}: {error}", folder.display()));
-    for pin in [LINK, CONNECTIONS, ABOUT, TOTALS] {
-        match fs::remove_file(folder.join(pin)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
-            _ => {}
+    remove_link(kernel_name)?;
+    // A command that replaces the program may add a pin meanwhile.
+    for turn in 0.. {
+        for entry in fs::read_dir(&folder).map_err(cannot)?.flatten() {
+            match fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
+                _ => {}
+            }
+        }
+        match fs::remove_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && turn < 100 => {}
+            other => {
+                other.map_err(cannot)?;
+                break;
+            }
         }
     }
-    fs::remove_dir(&folder).map_err(cannot)?;
     let others = fs::read_dir(ROOT).is_ok_and(|mut left| left.next().is_some());
     if others {
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::rows::{self, About, Connection};
 use super::totals::Totals;
-use super::{pins, requirements, sockets};
+use super::{pins, replace, requirements, sockets, unload};
 use crate::Failure;
 use libbpf_rs::{MapCore, MapHandle};
 
@@ -21,17 +21,24 @@ impl Pinned {
     /// # Errors
     /// When its pins are not all there.
     pub fn open(kernel_name: &str) -> Result<Pinned, Failure> {
-        let open = |pin: &str| {
-            MapHandle::from_pinned_path(pins::folder(kernel_name).join(pin)).map_err(|_| {
-                Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
-                    "`pathweave kernel unload {kernel_name}` removes it"
-                ))
-            })
+        let half = || {
+            Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
+                "`pathweave kernel unload {kernel_name}` removes it"
+            ))
         };
+        let open = |pin: &str| {
+            MapHandle::from_pinned_path(pins::folder(kernel_name).join(pin)).map_err(|_| half())
+        };
+        let open_about = || {
+            let control = unload::registered_map(kernel_name).ok_or_else(half)?;
+            About::read(&open(&pins::about(control))?)
+        };
+        // Where a program is replaced meanwhile, the one before may have lost its pin.
+        let about = open_about().or_else(|_| open_about())?;
         Ok(Pinned {
             kernel_name: kernel_name.to_owned(),
             connections: open(pins::CONNECTIONS)?,
-            about: About::read(&open(pins::ABOUT)?)?,
+            about,
             totals: open(pins::TOTALS)?,
         })
     }
@@ -50,6 +57,16 @@ impl Pinned {
     /// What it was loaded with, for people.
     pub fn text(&self) -> &str {
         &self.about.text
+    }
+
+    /// Of the program that new sockets get: 1, and one more with each that has replaced another.
+    pub fn generation(&self) -> u32 {
+        self.about.generation
+    }
+
+    /// Its program and its settings.
+    pub(super) fn about(&self) -> &About {
+        &self.about
     }
 
     /// How many connections can have rows at one time.
@@ -94,6 +111,9 @@ pub fn print() -> Result<(), Failure> {
             count(subflows, "subflow")
         );
         let found = sockets::find(name, None)?;
+        for line in replace::lines(&pinned, &found) {
+            println!("  {line}");
+        }
         if found.closed > 0 {
             println!(
                 "  {} that only CAP_SYS_ADMIN can look into",

@@ -9,6 +9,7 @@ mod lifecycle;
 mod metrics;
 mod off_switch;
 mod peer;
+mod replacement;
 mod traffic;
 mod unsent;
 mod who_gets_it;
