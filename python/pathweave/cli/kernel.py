@@ -23,15 +23,29 @@ kernel = typer.Typer(
 _AS_THEY_ARE = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-@kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--set KEY=VALUE]...")
+@kernel.command(
+    context_settings=_AS_THEY_ARE, options_metavar="NAME [--set KEY=VALUE]... [--replace]"
+)
 def load(context: typer.Context) -> None:
     """Load a controller; sockets can then choose it. Needs root.
 
-    --set gives a parameter another value than its default.
+    --set gives a parameter another value than its default. --replace takes the
+    place of one that is loaded with other settings; open sockets keep those.
 
     Example: pathweave kernel load xmp --set beta=4
     """
     _hand_over("load", context)
+
+
+@kernel.command(name="set", context_settings=_AS_THEY_ARE, options_metavar="NAME KEY=VALUE...")
+def set_values(context: typer.Context) -> None:
+    """Give a loaded controller other values of some settings. Needs root.
+
+    New sockets and new subflows get them; open ones keep what they have.
+
+    Example: pathweave kernel set xmp beta=6
+    """
+    _hand_over("set", context)
 
 
 @kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--force [--instead CONTROL]]")
