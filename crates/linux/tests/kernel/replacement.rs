@@ -5,7 +5,7 @@ use crate::hosts::{Hosts, ip};
 use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
-use crate::peer::Peer;
+use crate::peer::{INITIAL_WINDOW, Peer, SEGMENT};
 use libbpf_rs::{MapHandle, MapType};
 use pathweave_linux::kernel::{self, Connection, Pinned, Request, Users};
 use std::fs;
@@ -136,12 +136,15 @@ fn open_connections_keep_their_settings() {
     let before = Inventory::before();
     let peer = Peer::new();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
-    let mut open = peer.connect("pw_xmp");
+    // It sends nothing before it is replaced: however long that takes, no timer expires.
+    let mut open = peer.open("pw_xmp");
     kernel::replace(&Request {
         failed_after: 4,
         ..request("xmp")
     })
     .unwrap();
+    open.write(&vec![7; 1 << 20]);
+    open.wait_for(INITIAL_WINDOW * SEGMENT);
     assert_eq!(timeouts_in_a_row_until_failure(&mut open), 2);
     drop(open);
     kernel::unload("pw_xmp", Users::Get(None)).unwrap();
