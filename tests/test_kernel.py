@@ -36,7 +36,7 @@ def test_arguments_and_exit_status_are_the_binarys(cli: Command, tmp_path: Path)
     ]
 
 
-@pytest.mark.parametrize("verb", ["load", "unload", "status", "watch", "use", "check"])
+@pytest.mark.parametrize("verb", ["load", "set", "unload", "status", "watch", "use", "check"])
 def test_help_has_an_example_and_needs_no_binary(cli: Command, verb: str) -> None:
     done = cli("kernel", verb, "--help", PATHWEAVE_LINUX="")
     assert done.returncode == 0

@@ -13,9 +13,9 @@
 #ifndef PATHWEAVE_HOOKS_H
 #define PATHWEAVE_HOOKS_H
 
-#include "history.h"
 #include "pause.h"
 #include "private.h"
+#include "totals.h"
 #include "unsent.h"
 
 char pathweave_license[] SEC("license") = "Dual BSD/GPL";
@@ -32,14 +32,33 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
-/* What whoever looks at the map has to know: how rows lie in it, and what it was loaded with. */
+/*
+ * A program that replaces a loaded one goes on with its maps where types and this number are the same. Raise it when a
+ * member of `struct connection`, `struct subflow` or `struct history` gets another meaning or unit, or when the
+ * beginning of `struct private` that sockets.bpf.c reads changes.
+ */
+#define LAYOUT 1
+
+/* What whoever looks at the maps has to know. `load` sets the rest: crates/linux/src/kernel/rows.rs. */
 const volatile struct {
+	/* How rows lie in a connection. */
 	u32 row;
 	u32 first_row;
-	char text[248];
+	/* LAYOUT; `load` adds what it finds of the types. */
+	u64 layout;
+	/* Which object it is of. */
+	u64 program;
+	/* When it was loaded, in seconds since 1970. */
+	u64 since;
+	/* 1, and one more with each program that replaces another one. */
+	u32 generation;
+	/* What it was loaded with. */
+	char text[1004];
 } about SEC(".rodata.about") = {
 	.row = sizeof(struct subflow),
 	.first_row = __builtin_offsetof(struct connection, subflows),
+	.layout = LAYOUT,
+	.generation = 1,
 };
 
 /* Retransmission timeouts in a row without progress after which a subflow has failed. `load` sets it. */
@@ -287,6 +306,7 @@ void BPF_PROG(pathweave_init, struct sock *sk)
 	struct connection *connection;
 
 	__builtin_memset(own, 0, sizeof(*own));
+	own->generation = about.generation;
 	own->key = key_of(sk);
 	own->prior_rcv_nxt = ((struct tcp_sock *)sk)->rcv_nxt;
 	own->snd_una = ((struct tcp_sock *)sk)->snd_una;

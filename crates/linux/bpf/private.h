@@ -5,10 +5,16 @@
 
 #include "pause.h"
 
-/* What a socket keeps by itself, in icsk_ca_priv. */
+/*
+ * What a socket keeps by itself, in icsk_ca_priv. The walker over sockets also meets sockets that keep the program of
+ * another version: where what it reads changes, and stands first here, LAYOUT of hooks.h has to be raised.
+ */
 struct private {
 	/* sockets.bpf.c ends it when a socket is given another control. */
 	struct pause pause;
+	/* Of the program that this socket has: `about` of hooks.h. */
+	u32 generation;
+	bool has_row;
 	/* Of its connection in the map; 0 before init(), when a handshake's events come already, and after release(). */
 	u64 key;
 	u32 place;
@@ -22,7 +28,6 @@ struct private {
 	/* ssthresh before the last loss, for an undo. */
 	u64 prior_ssthresh;
 	u32 reno_count;
-	bool has_row;
 	bool asked_for_ssthresh;
 	bool ce_state;
 };

@@ -8,6 +8,7 @@ char pathweave_license[] SEC("license") = "Dual BSD/GPL";
 
 #define TCP_CONGESTION 13
 #define NAME 16
+#define TCP_LISTEN 10
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -18,11 +19,19 @@ struct bpf_iter__tcp {
 	struct sock_common *sk_common;
 } __attribute__((preserve_access_index));
 
-/* The control that is looked for, and the one to give its sockets instead; empty for none. */
+/*
+ * The control that is looked for, and the one to give its sockets instead; empty for none. With `chosen` only listeners
+ * whose programs chose the control get it.
+ */
 const volatile struct {
 	char name[NAME];
 	char instead[NAME];
+	u8 chosen;
 } settings SEC(".rodata.settings") = {};
+
+struct inet_connection_sock___chosen {
+	u8 icsk_ca_setsockopt : 1;
+} __attribute__((preserve_access_index));
 
 /* One socket, as the loader reads it: crates/linux/src/kernel/sockets.rs. */
 struct found {
@@ -37,7 +46,18 @@ struct found {
 	u8 moved;
 	/* Of a subflow that found no row, the connection's key; else 0. Only of Pathweave's controls. */
 	u64 without_row;
+	/* Of the program that it has: `about` of hooks.h. 0 before it has told a program of the connection. */
+	u32 generation;
 };
+
+/* What it accepts gets its control, and not the namespace's default. */
+static __always_inline bool is_listener_that_chose(struct tcp_sock *tp)
+{
+	struct inet_connection_sock___chosen *icsk = (void *)tp;
+
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state == TCP_LISTEN &&
+	       BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_setsockopt);
+}
 
 SEC("iter/tcp")
 int find_sockets(struct bpf_iter__tcp *ctx)
@@ -73,16 +93,18 @@ int find_sockets(struct bpf_iter__tcp *ctx)
 		found.remote[0] = common->skc_daddr;
 	}
 	bpf_probe_read_kernel(&own, sizeof(own), tp->inet_conn.icsk_ca_priv);
+	found.generation = own.generation;
 	if (!own.has_row)
 		found.without_row = own.key;
-	if (settings.instead[0]) {
+	if (settings.instead[0] && (!settings.chosen || is_listener_that_chose(tp))) {
 		for (int i = 0; i < NAME; i++)
 			instead[i] = settings.instead[i];
 		found.moved = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, instead, NAME) == 0;
-		if (found.moved)
+		if (found.moved && !settings.chosen) {
 			take_any_amount(tp);
-		if (found.moved && own.pause.is_on)
-			put_back(tp, &own.pause);
+			if (own.pause.is_on)
+				put_back(tp, &own.pause);
+		}
 	}
 	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
 	return 0;

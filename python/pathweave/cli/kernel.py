@@ -30,11 +30,23 @@ def load(context: typer.Context) -> None:
     --set KEY=VALUE gives a parameter another value than its default,
     --minimum-window PACKETS is the smallest window,
     --failed-after N timeouts in a row make a subflow fail, and
-    --connections N is the room for connections.
+    --connections N is the room for connections. --replace takes the place of
+    one that is loaded with other settings; open sockets keep those.
 
     Example: pathweave kernel load xmp --set beta=4 --connections 16384
     """
     _hand_over("load", context)
+
+
+@kernel.command(name="set", context_settings=_AS_THEY_ARE, options_metavar="NAME KEY=VALUE...")
+def set_values(context: typer.Context) -> None:
+    """Give a loaded controller other values of some settings. Needs root.
+
+    New sockets and new subflows get them; open ones keep what they have.
+
+    Example: pathweave kernel set xmp beta=6
+    """
+    _hand_over("set", context)
 
 
 @kernel.command(context_settings=_AS_THEY_ARE, options_metavar="NAME [--force [--instead CONTROL]]")

@@ -5,7 +5,7 @@
 
 use super::{PREFIX, folders, object, pins, requirements};
 use crate::Failure;
-use libbpf_rs::{Link, ObjectBuilder};
+use libbpf_rs::{Link, Object, ObjectBuilder, ProgramMut};
 use rustix::fs::statfs;
 use std::fs::{self, File};
 use std::io;
@@ -162,14 +162,43 @@ fn hint() -> String {
     )
 }
 
-fn attach(chosen: &CgroupUse, needs_ecn: bool, folder: &File) -> Result<(), Failure> {
-    let cannot = |what: &str, error: libbpf_rs::Error| {
-        Failure::new(format!(
-            "the control group cannot use {}: {what}: {error}",
-            chosen.kernel_name
-        ))
-        .hint("`pathweave-linux kernel check` says what the kernel lacks")
-    };
+fn cannot(chosen: &CgroupUse, what: &str, error: &libbpf_rs::Error) -> Failure {
+    Failure::new(format!(
+        "the control group cannot use {}: {what}: {error}",
+        chosen.kernel_name
+    ))
+    .hint("`pathweave-linux kernel check` says what the kernel lacks")
+}
+
+/// Tells the control groups that use a controller whether it asks for ECN by now.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn renew(kernel_name: &str, needs_ecn: bool) -> Result<(), Failure> {
+    for one in cgroup_uses()? {
+        if one.kernel_name != kernel_name {
+            continue;
+        }
+        let object = load_program(&one, needs_ecn)?;
+        Link::open(one.pin())
+            .and_then(|mut link| {
+                let program = program(&object)?;
+                link.update_prog(&program)
+            })
+            .map_err(|error| cannot(&one, "its program cannot be replaced", &error))?;
+    }
+    Ok(())
+}
+
+fn program(object: &Object) -> Result<ProgramMut<'_>, libbpf_rs::Error> {
+    let mut programs = object.progs_mut();
+    programs
+        .find(|program| program.name() == "pathweave_cgroup")
+        .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound).into())
+}
+
+fn load_program(chosen: &CgroupUse, needs_ecn: bool) -> Result<Object, Failure> {
+    let cannot = |what: &str, error: libbpf_rs::Error| cannot(chosen, what, &error);
     super::quiet_libbpf();
     let mut open = ObjectBuilder::default()
         .open_memory(object::CGROUP)
@@ -183,14 +212,15 @@ fn attach(chosen: &CgroupUse, needs_ecn: bool, folder: &File) -> Result<(), Fail
                 .map_err(|error| cannot("its settings do not fit", error))?;
         }
     }
-    let object = open
-        .load()
-        .map_err(|error| cannot("the verifier refuses its program", error))?;
-    let program = object
-        .progs_mut()
-        .find(|program| program.name() == "pathweave_cgroup")
-        .ok_or_else(|| Failure::new("the program for control groups is not there"))?;
-    let mut link: Link = program
+    open.load()
+        .map_err(|error| cannot("the verifier refuses its program", error))
+}
+
+fn attach(chosen: &CgroupUse, needs_ecn: bool, folder: &File) -> Result<(), Failure> {
+    let cannot = |what: &str, error: libbpf_rs::Error| cannot(chosen, what, &error);
+    let object = load_program(chosen, needs_ecn)?;
+    let mut link: Link = program(&object)
+        .map_err(|error| cannot("its program is not there", error))?
         .attach_cgroup(folder.as_raw_fd())
         .map_err(|error| cannot("it cannot be attached", error))?;
     folders::make(Path::new(ROOT))?;

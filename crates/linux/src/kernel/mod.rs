@@ -1,15 +1,20 @@
 //! Loading the controllers into the kernel, and looking at them there.
 
 mod cgroup;
+mod change;
 mod filter;
+mod fingerprint;
 mod folders;
 mod instance;
+mod layout;
+mod link_update;
 mod namespaces;
 mod object;
 mod operations;
 mod pins;
 mod probes;
 mod registered;
+mod replace;
 mod requirements;
 mod rows;
 mod settings;
@@ -17,12 +22,14 @@ mod sockets;
 mod status;
 mod totals;
 mod unload;
+mod utc;
 mod watch;
 
 pub use cgroup::{CgroupUse, cgroup_uses, leave_cgroup, use_in_cgroup};
 pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
 pub use object::names;
 pub use operations::Operations;
+pub use replace::replace;
 pub use requirements::{check, check_rights};
 pub use rows::{Connection, Row};
 pub use settings::{SUBFLOWS, Settings};
@@ -37,10 +44,12 @@ use pathweave_control::{Entry, Value, find};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `kernel load`, `unload`, `status`, `use` and `watch`.
+/// `kernel load`, `set`, `unload`, `status`, `use` and `watch`.
 #[derive(Subcommand)]
 pub enum Command {
     /// Load a controller. It stays until it is unloaded or the machine restarts.
+    ///
+    /// Where it is loaded with the same settings there is nothing to do. Where it has other settings --replace is needed.
     ///
     /// Example: pathweave kernel load xmp --set beta=4
     Load {
@@ -56,9 +65,26 @@ pub enum Command {
         /// coupled to it until it acknowledges new data.
         #[arg(long, value_name = "N", default_value_t = Request::FAILED_AFTER, value_parser = clap::value_parser!(u32).range(1..=255))]
         failed_after: u32,
-        /// Most connections at one time; subflows of further ones behave as Reno.
-        #[arg(long, value_name = "N", default_value_t = Request::CONNECTIONS, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
-        connections: u32,
+        /// Most connections at one time; subflows of further ones behave as Reno. 4096, or what a loaded one has room for.
+        /// It cannot change while the controller is loaded.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+        connections: Option<u32>,
+        /// Take the place of one that is loaded with other settings or by another version: new sockets and new subflows
+        /// get this one, those that are open keep theirs, and a connection's subflows stay coupled.
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Give a loaded controller other values of some settings, and keep the rest.
+    ///
+    /// New sockets, and subflows that open later, get them; those that are open keep what they have.
+    ///
+    /// Example: pathweave kernel set xmp beta=6 minimum_window=3
+    Set {
+        /// Its name, for example xmp.
+        name: String,
+        /// A parameter's value (`pathweave explain NAME` lists them), or that of minimum_window or failed_after.
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        sets: Vec<String>,
     },
     /// Remove a controller. Refused while sockets use it.
     ///
@@ -133,7 +159,7 @@ impl Command {
     /// What the machine lacks, or what did not work.
     pub fn run(self) -> Result<(), Failure> {
         let operation = match &self {
-            Command::Load { .. } => Some(operations::LOAD),
+            Command::Load { .. } | Command::Set { .. } => Some(operations::LOAD),
             Command::Unload { .. } => Some(operations::UNLOAD),
             _ => None,
         };
@@ -152,6 +178,7 @@ impl Command {
                 minimum_window,
                 failed_after,
                 connections,
+                replace,
             } => {
                 let entry = entry(&name)?;
                 let given = sets
@@ -164,15 +191,14 @@ impl Command {
                 let request = Request::new(entry, &parameters, minimum_window)?;
                 let request = Request {
                     failed_after,
-                    connections,
+                    connections: connections.unwrap_or(Request::CONNECTIONS),
                     ..request
                 };
-                if pins::loaded()?.contains(&request.kernel_name) {
-                    return Err(pins::already_loaded(&request.kernel_name));
-                }
-                load(&request)?.pin()?;
-                println!("{} is loaded: {}", request.kernel_name, request.text());
-                Ok(())
+                change::load_or_keep(request, connections, replace)
+            }
+            Command::Set { name, sets } => {
+                let sets = sets.iter().map(|set| parse(set));
+                change::set(entry(&name)?, &sets.collect::<Result<Vec<_>, _>>()?)
             }
             Command::Unload {
                 name,
@@ -282,8 +308,7 @@ fn full_name(name: &str) -> String {
 /// `beta=4`, `gamma=1.05,1.1` or `suppression=off`.
 fn parse(set: &str) -> Result<(String, Value), Failure> {
     let (name, text) = set.split_once('=').ok_or_else(|| {
-        Failure::refused(format!("\"{set}\" is no parameter's value"))
-            .hint("for example --set beta=4")
+        Failure::refused(format!("\"{set}\" is no parameter's value")).hint("for example beta=4")
     })?;
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let value = if let Some(number) = number(text) {

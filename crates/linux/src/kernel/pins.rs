@@ -16,7 +16,7 @@ use std::{io, thread};
 
 const BPF_FILE_SYSTEM: &str = "/sys/fs/bpf";
 const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
-/// How long another process may take to load or unload a controller.
+/// How long another process may take to load, replace or unload a controller.
 const PATIENCE: Duration = Duration::from_secs(20);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 const ROOT: &str = "/sys/fs/bpf/pathweave";
@@ -24,10 +24,27 @@ const ROOT: &str = "/sys/fs/bpf/pathweave";
 pub const LINK: &str = "link";
 /// The pin of the map of its connections.
 pub const CONNECTIONS: &str = "connections";
-/// The pin of the map that says what it was loaded with.
-pub const ABOUT: &str = "about";
+/// What the pin of a map that says what a program was loaded with begins with.
+const ABOUT: &str = "about-";
 /// The pin of the map of what it has done since it was loaded.
 pub const TOTALS: &str = "totals";
+
+/// The pin of the map that says what a program was loaded with, by the number of the map that holds its hooks. What the
+/// link holds says which one counts, so that a program is replaced in one step.
+pub fn about(control: u32) -> String {
+    format!("{ABOUT}{control}")
+}
+
+/// The numbers of all that have such a pin. More than one: a program is being replaced, or that was interrupted.
+pub fn abouts(kernel_name: &str) -> Vec<u32> {
+    let entries = fs::read_dir(folder(kernel_name)).into_iter().flatten();
+    entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_prefix(ABOUT)?.parse().ok()
+        })
+        .collect()
+}
 
 /// The folder of a loaded controller.
 pub fn folder(kernel_name: &str) -> PathBuf {
@@ -90,7 +107,7 @@ pub fn claim(kernel_name: &str) -> Result<Option<Claim>, Failure> {
             }
         } else if begin.elapsed() > PATIENCE {
             return Err(Failure::new(format!(
-                "another process has been loading or unloading {kernel_name} for {} s",
+                "another process has been changing {kernel_name} for {} s",
                 PATIENCE.as_secs()
             )));
         } else {
@@ -99,7 +116,7 @@ pub fn claim(kernel_name: &str) -> Result<Option<Claim>, Failure> {
     }
 }
 
-/// Whether another process is loading or unloading a controller now.
+/// Whether another process is loading, replacing or unloading a controller now.
 pub fn is_claimed(kernel_name: &str) -> bool {
     File::open(folder(kernel_name)).is_ok_and(|file| {
         flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
@@ -146,8 +163,9 @@ pub fn remove(kernel_name: &str) -> Result<(), Failure> {
     let folder = folder(kernel_name);
     let cannot =
         |error: io::Error| Failure::new(format!("cannot remove {}: {error}", folder.display()));
-    for pin in [LINK, CONNECTIONS, ABOUT, TOTALS] {
-        match fs::remove_file(folder.join(pin)) {
+    remove_link(kernel_name)?;
+    for entry in fs::read_dir(&folder).map_err(cannot)?.flatten() {
+        match fs::remove_file(entry.path()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
             _ => {}
         }

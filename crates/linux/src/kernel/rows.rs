@@ -16,7 +16,15 @@ const PATH_FAILED: u8 = 2;
 pub struct About {
     row: usize,
     first_row: usize,
-    /// The parameters, for people.
+    /// How its maps are laid out: layout.rs.
+    pub layout: u64,
+    /// Which object the program is of.
+    pub program: u64,
+    /// When it was loaded, in seconds since 1970.
+    pub since: u64,
+    /// 1, and one more with each program that replaces another one.
+    pub generation: u32,
+    /// What it was loaded with.
     pub text: String,
 }
 
@@ -72,10 +80,14 @@ impl About {
             .ok()
             .flatten()
             .ok_or_else(|| Failure::new("the map of a controller's settings cannot be read"))?;
-        let text = value[8..].split(|&byte| byte == 0).next().unwrap_or(&[]);
+        let text = value[36..].split(|&byte| byte == 0).next().unwrap_or(&[]);
         Ok(About {
             row: u32_at(&value, 0) as usize,
             first_row: u32_at(&value, 4) as usize,
+            layout: u64_at(&value, 8),
+            program: u64_at(&value, 16),
+            since: u64_at(&value, 24),
+            generation: u32_at(&value, 32),
             text: String::from_utf8_lossy(text).into_owned(),
         })
     }

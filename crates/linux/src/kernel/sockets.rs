@@ -13,7 +13,7 @@ use std::thread;
 const AF_INET6: u8 = 10;
 const TCP_LISTEN: u8 = 10;
 /// Bytes of `struct found` in bpf/sockets.bpf.c.
-const FOUND: usize = 48;
+const FOUND: usize = 56;
 /// The default control of a network namespace.
 pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
@@ -41,6 +41,8 @@ pub struct Socket {
     pub is_mptcp: bool,
     /// The key of its connection where it found no row, and behaves as Reno.
     pub without_row: Option<u64>,
+    /// Of the program that it has; 0 before a program has been told of the connection.
+    pub generation: u32,
     moved: bool,
 }
 
@@ -69,20 +71,37 @@ pub struct Found {
 /// # Errors
 /// When the kernel does not let sockets be looked at.
 pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> {
-    // The thread changes its namespace, and ends.
-    let walk = || walk(kernel_name, instead);
+    on_a_thread(|| walk(kernel_name, instead, false))
+}
+
+/// Lets what hands a control to new sockets hand out the program that is registered now: the namespaces' defaults, and
+/// listeners whose programs chose the control. Both hold the program that was registered when they got it.
+///
+/// # Errors
+/// When the kernel does not let sockets be looked at.
+pub fn renew(kernel_name: &str) -> Result<Found, Failure> {
+    on_a_thread(|| {
+        // A namespace that is made meanwhile begins with the default of the first one.
+        walk(kernel_name, Some(kernel_name), true)?;
+        walk(kernel_name, Some(kernel_name), true)
+    })
+}
+
+/// The thread changes its namespace, and ends.
+fn on_a_thread(walk: impl FnOnce() -> Result<Found, Failure> + Send) -> Result<Found, Failure> {
     thread::scope(|scope| scope.spawn(walk).join())
         .unwrap_or_else(|_| Err(Failure::new("looking for sockets failed")))
 }
 
-fn walk(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> {
+fn walk(kernel_name: &str, instead: Option<&str>, chosen: bool) -> Result<Found, Failure> {
     let cannot =
         |error: libbpf_rs::Error| Failure::new(format!("sockets cannot be looked at: {error}"));
     super::quiet_libbpf();
     let mut open = ObjectBuilder::default()
         .open_memory(object::SOCKETS)
         .map_err(cannot)?;
-    let mut names = [0; 32];
+    let mut names = [0; 33];
+    names[32] = u8::from(chosen);
     names[..kernel_name.len()].copy_from_slice(kernel_name.as_bytes());
     let instead = instead.unwrap_or_default().as_bytes();
     names[16..16 + instead.len()].copy_from_slice(instead);
@@ -155,5 +174,6 @@ fn socket(bytes: &[u8]) -> Socket {
             key => Some(key),
         },
         moved: bytes[39] != 0,
+        generation: u32::from_ne_bytes([bytes[40], bytes[41], bytes[42], bytes[43]]),
     }
 }

@@ -2,9 +2,10 @@
 
 use super::cgroup::{CgroupUse, cgroup_uses};
 use super::registered::{self, Holder};
+use super::replace::Replacement;
 use super::rows::{self, About, Connection};
 use super::totals::Totals;
-use super::{folders, pins, requirements, sockets};
+use super::{folders, pins, requirements, sockets, unload};
 use crate::Failure;
 use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use serde::Serialize;
@@ -36,10 +37,18 @@ impl Pinned {
                 _ => half(kernel_name),
             })
         };
+        // First: where it may not be read, a link that does not open says less.
+        let connections = open(pins::CONNECTIONS)?;
+        let open_about = || {
+            let control = unload::registered_map(kernel_name).ok_or_else(|| half(kernel_name))?;
+            About::read(&open(&pins::about(control))?)
+        };
+        // Where a program is replaced meanwhile, the one before may have lost its pin.
+        let about = open_about().or_else(|_| open_about())?;
         Ok(Pinned {
             kernel_name: kernel_name.to_owned(),
-            connections: open(pins::CONNECTIONS)?,
-            about: About::read(&open(pins::ABOUT)?)?,
+            connections,
+            about,
             totals: open(pins::TOTALS)?,
         })
     }
@@ -63,6 +72,16 @@ impl Pinned {
         &self.about.text
     }
 
+    /// Of the program that new sockets get: 1, and one more with each that has replaced another.
+    pub fn generation(&self) -> u32 {
+        self.about.generation
+    }
+
+    /// Its program and its settings.
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
     /// How many connections can have rows at one time.
     pub fn capacity(&self) -> u32 {
         self.connections.max_entries()
@@ -83,7 +102,7 @@ impl Pinned {
 enum State {
     /// Registered, with all its pins.
     Loaded,
-    /// Another process is loading or unloading it.
+    /// Another process is loading, replacing or unloading it.
     Changing,
     /// Registered by its pinned link, and other pins are missing.
     Incomplete,
@@ -120,6 +139,8 @@ struct Controller {
     rows: Option<Rows>,
     subflows: usize,
     connections_without_row: usize,
+    #[serde(flatten)]
+    replacement: Replacement,
     control_groups: Vec<String>,
     /// Those that this process may not look into.
     closed_namespaces: usize,
@@ -184,14 +205,16 @@ fn look() -> Look {
         problems: Vec::new(),
         controllers: Vec::new(),
     };
-    let mut problem = |failure: &Failure| look.problems.push(failure.to_string());
     let registered = registered::names();
     let pinned = requirements::check_rights().and_then(|()| pins::loaded());
-    let may_look = pinned.as_ref().map(drop).map_err(&mut problem).is_ok();
+    let may_look = pinned.is_ok();
+    if let Err(failure) = &pinned {
+        look.problems.push(failure.to_string());
+    }
     let groups = match cgroup_uses() {
         Ok(groups) => groups,
         Err(failure) => {
-            problem(&failure);
+            look.problems.push(failure.to_string());
             Vec::new()
         }
     };
@@ -206,7 +229,16 @@ fn look() -> Look {
         };
         if let Err(failure) = described {
             controller.state = State::Unknown;
-            problem(&failure);
+            let said = failure.to_string();
+            let verb = if is_registered {
+                "is registered"
+            } else {
+                "has pins"
+            };
+            look.problems.push(match said.starts_with(name.as_str()) {
+                true => said,
+                false => format!("{name} {verb}, but {said}"),
+            });
         }
         look.controllers.push(controller);
     }
@@ -230,6 +262,7 @@ impl Controller {
             rows: None,
             subflows: 0,
             connections_without_row: 0,
+            replacement: Replacement::default(),
             control_groups: Vec::new(),
             closed_namespaces: 0,
             network_namespaces: Vec::new(),
@@ -244,6 +277,7 @@ impl Controller {
             && link
                 .try_exists()
                 .map_err(|error| folders::cannot("look at", &link, &error))?;
+        let found = sockets::find(&name, None)?;
         let opened = has_pins.then(|| Pinned::open(&name));
         self.state = match (&opened, has_link, self.registered) {
             _ if has_pins && pins::is_claimed(&name) => State::Changing,
@@ -267,6 +301,7 @@ impl Controller {
                     capacity: pinned.capacity(),
                 });
                 self.subflows = connections.iter().map(|c| c.subflows.len()).sum();
+                self.replacement = Replacement::of(&pinned, &found);
                 self.text = pinned.about.text.clone();
                 let words = self
                     .text
@@ -281,7 +316,6 @@ impl Controller {
         }
         let of_it = groups.iter().filter(|one| one.kernel_name == name);
         self.control_groups = of_it.map(CgroupUse::place).collect();
-        let found = sockets::find(&name, None)?;
         self.closed_namespaces = found.closed;
         let all = found.uses.iter().flat_map(|uses| &uses.sockets);
         let without: BTreeSet<u64> = all.filter_map(|socket| socket.without_row).collect();
@@ -316,7 +350,7 @@ fn print_controller(one: &Controller) {
     let name = &one.name;
     match one.state {
         State::Loaded => println!("{name}  {}", one.text),
-        State::Changing => println!("{name} is being loaded or unloaded by another process"),
+        State::Changing => println!("{name} is being loaded, replaced or unloaded by another process"),
         State::Incomplete => println!("{}", half(name)),
         State::LeftOver => println!(
             "{name} is not loaded: a loader that was killed has left pins; `pathweave kernel unload {name}` removes them"
@@ -342,6 +376,9 @@ fn print_controller(one: &Controller) {
             "  connections without a row: {}{advice}",
             one.connections_without_row
         );
+    }
+    for line in one.replacement.lines() {
+        println!("  {line}");
     }
     if one.closed_namespaces > 0 {
         println!(

@@ -1,4 +1,4 @@
-//! What a controller has done since it was loaded (bpf/history.h).
+//! What a controller has done since it was loaded (bpf/totals.h).
 
 use crate::Failure;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};

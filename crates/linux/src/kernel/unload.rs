@@ -131,8 +131,13 @@ fn move_all(kernel_name: &str, instead: &str) -> Result<(), Failure> {
 }
 
 /// The map that holds the registered control, if its link was pinned.
-fn registered_map(kernel_name: &str) -> Option<u32> {
+pub(super) fn registered_map(kernel_name: &str) -> Option<u32> {
     let link = Link::open(pins::folder(kernel_name).join(pins::LINK)).ok()?;
+    map_of(&link)
+}
+
+/// The map that holds what a link has registered.
+pub(super) fn map_of(link: &Link) -> Option<u32> {
     match link.info().ok()?.info {
         libbpf_rs::query::LinkTypeInfo::StructOps(about) => Some(about.map_id),
         _ => None,
@@ -158,7 +163,7 @@ fn is_there(map: u32) -> bool {
     MapHandle::from_map_id(map).is_ok_and(|map| MapInfo::new(map.as_fd()).is_ok())
 }
 
-fn not_loaded(kernel_name: &str) -> Failure {
+pub(super) fn not_loaded(kernel_name: &str) -> Failure {
     let failure = Failure::refused(format!("{kernel_name} is not loaded"));
     if registered::names().iter().any(|name| name == kernel_name) {
         return status::unpinned(kernel_name);

@@ -3,8 +3,8 @@
 use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
-use crate::peer::{Peer, SEGMENT};
-use pathweave_linux::kernel::{self, Loaded, Request, Row};
+use crate::peer::{Connection, Peer, SEGMENT};
+use pathweave_linux::kernel::{self, Loaded, Pinned, Request, Row};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,6 +38,21 @@ fn timeouts_until_failure(peer: &Peer, request: &Request) -> (u32, u32) {
         std::thread::yield_now();
     }
     (timeouts, heard)
+}
+
+/// After how many timeouts in a row a pinned controller's only connection has failed.
+pub fn timeouts_in_a_row_until_failure(connection: &mut Connection<'_>) -> u32 {
+    let has_failed = || {
+        let all = Pinned::open("pw_xmp").expect("it is pinned").connections();
+        let mut rows = all.into_iter().flat_map(|connection| connection.subflows);
+        rows.next().expect("the connection has a row").failed
+    };
+    let mut timeouts = 0;
+    while !has_failed() {
+        connection.wait_for_retransmission(0);
+        timeouts += 1;
+    }
+    timeouts
 }
 
 /// Whether it fails at this timeout, and hears of one loss however often the timer expires. A test that is held up until the timer expires again, 400 ms and more, counts one

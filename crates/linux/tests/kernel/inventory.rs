@@ -29,7 +29,7 @@ impl Inventory {
                 .count(),
             maps: MapInfoIter::default()
                 .filter(|map| {
-                    ["control", "connections", "history"].contains(&&*map.name.to_string_lossy())
+                    ["control", "connections", "totals"].contains(&&*map.name.to_string_lossy())
                 })
                 .count(),
             links: LinkInfoIter::default().count(),

@@ -12,6 +12,7 @@ mod metrics;
 mod off_switch;
 mod peer;
 mod program;
+mod replacement;
 mod status;
 mod traffic;
 mod unsent;

@@ -76,7 +76,7 @@ fn what_is_registered_and_has_maps_missing_is_loaded_by_half() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     load_xmp();
-    fs::remove_file(Path::new(FOLDER).join("about")).unwrap();
+    fs::remove_file(Path::new(FOLDER).join("totals")).unwrap();
     let status = kernel("status");
     assert!(
         status.out.starts_with("pw_xmp is loaded by half only"),
@@ -285,6 +285,11 @@ fn json_has_what_the_text_has() {
     assert_eq!(xmp["rows"]["used"], 2, "{xmp}");
     assert!(xmp["subflows"].as_u64() >= Some(2), "{xmp}");
     assert_eq!(xmp["closed_namespaces"], 0, "{xmp}");
+    assert_eq!(xmp["generation"], 1, "{xmp}");
+    assert_eq!(xmp["sockets_with_older_program"], 0, "{xmp}");
+    assert_eq!(xmp["replacement_unfinished"], false, "{xmp}");
+    let since = xmp["since"].as_str().unwrap();
+    assert!(since.starts_with("20") && since.ends_with('Z'), "{xmp}");
     let namespaces = xmp["network_namespaces"].as_array().unwrap();
     let of = |name: &str| namespaces.iter().find(|one| one["name"] == name).unwrap();
     assert_eq!(of(&hosts.client)["is_default"], true, "{xmp}");
@@ -305,6 +310,19 @@ fn json_has_what_the_text_has() {
         shown += 1;
     }
     assert!(shown >= 3, "{xmp}");
+    let replaced = kernel("load xmp --set beta=5 --replace");
+    assert_eq!(replaced.code, Some(0), "{replaced:?}");
+    let xmp = only(&kernel("status --json"));
+    assert_eq!(xmp["state"], "loaded", "{xmp}");
+    assert_eq!(xmp["generation"], 2, "{xmp}");
+    let older = xmp["sockets_with_older_program"].as_u64().unwrap();
+    assert!(older >= 2, "both ends keep the first program: {xmp}");
+    let text = kernel("status");
+    let line = format!(
+        "replaced {}; {older} sockets keep the program",
+        xmp["since"].as_str().unwrap()
+    );
+    assert!(text.out.contains(&line), "{line}: {text:?}");
     drop((open, listener));
     controllers::unload("pw_xmp", Users::Get(None)).unwrap();
     drop(hosts);

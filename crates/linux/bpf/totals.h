@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a controller has done since it was loaded. Rows go with their subflows; these counts stay, so they never decrease.
+ * What a controller has done since it was loaded. Rows go with their subflows; these counts stay, so they never decrease,
+ * and a program that replaces another one goes on with them.
  * Each processor has its own, which it adds to atomically: an interrupt may come between reading and writing.
  */
-#ifndef PATHWEAVE_HISTORY_H
-#define PATHWEAVE_HISTORY_H
+#ifndef PATHWEAVE_TOTALS_H
+#define PATHWEAVE_TOTALS_H
 
 /* The loader reads them in this order: crates/linux/src/kernel/totals.rs. */
 struct history {
@@ -27,15 +28,15 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct history);
-} history SEC(".maps");
+} totals SEC(".maps");
 
 #define COUNT(member, number)                                                                         \
 	do {                                                                                           \
 		u32 only_ = 0;                                                                         \
-		struct history *history_ = bpf_map_lookup_elem(&history, &only_);                         \
+		struct history *totals_ = bpf_map_lookup_elem(&totals, &only_);                            \
                                                                                                        \
-		if (history_)                                                                           \
-			__sync_fetch_and_add(&history_->member, (number));                              \
+		if (totals_)                                                                            \
+			__sync_fetch_and_add(&totals_->member, (number));                               \
 	} while (0)
 
 #endif

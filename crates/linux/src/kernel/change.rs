@@ -1,0 +1,204 @@
+//! What `load` and `set` do where a controller of the name is loaded already.
+
+use super::instance::object_of;
+use super::replace::{finish, replace};
+use super::status::{Pinned, count};
+use super::{PREFIX, Request, fingerprint, load, pins, registered, unload};
+use crate::Failure;
+use pathweave_control::{Entry, Value};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long another command may take between registering a controller and pinning it.
+const PATIENCE: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Loads it, or says that it is loaded. With `or_replace` it takes the place of one with other settings. Without
+/// `connections` the room of one that is loaded is right.
+///
+/// # Errors
+/// When another one is loaded and may not or cannot be replaced, and what [`load`] refuses.
+pub fn load_or_keep(
+    request: Request,
+    connections: Option<u32>,
+    or_replace: bool,
+) -> Result<(), Failure> {
+    let name = request.kernel_name.clone();
+    let begin = Instant::now();
+    let pinned = loop {
+        let mut refused = None;
+        if !pins::loaded()?.contains(&name) {
+            match load(&request).and_then(super::Loaded::pin) {
+                Ok(_) => {
+                    println!("{name} is loaded: {}", request.text());
+                    return Ok(());
+                }
+                Err(failure) if !is_there(&name)? => return Err(failure),
+                // Another command was quicker, or the name is that of a testbed.
+                Err(failure) => refused = Some(failure),
+            }
+        }
+        match wait_for(&name) {
+            Ok(pinned) => break pinned,
+            // Unloaded meanwhile.
+            Err(_) if !is_there(&name)? && begin.elapsed() < PATIENCE => {}
+            Err(failure) => return Err(refused.unwrap_or(failure)),
+        }
+    };
+    let request = Request {
+        connections: connections.unwrap_or(pinned.capacity()),
+        ..request
+    };
+    let differences = differences(&request, &pinned)?;
+    if differences.is_empty() {
+        finish(&name, request.settings.needs_ecn)?;
+        println!(
+            "{name} is loaded already with these settings: {}",
+            request.text()
+        );
+        return Ok(());
+    }
+    if !or_replace {
+        return Err(refusal(&request, &differences));
+    }
+    tell(&request, replace(&request)?);
+    Ok(())
+}
+
+/// Gives a loaded controller other values of some settings.
+///
+/// # Errors
+/// When it is not loaded, a value is not one that it takes, or the kernel refuses.
+pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
+    super::check_rights()?;
+    let name = super::kernel_name(entry.name);
+    if !pins::loaded()?.contains(&name) {
+        return Err(unload::not_loaded(&name));
+    }
+    let pinned = wait_for(&name)?;
+    let request = Request {
+        connections: pinned.capacity(),
+        ..Request::of_text(entry, pinned.text(), sets)?
+    };
+    let differences = differences(&request, &pinned)?;
+    if differences.iter().any(|one| one.key == PROGRAM) {
+        return Err(Failure::refused(format!(
+            "the loaded {name} is the program of another build of pathweave-linux"
+        ))
+        .hint(format!(
+            "`pathweave kernel load {} --replace` with all its settings replaces it: {}",
+            entry.name,
+            pinned.text()
+        )));
+    }
+    load_or_keep(request, None, true)
+}
+
+/// Says what has come of it.
+fn tell(request: &Request, closed: usize) {
+    let name = &request.kernel_name;
+    println!("{name} is replaced: {}", request.text());
+    println!("  new sockets and new subflows get it; those that are open keep what they have");
+    if closed > 0 {
+        println!(
+            "  {} cannot be looked into: where {name} is the default there, new sockets get the program from before",
+            count(closed, "network namespace")
+        );
+    }
+}
+
+/// The one that is loaded, once all of it is there or none.
+fn wait_for(name: &str) -> Result<Pinned, Failure> {
+    let begin = Instant::now();
+    loop {
+        let pinned = Pinned::open(name);
+        if pinned.is_ok() || !is_there(name)? || begin.elapsed() > PATIENCE {
+            return pinned;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// Whether something of it is there: its name, or pins.
+fn is_there(name: &str) -> Result<bool, Failure> {
+    let names = [registered::names(), pins::loaded()?].concat();
+    Ok(names.iter().any(|known| known == name))
+}
+
+const PROGRAM: &str = "program";
+const CONNECTIONS: &str = "connections";
+
+struct Difference {
+    key: String,
+    loaded: String,
+    wanted: String,
+}
+
+/// In what a request differs from what is loaded.
+fn differences(request: &Request, pinned: &Pinned) -> Result<Vec<Difference>, Failure> {
+    let (loaded, wanted) = (pinned.text().to_owned(), request.text());
+    let value = |text: &str, key: &str| {
+        let mut pairs = text
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='));
+        pairs
+            .find(|(known, _)| *known == key)
+            .map_or("unset".to_owned(), |(_, value)| value.to_owned())
+    };
+    let mut all: Vec<Difference> = Vec::new();
+    let mut compare = |key: &str, loaded: String, wanted: String| {
+        if loaded != wanted && all.iter().all(|one| one.key != key) {
+            all.push(Difference {
+                key: key.to_owned(),
+                loaded,
+                wanted,
+            });
+        }
+    };
+    let pairs = wanted.split_whitespace().chain(loaded.split_whitespace());
+    for (key, _) in pairs.filter_map(|pair| pair.split_once('=')) {
+        compare(key, value(&loaded, key), value(&wanted, key));
+    }
+    compare(
+        CONNECTIONS,
+        pinned.capacity().to_string(),
+        request.connections.to_string(),
+    );
+    let program = |number: u64| format!("{number:016x}");
+    compare(
+        PROGRAM,
+        program(pinned.about().program),
+        program(fingerprint::of(object_of(request)?)),
+    );
+    Ok(all)
+}
+
+fn refusal(request: &Request, differences: &[Difference]) -> Failure {
+    let name = &request.kernel_name;
+    let short = name.trim_start_matches(PREFIX);
+    let has = |key: &str| differences.iter().any(|one| one.key == key);
+    let texts: Vec<String> = differences
+        .iter()
+        .map(|one| format!("{}={} instead of {}", one.key, one.loaded, one.wanted))
+        .collect();
+    let failure = Failure::refused(format!(
+        "{name} is loaded already, with {}",
+        texts.join(", ")
+    ));
+    if has(CONNECTIONS) {
+        failure.hint(format!(
+            "room cannot change while it is loaded: `pathweave kernel unload {short} --force --instead cubic`, then load it again"
+        ))
+    } else if has(PROGRAM) {
+        failure.hint("add --replace: new sockets and new subflows get the new one, those that are open keep the old one")
+    } else {
+        let sets: Vec<String> = differences
+            .iter()
+            .map(|one| format!("{}={}", one.key, one.wanted))
+            .collect();
+        failure.hint(format!(
+            "add --replace, or `pathweave kernel set {short} {}`: new sockets and new subflows get it, those that are open keep what they have",
+            sets.join(" ")
+        ))
+    }
+}
