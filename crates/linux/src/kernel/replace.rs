@@ -151,8 +151,7 @@ impl Replacement {
     pub fn of(pinned: &Pinned, found: &Found) -> Replacement {
         let generation = pinned.generation();
         let sockets = found.uses.iter().flat_map(|uses| &uses.sockets);
-        let is_older =
-            |socket: &&sockets::Socket| ![0, generation].contains(&socket.generation);
+        let is_older = |socket: &&sockets::Socket| ![0, generation].contains(&socket.generation);
         let since = pinned.about().since;
         Replacement {
             generation: Some(generation),

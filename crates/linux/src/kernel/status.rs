@@ -350,7 +350,9 @@ fn print_controller(one: &Controller) {
     let name = &one.name;
     match one.state {
         State::Loaded => println!("{name}  {}", one.text),
-        State::Changing => println!("{name} is being loaded, replaced or unloaded by another process"),
+        State::Changing => {
+            println!("{name} is being loaded, replaced or unloaded by another process")
+        }
         State::Incomplete => println!("{}", half(name)),
         State::LeftOver => println!(
             "{name} is not loaded: a loader that was killed has left pins; `pathweave kernel unload {name}` removes them"
