@@ -121,8 +121,7 @@ fn wait_for(name: &str) -> Result<Pinned, Failure> {
 
 /// Whether something of it is there: its name, or pins.
 fn is_there(name: &str) -> Result<bool, Failure> {
-    let names = [registered::names(), pins::loaded()?].concat();
-    Ok(names.iter().any(|known| known == name))
+    Ok(registered::has(name) || pins::loaded()?.iter().any(|pinned| pinned == name))
 }
 
 const PROGRAM: &str = "program";

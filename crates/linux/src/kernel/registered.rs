@@ -30,6 +30,11 @@ pub fn names() -> Vec<String> {
     names
 }
 
+/// Whether sockets can choose a controller now.
+pub fn has(kernel_name: &str) -> bool {
+    names().iter().any(|name| name == kernel_name)
+}
+
 /// The processes that keep a registered controller without a pin. None are found where its link is pinned in a BPF
 /// file system that is not to be seen here, or without the right to look.
 pub fn holders(kernel_name: &str) -> Vec<Holder> {

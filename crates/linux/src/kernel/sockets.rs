@@ -174,6 +174,6 @@ fn socket(bytes: &[u8]) -> Socket {
             key => Some(key),
         },
         moved: bytes[39] != 0,
-        generation: u32::from_ne_bytes([bytes[40], bytes[41], bytes[42], bytes[43]]),
+        generation: u32::from_ne_bytes(bytes[48..52].try_into().expect("four bytes")),
     }
 }

@@ -56,6 +56,10 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
             move_all(kernel_name, &instead)?;
         }
     }
+    pins::remove_link(kernel_name)?;
+    if program.is_some() {
+        wait_until_unregistered(kernel_name);
+    }
     pins::remove(kernel_name)?;
     drop(claim);
     program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
@@ -144,6 +148,15 @@ pub(super) fn map_of(link: &Link) -> Option<u32> {
     }
 }
 
+/// The kernel takes a name back some time after its link has gone. Those that wait for the claim are to find nothing
+/// then. Where another process holds the link, [`wait_until_gone`] says so.
+fn wait_until_unregistered(kernel_name: &str) {
+    let begin = Instant::now();
+    while registered::has(kernel_name) && begin.elapsed() < PATIENCE {
+        thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
 fn wait_until_gone(kernel_name: &str, map: u32) -> Result<(), Failure> {
     let begin = Instant::now();
     while is_there(map) {
@@ -165,7 +178,7 @@ fn is_there(map: u32) -> bool {
 
 pub(super) fn not_loaded(kernel_name: &str) -> Failure {
     let failure = Failure::refused(format!("{kernel_name} is not loaded"));
-    if registered::names().iter().any(|name| name == kernel_name) {
+    if registered::has(kernel_name) {
         return status::unpinned(kernel_name);
     }
     let loaded = pins::loaded().unwrap_or_default();
