@@ -49,9 +49,15 @@ pub fn load_or_keep(
         connections: connections.unwrap_or(pinned.capacity()),
         ..request
     };
-    let differences = differences(&request, &pinned)?;
+    keep_or_replace(&request, &pinned, or_replace)
+}
+
+/// Puts it in place of what is loaded, or says that it is the same.
+fn keep_or_replace(request: &Request, pinned: &Pinned, or_replace: bool) -> Result<(), Failure> {
+    let name = &request.kernel_name;
+    let differences = differences(request, pinned)?;
     if differences.is_empty() {
-        finish(&name, request.settings.needs_ecn)?;
+        finish(name, request.settings.needs_ecn)?;
         println!(
             "{name} is loaded already with these settings: {}",
             request.text()
@@ -59,9 +65,9 @@ pub fn load_or_keep(
         return Ok(());
     }
     if !or_replace {
-        return Err(refusal(&request, &differences));
+        return Err(refusal(request, &differences));
     }
-    tell(&request, replace(&request)?);
+    tell(request, replace(request)?);
     Ok(())
 }
 
@@ -75,7 +81,10 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
     if !pins::loaded()?.contains(&name) {
         return Err(unload::not_loaded(&name));
     }
-    let pinned = wait_for(&name)?;
+    let pinned = match wait_for(&name) {
+        Err(_) if !is_there(&name)? => return Err(unload::not_loaded(&name)),
+        other => other?,
+    };
     let request = Request {
         connections: pinned.capacity(),
         ..Request::of_text(entry, pinned.text(), sets)?
@@ -91,7 +100,7 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
             pinned.text()
         )));
     }
-    load_or_keep(request, None, true)
+    keep_or_replace(&request, &pinned, true)
 }
 
 /// Says what has come of it.
