@@ -189,7 +189,11 @@ fn run(
                 stretch,
                 gso,
                 base_rtt,
-                controllers: controllers.pairs().into_iter().chain(quic.pairs()).collect(),
+                controllers: controllers
+                    .pairs()
+                    .into_iter()
+                    .chain(quic.pairs())
+                    .collect(),
                 quic,
                 wall: begun.elapsed(),
                 cpu: cpu_time(),

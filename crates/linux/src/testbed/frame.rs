@@ -52,10 +52,8 @@ pub fn classify(frame: &[u8]) -> Option<Packet> {
     let length = usize::from(header[0] & 15) * 4;
     let size = u16::from_be_bytes([header[2], header[3]]);
     let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
-    let is_carried = header[0] >> 4 == 4
-        && length >= 20
-        && [TCP, UDP].contains(&header[9])
-        && fragment == 0;
+    let is_carried =
+        header[0] >> 4 == 4 && length >= 20 && [TCP, UDP].contains(&header[9]) && fragment == 0;
     if !is_carried || usize::from(size) != frame.len() {
         return None;
     }

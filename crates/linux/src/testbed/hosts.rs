@@ -6,7 +6,7 @@ use super::connection::{Connection, PIECE, Setup};
 use super::fabric::Order;
 use super::frame::{MOST_SUBFLOWS, SLOTS};
 use super::namespace::{Home, Namespace};
-use super::quic::{Side, QuicFlow, QuicGroups, QuicSettings, QuicSetup, coupled};
+use super::quic::{QuicFlow, QuicGroups, QuicSettings, QuicSetup, Side, coupled};
 use super::statistics;
 use super::stream::Stream;
 use super::subflows::{Join, PathManager};
@@ -262,7 +262,11 @@ impl<'a> RealHosts<'a> {
     }
 
     /// Starts a flow over QUIC.
-    fn start_quic(&mut self, order: &FlowOrder<'_>, settings: &QuicSettings) -> Result<(), Failure> {
+    fn start_quic(
+        &mut self,
+        order: &FlowOrder<'_>,
+        settings: &QuicSettings,
+    ) -> Result<(), Failure> {
         let group = order.group;
         let (algorithm, parameters) = controller(group, order.listed);
         let clock = self.shared.clock;
@@ -286,7 +290,11 @@ impl<'a> RealHosts<'a> {
             stream: Stream::new(self.shared.seed, order.flow),
         };
         let flow = QuicFlow::open(setup, self.shared.namespaces, self.shared.home)?;
-        for (side, end) in flow.sides().into_iter().zip([End::QuicClient, End::QuicServer]) {
+        for (side, end) in flow
+            .sides()
+            .into_iter()
+            .zip([End::QuicClient, End::QuicServer])
+        {
             self.watch(side.socket(), order.flow, end, wanted(side))?;
         }
         self.quic_flows.insert(order.flow, flow);
@@ -465,7 +473,8 @@ fn wanted(side: &Side) -> epoll::EventFlags {
 
 impl Hosts for RealHosts<'_> {
     fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]) {
-        let has_started = self.quic_flows.contains_key(&flow) || self.connections.contains_key(&flow);
+        let has_started =
+            self.quic_flows.contains_key(&flow) || self.connections.contains_key(&flow);
         if self.shared.quic.is_some() && !has_started {
             let (data, ack) = (Bytes::new(DATA_PACKET), Bytes::new(ACK_PACKET));
             let rtt = base_rtt(&self.shared.plan.fabric, forward, back, data, ack);

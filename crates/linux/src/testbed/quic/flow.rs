@@ -1,6 +1,6 @@
 //! One flow over QUIC: a connection with a path for each subflow, and one stream on it.
 
-use super::settings::{QuicSettings, SERVER_NAME, silence};
+use super::settings::{QuicSettings, SERVER_NAME, ping_every, silence};
 use super::side::{Arrived, Side};
 use crate::Failure;
 use crate::testbed::connection::PIECE;
@@ -59,8 +59,8 @@ pub struct QuicFlow {
     finished: bool,
     /// The peer has confirmed the handshake: further paths may open.
     confirmed: bool,
-    /// A path that was given up is tried again after so long.
-    try_again: Duration,
+    /// A path that is silent for so long is given up, and is tried again after as long.
+    silence: Duration,
     /// Of each subflow.
     paths: Vec<Subflow>,
     /// Bytes of a full packet, of which windows are counted.
@@ -75,6 +75,8 @@ struct Subflow {
     opens: Instant,
     path: Option<PathId>,
     opened: Option<Instant>,
+    /// When its path is pinged next.
+    ping: Instant,
     /// What paths that are gone have counted.
     before: Counts,
     /// Of the path that it has, when it was last looked at.
@@ -132,7 +134,9 @@ impl QuicFlow {
             ..
         } = setup;
         let failed = |error: io::Error| {
-            Failure::new(format!("cannot open a flow of host {source} over QUIC: {error}"))
+            Failure::new(format!(
+                "cannot open a flow of host {source} over QUIC: {error}"
+            ))
         };
         let config = setup.transport;
         let silence = silence(setup.rtt);
@@ -163,6 +167,7 @@ impl QuicFlow {
             opens,
             path: None,
             opened: None,
+            ping: opens,
             before: Counts::default(),
             now: Counts::default(),
             window: 0.0,
@@ -189,7 +194,7 @@ impl QuicFlow {
             shut: false,
             finished: false,
             confirmed: false,
-            try_again: silence,
+            silence,
             paths,
             payload: f64::from(config.data_packet - super::groups::HEADERS),
             buffer: vec![0; PIECE],
@@ -208,8 +213,16 @@ impl QuicFlow {
 
     /// Whether everything has been read at the far end.
     pub fn is_complete(&self) -> bool {
-        let total = if self.shut { Some(self.written) } else { self.size };
+        let total = if self.shut {
+            Some(self.written)
+        } else {
+            self.size
+        };
         total == Some(self.received)
+    }
+
+    fn is_multipath(&self) -> bool {
+        self.paths.len() > 1
     }
 
     /// Writes nothing any more.
@@ -219,10 +232,12 @@ impl QuicFlow {
 
     /// When it is to be called again though nothing has come.
     pub fn next_due(&self) -> Option<Instant> {
-        let opens = self.paths.iter();
-        let opens = opens.filter(|subflow| self.confirmed && subflow.path.is_none());
-        let opens = opens.map(|subflow| subflow.opens).min();
-        let timeouts = [self.client.timeout(), self.server.timeout(), opens];
+        let own = self.paths.iter().map(|subflow| match subflow.path {
+            None => subflow.opens,
+            Some(_) => subflow.ping,
+        });
+        let own = own.min().filter(|_| self.confirmed && self.is_multipath());
+        let timeouts = [self.client.timeout(), self.server.timeout(), own];
         timeouts.into_iter().flatten().min()
     }
 
@@ -295,7 +310,11 @@ impl QuicFlow {
         let complete = self.is_complete();
         let lost = |reason: noq_proto::ConnectionError| {
             // What has been delivered needs no connection any more.
-            if complete { Ok(()) } else { Err(io::Error::other(reason)) }
+            if complete {
+                Ok(())
+            } else {
+                Err(io::Error::other(reason))
+            }
         };
         if let Some(connection) = self.server.connection() {
             while let Some(event) = connection.poll() {
@@ -328,7 +347,7 @@ impl QuicFlow {
                         subflow.now = Counts::default();
                         subflow.window = 0.0;
                         subflow.path = None;
-                        subflow.opens = now + self.try_again;
+                        subflow.opens = now + self.silence;
                     }
                 }
                 _ => {}
@@ -337,23 +356,35 @@ impl QuicFlow {
         Ok(())
     }
 
-    /// Opens the paths whose time has come.
+    /// Opens the paths whose time has come, and pings those that are open.
     fn open_paths(&mut self, now: Instant) -> io::Result<()> {
-        if !self.confirmed {
+        if !self.confirmed || !self.is_multipath() {
             return Ok(());
         }
+        let every = ping_every(self.silence);
         let Some(connection) = self.client.connection() else {
             return Ok(());
         };
         let to = SocketAddrV4::new(address(self.destination, 0), port(self.slot));
         for (number, subflow) in (0..).zip(&mut self.paths) {
-            if subflow.path.is_some() || subflow.opens > now {
+            if let Some(path) = subflow.path {
+                if subflow.ping <= now {
+                    // One that is being given up is not there to be pinged.
+                    let _ = connection.ping_path(path);
+                    subflow.ping = now + every;
+                }
+                continue;
+            }
+            if subflow.opens > now {
                 continue;
             }
             let own = address(self.source, number);
             let path = FourTuple::new(to.into(), Some(own.into()));
             match connection.open_path(path, PathStatus::Available, now) {
-                Ok(id) => subflow.path = Some(id),
+                Ok(id) => {
+                    subflow.path = Some(id);
+                    subflow.ping = now + every;
+                }
                 Err(error) => match error {
                     noq_proto::PathError::RemoteCidsExhausted
                     | noq_proto::PathError::MaxPathIdReached => {
@@ -382,6 +413,10 @@ impl QuicFlow {
                 None => return Ok(()),
             },
         };
+        let windows = self.paths.iter().filter_map(|subflow| subflow.path);
+        let windows = windows.filter_map(|path| connection.congestion_state(path));
+        let windows: u64 = windows.map(|state| state.window()).sum();
+        connection.set_send_window(WINDOWS_AHEAD * windows + AHEAD);
         let mut sending = connection.send_stream(id);
         while !self.shut {
             let left = self.size.map_or(u64::MAX, |size| size - self.written);
@@ -406,7 +441,10 @@ impl QuicFlow {
 
     /// Payload that has been handed to the network at least once, as nearly as noq tells: its bytes have frames around them.
     pub fn sent(&self) -> u64 {
-        let counts = self.paths.iter().map(|subflow| subflow.before.plus(subflow.now));
+        let counts = self
+            .paths
+            .iter()
+            .map(|subflow| subflow.before.plus(subflow.now));
         let new = counts.map(|counts| counts.bytes.saturating_sub(counts.lost_bytes));
         new.sum::<u64>().min(self.written).max(self.received)
     }
@@ -450,6 +488,11 @@ impl QuicFlow {
         views.collect()
     }
 }
+
+/// What is written and not acknowledged is at most so many windows, and so many bytes more: a sender that is stopped has
+/// little left to send, and one whose windows grow never waits for its program.
+const WINDOWS_AHEAD: u64 = 2;
+const AHEAD: u64 = 2 * PIECE as u64;
 
 /// A path that the peer has not yet given identifiers for is tried again after so long.
 const PERMISSION: Duration = Duration::from_millis(2);

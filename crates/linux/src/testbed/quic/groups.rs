@@ -44,7 +44,9 @@ impl QuicGroups {
                         return Err(Failure::refused(
                             "no traffic group of this scenario has flows of several subflows",
                         )
-                        .hint("--transport GROUP=quic plays a group of single-path flows over QUIC"));
+                        .hint(
+                            "--transport GROUP=quic plays a group of single-path flows over QUIC",
+                        ));
                     }
                 }
                 "tcp" => found.names.clear(),
@@ -56,10 +58,9 @@ impl QuicGroups {
             if plan.groups.iter().all(|known| known.name != group) {
                 let names = plan.groups.iter().map(|known| known.name.as_str());
                 return Err(
-                    Failure::refused(format!("there is no traffic group \"{group}\"")).hint(format!(
-                        "the scenario has {}",
-                        names.collect::<Vec<_>>().join(", ")
-                    )),
+                    Failure::refused(format!("there is no traffic group \"{group}\"")).hint(
+                        format!("the scenario has {}", names.collect::<Vec<_>>().join(", ")),
+                    ),
                 );
             }
             match transport {
@@ -88,9 +89,12 @@ impl QuicGroups {
 
     /// What plays each group, for the results.
     pub fn pairs(&self) -> impl Iterator<Item = (String, String)> {
-        self.controllers
-            .iter()
-            .map(|(group, names)| (format!("group {group}"), format!("{names} over QUIC ({IMPLEMENTATION})")))
+        self.controllers.iter().map(|(group, names)| {
+            (
+                format!("group {group}"),
+                format!("{names} over QUIC ({IMPLEMENTATION})"),
+            )
+        })
     }
 
     /// Their names.
@@ -152,7 +156,10 @@ pub fn coupled(
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     Coupled::of_values(algorithm.name(), &given, start).map_err(|error| {
-        Failure::refused(format!("group \"{}\" cannot run over QUIC: {error}", group.name))
-            .hint("simulate it: pathweave run")
+        Failure::refused(format!(
+            "group \"{}\" cannot run over QUIC: {error}",
+            group.name
+        ))
+        .hint("simulate it: pathweave run")
     })
 }

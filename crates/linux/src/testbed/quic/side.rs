@@ -129,7 +129,9 @@ impl Side {
             let [seen] = seen;
             let now = Instant::now();
             let path = FourTuple::new(seen.addr, seen.dst_ip);
-            let ecn = seen.ecn.and_then(|bits| EcnCodepoint::from_bits(bits as u8));
+            let ecn = seen
+                .ecn
+                .and_then(|bits| EcnCodepoint::from_bits(bits as u8));
             let arrived = Arrived {
                 from: seen.addr,
                 marked: ecn == Some(EcnCodepoint::Ce),
@@ -152,7 +154,10 @@ impl Side {
         datagram: &[u8],
     ) -> io::Result<()> {
         let mut answer = Vec::new();
-        match self.endpoint.handle(now, path, ecn, datagram.into(), &mut answer) {
+        match self
+            .endpoint
+            .handle(now, path, ecn, datagram.into(), &mut answer)
+        {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_event(event);
@@ -223,7 +228,10 @@ impl Side {
                 segment_size: None,
                 src_ip: transmit.src_ip,
             };
-            match self.options.try_send(UdpSockRef::from(&self.socket), &datagram) {
+            match self
+                .options
+                .try_send(UdpSockRef::from(&self.socket), &datagram)
+            {
                 Ok(()) => self.unsent = None,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
