@@ -23,10 +23,10 @@ trap 'exit 130' INT TERM
 
 inside() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" "$@"; }
 fail() { echo "$release: $*" >&2; exit 1; }
-# Files of the system but for what dpkg, apt and logs write about themselves.
+# Files of the system but for what dpkg, apt, systemd and logs write about themselves.
 list() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./var/lib/apt -o -path ./var/cache -o -path ./var/log \
-        -o -path './var/lib/dpkg/*-old' -o -path ./var/lib/dpkg/triggers -o -path ./var/lib/dpkg/lock-frontend -o -path ./tmp \) -prune -o -print | sort)
+        -o -path './var/lib/dpkg/*-old' -o -path ./var/lib/dpkg/triggers -o -path ./var/lib/dpkg/lock-frontend -o -path ./tmp -o -path ./run/systemd \) -prune -o -print | sort)
 }
 
 for release in ${*:-bookworm trixie}; do
