@@ -265,7 +265,7 @@ $(VENV)/.dependencies: requirements.lock | $(VENV)/.uv
 		--requirement requirements.lock
 	@touch $@
 
-$(VENV)/.linux: $(CORE) $(shell find crates/linux -type f) | $(BIN)/python tools
+$(VENV)/.linux: $(CORE) $(shell find crates/linux crates/noq -type f) | $(BIN)/python tools
 	@test -n "$(HAS_CLANG)" || { \
 		echo "missing: clang and the headers of libelf and zlib (Debian, Ubuntu: apt install clang libelf-dev" \
 			"zlib1g-dev; Fedora: dnf install clang elfutils-libelf-devel zlib-devel)" >&2; exit 1; }
