@@ -10,6 +10,7 @@
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
+# make deb       dist/: the Debian package of pathweave-linux, checksums; make test-deb installs and purges it on Debian 12 and 13
 # make crates    tries whether pathweave-units and pathweave-control can be published
 # make notes     the release notes of this version, from CHANGELOG.md
 # make lock      pin the Python dependencies again
@@ -39,7 +40,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels crates notes lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels deb test-deb crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -192,6 +193,14 @@ wheels: $(VENV)/.dependencies | tools
 	@maturin sdist --out dist 2>&1 | tail -1
 	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
+# On Debian 12, for the libraries that the package needs are those of the machine that builds it.
+deb:
+	@python3 release/deb/build.py "$$(release/deb/compile.sh)"
+
+# As root. Needs debootstrap.
+test-deb: deb
+	release/deb/test.sh
+
 crates: tools
 	cargo publish --dry-run --package pathweave-units --package pathweave-control
 
@@ -256,7 +265,7 @@ $(VENV)/.dependencies: requirements.lock | $(VENV)/.uv
 		--requirement requirements.lock
 	@touch $@
 
-$(VENV)/.linux: $(CORE) $(shell find crates/linux -type f) | $(BIN)/python tools
+$(VENV)/.linux: $(CORE) $(shell find crates/linux crates/noq -type f) | $(BIN)/python tools
 	@test -n "$(HAS_CLANG)" || { \
 		echo "missing: clang and the headers of libelf and zlib (Debian, Ubuntu: apt install clang libelf-dev" \
 			"zlib1g-dev; Fedora: dnf install clang elfutils-libelf-devel zlib-devel)" >&2; exit 1; }

@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,12 @@ def plain(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, list[A
 
 
 def output(
-    tables: dict[str, Any], *, valid: bool = True, stretch: int = 1, gso: bool = True
+    tables: dict[str, Any],
+    *,
+    valid: bool = True,
+    stretch: int = 1,
+    gso: bool = True,
+    over_quic: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What the binary writes about one run."""
     return {
@@ -73,6 +78,7 @@ def output(
             "packets": 54_321,
             "kernel": "6.18.5",
             "controllers": {"xmp": "pw_xmp"},
+            "quic": list(over_quic),
             "fabric_load_bps": 3e7,
         },
     }
@@ -85,12 +91,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--controller", action="append", default=[])
+    parser.add_argument("--transport", action="append", default=[])
     parser.add_argument("--variant", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--stretch", type=int, default=1)
     parser.add_argument("--no-gso", action="store_true")
     parser.add_argument("--output", type=Path, required=True)
     return parser
+
+
+def _over_quic(asked: argparse.Namespace) -> list[str]:
+    """Names of the groups that QUIC is asked to play; "flows" stands for all that are multipath."""
+    groups = [text.removesuffix("=quic") for text in asked.transport if text.endswith("=quic")]
+    return sorted([*groups, *(["flows"] if "quic" in asked.transport else [])])
 
 
 def _progress(fraction: float) -> None:
@@ -167,7 +180,11 @@ def _testbed(arguments: list[str]) -> None:
     _progress(0.5)
     valid = f"{asked.variant}-s{asked.seed}" not in told.get("invalid", [])
     result = output(
-        _tables(asked, content), valid=valid, stretch=asked.stretch, gso=not asked.no_gso
+        _tables(asked, content),
+        valid=valid,
+        stretch=asked.stretch,
+        gso=not asked.no_gso,
+        over_quic=_over_quic(asked),
     )
     result["notes"] = told.get("notes", [])
     asked.output.write_text(json.dumps(result, allow_nan=False))

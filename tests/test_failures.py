@@ -70,3 +70,14 @@ def test_the_report_tells_how_long_flows_took_to_recover(tmp_path: Path) -> None
     assert (flows["end"] == "finished").all()
     page = build_report([folder], pictures=False).read_text()
     assert "Failures: time until all that had been sent was delivered" in page
+
+
+def test_results_with_failures_can_be_compared(tmp_path: Path) -> None:
+    path = tmp_path / "core.toml"
+    path.write_text(SCENARIO)
+    for name, rto in (("before", "5 ms"), ("after", "10 ms")):
+        settings = {"transport.minimum_rto": rto}
+        pathweave.run(path, seeds=2, set=settings, out=tmp_path / name, progress=False)
+    before, after = (next((tmp_path / name / "core").iterdir()) for name in ("before", "after"))
+    table = pathweave.compare(before, after).table
+    assert "recovery" in table["quantity"].to_list()

@@ -118,6 +118,30 @@ def test_hosts_may_send_packet_by_packet(play: Command, tmp_path: Path) -> None:
     assert "there already" not in play(*options).stderr
 
 
+def test_groups_may_run_over_quic(play: Command, tmp_path: Path) -> None:
+    write_testbed(tmp_path)
+    options = ("--transport", "quic", "--transport", "small=quic", "--only", "scheme=XMP-4")
+    assert play("--only", "scheme=XMP-4").returncode == 0
+    assert play(*options).returncode == 0
+    first, second = calls(tmp_path)
+    assert "--transport" not in first
+    assert [second[at + 1] for at, word in enumerate(second) if word == "--transport"] == [
+        "quic",
+        "small=quic",
+    ]
+    folder = tmp_path / f"{FOLDER}-quic-small=quic"
+    again = json.loads((folder / "scenario.json").read_text())
+    assert again["command"] == (
+        "pathweave testbed tab1.toml --transport quic --transport small=quic"
+    )
+    [found] = find_runs([folder])
+    assert found.backend == "testbed, flows and small over QUIC"
+    # One over TCP that stands where this one's belongs is not taken for it.
+    (folder / "xmp-4-s1").rename(tmp_path / "other")
+    (tmp_path / FOLDER / "xmp-4-s1").rename(folder / "xmp-4-s1")
+    assert "there already" not in play(*options).stderr
+
+
 def test_folders_and_hashes_are_the_backends_own(
     cli: Command, play: Command, tmp_path: Path
 ) -> None:

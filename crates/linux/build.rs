@@ -56,6 +56,9 @@ fn compile_for_the_kernel(source: &Path, object: &Path) {
     .map(OsString::from)
     .into();
     arguments.push(headers);
+    // The same bytes wherever the checkout stands: BTF names the source files.
+    let here = env::current_dir().expect("cargo's folder of the package");
+    arguments.push(format!("-ffile-prefix-map={}=.", here.display()).into());
     let built = SkeletonBuilder::new()
         .source(source)
         .obj(object)

@@ -36,7 +36,7 @@ beside() {
 
 for name in "${@:-all}"; do
     case $name in
-    all) validation/testbed/measure.sh fig4 fig6 star two-links responsiveness shares ;;
+    all) validation/testbed/measure.sh fig4 fig6 star two-links responsiveness shares quic ;;
     fig4 | fig6)
         set -- "papers/xmp/$name.toml" --size linux --only "beta=beta 4"
         simulate "$@"
@@ -68,8 +68,13 @@ for name in "${@:-all}"; do
             beside "$scenario"
         done
         ;;
+    quic)
+        simulate validation/testbed/quic.toml
+        play validation/testbed/quic.toml --transport quic --transport quic-rival=quic --stretch 2
+        beside quic
+        ;;
     *)
-        echo "no measurement is called $name: fig4, fig6, star, two-links, responsiveness, shares or all" >&2
+        echo "no measurement is called $name: fig4, fig6, star, two-links, responsiveness, shares, quic or all" >&2
         exit 2
         ;;
     esac

@@ -73,20 +73,60 @@ fn a_root_with_the_stated_libraries_is_enough() {
         "strip",
         &["-o", at("/pathweave-linux").to_str().unwrap(), PROGRAM],
     );
-    let inside = run(
-        "chroot",
-        &[
-            root.0.to_str().unwrap(),
-            "/pathweave-linux",
-            "kernel",
-            "load",
-            "--help",
-        ],
-    );
+    let at_root = root.0.to_str().unwrap();
+    let inside = |arguments: &[&str]| {
+        let command = [&[at_root, "/pathweave-linux"], arguments].concat();
+        run("chroot", &command)
+    };
+    assert!(inside(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
+    let help = inside(&["kernel", "load", "--help"]);
     assert!(
-        inside.contains("pathweave kernel load xmp --set beta=4"),
-        "{inside}"
+        help.contains("pathweave kernel load xmp --set beta=4"),
+        "{help}"
     );
+    let unit = inside(&["unit", "--program", "/pathweave-linux"]);
+    assert!(
+        unit.contains("ExecStart=/pathweave-linux kernel load"),
+        "{unit}"
+    );
+    fs::create_dir(at("/manual")).unwrap();
+    inside(&["manual", "/manual"]);
+    assert!(at("/manual/pathweave-linux-kernel-load.1").exists());
+    // Without /proc and /sys it cannot see the kernel: it says so, and ends by itself.
+    let check = Command::new("chroot")
+        .args([at_root, "/pathweave-linux", "kernel", "check"])
+        .output()
+        .unwrap();
+    assert_eq!(check.status.code(), Some(1), "{check:?}");
+    let said = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(
+        said.contains("no   type information (BTF) of the kernel"),
+        "{said}"
+    );
+    // With them it comes to the same judgement as outside.
+    fs::create_dir(at("/proc")).unwrap();
+    fs::create_dir(at("/sys")).unwrap();
+    let script = "mount -t proc proc \"$0/proc\" && mount -t sysfs sysfs \"$0/sys\" && exec chroot \"$0\" /pathweave-linux kernel check";
+    let mounted = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .arg(at_root)
+        .output()
+        .unwrap();
+    let outside = Command::new(PROGRAM)
+        .args(["kernel", "check"])
+        .output()
+        .unwrap();
+    let judged = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines = text.lines().filter(|line| {
+            // The control groups' file system is not mounted there.
+            !line.starts_with(' ') && !line.contains("control groups of version 2")
+        });
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(judged(&mounted), judged(&outside), "{mounted:?}");
+    assert!(judged(&mounted).len() > 10, "{mounted:?}");
+    assert_eq!(mounted.status.code(), outside.status.code(), "{mounted:?}");
 }
 
 #[test]

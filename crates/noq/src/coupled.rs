@@ -63,7 +63,7 @@ impl Coupled {
             .iter()
             .map(|(name, value)| ((*name).to_string(), Value::Number(value.number())))
             .collect();
-        Coupled::of_values(name, &given)
+        Coupled::of_values(name, &given, Start::default())
     }
 
     /// The controller of this name with its defaults.
@@ -71,16 +71,19 @@ impl Coupled {
     /// # Errors
     /// Those of [`Coupled::new`].
     pub fn with_defaults(name: &str) -> Result<Coupled, CoupledError> {
-        Coupled::of_values(name, &[])
+        Coupled::of_values(name, &[], Start::default())
     }
 
-    /// [`Coupled::new`] with parameters that need not be numbers.
+    /// [`Coupled::new`] with parameters that need not be numbers, for paths that start like this.
     ///
     /// # Errors
     /// Those of [`Coupled::new`].
-    pub fn of_values(name: &str, given: &[(String, Value)]) -> Result<Coupled, CoupledError> {
-        let fresh =
-            Connection::named(name, given, Start::default()).map_err(CoupledError::Parameter)?;
+    pub fn of_values(
+        name: &str,
+        given: &[(String, Value)],
+        start: Start,
+    ) -> Result<Coupled, CoupledError> {
+        let fresh = Connection::named(name, given, start).map_err(CoupledError::Parameter)?;
         let entry = find(name).expect("a connection has been made of it");
         let parameters = entry.parameters(given).map_err(CoupledError::Parameter)?;
         if entry.scheme.is_some() {
@@ -95,6 +98,11 @@ impl Coupled {
         }
         let ecn = (entry.ecn)(&parameters);
         Ok(Coupled { fresh, ecn })
+    }
+
+    /// Whether the controller has an answer to marks of its own. To others marks are losses.
+    pub fn answers_marks(&self) -> bool {
+        self.ecn != Ecn::Off
     }
 
     /// A factory for the paths of one connection: for `TransportConfig::congestion_controller_factory`.

@@ -193,7 +193,9 @@ def _read(run: StoredRun, table: str) -> pl.DataFrame:
     """The columns of a table that a value can rest on."""
     wanted = {each.column for each in QUANTITIES.values() if each.table == table}
     wanted |= {"group", "in_window", "size_bytes", "end", "start_s", "end_s", "finished", "began_s"}
-    wanted |= {"flow", "layer", "link", "phase"} | ({"bytes"} if table == "links" else set())
+    wanted |= {"at_s", "flow", "layer", "link", "phase"} | (
+        {"bytes"} if table == "links" else set()
+    )
     there = run.scan(table).collect_schema().names()
     return run.read(table, [name for name in there if name in wanted])
 

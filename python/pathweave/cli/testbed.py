@@ -58,6 +58,15 @@ def play_all(
             metavar="GROUP=NAME",
         ),
     ] = None,
+    transports: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--transport",
+            help="Play traffic groups over multipath QUIC: `quic` all groups whose flows have"
+            " several subflows, `GROUP=quic` one group of any kind, `GROUP=tcp` not this one.",
+            metavar="quic|GROUP=quic",
+        ),
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,
     divided: Divided = None,
 ) -> None:
@@ -65,7 +74,8 @@ def play_all(
 
     All variants and seeds, one after the other, in network namespaces of this machine's kernel.
     Needs root, and `make linux`. Results go to DIR/<scenario>/<settings>-testbed/ (with
-    --stretch and --no-gso, to <settings>-testbed-stretch<N>-no-gso/), in the form that `run`
+    --stretch and --no-gso, to <settings>-testbed-stretch<N>-no-gso/, with --transport quic to
+    <settings>-testbed-quic/), in the form that `run`
     gives them. A
     run whose packets left too late is kept, marked as invalid, and left out of means.
 
@@ -95,7 +105,12 @@ def play_all(
             only=tuple(only or ()),
             root=out,
             fresh=fresh,
-            playing=Playing(stretch, gso=gso, controllers=tuple(controllers or ())),
+            playing=Playing(
+                stretch,
+                gso=gso,
+                controllers=tuple(controllers or ()),
+                transports=tuple(transports or ()),
+            ),
             valid=valid,
         )
     )

@@ -159,6 +159,8 @@ class StoredScenario:
             parts = ["testbed"]
             parts += [f"stretch {stretch:g}"] if stretch != 1 else []
             parts += [] if run.testbed.get("gso", True) else ["no GSO"]
+            over_quic = run.testbed.get("quic", [])
+            parts += [f"{' and '.join(over_quic)} over QUIC"] if over_quic else []
             return ", ".join(parts)
         if run.backend == "solve":
             utility = run.manifest.get("optimum", {}).get("utility", layout.DEFAULT_UTILITY)

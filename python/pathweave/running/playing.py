@@ -15,6 +15,8 @@ class Playing:
     """Whether hosts send bundles of packets, by segmentation offload, or packet by packet."""
     controllers: tuple[str, ...] = ()
     """Traffic groups that play with a control of the kernel's own: "group=name"."""
+    transports: tuple[str, ...] = ()
+    """Which groups QUIC plays: "quic" for all that are multipath, "group=quic", "group=tcp"."""
 
     @property
     def options(self) -> list[str]:
@@ -23,6 +25,8 @@ class Playing:
         words += [] if self.gso else ["--no-gso"]
         for text in self.controllers:
             words += ["--controller", text]
+        for text in self.transports:
+            words += ["--transport", text]
         return words
 
     @property
@@ -32,10 +36,12 @@ class Playing:
             *([f"stretch{self.stretch}"] if self.stretch != 1 else []),
             *([] if self.gso else ["no-gso"]),
             *sorted(self.controllers),
+            *sorted(self.transports),
         )
 
     @property
     def key(self) -> str:
         """What tells it from others, whatever the order of the groups."""
         words = [str(self.stretch), *sorted(self.controllers), *([] if self.gso else ["no-gso"])]
+        words += [f"transport {text}" for text in sorted(self.transports)]
         return " ".join(words)

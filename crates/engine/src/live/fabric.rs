@@ -357,18 +357,29 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         }
     }
 
+    /// Counts payload that its host has read for the first time, where packets do not say what they carry. It counts when
+    /// this is called, whole.
+    pub fn count_read(&mut self, first: FirstArrival) {
+        if !self.over {
+            self.received_by(first.flow, first.subflow).payload += first.payload;
+        }
+    }
+
+    fn received_by(&mut self, flow: u32, subflow: u32) -> &mut Received {
+        let of_flow = self.received.entry(flow).or_default();
+        let place = subflow as usize;
+        if of_flow.len() <= place {
+            of_flow.resize(place + 1, Received::default());
+        }
+        &mut of_flow[place]
+    }
+
     /// Counts what a packet brought that came over this link.
     fn count(&mut self, link: u32, size: u16, at: Time, first: FirstArrival) {
         if self.over {
             return;
         }
-        let of_flow = self.received.entry(first.flow).or_default();
-        let place = first.subflow as usize;
-        if of_flow.len() <= place {
-            of_flow.resize(place + 1, Received::default());
-        }
-        let received = &mut of_flow[place];
-        received.payload += first.payload;
+        self.received_by(first.flow, first.subflow).payload += first.payload;
         if self.straddling.until().is_some_and(|until| at <= until) {
             let parts = self.straddling.parts(link, size, first.payload, at);
             for &(boundary, bytes) in parts {
@@ -376,7 +387,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                     window.move_back(boundary, first.flow, first.subflow, bytes);
                 }
             }
-            received.before += self.rates.move_back(first.flow, first.subflow, parts);
+            let moved = self.rates.move_back(first.flow, first.subflow, parts);
+            self.received_by(first.flow, first.subflow).before += moved;
         }
     }
 

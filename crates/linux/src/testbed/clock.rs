@@ -26,7 +26,7 @@ impl Clock {
 
     /// The plan's time at a moment.
     #[inline]
-    fn at(&self, moment: Instant) -> Time {
+    pub fn at(&self, moment: Instant) -> Time {
         plan_time(moment.saturating_duration_since(self.start), self.stretch)
     }
 

@@ -8,6 +8,7 @@ use super::hosts::{RealHosts, Shared};
 use super::namespace::{Home, Namespace};
 use super::output::{self, About, Summary};
 use super::priority::Cores;
+use super::quic::{QuicGroups, QuicSettings};
 use super::{interruption, refusal, tun};
 use crate::Failure;
 use clap::Args;
@@ -54,6 +55,10 @@ pub struct Command {
     /// Runs a traffic group with a congestion control that the kernel has.
     #[arg(long = "controller", value_name = "GROUP=NAME")]
     controllers: Vec<String>,
+    /// Plays traffic groups over multipath QUIC: `quic` all groups whose flows have several subflows, `GROUP=quic` one group,
+    /// `GROUP=tcp` not this one.
+    #[arg(long = "transport", value_name = "quic|GROUP=quic")]
+    transports: Vec<String>,
     /// Where the results go.
     #[arg(long, value_name = "FILE.json", required_unless_present = "clean")]
     output: Option<PathBuf>,
@@ -81,9 +86,10 @@ impl Command {
             ));
         };
         let plan = self.plan(path, slug)?;
-        refusal::check_plan(&plan)?;
-        refusal::check_machine(&plan)?;
-        let results = run(&plan, self.stretch, !self.no_gso, &self.controllers)?;
+        let quic = QuicGroups::of(&plan, &self.transports)?;
+        refusal::check_plan(&plan, &quic)?;
+        refusal::check_machine(&plan, &quic)?;
+        let results = run(&plan, self.stretch, !self.no_gso, &self.controllers, &quic)?;
         output::write(output, &results)
     }
 
@@ -121,11 +127,12 @@ fn run(
     stretch: u32,
     gso: bool,
     overrides: &[String],
+    quic: &QuicGroups,
 ) -> Result<serde_json::Value, Failure> {
     interruption::listen();
     let cores = Cores::divide()?;
     let machine = Machine::take()?;
-    let controllers = Controllers::of(plan, overrides)?;
+    let controllers = Controllers::of(plan, overrides, quic)?;
     let home = Home::new()?;
     let settings = settings(plan, stretch, gso);
     let hosts = 0..plan.fabric.hosts.len() as u32;
@@ -155,8 +162,14 @@ fn run(
             clock,
             seed: plan.seed,
             segment: settings.mtu - 40,
+            quic_groups: quic,
+            quic: match quic.is_empty() {
+                true => None,
+                false => Some(QuicSettings::new()?),
+            },
+            plan,
         };
-        let hosts = RealHosts::new(shared, orders.clone(), refusal::is_multipath(plan))?;
+        let hosts = RealHosts::new(shared, orders.clone(), refusal::is_multipath(plan, quic))?;
         let course = Course {
             plan,
             clock,
@@ -166,7 +179,7 @@ fn run(
             seen: &seen,
         };
         let (mut output, played, base_rtt) = course.run()?;
-        output.notes.extend(refusal::notes(plan, stretch));
+        output.notes.extend(refusal::notes(plan, stretch, quic));
         output.notes.extend(machine.notes.iter().cloned());
         output.notes.extend(played.1);
         Ok(output::json(
@@ -176,7 +189,12 @@ fn run(
                 stretch,
                 gso,
                 base_rtt,
-                controllers: controllers.pairs(),
+                controllers: controllers
+                    .pairs()
+                    .into_iter()
+                    .chain(quic.pairs())
+                    .collect(),
+                quic,
                 wall: begun.elapsed(),
                 cpu: cpu_time(),
                 played: &played.0,

@@ -1,5 +1,6 @@
 //! The controllers of a plan in the kernel: its own, and ours for as long as the run lasts.
 
+use super::quic::QuicGroups;
 use crate::Failure;
 use crate::kernel::{self, Loaded, Request};
 use pathweave_control::{Algorithm, Parameters};
@@ -23,12 +24,16 @@ struct Known {
 }
 
 impl Controllers {
-    /// Finds what the kernel has for the controllers of a plan's flows, and loads the others. `overrides` are of the form
+    /// Finds what the kernel has for the controllers of a plan's flows over TCP, and loads the others. `overrides` are of the form
     /// `group=name`, with a name that the kernel knows.
     ///
     /// # Errors
     /// When there is none for the kernel.
-    pub fn of(plan: &Plan, overrides: &[String]) -> Result<Controllers, Failure> {
+    pub fn of(
+        plan: &Plan,
+        overrides: &[String],
+        quic: &QuicGroups,
+    ) -> Result<Controllers, Failure> {
         let mut found = Controllers {
             overrides: BTreeMap::new(),
             known: Vec::new(),
@@ -43,12 +48,18 @@ impl Controllers {
                     "there is no traffic group \"{group}\""
                 )));
             }
+            if quic.plays(group) {
+                return Err(Failure::refused(format!(
+                    "group \"{group}\" is played over QUIC, where the kernel's congestion controls do not run"
+                ))
+                .hint("leave out --controller or --transport for it"));
+            }
             found
                 .overrides
                 .insert(group.to_owned(), known_to_kernel(name)?);
         }
         for group in &plan.groups {
-            if found.overrides.contains_key(&group.name) {
+            if found.overrides.contains_key(&group.name) || quic.plays(&group.name) {
                 continue;
             }
             for (entry, parameters) in group.controllers() {

@@ -3,7 +3,7 @@
 
 use super::clock::Clock;
 use super::first_arrivals::{Arrived, data};
-use super::frame::{classify, mark};
+use super::frame::{classify, is_readable, mark};
 use super::lateness::Lateness;
 use super::priority::Cores;
 use crate::Failure;
@@ -34,6 +34,8 @@ pub enum Order {
         /// Links of acknowledgements.
         back: Vec<LinkId>,
     },
+    /// A host has read payload that packets do not show, because they are encrypted.
+    Read(FirstArrival),
     /// The run is over.
     End,
 }
@@ -195,6 +197,9 @@ impl Delivery<'_> {
             received.syns.resize(place + 1, 0);
         }
         let frame = &self.frames.at(packet.frame)[..usize::from(packet.size)];
+        if !is_readable(frame) {
+            return None; // its host says what it was
+        }
         let data = data(frame, &mut received.syns[place])?;
         Some(FirstArrival {
             flow: received.flow,
@@ -282,6 +287,7 @@ impl<'a> Player<'a> {
                     self.delivery.give(slot, flow);
                     self.fabric.lay(slot, subflow, &forward, &back);
                 }
+                Ok(Order::Read(first)) => self.fabric.count_read(first),
                 Ok(Order::End) | Err(TryRecvError::Disconnected) => return false,
                 Err(TryRecvError::Empty) => return true,
             }

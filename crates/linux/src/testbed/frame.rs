@@ -42,6 +42,7 @@ pub struct Packet {
 }
 
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 const CONGESTION_EXPERIENCED: u8 = 3;
 
 /// Reads a packet's headers; `None` for what belongs to no flow.
@@ -51,8 +52,9 @@ pub fn classify(frame: &[u8]) -> Option<Packet> {
     let length = usize::from(header[0] & 15) * 4;
     let size = u16::from_be_bytes([header[2], header[3]]);
     let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
-    let is_tcp = header[0] >> 4 == 4 && length >= 20 && header[9] == TCP && fragment == 0;
-    if !is_tcp || usize::from(size) != frame.len() {
+    let is_carried =
+        header[0] >> 4 == 4 && length >= 20 && [TCP, UDP].contains(&header[9]) && fragment == 0;
+    if !is_carried || usize::from(size) != frame.len() {
         return None;
     }
     let ports: &[u8; 4] = frame.get(length..)?.first_chunk()?;
@@ -78,6 +80,11 @@ pub fn classify(frame: &[u8]) -> Option<Packet> {
         size,
         ecn_capable: header[1] & CONGESTION_EXPERIENCED != 0,
     })
+}
+
+/// Whether a packet's payload can be read, as TCP's can and QUIC's cannot.
+pub fn is_readable(frame: &[u8]) -> bool {
+    frame.get(9) == Some(&TCP)
 }
 
 /// Marks a packet that may be marked, and mends its checksum (RFC 1624, equation 3).
@@ -118,6 +125,7 @@ mod tests {
         !(sum as u16)
     }
 
+    /// Of TCP, unless byte 9 is changed.
     fn packet(
         from: (Ipv4Addr, u16),
         to: (Ipv4Addr, u16),
@@ -197,7 +205,7 @@ mod tests {
             classify(&frame)
         };
         assert_eq!(spoilt(0, 0x65), None); // IPv6
-        assert_eq!(spoilt(9, 17), None); // UDP
+        assert_eq!(spoilt(9, 1), None); // ICMP
         assert_eq!(spoilt(6, 0x20), None); // a fragment
         assert_eq!(spoilt(12, 192), None); // an address of somebody else
         assert_eq!(spoilt(2, 9), None); // not as long as it says

@@ -6,17 +6,18 @@ use super::connection::{Connection, PIECE, Setup};
 use super::fabric::Order;
 use super::frame::{MOST_SUBFLOWS, SLOTS};
 use super::namespace::{Home, Namespace};
+use super::quic::{QuicFlow, QuicGroups, QuicSettings, QuicSetup, Side, coupled};
 use super::statistics;
 use super::stream::Stream;
 use super::subflows::{Join, PathManager};
 use crate::Failure;
 use pathweave_control::{Algorithm, Parameters};
-use pathweave_engine::live::{FlowOrder, FlowView, Hosts};
-use pathweave_fabric::LinkId;
-use pathweave_scenario::GroupPlan;
+use pathweave_engine::live::{FirstArrival, FlowOrder, FlowView, Hosts};
+use pathweave_fabric::{LinkId, base_rtt};
+use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_units::{Bytes, Time};
 use rustix::event::{Timespec, epoll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
@@ -24,7 +25,7 @@ use rustix::time::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Which of a flow's sockets something happened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +34,21 @@ enum End {
     Sender,
     Receiver,
     Timer,
+    QuicClient,
+    QuicServer,
 }
 
+const END_BITS: u32 = 3;
+
 fn key(flow: u32, end: End) -> epoll::EventData {
-    epoll::EventData::new_u64(u64::from(flow) << 2 | end as u64)
+    epoll::EventData::new_u64(u64::from(flow) << END_BITS | end as u64)
 }
 
 /// A subflow that could not open is tried again after so long.
 const TRY_AGAIN: Duration = Duration::from_micros(500);
+/// Sizes of packets that an RTT without queues is worked out for, where it need not be exact.
+const DATA_PACKET: u64 = 1500;
+const ACK_PACKET: u64 = 60;
 /// Pieces that one connection is read before others have their turn.
 const PIECES: u32 = 4;
 
@@ -53,6 +61,10 @@ pub struct Shared<'a> {
     pub seed: u64,
     /// Largest segment that the devices carry.
     pub segment: u16,
+    /// The traffic groups that QUIC plays, and what its endpoints have in common if there are any.
+    pub quic_groups: &'a QuicGroups,
+    pub quic: Option<QuicSettings>,
+    pub plan: &'a Plan,
 }
 
 /// Plays all hosts of a run on one thread.
@@ -63,6 +75,12 @@ pub struct RealHosts<'a> {
     epoll: OwnedFd,
     timer: OwnedFd,
     connections: BTreeMap<u32, Connection>,
+    quic_flows: BTreeMap<u32, QuicFlow>,
+    /// Flows over QUIC that have more to do at once.
+    busy: BTreeSet<u32>,
+    arrived: Vec<FirstArrival>,
+    /// The longest RTT without queues of the paths that were laid for flows over QUIC that start next.
+    rtts: BTreeMap<u32, Time>,
     /// Flows that have subflows to open.
     joining: BTreeSet<u32>,
     /// Flows that are complete, and the bytes that came.
@@ -101,6 +119,10 @@ impl<'a> RealHosts<'a> {
             epoll,
             timer,
             connections: BTreeMap::new(),
+            quic_flows: BTreeMap::new(),
+            busy: BTreeSet::new(),
+            arrived: Vec::new(),
+            rtts: BTreeMap::new(),
             joining: BTreeSet::new(),
             complete: Vec::new(),
             progressed: Vec::new(),
@@ -139,6 +161,15 @@ impl<'a> RealHosts<'a> {
         if self.wants_to_join(now) {
             left = left.min(TRY_AGAIN);
         }
+        let moment = Instant::now();
+        for flow in self.quic_flows.values() {
+            if let Some(due) = flow.next_due() {
+                left = left.min(due.saturating_duration_since(moment));
+            }
+        }
+        if !self.busy.is_empty() {
+            left = Duration::ZERO;
+        }
         // An armed timer with no time left would never ring.
         let left = left.max(Duration::from_nanos(1));
         let time = Itimerspec {
@@ -164,24 +195,116 @@ impl<'a> RealHosts<'a> {
         };
         for event in &events[..number] {
             let data = event.data;
-            let (flow, end) = ((data.u64() >> 2) as u32, data.u64() & 3);
+            let flow = (data.u64() >> END_BITS) as u32;
+            let end = data.u64() & ((1 << END_BITS) - 1);
             let done = match end {
                 end if end == End::Listener as u64 => self.on_listener(flow),
                 end if end == End::Sender as u64 => self.on_sender(flow),
                 end if end == End::Receiver as u64 => self.on_receiver(flow),
-                _ => Ok(()),
+                end if end == End::Timer as u64 => Ok(()),
+                _ => {
+                    self.busy.insert(flow);
+                    Ok(())
+                }
             };
             if let Err(failure) = done {
                 self.failure.get_or_insert(failure);
             }
         }
         self.join();
+        self.work();
+        Ok(())
+    }
+
+    /// Lets those flows over QUIC work that something has come for or whose time has come.
+    fn work(&mut self) {
+        let now = Instant::now();
+        let due = self.quic_flows.iter();
+        let due = due.filter(|(_, flow)| flow.next_due().is_some_and(|due| due <= now));
+        self.busy.extend(due.map(|(&number, _)| number));
+        for number in std::mem::take(&mut self.busy) {
+            let Some(flow) = self.quic_flows.get_mut(&number) else {
+                continue;
+            };
+            let before = flow.received();
+            let was_blocked = flow.sides().map(Side::is_blocked);
+            let done = flow.work(&mut self.arrived);
+            for first in self.arrived.drain(..) {
+                // The fabric has ended only if it has failed, which is noticed elsewhere.
+                let _ = self.orders.send(Order::Read(first));
+            }
+            if flow.received() > before {
+                self.progressed.push((number, flow.received()));
+                if flow.is_complete() {
+                    self.complete.push((number, flow.received()));
+                }
+            }
+            let done = done.and_then(|more| {
+                if more {
+                    self.busy.insert(number);
+                }
+                let ends = [End::QuicClient, End::QuicServer];
+                for ((side, end), was) in flow.sides().into_iter().zip(ends).zip(was_blocked) {
+                    if side.is_blocked() != was {
+                        let event = wanted(side);
+                        epoll::modify(&self.epoll, side.socket(), key(number, end), event)
+                            .map_err(|error| {
+                                Failure::new(format!("cannot watch a socket: {error}"))
+                            })?;
+                    }
+                }
+                Ok(())
+            });
+            if let Err(failure) = done {
+                self.failure.get_or_insert(failure);
+            }
+        }
+    }
+
+    /// Starts a flow over QUIC.
+    fn start_quic(
+        &mut self,
+        order: &FlowOrder<'_>,
+        settings: &QuicSettings,
+    ) -> Result<(), Failure> {
+        let group = order.group;
+        let (algorithm, parameters) = controller(group, order.listed);
+        let clock = self.shared.clock;
+        let (now, moment) = (clock.now(), Instant::now());
+        let setup = QuicSetup {
+            flow: order.flow,
+            slot: order.flow % SLOTS,
+            source: order.source,
+            destination: order.destination,
+            size: order.size.map(|size| size.get().max(1)),
+            rtt: clock.between(
+                Time::ZERO,
+                self.rtts.remove(&order.flow).unwrap_or_default(),
+            ),
+            opens: (order.opens.iter())
+                .map(|&opens| moment + clock.between(now, opens))
+                .collect(),
+            transport: &group.transport,
+            coupled: &coupled(group, algorithm, parameters)?,
+            settings,
+            stream: Stream::new(self.shared.seed, order.flow),
+        };
+        let flow = QuicFlow::open(setup, self.shared.namespaces, self.shared.home)?;
+        for (side, end) in flow
+            .sides()
+            .into_iter()
+            .zip([End::QuicClient, End::QuicServer])
+        {
+            self.watch(side.socket(), order.flow, end, wanted(side))?;
+        }
+        self.quic_flows.insert(order.flow, flow);
+        self.busy.insert(order.flow);
         Ok(())
     }
 
     fn watch(
         &self,
-        socket: &OwnedFd,
+        socket: impl AsFd,
         flow: u32,
         end: End,
         event: epoll::EventFlags,
@@ -340,8 +463,24 @@ fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameter
     )
 }
 
+/// What a side of a flow over QUIC waits for.
+fn wanted(side: &Side) -> epoll::EventFlags {
+    match side.is_blocked() {
+        true => epoll::EventFlags::IN | epoll::EventFlags::OUT,
+        false => epoll::EventFlags::IN,
+    }
+}
+
 impl Hosts for RealHosts<'_> {
     fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]) {
+        let has_started =
+            self.quic_flows.contains_key(&flow) || self.connections.contains_key(&flow);
+        if self.shared.quic.is_some() && !has_started {
+            let (data, ack) = (Bytes::new(DATA_PACKET), Bytes::new(ACK_PACKET));
+            let rtt = base_rtt(&self.shared.plan.fabric, forward, back, data, ack);
+            let longest = self.rtts.entry(flow).or_default();
+            *longest = rtt.max(*longest);
+        }
         // The fabric has ended only if it has failed, which is noticed elsewhere.
         let _ = self.orders.send(Order::Lay {
             flow,
@@ -354,6 +493,14 @@ impl Hosts for RealHosts<'_> {
 
     fn start(&mut self, order: &FlowOrder<'_>) {
         let group = order.group;
+        if self.shared.quic_groups.plays(&group.name)
+            && let Some(settings) = self.shared.quic.clone()
+        {
+            if let Err(failure) = self.start_quic(order, &settings) {
+                self.failure.get_or_insert(failure);
+            }
+            return;
+        }
         let (entry, parameters) = controller(group, order.listed);
         let segment = group.transport.data_packet.saturating_sub(40);
         debug_assert!(order.opens.len() <= MOST_SUBFLOWS as usize);
@@ -394,6 +541,15 @@ impl Hosts for RealHosts<'_> {
     }
 
     fn stop(&mut self, flow: u32) {
+        if let Some(over_quic) = self.quic_flows.get_mut(&flow) {
+            over_quic.stop();
+            self.busy.insert(flow);
+            if over_quic.is_complete() {
+                let received = over_quic.received();
+                self.complete.push((flow, received));
+            }
+            return;
+        }
         let Some(connection) = self.connections.get_mut(&flow) else {
             return;
         };
@@ -419,6 +575,14 @@ impl Hosts for RealHosts<'_> {
 
     fn look(&mut self, flow: u32) -> FlowView {
         let clock = self.shared.clock;
+        if let Some(over_quic) = self.quic_flows.get_mut(&flow) {
+            let subflows = over_quic.look(|at| clock.at(at), |time| clock.plan_time(time));
+            return FlowView {
+                delivered: Bytes::new(over_quic.received()),
+                sent: Bytes::new(over_quic.sent()),
+                subflows,
+            };
+        }
         let plan_time = |micros: u32| clock.plan_time(Duration::from_micros(u64::from(micros)));
         let Some(connection) = self.connections.get_mut(&flow) else {
             return FlowView::default();
@@ -434,5 +598,8 @@ impl Hosts for RealHosts<'_> {
     fn close(&mut self, flow: u32) {
         self.connections.remove(&flow);
         self.joining.remove(&flow);
+        self.quic_flows.remove(&flow);
+        self.rtts.remove(&flow);
+        self.busy.remove(&flow);
     }
 }

@@ -21,6 +21,7 @@ mod namespace;
 mod netlink;
 mod output;
 mod priority;
+mod quic;
 mod refusal;
 mod socket;
 mod statistics;

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::fabric::Played;
 use super::lateness::reason_against;
+use super::quic::QuicGroups;
 use crate::Failure;
 use pathweave_engine::{Column, Output, Table};
 use pathweave_units::Time;
@@ -18,6 +19,7 @@ pub struct About<'a> {
     pub gso: bool,
     pub base_rtt: Option<Time>,
     pub controllers: BTreeMap<String, String>,
+    pub quic: &'a QuicGroups,
     pub wall: Duration,
     pub cpu: Duration,
     pub played: &'a Summary,
@@ -127,6 +129,7 @@ pub fn json(output: &Output, about: &About<'_>) -> Value {
             "strangers": played.strangers,
             "kernel": kernel(),
             "controllers": about.controllers,
+            "quic": about.quic.names().collect::<Vec<_>>(),
             "fabric_load_bps": number(load),
         },
     })

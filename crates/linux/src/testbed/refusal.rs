@@ -1,6 +1,7 @@
 //! What a testbed cannot do, said before anything is tried.
 
 use super::namespace::has_parameter;
+use super::quic::QuicGroups;
 use super::tun::MINIMUM_RTO;
 use crate::Failure;
 use crate::kernel::SUBFLOWS;
@@ -12,24 +13,28 @@ use std::path::Path;
 /// Most hosts of a testbed.
 pub const MOST_HOSTS: usize = 16;
 
-/// Whether any flow of the plan has several subflows.
-pub fn is_multipath(plan: &Plan) -> bool {
-    most_subflows(plan) > 1
+/// Whether any flow of the plan over TCP has several subflows.
+pub fn is_multipath(plan: &Plan, quic: &QuicGroups) -> bool {
+    let mut over_tcp = plan.groups.iter().filter(|group| !quic.plays(&group.name));
+    over_tcp.any(|group| most_subflows_of(group) > 1)
 }
 
 /// Most subflows of the plan's flows.
 pub fn most_subflows(plan: &Plan) -> u32 {
-    let of_groups = plan.groups.iter().map(|group| group.subflows);
-    let listed = plan.groups.iter().flat_map(|group| &group.listed);
-    let of_flows = listed.filter_map(|flow| flow.subflows);
-    of_groups.chain(of_flows).max().unwrap_or(1)
+    plan.groups.iter().map(most_subflows_of).max().unwrap_or(1)
+}
+
+/// Most subflows of a group's flows.
+pub fn most_subflows_of(group: &GroupPlan) -> u32 {
+    let listed = group.listed.iter().filter_map(|flow| flow.subflows);
+    listed.chain([group.subflows]).max().unwrap_or(1)
 }
 
 /// Checks a plan.
 ///
 /// # Errors
 /// The first reason for which real hosts cannot run it.
-pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
+pub fn check_plan(plan: &Plan, quic: &QuicGroups) -> Result<(), Failure> {
     let hosts = plan.fabric.hosts.len();
     if hosts > MOST_HOSTS {
         return Err(Failure::refused(format!(
@@ -50,7 +55,9 @@ pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
         ))
         .hint("it plays ecmp, two-level and pinned"));
     }
-    for (controller, _) in plan.groups.iter().flat_map(|group| group.controllers()) {
+    // What QUIC plays was checked with the choice of its groups.
+    let over_tcp = plan.groups.iter().filter(|group| !quic.plays(&group.name));
+    for (controller, _) in over_tcp.flat_map(|group| group.controllers()) {
         let reason = if controller.scheme().is_some() {
             "switches write into its packets what real hosts do not read"
         } else if controller.scatter().is_some() {
@@ -87,7 +94,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), Failure> {
 ///
 /// # Errors
 /// What it lacks for this plan.
-pub fn check_machine(plan: &Plan) -> Result<(), Failure> {
+pub fn check_machine(plan: &Plan, quic: &QuicGroups) -> Result<(), Failure> {
     // SAFETY: the call takes nothing and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         return Err(
@@ -99,7 +106,7 @@ pub fn check_machine(plan: &Plan) -> Result<(), Failure> {
         return Err(Failure::refused("there is no /dev/net/tun")
             .hint("modprobe tun; in a container, start it with --device /dev/net/tun"));
     }
-    if is_multipath(plan) && !Path::new("/proc/sys/net/mptcp/pm_type").exists() {
+    if is_multipath(plan, quic) && !Path::new("/proc/sys/net/mptcp/pm_type").exists() {
         return Err(Failure::refused(
             "this kernel's MPTCP cannot be told which subflows to open, or is not there",
         )
@@ -111,7 +118,7 @@ pub fn check_machine(plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Remarks on where real hosts differ from what the plan says.
-pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
+pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
     let mut notes = Vec::new();
     let has_timeout = has_parameter(MINIMUM_RTO);
     if stretch > 1 {
@@ -134,6 +141,13 @@ pub fn notes(plan: &Plan, stretch: u32) -> Vec<String> {
         "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins, `growth_by_marked_acks` for dctcp and dcm and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
             .to_owned(),
     );
+    if !quic.is_empty() {
+        let names: Vec<_> = quic.names().collect();
+        notes.push(format!(
+            "QUIC (noq) plays {}: of [transport] its endpoints take packet sizes, the initial and the smallest window, ECN, `ack_every = 1` and the times of joins; packets are sent one by one and paced; goodput is payload when the receiving program reads it, in any order; a packet's headers are about 20 bytes larger than TCP's; timeouts are not counted",
+            names.join(", ")
+        ));
+    }
     let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;
     if shared(plan, ecn).is_none() {
         notes.push(

@@ -1,6 +1,8 @@
 //! The testbed as its users see it: real sockets between network namespaces, and a machine that is
 //! afterwards as it was before. Without root there is nothing to test here, and the tests say so.
 
+mod quic;
+
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};

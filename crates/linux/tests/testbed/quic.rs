@@ -1,0 +1,156 @@
+//! Flows over multipath QUIC between network namespaces.
+
+use super::{Scenario, machine, numbers, one_flow};
+use serde_json::Value;
+
+/// Two paths of 30 and 20 Mbps, and a flow with a subflow on each.
+fn two_paths(controller: &str, size: &str, more: &str) -> String {
+    format!(
+        r#"
+        [fabric]
+        kind = "parallel-paths"
+        rates = ["30 Mbps", "20 Mbps"]
+        delays = ["2 ms", "4 ms"]
+        host_delay = "100 us"
+        host_rate = "1 Gbps"
+        queue = {{ limit = 100, mark = {{ kind = "step", k = 20 }} }}
+        [routing]
+        kind = "pinned"
+        [[traffic]]
+        name = "flow"
+        pattern = "flows"
+        controller = "{controller}"
+        subflows = 2
+        size = "{size}"
+        flows = [{{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }}]
+        {more}
+        "#
+    )
+}
+
+fn text<'a>(results: &'a Value, key: &str) -> &'a str {
+    results["testbed"]["controllers"][key]
+        .as_str()
+        .unwrap_or("none")
+}
+
+#[test]
+fn a_flow_over_quic_takes_both_of_its_paths_and_arrives_whole() {
+    let Some(_only) = machine() else { return };
+    let scenario = two_paths("xmp", "10 MB", "");
+    let results = Scenario::new("quic-sized", &scenario).run(&["--transport", "quic"]);
+    assert_eq!(results["verdict"], "finished");
+    assert_eq!(numbers(&results, "flows", "delivered_bytes"), [10e6]);
+    // Each byte counts once, on the path that it came on first.
+    let received = numbers(&results, "subflows", "received_bytes");
+    assert_eq!(received.iter().sum::<f64>(), 10e6);
+    assert!(received[0] > 5e6 && received[1] > 2e6, "{received:?}");
+    // The links fill up, and their marks come back to where they belong: queues stay near the threshold.
+    let marks = numbers(&results, "subflows", "marks");
+    assert!(marks.iter().all(|&marks| marks > 0.0), "{marks:?}");
+    let whole = numbers(&results, "flows", "goodput_bps")[0];
+    assert!((0.75 * 50e6..50e6).contains(&whole), "{whole}");
+    let counters = &results["counters"];
+    let marked = counters["marked"].as_f64().expect("a number");
+    assert_eq!(
+        marks.iter().sum::<f64>(),
+        marked,
+        "all marks came to the far end"
+    );
+    assert_eq!(text(&results, "group flow"), "xmp over QUIC (noq 1.4)");
+    assert_eq!(results["testbed"]["quic"], serde_json::json!(["flow"]));
+    assert_eq!(results["testbed"]["strangers"], 0);
+}
+
+#[test]
+fn a_path_that_dies_returns() {
+    let Some(_only) = machine() else { return };
+    let more = r#"
+        [[events]]
+        at = "1 s"
+        link = "A2-B2"
+        down = true
+        [[events]]
+        at = "2 s"
+        link = "A2-B2"
+        up = true
+        [stop]
+        at = "4 s"
+        [measure]
+        phases.before = ["0.5 s", "1 s"]
+        phases.dead = ["1.5 s", "2 s"]
+        phases.after = ["3.2 s", "4 s"]
+    "#;
+    let scenario = two_paths("xmp", "unlimited", more);
+    let results = Scenario::new("quic-dies", &scenario).run(&["--transport", "quic"]);
+    let [a, b, c, d, e, f] = numbers(&results, "phase_subflows", "goodput_bps")[..] else {
+        panic!("three phases of two subflows");
+    };
+    let fast = 27e6..30e6;
+    assert!(fast.contains(&a) && fast.contains(&c) && fast.contains(&e));
+    assert!((17e6..20e6).contains(&b), "{b} before");
+    assert_eq!(d, 0.0);
+    assert!((15e6..20e6).contains(&f), "{f} after");
+}
+
+#[test]
+fn a_single_path_flow_over_quic_shares_with_a_tcp_and_stops_when_it_is_told() {
+    let Some(_only) = machine() else { return };
+    let second = r#"
+        size = "unlimited"
+        [[traffic]]
+        name = "second"
+        pattern = "flows"
+        size = "unlimited"
+        controller = "reno"
+        flows = [{ from = "S1", to = "D1", stop = "2 s" }]
+        [stop]
+        at = "3 s"
+        [measure]
+        phases.both = ["0.5 s", "2 s"]
+        phases.alone = ["2.2 s", "3 s"]
+    "#;
+    let scenario = Scenario::new("quic-single", &one_flow(second));
+    let results = scenario.run(&["--transport", "second=quic"]);
+    let flows = numbers(&results, "phases", "flow");
+    let rates = numbers(&results, "phases", "goodput_bps");
+    let together: f64 = rates[..2].iter().sum();
+    assert!((43e6..49e6).contains(&together), "{rates:?}");
+    // Both are Reno's, over one queue: neither starves the other.
+    assert!(rates[..2].iter().all(|&rate| rate > 5e6), "{rates:?}");
+    // What was left to send when it was stopped is a few windows.
+    let left: f64 = (flows.iter().zip(&rates).skip(2))
+        .filter_map(|(&flow, &rate)| (flow == 1.0).then_some(rate))
+        .sum();
+    assert!(left < 1e6, "{left}");
+    assert_eq!(text(&results, "reno"), "reno");
+    assert_eq!(text(&results, "group second"), "reno over QUIC (noq 1.4)");
+    // A controller without an answer to marks sends packets that are not marked.
+    assert_eq!(numbers(&results, "flows", "marks"), [0.0, 0.0]);
+}
+
+#[test]
+fn what_quic_cannot_play_is_refused() {
+    let Some(_only) = machine() else { return };
+    let refused =
+        |scenario: &str, options: &[&str]| Scenario::new("quic-refused", scenario).refused(options);
+    let single = one_flow("size = \"10 KB\"");
+    let said = refused(&single, &["--transport", "quic"]);
+    assert!(said.contains("flows of several subflows"), "{said}");
+    let said = refused(&single, &["--transport", "sctp"]);
+    assert!(said.contains("\"sctp\" is not a transport"), "{said}");
+    let said = refused(&single, &["--transport", "flows=quic"]);
+    assert!(said.contains("no traffic group \"flows\""), "{said}");
+    assert!(said.contains("the scenario has flow"), "{said}");
+    let both = ["--transport", "flow=quic", "--controller", "flow=bbr"];
+    let said = refused(&single, &both);
+    assert!(said.contains("played over QUIC"), "{said}");
+    let small = one_flow(
+        "size = \"10 KB\"\ntransport = { maximum_segment = \"948 B\", data_packet = \"1000 B\" }",
+    );
+    let said = refused(&small, &["--transport", "flow=quic"]);
+    assert!(said.contains("needs at least 1228"), "{said}");
+    let two = two_paths("rcp", "10 KB", "");
+    let said = refused(&two, &["--transport", "quic"]);
+    assert!(said.contains("switches"), "{said}");
+}
