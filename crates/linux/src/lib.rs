@@ -5,6 +5,7 @@ mod failure;
 pub mod kernel;
 pub mod manual;
 pub mod metrics;
+mod socket_option;
 pub mod testbed;
 pub mod unit;
 

@@ -3,7 +3,7 @@
 use super::rows::{self, About, Connection};
 use super::settings::Settings;
 use super::unload::map_of;
-use super::{fingerprint, layout, object, pins, requirements};
+use super::{defaults, fingerprint, layout, object, pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapCore, MapHandle, MapMut, Object, ObjectBuilder, OpenMapMut, OpenObject};
 use pathweave_control::{Entry, Parameters, Value};
@@ -190,6 +190,7 @@ impl Loaded {
         let control = map_of(&self.link)
             .ok_or_else(|| Failure::new("the kernel does not tell what the link registers"))?;
         let (folder, _claim) = pins::make_folder(&self.kernel_name)?;
+        defaults::record(&self.kernel_name);
         let pinned = self
             .connections
             .pin(folder.join(pins::CONNECTIONS))

@@ -2,6 +2,7 @@
 
 mod cgroup;
 mod change;
+mod defaults;
 mod filter;
 mod fingerprint;
 mod folders;

@@ -1,5 +1,6 @@
 //! Which sockets use a congestion control, in all network namespaces.
 
+use super::defaults::Defaults;
 use super::namespaces;
 use super::object;
 use crate::Failure;
@@ -65,13 +66,40 @@ pub struct Found {
     pub closed: usize,
 }
 
-/// Finds them. With `instead` all of them, and the namespaces' defaults, get that control; what could not be moved
-/// is what is returned.
+/// Finds them.
 ///
 /// # Errors
 /// When the kernel does not let sockets be looked at.
-pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> {
-    on_a_thread(|| walk(kernel_name, instead, false))
+pub fn find(kernel_name: &str) -> Result<Found, Failure> {
+    on_a_thread(|| walk(kernel_name, None, false, || true))
+}
+
+/// What users of a control get in its place.
+pub(super) struct Instead {
+    /// In the namespaces that are known.
+    pub known: Defaults,
+    /// In all others.
+    pub otherwise: String,
+}
+
+impl Instead {
+    /// In the namespace that the thread is in.
+    fn here(&self) -> &str {
+        self.known.of_this_namespace().unwrap_or(&self.otherwise)
+    }
+}
+
+/// Gives all of them, and the namespaces' defaults, another control. Those that cannot be moved stay.
+///
+/// # Errors
+/// When the kernel does not let sockets be looked at.
+pub(super) fn replace(kernel_name: &str, instead: &Instead) -> Result<(), Failure> {
+    let mut names = instead.known.names();
+    names.insert(&instead.otherwise);
+    for name in names {
+        on_a_thread(|| walk(kernel_name, Some(name), false, || instead.here() == name))?;
+    }
+    Ok(())
 }
 
 /// Lets what hands a control to new sockets hand out the program that is registered now: the namespaces' defaults, and
@@ -82,8 +110,8 @@ pub fn find(kernel_name: &str, instead: Option<&str>) -> Result<Found, Failure> 
 pub fn renew(kernel_name: &str) -> Result<Found, Failure> {
     on_a_thread(|| {
         // A namespace that is made meanwhile begins with the default of the first one.
-        walk(kernel_name, Some(kernel_name), true)?;
-        walk(kernel_name, Some(kernel_name), true)
+        walk(kernel_name, Some(kernel_name), true, || true)?;
+        walk(kernel_name, Some(kernel_name), true, || true)
     })
 }
 
@@ -93,7 +121,13 @@ fn on_a_thread(walk: impl FnOnce() -> Result<Found, Failure> + Send) -> Result<F
         .unwrap_or_else(|_| Err(Failure::new("looking for sockets failed")))
 }
 
-fn walk(kernel_name: &str, instead: Option<&str>, chosen: bool) -> Result<Found, Failure> {
+/// Looks into all namespaces of which `is_wanted` says in them that it should.
+fn walk(
+    kernel_name: &str,
+    instead: Option<&str>,
+    chosen: bool,
+    is_wanted: impl Fn() -> bool,
+) -> Result<Found, Failure> {
     let cannot =
         |error: libbpf_rs::Error| Failure::new(format!("sockets cannot be looked at: {error}"));
     super::quiet_libbpf();
@@ -123,6 +157,9 @@ fn walk(kernel_name: &str, instead: Option<&str>, chosen: bool) -> Result<Found,
         {
             // One that has ended since has no sockets.
             found.closed += usize::from(error.kind() == io::ErrorKind::PermissionDenied);
+            continue;
+        }
+        if !is_wanted() {
             continue;
         }
         let mut bytes = Vec::new();

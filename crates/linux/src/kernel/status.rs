@@ -277,7 +277,7 @@ impl Controller {
             && link
                 .try_exists()
                 .map_err(|error| folders::cannot("look at", &link, &error))?;
-        let found = sockets::find(&name, None)?;
+        let found = sockets::find(&name)?;
         let opened = has_pins.then(|| Pinned::open(&name));
         self.state = match (&opened, has_link, self.registered) {
             _ if has_pins && pins::is_claimed(&name) => State::Changing,

@@ -1,7 +1,8 @@
 //! Removing a controller, and everything of it.
 
 use super::cgroup::{self, CgroupUse, cgroup_uses};
-use super::sockets::{self, Uses};
+use super::defaults::{self, Defaults};
+use super::sockets::{self, Instead, Uses};
 use super::status::count;
 use super::{pins, registered, requirements, status};
 use crate::Failure;
@@ -24,8 +25,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 pub enum Users<'a> {
     /// They stay, and the controller with them.
     Stay,
-    /// They get this control; without a name the default of the caller's network namespace, or reno where that is the
-    /// controller itself.
+    /// They get this control; without a name the default that their network namespace had when the controller was loaded. One
+    /// that came later gets the default of the caller's, or reno where that is the controller itself.
     Get(Option<&'a str>),
 }
 
@@ -51,7 +52,7 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
             let instead = control_instead(kernel_name, instead)?;
             cgroups.iter().try_for_each(cgroup::remove)?;
             // First the defaults, then the name: nobody can choose it any more, and what is left only gets less.
-            sockets::find(kernel_name, Some(&instead))?;
+            sockets::replace(kernel_name, &instead)?;
             pins::remove_link(kernel_name)?;
             move_all(kernel_name, &instead)?;
         }
@@ -61,6 +62,7 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         wait_until_unregistered(kernel_name);
     }
     pins::remove(kernel_name)?;
+    defaults::forget(kernel_name);
     drop(claim);
     program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
 }
@@ -74,7 +76,7 @@ fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failur
             )),
         );
     }
-    let found = sockets::find(kernel_name, None)?;
+    let found = sockets::find(kernel_name)?;
     if found.closed > 0 {
         return Err(Failure::refused(format!(
             "whether {kernel_name} is in use cannot be seen: this process may not look into {}",
@@ -90,11 +92,14 @@ fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failur
 }
 
 /// What users of a controller get in its place.
-fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<String, Failure> {
+fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<Instead, Failure> {
     let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
-    let mut available = text.split_whitespace().filter(|name| *name != kernel_name);
+    let available = text.split_whitespace().filter(|name| *name != kernel_name);
     match wanted {
-        Some(wanted) if available.clone().any(|name| name == wanted) => Ok(wanted.to_owned()),
+        Some(wanted) if available.clone().any(|name| name == wanted) => Ok(Instead {
+            known: Defaults::default(),
+            otherwise: wanted.to_owned(),
+        }),
         Some(wanted) => Err(Failure::refused(format!(
             "{wanted} cannot take the place of {kernel_name}: the kernel has no such control"
         ))
@@ -103,24 +108,26 @@ fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<String, Fa
             available.collect::<Vec<_>>().join(", ")
         ))),
         None => {
-            let default = fs::read_to_string(sockets::DEFAULT).unwrap_or_default();
-            let is_there = available.any(|name| name == default.trim());
-            Ok(if is_there {
-                default.trim()
-            } else {
-                ALWAYS_THERE
-            }
-            .to_owned())
+            let is_there = |wanted: &str| available.clone().any(|name| name == wanted);
+            let known = Defaults::recorded(kernel_name).only(is_there);
+            let now = fs::read_to_string(sockets::DEFAULT).unwrap_or_default();
+            let otherwise = match (now.trim(), known.of_this_namespace()) {
+                (now, _) if is_there(now) => now,
+                (_, Some(recorded)) => recorded,
+                (_, None) => ALWAYS_THERE,
+            };
+            let otherwise = otherwise.to_owned();
+            Ok(Instead { known, otherwise })
         }
     }
 }
 
 /// Moves sockets until none is left. The other pins stay until then, so that `unload` can be tried again.
-fn move_all(kernel_name: &str, instead: &str) -> Result<(), Failure> {
+fn move_all(kernel_name: &str, instead: &Instead) -> Result<(), Failure> {
     let begin = Instant::now();
     loop {
-        sockets::find(kernel_name, Some(instead))?;
-        let left = sockets::find(kernel_name, None)?.uses;
+        sockets::replace(kernel_name, instead)?;
+        let left = sockets::find(kernel_name)?.uses;
         if left.is_empty() {
             return Ok(());
         }

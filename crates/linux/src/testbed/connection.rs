@@ -113,16 +113,22 @@ impl Connection {
                 .map_err(failed("choose the congestion control"))?;
             if multipath && setup.congestion.starts_with(PREFIX) {
                 let size = SEND_BUFFER / 2; // the kernel doubles it, for what it adds to the data
-                super::socket::set_option(&made, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, size)
-                    .map_err(|error| {
-                        Failure::new(format!("cannot set the send buffer: {error}"))
-                    })?;
+                crate::socket_option::set_option(
+                    &made,
+                    libc::SOL_SOCKET,
+                    libc::SO_SNDBUFFORCE,
+                    size,
+                )
+                .map_err(|error| Failure::new(format!("cannot set the send buffer: {error}")))?;
             }
             if let Some(segment) = setup.segment {
-                super::socket::set_option(&made, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment)
-                    .map_err(|error| {
-                        Failure::new(format!("cannot set the segment size: {error}"))
-                    })?;
+                crate::socket_option::set_option(
+                    &made,
+                    libc::IPPROTO_TCP,
+                    libc::TCP_MAXSEG,
+                    segment,
+                )
+                .map_err(|error| Failure::new(format!("cannot set the segment size: {error}")))?;
             }
             Ok(made)
         };

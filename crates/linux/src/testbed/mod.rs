@@ -23,7 +23,6 @@ mod output;
 mod priority;
 mod quic;
 mod refusal;
-mod socket;
 mod statistics;
 mod stream;
 mod subflows;

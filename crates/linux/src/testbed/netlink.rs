@@ -1,7 +1,7 @@
 //! Netlink: messages to the kernel, and its answers.
 
-use super::socket;
 use crate::Failure;
+use crate::socket_option;
 use rustix::fd::OwnedFd;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
@@ -159,7 +159,7 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn join(&self, group: u32) -> Result<(), Failure> {
-        socket::set_option(
+        socket_option::set_option(
             &self.socket,
             libc::SOL_NETLINK,
             libc::NETLINK_ADD_MEMBERSHIP,

@@ -3,8 +3,8 @@
 //! Layouts are those of the kernel's public headers, `linux/tcp.h` and `linux/mptcp.h`; kernels append
 //! to them and never change what is there.
 
-use super::socket::get_option;
 use crate::kernel::SUBFLOWS;
+use crate::socket_option::get_option;
 use rustix::fd::AsFd;
 use std::io;
 use std::net::Ipv4Addr;

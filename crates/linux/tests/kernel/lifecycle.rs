@@ -206,8 +206,8 @@ fn what_is_in_use_stays_unless_it_is_forced() {
     assert!(refused.contains("--force"), "{refused}");
 
     kernel::unload("pw_xmp", Users::Get(Some("reno"))).unwrap();
-    assert_eq!(kernel::find_sockets("pw_xmp", None).unwrap().uses, []);
-    let moved = kernel::find_sockets("reno", None).unwrap().uses;
+    assert_eq!(kernel::find_sockets("pw_xmp").unwrap().uses, []);
+    let moved = kernel::find_sockets("reno").unwrap().uses;
     let sockets: usize = moved.iter().map(|uses| uses.sockets.len()).sum();
     assert!(sockets >= 3, "listener and both ends: {moved:?}");
     drop((accepted, connection, listener, hosts));

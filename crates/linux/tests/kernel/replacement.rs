@@ -57,7 +57,7 @@ fn client(wanted: impl Fn(&Connection) -> bool) -> Connection {
 
 /// The generations of the programs that connected sockets have, in order.
 fn generations() -> Vec<u32> {
-    let uses = kernel::find_sockets("pw_xmp", None).unwrap().uses;
+    let uses = kernel::find_sockets("pw_xmp").unwrap().uses;
     let sockets = uses.into_iter().flat_map(|uses| uses.sockets);
     let mut all: Vec<u32> = sockets
         .filter(|socket| !socket.listens)

@@ -70,7 +70,7 @@ impl Drop for Cgroup {
 
 /// The sockets that use a control, but for listeners.
 fn connected(control: &str) -> Vec<Socket> {
-    let uses = kernel::find_sockets(control, None).unwrap().uses;
+    let uses = kernel::find_sockets(control).unwrap().uses;
     let sockets = uses.into_iter().flat_map(|uses| uses.sockets);
     sockets.filter(|socket| !socket.listens).collect()
 }

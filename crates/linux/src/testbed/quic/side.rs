@@ -55,7 +55,7 @@ impl Side {
         let options = UdpSocketState::new(UdpSockRef::from(&socket))?;
         for name in [libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE] {
             let size = SOCKET_BUFFER / 2; // the kernel doubles it, for what it adds to the data
-            crate::testbed::socket::set_option(&socket, libc::SOL_SOCKET, name, size)?;
+            crate::socket_option::set_option(&socket, libc::SOL_SOCKET, name, size)?;
         }
         Ok(Side {
             options,
