@@ -52,7 +52,7 @@ pub enum Command {
     ///
     /// Where it is loaded with the same settings there is nothing to do. Where it has other settings --replace is needed.
     ///
-    /// Example: pathweave kernel load xmp --set beta=4
+    /// Example: pathweave kernel load xmp --set beta=4 --minimum-window 3 --connections 16384
     Load {
         /// Its name, for example xmp.
         name: String,
@@ -135,7 +135,7 @@ pub enum Command {
     },
     /// Show the window of each subflow, again and again.
     ///
-    /// Example: pathweave kernel watch --interval 0.5 --filter controller=xmp --filter port=5201
+    /// Example: pathweave kernel watch --interval 0.5 --count 20 --filter controller=xmp --filter port=5201
     Watch {
         /// Seconds between two looks.
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]

@@ -15,6 +15,8 @@ const AF_INET6: u8 = 10;
 const TCP_LISTEN: u8 = 10;
 /// Bytes of `struct found` in bpf/sockets.bpf.c.
 const FOUND: usize = 56;
+/// What every kernel has, and every namespace may have.
+pub(super) const ALWAYS_THERE: &str = "reno";
 /// The default control of a network namespace.
 pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
@@ -181,11 +183,13 @@ fn walk(
     Ok(found)
 }
 
-/// Whether the control is the default of the namespace that this thread is in, once it has been replaced.
+/// Whether the control is the default of the namespace that this thread is in, once it has been replaced. Only the first
+/// namespace may have any default; others have one of tcp_allowed_congestion_control, where reno always is.
 fn is_default(kernel_name: &str, instead: &[u8]) -> bool {
     let is = || fs::read_to_string(DEFAULT).is_ok_and(|text| text.trim() == kernel_name);
-    if is() && !instead.is_empty() && fs::write(DEFAULT, instead).is_err() {
-        return true;
+    if is() && !instead.is_empty() {
+        let replaced = fs::write(DEFAULT, instead).or_else(|_| fs::write(DEFAULT, ALWAYS_THERE));
+        return replaced.is_err() || is();
     }
     is()
 }

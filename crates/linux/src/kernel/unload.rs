@@ -12,8 +12,6 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What every kernel has.
-const ALWAYS_THERE: &str = "reno";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// How long the kernel may take to let go of programs that nothing uses any more.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -114,7 +112,7 @@ fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<Instead, F
             let otherwise = match (now.trim(), known.of_this_namespace()) {
                 (now, _) if is_there(now) => now,
                 (_, Some(recorded)) => recorded,
-                (_, None) => ALWAYS_THERE,
+                (_, None) => sockets::ALWAYS_THERE,
             };
             let otherwise = otherwise.to_owned();
             Ok(Instead { known, otherwise })
