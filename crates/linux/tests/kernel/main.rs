@@ -2,12 +2,16 @@
 
 mod duplicates;
 mod failures;
+mod full_map;
 mod hooks;
 mod hosts;
+mod information;
 mod inventory;
 mod lifecycle;
+mod marks;
 mod metrics;
 mod off_switch;
+mod one_connection;
 mod peer;
 mod traffic;
 mod unsent;
