@@ -36,11 +36,21 @@ impl Supervisor {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // SAFETY: between fork() and exec() the closure calls setsid() and signal() alone, which are
-        // async-signal-safe.
+        // SAFETY: between fork() and exec() the closure makes system calls and calls signal() alone, which are
+        // async-signal-safe. File descriptors are closed by exec(), not here.
         unsafe {
             command.pre_exec(|| {
                 rustix::process::setsid()?;
+                // What this process has inherited itself, such as the lock of flock(1), is not to be held for longer.
+                let marked = libc::syscall(
+                    libc::SYS_close_range,
+                    3,
+                    libc::c_uint::MAX,
+                    libc::CLOSE_RANGE_CLOEXEC,
+                );
+                if marked != 0 {
+                    return Err(io::Error::last_os_error());
+                }
                 for signal in IGNORED {
                     libc::signal(signal, libc::SIG_IGN);
                 }
