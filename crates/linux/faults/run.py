@@ -69,14 +69,25 @@ def alone(lock: Path | None):
         yield
 
 
-def cargo(source: Path, target: Path, *words: str, seconds: int | None = None) -> tuple[int | None, str]:
+def cargo(
+    source: Path, target: Path, *words: str, seconds: int | None = None
+) -> tuple[int | None, str]:
     """The status, none where it had to be ended, and all that was said."""
     environment = os.environ | {
         "CARGO_TARGET_DIR": str(target),
         "PATHWEAVE_REQUIRE_KERNEL": "yes",
         "RUST_BACKTRACE": "0",
     }
-    command = ["cargo", "test", "--quiet", "--package", "pathweave-linux", "--test", "kernel", *words]
+    command = [
+        "cargo",
+        "test",
+        "--quiet",
+        "--package",
+        "pathweave-linux",
+        "--test",
+        "kernel",
+        *words,
+    ]
     process = subprocess.Popen(
         command,
         cwd=source,
@@ -96,7 +107,9 @@ def cargo(source: Path, target: Path, *words: str, seconds: int | None = None) -
     return process.returncode, said
 
 
-def verdict(fault: dict[str, str], source: Path, target: Path, lock: Path | None, sound: Path) -> str:
+def verdict(
+    fault: dict[str, str], source: Path, target: Path, lock: Path | None, sound: Path
+) -> str:
     status, said = cargo(source, target, "--no-run")
     if status != 0:
         return f"DOES NOT COMPILE\n{said}"
@@ -105,7 +118,9 @@ def verdict(fault: dict[str, str], source: Path, target: Path, lock: Path | None
             sys.exit(f"controllers are loaded already: {PINS}")
         status, said = cargo(source, target, "--", "--exact", fault["test"], seconds=SECONDS)
         for left in PINS.iterdir() if PINS.exists() else ():
-            subprocess.run([sound, "kernel", "unload", left.name.removeprefix("pw_"), "--force"], check=True)
+            subprocess.run(
+                [sound, "kernel", "unload", left.name.removeprefix("pw_"), "--force"], check=True
+            )
     if status is None:
         return f"HANGS for {SECONDS} s"
     if status == 0:
@@ -118,11 +133,27 @@ def verdict(fault: dict[str, str], source: Path, target: Path, lock: Path | None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="TEXT", default="", help="faults whose names have this text: --only pacing")
-    parser.add_argument("--check", action="store_true", help="only see whether each fault still applies")
-    parser.add_argument("--target", metavar="DIR", type=Path, default=ROOT / "target/faults", help="where to build")
-    parser.add_argument("--lock", metavar="FILE", type=Path, help="a lock that each test takes: --lock /run/kernel.lock")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        metavar="TEXT",
+        default="",
+        help="faults whose names have this text: --only pacing",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="only see whether each fault still applies"
+    )
+    parser.add_argument(
+        "--target", metavar="DIR", type=Path, default=ROOT / "target/faults", help="where to build"
+    )
+    parser.add_argument(
+        "--lock",
+        metavar="FILE",
+        type=Path,
+        help="a lock that each test takes: --lock /run/kernel.lock",
+    )
     asked = parser.parse_args()
     chosen = [fault for fault in faults() if asked.only in fault["name"]]
     for fault in chosen:
@@ -137,7 +168,9 @@ def main() -> None:
     sound = target / "pathweave-linux-without-fault"
     shutil.copy2(target / "debug/pathweave-linux", sound)
     with alone(asked.lock):
-        status, said = cargo(source, target, "--", "--exact", *sorted({fault["test"] for fault in chosen}))
+        status, said = cargo(
+            source, target, "--", "--exact", *sorted({fault["test"] for fault in chosen})
+        )
     if status != 0:
         sys.exit(f"without a fault the tests do not pass:\n{said}")
     caught = 0
