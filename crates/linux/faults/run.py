@@ -146,7 +146,11 @@ def main() -> None:
         "--check", action="store_true", help="only see whether each fault still applies"
     )
     parser.add_argument(
-        "--target", metavar="DIR", type=Path, default=ROOT / "target/faults", help="where to build"
+        "--target",
+        metavar="DIR",
+        type=Path,
+        default=ROOT / "target/faults",
+        help="where to build: a folder that nothing else is built in",
     )
     parser.add_argument(
         "--lock",
