@@ -1,7 +1,7 @@
 //! Marks: their exact echo, and what one does to those that have an answer to it and to those that have none.
 
 use crate::lifecycle::request;
-use crate::one_connection::{row, row_when, with_a_peer, with_each};
+use crate::one_connection::{row_when, with_a_peer, with_each};
 use crate::peer::{Echo, INITIAL_WINDOW, SEGMENT};
 use pathweave_linux::kernel;
 use rustix::net::sockopt::set_tcp_quickack;
@@ -55,35 +55,6 @@ fn every_mark_is_told_once_and_is_no_loss_to_who_answers_it() {
             }
             let row = row_when(loaded, |row| row.packets >= u64::from(packets));
             assert_eq!((row.marks, row.losses), (marks, 0), "{name}: {row:?}");
-        }
-    });
-}
-
-/// FCC takes marks for a force, and cuts only where all are marked.
-#[test]
-fn marks_cut_once_a_round() {
-    let names = controllers(true).filter(|name| *name != "fcc");
-    with_each(names, |peer, loaded, name| {
-        let mut connection = peer.connect(loaded.kernel_name());
-        for round in 1..=3 {
-            let begin = row(loaded);
-            let first = begin.packets as u32 + 1;
-            for packets in [first, first + 1] {
-                connection.acknowledge_and_echo(packets * SEGMENT);
-                let row = row_when(loaded, |row| row.packets >= u64::from(packets));
-                assert_eq!(row.cuts, round, "{name}, round {round}: {row:?}");
-            }
-            // The round of the cut is over with the first packet that was sent after it.
-            let end = first + begin.window.ceil() as u32 + 1;
-            while connection.sent <= end * SEGMENT {
-                let sent = connection.sent;
-                connection.acknowledge(sent, None);
-                connection.wait_for(sent + SEGMENT);
-            }
-            let sent = connection.sent;
-            connection.acknowledge(sent, None);
-            row_when(loaded, |row| row.packets >= u64::from(sent / SEGMENT));
-            connection.wait_for(sent + 2 * SEGMENT);
         }
     });
 }
