@@ -469,8 +469,8 @@ fn the_supervisor_keeps_nothing_of_the_run() {
     );
 }
 
-/// A run that was killed together with its supervisor.
-fn leave_all_behind(name: &str) -> Child {
+/// The process number of a run that was killed together with its supervisor.
+fn leave_all_behind(name: &str) -> u32 {
     let mut child = Scenario::endless(name).start();
     let supervisor = Supervisor::of(&child);
     supervisor.send(libc::SIGKILL);
@@ -481,28 +481,29 @@ fn leave_all_behind(name: &str) -> Child {
     });
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    assert_eq!(namespaces(child.id()), 2);
+    let run = child.id();
+    assert_eq!(namespaces(run), 2);
     assert_eq!(throttling().trim(), "-1");
-    child
+    run
 }
 
 #[test]
 fn the_next_start_removes_what_a_killed_one_left() {
     let Some(_only) = machine() else { return };
     let before = throttling();
-    let child = leave_all_behind("killed");
+    let run = leave_all_behind("killed");
     let next = Scenario::new("next", &one_flow("size = \"100 KB\""));
     next.run(&[]);
-    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(namespaces(run), 0);
     assert_eq!(throttling(), before);
-    assert!(!Path::new(&format!("/run/pathweave/{}.json", child.id())).exists());
+    assert!(!Path::new(&format!("/run/pathweave/{run}.json")).exists());
 }
 
 #[test]
 fn clean_does_the_same_without_a_run() {
     let Some(_only) = machine() else { return };
     let before = throttling();
-    let child = leave_all_behind("cleaned");
+    let run = leave_all_behind("cleaned");
     let clean = || {
         let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
             .args(["testbed", "--clean"])
@@ -512,10 +513,10 @@ fn clean_does_the_same_without_a_run() {
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
     let removed = clean();
-    for what in [&format!("pwt-{}-h0", child.id()), THROTTLING] {
+    for what in [&format!("pwt-{run}-h0"), THROTTLING] {
         assert!(removed.contains(what), "{removed}");
     }
-    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(namespaces(run), 0);
     assert_eq!(throttling(), before);
     assert_eq!(clean(), "");
 }
