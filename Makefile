@@ -64,8 +64,8 @@ test-core: setup
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
 	cargo test --quiet --package pathweave-noq
-	$(BIN)/ruff check python tests benches examples release
-	$(BIN)/ruff format --check python tests benches examples release
+	$(BIN)/ruff check python tests benches examples release crates/linux/faults
+	$(BIN)/ruff format --check python tests benches examples release crates/linux/faults
 	$(BIN)/basedpyright --warnings
 
 # In a build that is fast and still notices overflows. docs/checks.md says what they are held to.

@@ -1,14 +1,14 @@
-"""Puts faults into a copy of the sources, one at a time, and sees whether the test that is named for each notices.
+"""Puts faults into a copy of the sources, one at a time, and sees whether their tests notice.
 
-As root, for the tests load controllers into the kernel:
+It needs root, because the tests load controllers into the kernel:
 
     sudo python3 crates/linux/faults/run.py            # all of faults.toml
     sudo python3 crates/linux/faults/run.py --only pacing
     python3 crates/linux/faults/run.py --check         # only whether each still applies
 
-A fault is caught when its test fails with the message that the list expects. It is missed when the test passes, and
-anything else (it does not compile, the test hangs, or fails with another message) is said as well. The exit status is 0
-when all are caught.
+A fault is caught when its test fails with the message that the list expects. It is missed when the
+test passes. Anything else is said as well: that it does not compile, that the test hangs, or that
+it fails with another message. The exit status is 0 when all are caught.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ import sys
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -34,6 +38,7 @@ SECONDS = 240
 
 
 def faults() -> list[dict[str, str]]:
+    """The list, in its order."""
     return tomllib.loads((HERE / "faults.toml").read_text())["fault"]
 
 
@@ -47,7 +52,7 @@ def faulty(fault: dict[str, str], root: Path) -> str:
 
 
 def copy(target: Path) -> Path:
-    """The sources; files that have not changed keep their time, so that little is compiled again."""
+    """The copied sources; those that have not changed keep their time: they are not built again."""
     copied = target / "source"
     for name in COPIED:
         found = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
@@ -60,7 +65,8 @@ def copy(target: Path) -> Path:
 
 
 @contextmanager
-def alone(lock: Path | None):
+def alone(lock: Path | None) -> Iterator[None]:
+    """Holds the lock, if there is one."""
     if lock is None:
         yield
         return
@@ -110,6 +116,7 @@ def cargo(
 def verdict(
     fault: dict[str, str], source: Path, target: Path, lock: Path | None, sound: Path
 ) -> str:
+    """What came of the fault, which is in the source already."""
     status, said = cargo(source, target, "--no-run")
     if status != 0:
         return f"DOES NOT COMPILE\n{said}"
@@ -133,6 +140,7 @@ def verdict(
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
