@@ -136,9 +136,9 @@ def verdict(
         return f"HANGS for {SECONDS} s"
     if status == 0:
         return "missed" if "1 passed" in said else f"NOT RUN\n{said}"
-    message = re.search(r"panicked at [^\n]*\n([^\n]*)", said)
-    text = message[1] if message else said[-500:]
-    if "1 failed" in said and fault["says"] in said:
+    message = re.search(r"panicked at [^\n]*\n(.*?)\n(?:note:|stack backtrace|\n)", said, re.DOTALL)
+    text = " ".join((message[1] if message else said[-500:]).split())
+    if "1 failed" in said and fault["says"] in text:
         return f"caught ({text[:150]})"
     return f"FAILS OTHERWISE ({text[:300]})"
 
