@@ -139,8 +139,8 @@ def verdict(
     message = re.search(r"panicked at [^\n]*\n(.*?)\n(?:note:|stack backtrace|\n)", said, re.DOTALL)
     text = " ".join((message[1] if message else said[-500:]).split())
     if "1 failed" in said and fault["says"] in text:
-        return f"caught ({text[:150]})"
-    return f"FAILS OTHERWISE ({text[:300]})"
+        return f"caught ({text})"
+    return f"FAILS OTHERWISE ({text})"
 
 
 def main() -> None:
