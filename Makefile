@@ -9,6 +9,7 @@
 # make test-slurm the scripts of docs/many-machines.md on a Slurm cluster of one node; needs Debian's slurm-wlm
 # make bench     speed of the engine
 # make mutants   whether tests notice changes in crates/control (an hour or two)
+# make mutants-linux whether tests notice faults between the kernel and the controllers; needs root (FAULT=pacing takes some)
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
 # make deb       dist/: the Debian package of pathweave-linux, checksums; make test-deb installs and purges it on Debian 12 and 13
 # make crates    tries whether pathweave-units and pathweave-control can be published
@@ -40,7 +41,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants wheels deb test-deb crates notes lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -64,8 +65,8 @@ test-core: setup
 	cargo test --quiet
 	cargo test --quiet --package pathweave-fuzz
 	cargo test --quiet --package pathweave-noq
-	$(BIN)/ruff check python tests benches examples release
-	$(BIN)/ruff format --check python tests benches examples release
+	$(BIN)/ruff check python tests benches examples release crates/linux/faults
+	$(BIN)/ruff format --check python tests benches examples release crates/linux/faults
 	$(BIN)/basedpyright --warnings
 
 # In a build that is fast and still notices overflows. docs/checks.md says what they are held to.
@@ -176,6 +177,10 @@ mutants:
 		--skip settles || test $$? -eq 2 -o $$? -eq 3
 	cargo mutants --package pathweave-control --jobs 1 --timeout 60 --output $(OUTPUT) --iterate || \
 		test $$? -eq 2 -o $$? -eq 3
+
+# Outside `make test`: it builds once for each fault. docs/mutants.md says what it tries.
+mutants-linux:
+	python3 crates/linux/faults/run.py $(if $(FAULT),--only "$(FAULT)")
 
 # zig links against the symbols of glibc 2.17, whatever glibc this machine has.
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu

@@ -195,7 +195,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     with Path("calls.jsonl").open("a") as file:
         file.write(json.dumps(arguments) + "\n")
-    if arguments[0] == "testbed":
+    if arguments == ["testbed", "--clean"]:
+        print("pwt-12-h0")
+    elif arguments[0] == "testbed":
         _testbed(arguments[1:])
     else:
         print(*arguments)

@@ -244,6 +244,16 @@ def test_missing_binary_and_wrong_options(play: Command, tmp_path: Path) -> None
     assert not list((tmp_path / "results").glob("*/*/manifest.json"))
 
 
+def test_clean_needs_no_scenario(cli: Command, tmp_path: Path) -> None:
+    program = str(fake_linux.install(tmp_path))
+    done = cli("testbed", "--clean", PATHWEAVE_LINUX=program)
+    assert (done.returncode, done.stdout) == (0, "pwt-12-h0\n"), done.stderr
+    assert calls(tmp_path) == [["testbed", "--clean"]]
+    said = cli("testbed", "--help").stdout
+    assert "--clean" in said
+    assert "Example: pathweave testbed --clean" in said
+
+
 def test_invalid_runs_are_kept_shown_and_left_out(play: Command, tmp_path: Path) -> None:
     write_testbed(tmp_path, 'invalid = ["dctcp-s2", "xmp-4-s1", "xmp-4-s2", "xmp-4-s3"]')
     done = play("--seeds", "3")

@@ -30,7 +30,12 @@ enum Verb {
     /// Example: pathweave-linux manual /usr/local/share/man/man1
     Manual(manual::Command),
     /// Run one variant of a scenario on real sockets.
+    ///
+    /// Example: pathweave-linux testbed fig4.toml --variant xmp --output results.json
     Testbed(testbed::Command),
+    /// Put back what a testbed has changed if its process is killed. A testbed starts it by itself.
+    #[command(name = testbed::SUPERVISION, hide = true)]
+    Supervision(testbed::Supervision),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +48,7 @@ fn main() -> ExitCode {
         Verb::Unit(command) => command.run(),
         Verb::Manual(command) => command.run(Arguments::command()),
         Verb::Testbed(command) => command.run(),
+        Verb::Supervision(command) => command.run(),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,15 @@ from pathweave.results import layout
 if TYPE_CHECKING:
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session
+
+
+def _clean(wanted: bool) -> None:
+    """Let the binary take this process's place when nothing is to be played."""
+    if wanted:
+        from pathweave.linux import binary
+
+        program = str(binary())
+        os.execv(program, [program, "testbed", "--clean"])  # noqa: S606 - no shell is wanted
 
 
 def play_all(
@@ -68,6 +78,16 @@ def play_all(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what is there.")] = False,
+    clean: Annotated[  # noqa: ARG001 - its callback does what it says
+        bool,
+        typer.Option(
+            "--clean",
+            help="Play nothing (no SCENARIO is needed): remove the network namespaces and put back"
+            " the settings that killed runs have left, and say what that was.",
+            callback=_clean,
+            is_eager=True,
+        ),
+    ] = False,
     divided: Divided = None,
 ) -> None:
     """Play a scenario on this machine: real MPTCP hosts, the fabric in real time.
@@ -80,6 +100,8 @@ def play_all(
     run whose packets left too late is kept, marked as invalid, and left out of means.
 
     Example: pathweave testbed papers/xmp/fig4.toml --size linux --stretch 10 --seeds 5
+
+    Example: pathweave testbed --clean
     """
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish

@@ -1,8 +1,9 @@
-//! What a run changes on the machine outside its namespaces, and how it is put back: at its end, or by
-//! the next start if it was killed.
+//! What a run changes on the machine outside its namespaces, and how it is put back: at its end, or by its supervisor if
+//! it was killed. If that was killed as well, the next start does it.
 
 use super::interruption;
 use super::namespace::{is_alive, remove_orphans};
+use super::supervisor::Supervisor;
 use crate::Failure;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -28,6 +29,42 @@ const LATENCY: &str = "/dev/cpu_dma_latency";
 /// How often a run that waits looks whether it is its turn, or no longer wanted.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
+/// The right to change the machine, which one process has at a time.
+struct Turn {
+    _lock: File,
+}
+
+impl Turn {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// When nothing can be written under /run, and when the user ends the wait.
+    fn wait() -> Result<Turn, Failure> {
+        let folder = Path::new(FOLDER);
+        fs::create_dir_all(folder).map_err(cannot_write)?;
+        let lock = File::create(folder.join("lock")).map_err(cannot_write)?;
+        let mut told = false;
+        while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            if !matches!(error, Errno::WOULDBLOCK | Errno::INTR) {
+                return Err(cannot_write(error.into()));
+            }
+            if interruption::is_wanted() {
+                return Err(Failure::interrupted());
+            }
+            if !told {
+                eprintln!("another testbed is running: waiting for its end");
+                told = true;
+            }
+            thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(Turn { _lock: lock })
+    }
+}
+
+fn cannot_write(error: std::io::Error) -> Failure {
+    Failure::new(format!("cannot write to {FOLDER}: {error}"))
+}
+
 /// What a run has changed: values to put back, by file.
 #[derive(Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
 struct State {
@@ -41,7 +78,9 @@ pub struct Machine {
     path: PathBuf,
     /// Remarks on what could not be changed.
     pub notes: Vec<String>,
-    _only: File,
+    /// Goes before the machine is free for others.
+    _supervisor: Option<Supervisor>,
+    _turn: Turn,
     /// Nothing where the system does not know of sleep: then packets may be late, which is measured.
     _awake: Option<File>,
 }
@@ -53,38 +92,31 @@ impl Machine {
     /// # Errors
     /// When nothing can be written down under /run, and when the user ends the wait.
     pub fn take() -> Result<Machine, Failure> {
-        let folder = Path::new(FOLDER);
-        let failed =
-            |error: std::io::Error| Failure::new(format!("cannot write to {FOLDER}: {error}"));
-        fs::create_dir_all(folder).map_err(failed)?;
-        let only = File::create(folder.join("lock")).map_err(failed)?;
-        let mut told = false;
-        while let Err(error) = flock(&only, FlockOperation::NonBlockingLockExclusive) {
-            if !matches!(error, Errno::WOULDBLOCK | Errno::INTR) {
-                return Err(failed(error.into()));
-            }
-            if interruption::is_wanted() {
-                return Err(Failure::interrupted());
-            }
-            if !told {
-                eprintln!("another testbed is running: waiting for its end");
-                told = true;
-            }
-            thread::sleep(BETWEEN_LOOKS);
-        }
-        remove_leftovers();
+        let turn = Turn::wait()?;
+        remove_leftovers(&turn);
+        let mut notes = Vec::new();
+        let supervisor = Supervisor::start()
+            .map_err(|error| {
+                notes.push(format!(
+                    "nothing would have put the machine back if the run had been killed ({error})"
+                ));
+            })
+            .ok();
         let process = std::process::id();
         let mut machine = Machine {
             state: State {
                 process,
                 files: BTreeMap::new(),
             },
-            path: folder.join(format!("{process}.json")),
-            notes: Vec::new(),
-            _only: only,
+            path: Path::new(FOLDER).join(format!("{process}.json")),
+            notes,
+            _supervisor: supervisor,
+            _turn: turn,
             _awake: stay_awake().ok(),
         };
-        machine.change(Path::new(THROTTLING), OFF).map_err(failed)?;
+        machine
+            .change(Path::new(THROTTLING), OFF)
+            .map_err(cannot_write)?;
         Ok(machine)
     }
 
@@ -137,8 +169,16 @@ fn put_back(state: &State, written: &Path) -> bool {
     all
 }
 
-/// Removes what killed runs left behind, and says what that was.
-pub fn remove_leftovers() -> Vec<String> {
+/// Removes what killed runs left behind once no run is under way, and says what that was.
+///
+/// # Errors
+/// When nothing can be written under /run.
+pub fn clean() -> Result<Vec<String>, Failure> {
+    Turn::wait().map(|turn| remove_leftovers(&turn))
+}
+
+/// Another process that has its turn might have made a setting anew that is put back here.
+fn remove_leftovers(_turn: &Turn) -> Vec<String> {
     let mut removed: Vec<String> = remove_orphans();
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {

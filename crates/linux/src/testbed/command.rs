@@ -1,6 +1,6 @@
 //! One run of a testbed, from its scenario to its results.
 
-use super::cleanup::{Machine, remove_leftovers};
+use super::cleanup::{Machine, clean};
 use super::clock::Clock;
 use super::congestion::Controllers;
 use super::fabric::{Order, Played, Seen, play};
@@ -62,7 +62,7 @@ pub struct Command {
     /// Where the results go.
     #[arg(long, value_name = "FILE.json", required_unless_present = "clean")]
     output: Option<PathBuf>,
-    /// Only removes what killed runs have left behind.
+    /// Only removes what killed runs have left behind, and says what that was.
     #[arg(long)]
     clean: bool,
 }
@@ -74,7 +74,7 @@ impl Command {
     /// What the machine lacks, or what did not work.
     pub fn run(self) -> Result<(), Failure> {
         if self.clean {
-            for removed in remove_leftovers() {
+            for removed in clean()? {
                 println!("{removed}");
             }
             return Ok(());

@@ -16,7 +16,7 @@ extern "C" fn note(signal: libc::c_int) {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process. A SIGTERM that comes after one of
-/// them ends it at once; the next start then removes what it left.
+/// them ends it at once; its supervisor then removes what it left.
 pub fn listen() {
     let handler: extern "C" fn(libc::c_int) = note;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {

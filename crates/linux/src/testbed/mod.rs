@@ -26,6 +26,8 @@ mod refusal;
 mod statistics;
 mod stream;
 mod subflows;
+mod supervisor;
 mod tun;
 
 pub use command::Command;
+pub use supervisor::{Command as Supervision, VERB as SUPERVISION};

@@ -171,9 +171,15 @@ fn maker(name: &str) -> Option<u32> {
     process.parse().ok()
 }
 
-/// Whether there is such a process.
+/// Whether there is such a process. One that its parent has not heard of yet is none.
 pub fn is_alive(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
+    let about = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // Behind the program's name, which may have parentheses of its own.
+    let state = about
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
 }
 
 #[cfg(test)]
@@ -186,6 +192,22 @@ mod tests {
         for other in ["pwt-12", "pwt-x-h3", "blue", "pwx-12-h3", "pwt--h1"] {
             assert_eq!(maker(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_process_is_alive_until_it_ends() {
         assert!(is_alive(std::process::id()) && !is_alive(u32::MAX));
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        assert!(is_alive(child.id()));
+        drop(child.stdin.take());
+        let begin = std::time::Instant::now();
+        while is_alive(child.id()) {
+            assert!(begin.elapsed().as_secs() < 20, "it has ended, unheard of");
+            std::thread::yield_now();
+        }
+        child.wait().expect("it has ended");
     }
 }

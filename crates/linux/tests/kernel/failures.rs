@@ -1,22 +1,11 @@
 //! A subflow fails by timeouts in a row without progress, and recovers with the first new acknowledgement.
 
-use crate::inventory::Inventory;
 use crate::lifecycle::request;
-use crate::machine;
+use crate::one_connection::{row, row_when, with_a_peer};
 use crate::peer::{Connection, Peer, SEGMENT};
-use pathweave_linux::kernel::{self, Loaded, Pinned, Request, Row};
-use std::time::{Duration, Instant};
+use pathweave_linux::kernel::{self, Pinned, Request};
 
-const PATIENCE: Duration = Duration::from_secs(20);
 const TRIES: usize = 3;
-
-fn row(loaded: &Loaded) -> Row {
-    let connections = loaded.connections().expect("the kernel shows its rows");
-    let mut rows = connections
-        .into_iter()
-        .flat_map(|connection| connection.subflows);
-    rows.next().expect("the connection has a row")
-}
 
 /// After how many timeouts in a row the connection of a silent peer has failed, and how many losses its
 /// controller has heard of by then.
@@ -32,11 +21,7 @@ fn timeouts_until_failure(peer: &Peer, request: &Request) -> (u32, u32) {
     }
     let heard = row(&loaded).timeouts;
     connection.acknowledge(SEGMENT, None);
-    let begin = Instant::now();
-    while row(&loaded).failed {
-        assert!(begin.elapsed() < PATIENCE, "new data was acknowledged");
-        std::thread::yield_now();
-    }
+    row_when(&loaded, |row| !row.failed);
     (timeouts, heard)
 }
 
@@ -55,25 +40,22 @@ pub fn timeouts_in_a_row_until_failure(connection: &mut Connection<'_>) -> u32 {
     timeouts
 }
 
-/// Whether it fails at this timeout, and hears of one loss however often the timer expires. A test that is held up until the timer expires again, 400 ms and more, counts one
-/// too few.
+/// Whether it fails at this timeout, and hears of one loss however often the timer expires. A test that is held up until
+/// the timer expires again, 400 ms and more, counts one too few.
 fn fails_at(timeout: u32, peer: &Peer, request: &Request) -> bool {
     (0..TRIES).any(|_| timeouts_until_failure(peer, request) == (timeout, 1))
 }
 
 #[test]
 fn a_subflow_fails_at_the_second_timeout_in_a_row_and_recovers_with_new_data() {
-    let Some(_machine) = machine() else { return };
-    let before = Inventory::before();
-    let peer = Peer::new();
-    for name in kernel::names() {
-        assert!(fails_at(2, &peer, &request(name)), "{name}");
-    }
-    let later = Request {
-        failed_after: 3,
-        ..request("xmp")
-    };
-    assert!(fails_at(3, &peer, &later));
-    drop(peer);
-    before.assert_is_again();
+    with_a_peer(|peer| {
+        for name in kernel::names() {
+            assert!(fails_at(2, peer, &request(name)), "{name}");
+        }
+        let later = Request {
+            failed_after: 3,
+            ..request("xmp")
+        };
+        assert!(fails_at(3, peer, &later));
+    });
 }

@@ -210,6 +210,11 @@ impl Connection<'_> {
         self.send(ACK, next, &options, 0, &[]);
     }
 
+    /// Acknowledges all before `next` and says that what it acknowledges was marked.
+    pub fn acknowledge_and_echo(&mut self, next: u32) {
+        self.send(ACK | ECE, next, &[], 0, &[]);
+    }
+
     /// The host's end.
     pub fn socket(&self) -> &OwnedFd {
         &self.socket

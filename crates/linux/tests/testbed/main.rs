@@ -9,7 +9,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+const PATIENCE: Duration = Duration::from_secs(20);
 const THROTTLING: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 
 /// What these tests take; they also take each other's time, so that there is one at a time.
@@ -83,6 +85,14 @@ impl Scenario {
         String::from_utf8_lossy(&done.stderr).into_owned()
     }
 
+    /// One flow that does not end by itself.
+    fn endless(name: &str) -> Scenario {
+        Scenario::new(
+            name,
+            &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
+        )
+    }
+
     /// Starts it and waits until it says that it is under way.
     fn start(&self) -> Child {
         let mut child = self
@@ -105,6 +115,62 @@ fn namespaces(process: u32) -> usize {
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
         .count()
+}
+
+/// The process that puts things back when a run is killed.
+struct Supervisor(u32);
+
+impl Supervisor {
+    fn of(run: &Child) -> Supervisor {
+        let processes = fs::read_dir("/proc").expect("processes");
+        let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let mut all = numbers.map(Supervisor);
+        let is_child = |one: &Supervisor| one.state().is_some_and(|state| state[1] == run.id());
+        all.find(is_child).expect("a run has a supervisor")
+    }
+
+    /// Of /proc/PID/stat what follows the program's name: state, parent, process group, session and terminal, the state
+    /// as a number. None when there is no such process.
+    fn state(&self) -> Option<[u32; 5]> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
+        let (_, rest) = text.rsplit_once(") ").expect("a name in parentheses");
+        let mut words = rest.split(' ');
+        let letter = words.next().and_then(|state| state.chars().next());
+        let mut numbers = words.map(|word| word.parse().expect("a number"));
+        Some([
+            u32::from(letter.expect("a state")),
+            numbers.next()?,
+            numbers.next()?,
+            numbers.next()?,
+            numbers.next()?,
+        ])
+    }
+
+    /// What its files are.
+    fn files(&self) -> Vec<String> {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.0)).expect("it has files");
+        let names = files.map(|file| fs::read_link(file.expect("a file").path()));
+        names
+            .map(|name| name.expect("a link").to_string_lossy().into_owned())
+            .collect()
+    }
+
+    fn send(&self, signal: i32) {
+        // SAFETY: the call takes two numbers; the process is our child's, which has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.0 as i32, signal) }, 0);
+    }
+}
+
+/// Waits for it.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "not within {PATIENCE:?}: {what}"
+        );
+        std::thread::yield_now();
+    }
 }
 
 fn throttling() -> String {
@@ -342,11 +408,9 @@ fn flows_that_react_to_completions_and_links_that_fail_are_played() {
 fn nothing_is_left_when_the_user_ends_it() {
     let Some(_only) = machine() else { return };
     let before = (throttling(), wake_up());
-    let scenario = Scenario::new(
-        "interrupted",
-        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
-    );
+    let scenario = Scenario::endless("interrupted");
     let mut child = scenario.start();
+    let supervisor = Supervisor::of(&child);
     assert_eq!(namespaces(child.id()), 2);
     assert_eq!(throttling().trim(), "-1");
     assert!(wake_up().is_none_or(|time| time == 0));
@@ -356,51 +420,107 @@ fn nothing_is_left_when_the_user_ends_it() {
     assert_eq!(status.code(), Some(130));
     assert_eq!(namespaces(child.id()), 0);
     assert_eq!((throttling(), wake_up()), before);
+    assert_eq!(supervisor.state(), None);
     assert!(!scenario.results_file().exists());
+}
+
+#[test]
+fn nothing_is_left_when_a_run_is_killed() {
+    let Some(_only) = machine() else { return };
+    let before = throttling();
+    let mut child = Scenario::endless("supervised").start();
+    let supervisor = Supervisor::of(&child);
+    // What ends a run by the terminal, or by whoever ends all of a kind, does not end both.
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+        supervisor.send(signal);
+    }
+    // Its parent does not hear of it before the end of this test.
+    child.kill().expect("it runs");
+    let run = child.id();
+    wait_until("the namespaces are gone", || namespaces(run) == 0);
+    wait_until("throttling is back", || throttling() == before);
+    let written = PathBuf::from(format!("/run/pathweave/{run}.json"));
+    wait_until("nothing is written down", || !written.exists());
+    wait_until("the supervisor has ended", || {
+        supervisor
+            .state()
+            .is_none_or(|state| state[0] == u32::from('Z'))
+    });
+    child.wait().expect("it ends");
+}
+
+/// Whoever reads what the run prints waits for the end of all who could print more.
+#[test]
+fn the_supervisor_keeps_nothing_of_the_run() {
+    let Some(_only) = machine() else { return };
+    let mut child = Scenario::endless("kept").start();
+    let supervisor = Supervisor::of(&child);
+    let [_, _, _, session, terminal] = supervisor.state().expect("it runs");
+    let mut files = supervisor.files();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let run = child.id();
+    wait_until("the namespaces are gone", || namespaces(run) == 0);
+    assert_eq!((session, terminal), (supervisor.0, 0));
+    files.sort();
+    files.retain(|file| !file.contains("pidfd"));
+    assert_eq!(files[..2], ["/dev/null", "/dev/null"]);
+    assert!(
+        files.len() == 3 && files[2].starts_with("pipe:"),
+        "{files:?}"
+    );
+}
+
+/// The process number of a run that was killed together with its supervisor.
+fn leave_all_behind(name: &str) -> u32 {
+    let mut child = Scenario::endless(name).start();
+    let supervisor = Supervisor::of(&child);
+    supervisor.send(libc::SIGKILL);
+    wait_until("the supervisor has ended", || {
+        supervisor
+            .state()
+            .is_none_or(|state| state[0] == u32::from('Z'))
+    });
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let run = child.id();
+    assert_eq!(namespaces(run), 2);
+    assert_eq!(throttling().trim(), "-1");
+    run
 }
 
 #[test]
 fn the_next_start_removes_what_a_killed_one_left() {
     let Some(_only) = machine() else { return };
     let before = throttling();
-    let scenario = Scenario::new(
-        "killed",
-        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
-    );
-    let mut child = scenario.start();
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    assert_eq!(namespaces(child.id()), 2);
-    assert_eq!(throttling().trim(), "-1");
+    let run = leave_all_behind("killed");
     let next = Scenario::new("next", &one_flow("size = \"100 KB\""));
     next.run(&[]);
-    assert_eq!(namespaces(child.id()), 0);
+    assert_eq!(namespaces(run), 0);
     assert_eq!(throttling(), before);
-    assert!(!Path::new(&format!("/run/pathweave/{}.json", child.id())).exists());
+    assert!(!Path::new(&format!("/run/pathweave/{run}.json")).exists());
 }
 
 #[test]
 fn clean_does_the_same_without_a_run() {
     let Some(_only) = machine() else { return };
     let before = throttling();
-    let mut child = Scenario::new(
-        "cleaned",
-        &one_flow("size = \"unlimited\"\n[stop]\nat = \"1000 s\""),
-    )
-    .start();
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
-        .args(["testbed", "--clean"])
-        .output()
-        .expect("the binary runs");
-    let removed = String::from_utf8_lossy(&done.stdout);
-    assert!(
-        done.status.success() && removed.contains(&format!("pwt-{}-h0", child.id())),
-        "{removed}"
-    );
-    assert_eq!(namespaces(child.id()), 0);
+    let run = leave_all_behind("cleaned");
+    let clean = || {
+        let done = Command::new(env!("CARGO_BIN_EXE_pathweave-linux"))
+            .args(["testbed", "--clean"])
+            .output()
+            .expect("the binary runs");
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let removed = clean();
+    for what in [&format!("pwt-{run}-h0"), THROTTLING] {
+        assert!(removed.contains(what), "{removed}");
+    }
+    assert_eq!(namespaces(run), 0);
     assert_eq!(throttling(), before);
+    assert_eq!(clean(), "");
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! A controller with connections of one subflow to a peer without a kernel.
+
+use crate::inventory::Inventory;
+use crate::lifecycle::request;
+use crate::machine;
+use crate::peer::Peer;
+use pathweave_linux::kernel::{self, Loaded, Row};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs a test with a peer, if the machine may be used, and sees that nothing is left of it.
+pub fn with_a_peer(test: impl FnOnce(&Peer)) {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let peer = Peer::new();
+    test(&peer);
+    drop(peer);
+    before.assert_is_again();
+}
+
+/// The same with each of these controllers, by their names, loaded for as long as its turn takes.
+pub fn with_each(
+    names: impl IntoIterator<Item = &'static str>,
+    test: impl Fn(&Peer, &Loaded, &str),
+) {
+    with_a_peer(|peer| {
+        for name in names {
+            let loaded = kernel::load(&request(name)).unwrap();
+            test(peer, &loaded, name);
+        }
+    });
+}
+
+pub fn with_each_controller(test: impl Fn(&Peer, &Loaded, &str)) {
+    with_each(kernel::names(), test);
+}
+
+/// Waits until the kernel has come to something.
+pub fn wait_for<T>(look: impl Fn() -> Result<T, String>) -> T {
+    let begin = Instant::now();
+    loop {
+        match look() {
+            Ok(seen) => return seen,
+            Err(instead) => assert!(begin.elapsed() < PATIENCE, "it stays {instead}"),
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// All rows.
+pub fn rows(loaded: &Loaded) -> Vec<Row> {
+    let connections = loaded.connections().expect("the kernel shows its rows");
+    connections.into_iter().flat_map(|c| c.subflows).collect()
+}
+
+/// The one subflow's row once it is as wanted.
+pub fn row_when(loaded: &Loaded, wanted: impl Fn(&Row) -> bool) -> Row {
+    wait_for(|| {
+        let row = rows(loaded).into_iter().next();
+        let row = row.expect("the connection has a row");
+        if wanted(&row) {
+            Ok(row)
+        } else {
+            Err(format!("{row:?}"))
+        }
+    })
+}
+
+/// The one subflow's row.
+pub fn row(loaded: &Loaded) -> Row {
+    row_when(loaded, |_| true)
+}
