@@ -17,7 +17,8 @@ fn a_silent_peer_leaves_a_window_of_one_packet() {
         let initial = f64::from(INITIAL_WINDOW);
         assert_eq!((first.window, first.timeouts), (initial, 0), "{name}");
         connection.wait_for_retransmission(0);
-        let silent = row(loaded);
+        // Before all is sent a probe may have come first, which is no timeout.
+        let silent = row_when(loaded, |row| row.timeouts > 0);
         assert_eq!((silent.window, silent.timeouts), (1.0, 1), "{name}");
         assert!(silent.ssthresh < initial, "{name}: {silent:?}");
     });
@@ -30,7 +31,7 @@ fn a_timeout_that_was_none_is_undone() {
         let mut connection = peer.connect(loaded.kernel_name());
         let first = row(loaded);
         connection.wait_for_retransmission(0);
-        assert!(row(loaded).window < first.window, "{name}");
+        row_when(loaded, |row| row.window < first.window);
         connection.acknowledge(INITIAL_WINDOW * SEGMENT, None);
         let undone = row_when(loaded, |row| row.packets >= u64::from(INITIAL_WINDOW));
         assert!(undone.window >= first.window, "{name}: {undone:?}");
