@@ -1,6 +1,7 @@
 //! The testbed as its users see it: real sockets between network namespaces, and a machine that is
 //! afterwards as it was before. Without root there is nothing to test here, and the tests say so.
 
+mod paused;
 mod quic;
 
 use serde_json::Value;
