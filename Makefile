@@ -198,9 +198,9 @@ wheels: $(VENV)/.dependencies | tools
 	@maturin sdist --out dist 2>&1 | tail -1
 	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
-# On Debian 12, for the libraries that the package needs are those of the machine that builds it.
+# Run it on Debian 12: the package depends on the libraries of the machine that builds it.
 deb:
-	@python3 release/deb/build.py "$$(release/deb/compile.sh)"
+	@binary=$$(release/deb/compile.sh) && python3 release/deb/build.py "$$binary"
 
 # As root. Needs debootstrap.
 test-deb: deb

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs dist/pathweave-linux_*.deb in fresh systems of Debian 12 and 13, tries it, and purges it: what is left must be what
-# was there before. As root, with debootstrap. The mirror is that of this machine's apt. Nothing is loaded into the kernel.
+# was there before. As root, with debootstrap. Debian is fetched from where apt is set up to fetch it. Nothing is loaded into the kernel.
 #
 #     release/deb/test.sh                both
 #     release/deb/test.sh trixie         one
@@ -8,8 +8,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 package=$(ls "$PWD"/dist/pathweave-linux_*_amd64.deb)
 command -v debootstrap >/dev/null || { echo "missing: debootstrap (apt install debootstrap)" >&2; exit 1; }
-mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep '/debian$' | head -n 1)
-[ -n "$mirror" ] || { echo "no mirror of Debian in this machine's apt configuration" >&2; exit 1; }
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep '/debian/*$' | head -n 1)
+[ -n "$mirror" ] || { echo "apt is not set up to fetch Debian" >&2; exit 1; }
 folder=$(mktemp -d)
 root=
 clean() {

@@ -54,6 +54,10 @@ def faulty(fault: dict[str, str], root: Path) -> str:
 def copy(target: Path) -> Path:
     """The copied sources; those that have not changed keep their time: they are not built again."""
     copied = target / "source"
+    # What is no longer there must not be built either.
+    for path in copied.rglob("*"):
+        if path.is_file() and not (ROOT / path.relative_to(copied)).exists():
+            path.unlink()
     for name in COPIED:
         found = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
         for path in found:

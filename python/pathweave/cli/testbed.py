@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathweave.running.session import Session
 
 
-def _clean(wanted: bool) -> None:
+def _clean(context: typer.Context, wanted: bool) -> None:
     """Let the binary take this process's place when nothing is to be played."""
-    if wanted:
+    if wanted and not context.resilient_parsing:  # a shell that completes words runs nothing
         from pathweave.linux import binary
 
         program = str(binary())

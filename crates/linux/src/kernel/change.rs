@@ -1,7 +1,8 @@
 //! What `load` and `set` do where a controller of the name is loaded already.
 
 use super::instance::object_of;
-use super::replace::{finish, replace};
+use super::pins::Claim;
+use super::replace::{finish, replace_claimed};
 use super::status::{Pinned, count};
 use super::{PREFIX, Request, fingerprint, load, pins, registered, unload};
 use crate::Failure;
@@ -25,7 +26,7 @@ pub fn load_or_keep(
 ) -> Result<(), Failure> {
     let name = request.kernel_name.clone();
     let begin = Instant::now();
-    let pinned = loop {
+    let claim = loop {
         let mut refused = None;
         if !pins::loaded()?.contains(&name) {
             match load(&request).and_then(super::Loaded::pin) {
@@ -39,25 +40,36 @@ pub fn load_or_keep(
             }
         }
         match wait_for(&name) {
-            Ok(pinned) => break pinned,
+            // Without a claim it was unloaded meanwhile.
+            Ok(_) => {
+                if let Some(claim) = pins::claim(&name)? {
+                    break claim;
+                }
+            }
             // Unloaded meanwhile.
             Err(_) if !is_there(&name)? && begin.elapsed() < PATIENCE => {}
             Err(failure) => return Err(refused.unwrap_or(failure)),
         }
     };
+    let pinned = Pinned::open(&name)?;
     let request = Request {
         connections: connections.unwrap_or(pinned.capacity()),
         ..request
     };
-    keep_or_replace(&request, &pinned, or_replace)
+    keep_or_replace(&request, &pinned, or_replace, &claim)
 }
 
 /// Puts it in place of what is loaded, or says that it is the same.
-fn keep_or_replace(request: &Request, pinned: &Pinned, or_replace: bool) -> Result<(), Failure> {
+fn keep_or_replace(
+    request: &Request,
+    pinned: &Pinned,
+    or_replace: bool,
+    claim: &Claim,
+) -> Result<(), Failure> {
     let name = &request.kernel_name;
     let differences = differences(request, pinned)?;
     if differences.is_empty() {
-        finish(name, request.settings.needs_ecn)?;
+        finish(name, request.settings.needs_ecn, claim)?;
         println!(
             "{name} is loaded already with these settings: {}",
             request.text()
@@ -67,7 +79,7 @@ fn keep_or_replace(request: &Request, pinned: &Pinned, or_replace: bool) -> Resu
     if !or_replace {
         return Err(refusal(request, &differences));
     }
-    tell(request, replace(request)?);
+    tell(request, replace_claimed(request, claim)?);
     Ok(())
 }
 
@@ -81,10 +93,13 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
     if !pins::loaded()?.contains(&name) {
         return Err(unload::not_loaded(&name));
     }
-    let pinned = match wait_for(&name) {
+    match wait_for(&name) {
         Err(_) if !is_there(&name)? => return Err(unload::not_loaded(&name)),
         other => other?,
     };
+    // The other settings are those of now, and stay so until the new ones hold.
+    let claim = pins::claim(&name)?.ok_or_else(|| unload::not_loaded(&name))?;
+    let pinned = Pinned::open(&name)?;
     let request = Request {
         connections: pinned.capacity(),
         ..Request::of_text(entry, pinned.text(), sets)?
@@ -100,7 +115,7 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
             pinned.text()
         )));
     }
-    keep_or_replace(&request, &pinned, true)
+    keep_or_replace(&request, &pinned, true, &claim)
 }
 
 /// Says what has come of it.

@@ -63,8 +63,9 @@ impl Defaults {
     }
 }
 
-/// Writes down the defaults before a controller's name can be one. Whoever cannot write to /run does not fail because of it:
-/// then the default of the namespace that unloads counts.
+/// Writes down the defaults when a controller is pinned. Its name is registered by then; a namespace that already has it
+/// counts as not recorded. Whoever cannot write to /run does not fail because of it: then the default of the namespace that
+/// unloads counts.
 pub(super) fn record(kernel_name: &str) {
     let lines = Defaults::now().0.into_iter();
     let lines = lines.map(|(cookie, default)| format!("{cookie} {default}\n"));

@@ -255,8 +255,11 @@ fn run_use(
         (Some(name), Some(cgroup)) => {
             let entry = entry(name)?;
             let name = kernel_name(entry.name);
-            let needs_ecn = pins::loaded()?.contains(&name) && needs_ecn(entry, &name)?;
+            // Neither unloaded nor replaced before the control group has it.
+            let claim = pins::claim(&name)?;
+            let needs_ecn = claim.is_some() && needs_ecn(entry, &name)?;
             use_in_cgroup(&name, needs_ecn, cgroup)?;
+            drop(claim);
             println!("new sockets in {} use {name}", cgroup.display());
         }
         _ => {

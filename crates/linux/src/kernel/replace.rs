@@ -7,6 +7,7 @@
 
 use super::instance::{Inheritance, held, layout_of, object_of, verified};
 use super::link_update::{self, Control};
+use super::pins::Claim;
 use super::sockets::{self, Found};
 use super::status::{Pinned, count};
 use super::unload::{map_of, not_loaded, registered_map};
@@ -24,9 +25,18 @@ use std::os::fd::AsFd;
 /// # Errors
 /// When nothing is loaded under the name, its rows cannot be taken over, or the kernel refuses.
 pub fn replace(request: &Request) -> Result<usize, Failure> {
+    let name = &request.kernel_name;
+    let claim = pins::claim(name)?.ok_or_else(|| not_loaded(name))?;
+    replace_claimed(request, &claim)
+}
+
+/// [`replace`] for whoever has the claim already.
+///
+/// # Errors
+/// Those of [`replace`].
+pub(super) fn replace_claimed(request: &Request, _claim: &Claim) -> Result<usize, Failure> {
     requirements::check()?;
     let name = &request.kernel_name;
-    let _claim = pins::claim(name)?.ok_or_else(|| not_loaded(name))?;
     let pinned = Pinned::open(name)?;
     let folder = pins::folder(name);
     let cannot = |what: &str, error: &dyn std::fmt::Display| {
@@ -79,9 +89,8 @@ pub fn replace(request: &Request) -> Result<usize, Failure> {
 ///
 /// # Errors
 /// When sockets or control groups cannot be reached; to try again is right.
-pub fn finish(kernel_name: &str, needs_ecn: bool) -> Result<(), Failure> {
-    let claim = pins::claim(kernel_name)?;
-    if claim.is_some() && is_unfinished(kernel_name) {
+pub fn finish(kernel_name: &str, needs_ecn: bool, _claim: &Claim) -> Result<(), Failure> {
+    if is_unfinished(kernel_name) {
         hand_out(kernel_name, needs_ecn)?;
     }
     Ok(())

@@ -134,7 +134,7 @@ fn run(
     let machine = Machine::take()?;
     let controllers = Controllers::of(plan, overrides, quic)?;
     let home = Home::new()?;
-    let settings = settings(plan, stretch, gso);
+    let settings = settings(plan, quic, stretch, gso);
     let hosts = 0..plan.fabric.hosts.len() as u32;
     let namespaces = hosts.map(Namespace::new).collect::<Result<Vec<_>, _>>()?;
     let devices = (0..)
@@ -284,12 +284,13 @@ impl Course<'_, '_> {
 }
 
 /// What the hosts of a plan are like.
-fn settings(plan: &Plan, stretch: u32, gso: bool) -> tun::Settings {
+fn settings(plan: &Plan, quic: &QuicGroups, stretch: u32, gso: bool) -> tun::Settings {
     let transports = || plan.groups.iter().map(|group| &group.transport);
+    let over_tcp = || refusal::over_tcp(plan, quic).map(|group| &group.transport);
     let fastest = plan.fabric.links.iter().map(|link| link.rate).max();
     let rate = fastest.unwrap_or(Rate::ZERO).as_bps() / u64::from(stretch);
     let unsent = rate as f64 / 8.0 * UNSENT.as_secs_f64();
-    let timeout = refusal::shared(plan, |group| group.transport.minimum_rto);
+    let timeout = refusal::shared(plan, quic, |group| group.transport.minimum_rto);
     tun::Settings {
         minimum_rto: timeout
             .map(|time| Clock::new(Instant::now(), stretch).between(Time::ZERO, time)),
@@ -298,10 +299,10 @@ fn settings(plan: &Plan, stretch: u32, gso: bool) -> tun::Settings {
             .max()
             .unwrap_or(1500),
         addresses: refusal::most_subflows(plan),
-        initial_window: refusal::shared(plan, |group| group.transport.initial_window as u32),
-        quick_acks: transports().all(|config| config.ack.every == 1),
+        initial_window: refusal::shared(plan, quic, |group| group.transport.initial_window as u32),
+        quick_acks: over_tcp().all(|config| config.ack.every == 1),
         gso,
-        ecn: transports().any(|config| config.ecn == EcnUse::On),
+        ecn: over_tcp().any(|config| config.ecn == EcnUse::On),
         unsent: (unsent as u32).clamp(64 << 10, 4 << 20),
     }
 }

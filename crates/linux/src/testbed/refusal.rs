@@ -15,8 +15,7 @@ pub const MOST_HOSTS: usize = 16;
 
 /// Whether any flow of the plan over TCP has several subflows.
 pub fn is_multipath(plan: &Plan, quic: &QuicGroups) -> bool {
-    let mut over_tcp = plan.groups.iter().filter(|group| !quic.plays(&group.name));
-    over_tcp.any(|group| most_subflows_of(group) > 1)
+    over_tcp(plan, quic).any(|group| most_subflows_of(group) > 1)
 }
 
 /// Most subflows of the plan's flows.
@@ -56,8 +55,7 @@ pub fn check_plan(plan: &Plan, quic: &QuicGroups) -> Result<(), Failure> {
         .hint("it plays ecmp, two-level and pinned"));
     }
     // What QUIC plays was checked with the choice of its groups.
-    let over_tcp = plan.groups.iter().filter(|group| !quic.plays(&group.name));
-    for (controller, _) in over_tcp.flat_map(|group| group.controllers()) {
+    for (controller, _) in over_tcp(plan, quic).flat_map(|group| group.controllers()) {
         let reason = if controller.scheme().is_some() {
             "switches write into its packets what real hosts do not read"
         } else if controller.scatter().is_some() {
@@ -149,24 +147,24 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
         ));
     }
     let ecn = |group: &GroupPlan| group.transport.ecn == EcnUse::On;
-    if shared(plan, ecn).is_none() {
+    if shared(plan, quic, ecn).is_none() {
         notes.push(
             "`ecn = \"on\"` of one traffic group is that of all: it is a setting of hosts"
                 .to_owned(),
         );
     }
-    if shared(plan, |group| group.transport.data_packet).is_none() {
+    if shared(plan, quic, |group| group.transport.data_packet).is_none() {
         notes.push("the largest `data_packet` of the traffic groups is that of all".to_owned());
     }
     let every = |group: &GroupPlan| group.transport.ack.every == 1;
     let window = |group: &GroupPlan| group.transport.initial_window;
     let timeout = |group: &GroupPlan| group.transport.minimum_rto;
     let of_the_kernel = [
-        ("ack_every", shared(plan, every).is_none()),
-        ("initial_window", shared(plan, window).is_none()),
+        ("ack_every", shared(plan, quic, every).is_none()),
+        ("initial_window", shared(plan, quic, window).is_none()),
         (
             "minimum_rto",
-            has_timeout && shared(plan, timeout).is_none(),
+            has_timeout && shared(plan, quic, timeout).is_none(),
         ),
     ];
     for (key, differs) in of_the_kernel {
@@ -196,9 +194,22 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
     notes
 }
 
-/// The value that all traffic groups of a plan have; none when they differ.
-pub fn shared<T: PartialEq>(plan: &Plan, value: impl Fn(&GroupPlan) -> T) -> Option<T> {
-    let mut values = plan.groups.iter().map(value);
+/// The traffic groups of a plan that TCP plays.
+pub fn over_tcp<'a>(plan: &'a Plan, quic: &QuicGroups) -> impl Iterator<Item = &'a GroupPlan> {
+    plan.groups.iter().filter(|group| !quic.plays(&group.name))
+}
+
+/// The value that all traffic groups over TCP have, or all groups where there are none; none when they differ.
+pub fn shared<T: PartialEq>(
+    plan: &Plan,
+    quic: &QuicGroups,
+    value: impl Fn(&GroupPlan) -> T,
+) -> Option<T> {
+    let is_any = over_tcp(plan, quic).next().is_some();
+    let groups = plan.groups.iter();
+    let mut values = groups
+        .filter(|group| !is_any || !quic.plays(&group.name))
+        .map(value);
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)
 }

@@ -175,7 +175,7 @@ fn turn_off(any: &OwnedFd, feature: u32) -> io::Result<()> {
 }
 
 /// Kernel parameters of a host. Nothing is remembered from one flow to the next, receivers and memory
-/// limit nobody, and nothing but TCP speaks.
+/// limit nobody, and nothing but TCP and QUIC speaks.
 ///
 /// MPTCP hands data to a subflow in pieces of 64 KB, as long as there is room in the subflow's buffer, and what is there
 /// takes no other path. A piece that waits for a slow subflow holds up all that follows it at the receiver and, once

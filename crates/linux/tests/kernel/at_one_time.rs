@@ -71,14 +71,19 @@ fn changes_at_one_time_come_one_after_another() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
-    let children = ["beta=5", "beta=6", "beta=7"].map(|set| start(&["set", "xmp", set]));
+    let sets = ["beta=6", "minimum_window=3", "failed_after=4"];
+    let children = sets.map(|set| start(&["set", "xmp", set]));
     for one in children.map(end) {
         assert_eq!(one.code, Some(0), "{one:?}");
     }
     let status = crate::program::kernel("status --json").json();
     let one = &status["controllers"][0];
     assert_eq!(one["state"], "loaded", "{status}");
-    assert_eq!(one["generation"], 4, "none is lost: {status}");
+    assert_eq!(one["generation"], 4, "{status}");
+    for set in sets {
+        let (key, value) = set.split_once('=').expect("a key and a value");
+        assert_eq!(one["parameters"][key], value, "{status}");
+    }
     assert_eq!(one["replacement_unfinished"], false, "{status}");
     let unload = crate::program::kernel("unload xmp");
     assert_eq!(unload.code, Some(0), "{unload:?}");

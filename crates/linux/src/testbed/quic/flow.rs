@@ -135,7 +135,7 @@ impl QuicFlow {
         } = setup;
         let failed = |error: io::Error| {
             Failure::new(format!(
-                "cannot open a flow of host {source} over QUIC: {error}"
+                "cannot open a flow from host {source} to host {destination} over QUIC: {error}"
             ))
         };
         let config = setup.transport;
