@@ -31,7 +31,12 @@ play() {
 
 # beside NAME: all of a scenario's folders in one report.
 beside() {
-    "$pathweave" report "$results/$1" "$results/$1"-* --out "$results/report-$1"
+    of=$1
+    set -- "$results/$of"
+    for folder in "$results/$of"-*; do
+        [ ! -d "$folder" ] || set -- "$@" "$folder"
+    done
+    "$pathweave" report "$@" --out "$results/report-$of"
 }
 
 for name in "${@:-all}"; do
