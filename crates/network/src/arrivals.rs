@@ -2,6 +2,7 @@
 
 use crate::places::PortId;
 use pathweave_units::Time;
+use std::cell::Cell;
 
 /// Where a packet is kept that has come to the far end of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,15 @@ impl Key {
     #[inline(always)]
     fn held(self) -> Held {
         Held(self.0 as u32)
+    }
+    /// The last key of those at this time.
+    #[inline(always)]
+    fn latest(self) -> Key {
+        Key(self.0 | u64::from(u32::MAX))
+    }
+    #[inline(always)]
+    fn is_at_the_time_of(self, other: Key) -> bool {
+        (self.0 ^ other.0) >> 32 == 0
     }
 }
 
@@ -65,27 +75,24 @@ impl Arrivals {
         self.count = 0;
     }
 
-    /// At most this many packets will be added of one input; the first port of its node is `far`.
+    /// Some are to be added.
     #[inline(always)]
-    pub(crate) fn begin_input(&mut self, far: PortId, most: u32) {
-        self.far = far;
-        if self.count + most as usize > self.keys.len() {
-            self.make_room(most as usize);
+    pub(crate) fn adding(&mut self) -> Adding<'_> {
+        Adding {
+            count: self.count,
+            arrivals: self,
         }
     }
 
+    /// Adds a key for which there is no room.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, more: usize) {
+    fn push(&mut self, key: Key) {
         let mut keys = std::mem::take(&mut self.keys).into_vec();
-        keys.resize((self.count + more).next_power_of_two(), Key(0));
+        let count = keys.len();
+        keys.push(key);
+        keys.resize(2 * count, Key(0));
         self.keys = keys.into();
-    }
-
-    #[inline(always)]
-    pub(crate) fn add(&mut self, at: Time, held: Held) {
-        self.keys[self.count] = Key::new(at - self.from, held);
-        self.count += 1;
     }
 
     /// Those that were not there before.
@@ -129,25 +136,8 @@ impl Arrivals {
         let keys = &mut self.keys[..self.count];
         if keys.len() > FEW {
             keys.sort_unstable();
-        } else {
-            // By insertion: those of one link are in order already.
-            let mut equals = false;
-            for end in 1..keys.len() {
-                let key = keys[end];
-                let mut place = end;
-                while place > 0 && keys[place - 1] > key {
-                    keys[place] = keys[place - 1];
-                    place -= 1;
-                }
-                if place < end {
-                    keys[place] = key;
-                    equals |= keys[place + 1].offset() == key.offset();
-                }
-                equals |= place > 0 && keys[place - 1].offset() == key.offset();
-            }
-            if !equals {
-                return;
-            }
+        } else if !sort_few(keys) {
+            return;
         }
         self.sort_equals(rank);
     }
@@ -160,6 +150,55 @@ impl Arrivals {
                 equals.sort_by_cached_key(|key| rank(self.from + key.offset(), key.held()));
             }
         }
+    }
+}
+
+/// Sorts by time, by insertion: those of one link are in order already. Returns whether times are equal.
+#[inline(always)]
+fn sort_few(keys: &mut [Key]) -> bool {
+    let mut equals = false;
+    let keys = Cell::from_mut(keys).as_slice_of_cells();
+    for end in 1..keys.len() {
+        let key = keys[end].get();
+        let mut place = &keys[end];
+        for before in keys[..end].iter().rev() {
+            let earlier = before.get();
+            if earlier <= key.latest() {
+                equals |= earlier.is_at_the_time_of(key);
+                break;
+            }
+            place.set(earlier);
+            place = before;
+        }
+        place.set(key);
+    }
+    equals
+}
+
+/// Packets that are being added.
+#[derive(Debug)]
+pub(crate) struct Adding<'a> {
+    arrivals: &'a mut Arrivals,
+    count: usize,
+}
+
+impl Adding<'_> {
+    /// A packet that arrives this long after the window has begun.
+    #[inline(always)]
+    pub fn add(&mut self, offset: Time, held: Held) {
+        let key = Key::new(offset, held);
+        match self.arrivals.keys.get_mut(self.count) {
+            Some(place) => *place = key,
+            None => self.arrivals.push(key),
+        }
+        self.count += 1;
+    }
+
+    /// They have been added; the first port of their node is `far`.
+    #[inline(always)]
+    pub fn end(self, far: PortId) {
+        self.arrivals.count = self.count;
+        self.arrivals.far = far;
     }
 }
 
@@ -178,11 +217,12 @@ mod tests {
         for count in [0u32, 1, 7, 40, 41, 300] {
             let mut arrivals = Arrivals::new();
             arrivals.begin(Time::from_picos(1000));
-            arrivals.begin_input(PortId(0), count);
+            let mut adding = arrivals.adding();
             for place in 0..count {
-                let at = Time::from_picos(1000 + u64::from(place * 37 % 50));
-                arrivals.add(at, Held(place));
+                let offset = Time::from_picos(u64::from(place * 37 % 50));
+                adding.add(offset, Held(place));
             }
+            adding.end(PortId(0));
             arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
             assert_eq!(arrivals.count(), count as usize);
             let mut seen = Vec::new();

@@ -1,11 +1,12 @@
 //! When packets arrive at the ends of links.
 
+use crate::inputs::Inputs;
 use pathweave_units::Time;
+use std::num::NonZeroU64;
 
 /// Inputs of a group, which share one look at whether anything is due.
 const GROUP: usize = 16;
-/// Groups that are looked through at a time.
-const GROUPS_OF_PAGE: usize = 4;
+const GROUPS_OF_PAGE: usize = Inputs::PAGE / GROUP;
 
 /// The time of the first arrival at each input of [`Inputs`](crate::Inputs), as far ahead as it may be.
 ///
@@ -13,10 +14,10 @@ const GROUPS_OF_PAGE: usize = 4;
 /// them in order as long as many links are busy; groups of inputs at which nothing is due are passed over.
 #[derive(Clone, Debug)]
 pub struct InputTimes {
-    /// By input; `Time::MAX` where nothing is to arrive.
-    times: Box<[Time]>,
+    /// By page and input; `Time::MAX` where nothing is to arrive.
+    times: Box<[[Time; Inputs::PAGE]]>,
     /// No input of a group is due before.
-    bounds: Box<[Time]>,
+    bounds: Box<[[Time; GROUPS_OF_PAGE]]>,
 }
 
 /// Inputs of a page that are due: a bit for each.
@@ -29,7 +30,7 @@ impl DueInputs {
     /// The place of the first one in the page, if there is any.
     #[inline(always)]
     pub fn first(self) -> Option<usize> {
-        (self.bits != 0).then(|| self.bits.trailing_zeros() as usize)
+        NonZeroU64::new(self.bits).map(|bits| bits.trailing_zeros() as usize)
     }
 
     /// Those after the first one.
@@ -67,34 +68,38 @@ impl DueInputs {
 }
 
 impl InputTimes {
-    /// Inputs of a page.
-    pub const PAGE: usize = GROUP * GROUPS_OF_PAGE;
-
     /// For this many inputs, at which nothing is to arrive.
     pub fn new(inputs: usize) -> InputTimes {
-        let groups = inputs.div_ceil(InputTimes::PAGE) * GROUPS_OF_PAGE;
+        let pages = inputs.div_ceil(Inputs::PAGE);
         InputTimes {
-            times: vec![Time::MAX; groups * GROUP].into(),
-            bounds: vec![Time::MAX; groups].into(),
+            times: vec![[Time::MAX; Inputs::PAGE]; pages].into(),
+            bounds: vec![[Time::MAX; GROUPS_OF_PAGE]; pages].into(),
         }
     }
 
     /// Pages of inputs.
     pub fn pages(&self) -> usize {
-        self.bounds.len() / GROUPS_OF_PAGE
+        self.bounds.len()
+    }
+
+    /// The times of a page. Those that are due in a window for which [`InputTimes::list_due`] has listed them may be
+    /// set to times that are no earlier than its end.
+    #[inline(always)]
+    pub(crate) fn of_page(&mut self, page: usize) -> &mut [Time; Inputs::PAGE] {
+        &mut self.times[page]
     }
 
     /// When something arrives at an input; `Time::MAX` if nothing does.
     #[inline(always)]
     pub fn at(&self, input: usize) -> Time {
-        self.times[input]
+        self.times.as_flattened()[input]
     }
 
     /// Sets the time of an input; `Time::MAX` if nothing is to arrive.
     #[inline(always)]
     pub fn set(&mut self, input: usize, at: Time) {
-        self.times[input] = at;
-        let bound = &mut self.bounds[input / GROUP];
+        self.times.as_flattened_mut()[input] = at;
+        let bound = &mut self.bounds.as_flattened_mut()[input / GROUP];
         *bound = at.min(*bound);
     }
 
@@ -102,24 +107,25 @@ impl InputTimes {
     /// listed it.
     #[inline(always)]
     pub fn set_listed(&mut self, input: usize, at: Time) {
-        self.times[input] = at;
+        self.times.as_flattened_mut()[input] = at;
     }
 
     /// Nothing is to arrive at an input any more.
     pub fn clear(&mut self, input: usize) {
-        self.times[input] = Time::MAX;
-        self.bounds[input / GROUP] = self.earliest_of(input / GROUP);
+        self.times.as_flattened_mut()[input] = Time::MAX;
+        self.bounds.as_flattened_mut()[input / GROUP] = self.earliest_of(input / GROUP);
     }
 
     /// Nothing is due before this time; `Time::MAX` if nothing is due at all.
     pub fn bound(&self) -> Time {
-        self.bounds.iter().copied().fold(Time::MAX, Time::min)
+        let bounds = self.bounds.as_flattened().iter().copied();
+        bounds.fold(Time::MAX, Time::min)
     }
 
     /// The earliest time of all; `Time::MAX` if nothing is due.
     pub fn earliest(&self) -> Time {
         let mut earliest = Time::MAX;
-        for (group, &bound) in self.bounds.iter().enumerate() {
+        for (group, &bound) in self.bounds.as_flattened().iter().enumerate() {
             if bound < earliest {
                 earliest = earliest.min(self.earliest_of(group));
             }
@@ -127,26 +133,19 @@ impl InputTimes {
         earliest
     }
 
-    #[inline(always)]
-    fn of_group(&self, group: usize) -> &[Time] {
-        &self.times[group * GROUP..(group + 1) * GROUP]
-    }
-
     fn earliest_of(&self, group: usize) -> Time {
-        self.of_group(group)
-            .iter()
-            .copied()
-            .fold(Time::MAX, Time::min)
+        earliest(&self.times.as_flattened()[group * GROUP..][..GROUP])
     }
 
     /// All inputs that are due before a time, in their order, with their times.
     pub fn due_before(&mut self, end: Time) -> impl Iterator<Item = (u32, Time)> {
-        for group in 0..self.bounds.len() {
-            if self.bounds[group] < end {
-                self.bounds[group] = self.earliest_of(group);
+        for group in 0..self.bounds.as_flattened().len() {
+            if self.bounds.as_flattened()[group] < end {
+                self.bounds.as_flattened_mut()[group] = self.earliest_of(group);
             }
         }
-        let groups = (0..).zip(self.times.chunks(GROUP)).zip(&self.bounds);
+        let times = self.times.as_flattened().chunks(GROUP);
+        let groups = (0..).zip(times).zip(self.bounds.as_flattened());
         let due = groups.filter(move |&(_, &bound)| bound < end);
         let inputs = due.flat_map(|((group, times), _)| {
             let first = group * GROUP as u32;
@@ -159,28 +158,31 @@ impl InputTimes {
     /// before the next window.
     #[inline(always)]
     pub fn list_due(&mut self, page: usize, end: Time) -> DueInputs {
+        let (groups, _) = self.times[page].as_chunks();
         let mut bits = 0;
-        for place in 0..GROUPS_OF_PAGE {
-            let group = page * GROUPS_OF_PAGE + place;
-            if self.bounds[group] < end {
-                bits |= self.list_group(group, end) << (place * GROUP);
+        for (place, (group, bound)) in groups.iter().zip(&mut self.bounds[page]).enumerate() {
+            if *bound < end {
+                bits |= list_group(group, bound, end) << (place * GROUP);
             }
         }
         DueInputs { bits }
     }
+}
 
-    #[inline(always)]
-    fn list_group(&mut self, group: usize, end: Time) -> u64 {
-        // Without jumps, which the processor could not foresee.
-        let times = self.of_group(group).iter().rev();
-        let bits = times.fold(0, |bits, at| bits + bits + u64::from(*at < end));
-        self.bounds[group] = if bits != 0 {
-            end
-        } else {
-            self.earliest_of(group)
-        };
-        bits
-    }
+fn earliest(times: &[Time]) -> Time {
+    times.iter().copied().fold(Time::MAX, Time::min)
+}
+
+/// The inputs of a group that are due before a time, and the group's bound.
+#[inline(always)]
+fn list_group(times: &[Time; GROUP], bound: &mut Time, end: Time) -> u64 {
+    // Without jumps, which the processor could not foresee.
+    let bits = times
+        .iter()
+        .rev()
+        .fold(0, |bits, at| bits + bits + u64::from(*at < end));
+    *bound = if bits != 0 { end } else { earliest(times) };
+    bits
 }
 
 #[cfg(test)]
@@ -233,7 +235,7 @@ mod tests {
                         let mut listed = Vec::new();
                         for page in 0..times.pages() {
                             for place in times.list_due(page, end).places() {
-                                let input = page * InputTimes::PAGE + place;
+                                let input = page * Inputs::PAGE + place;
                                 listed.push(input as u32);
                                 // Every third has another packet in the next window.
                                 let next = if input.is_multiple_of(3) { end } else { Time::MAX };

@@ -9,7 +9,8 @@ use std::ops::Range;
 /// They are counted from zero, node by node.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    ports: Box<[PortId]>,
+    /// By page and input.
+    ports: Box<[[PortId; Inputs::PAGE]]>,
     /// By port or inlet. Ports whose links end in another region have `u32::MAX`.
     of_ports: Box<[u32]>,
     /// By input: one past the last input of the node.
@@ -19,6 +20,9 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// Inputs that are looked through at a time.
+    pub const PAGE: usize = 64;
+
     /// The inputs of the region that has these places.
     pub fn new(links: &[LinkSetup], places: &Places) -> Inputs {
         let all = places.links().iter().chain(places.inlets()).copied();
@@ -35,7 +39,16 @@ impl Inputs {
         let past = |node: u32| inputs.partition_point(|&(other, _)| other <= node) as u32;
         let nodes = links.iter().map(|link| link.from.max(link.to) + 1).max();
         Inputs {
-            ports: inputs.iter().map(|&(_, port)| port).collect(),
+            ports: inputs
+                .chunks(Inputs::PAGE)
+                .map(|page| {
+                    let mut ports = [PortId::ELSEWHERE; Inputs::PAGE];
+                    for (port, &(_, own)) in ports.iter_mut().zip(page) {
+                        *port = own;
+                    }
+                    ports
+                })
+                .collect(),
             of_ports: of_ports.into(),
             ends: inputs.iter().map(|&(node, _)| past(node)).collect(),
             firsts: (0..nodes.unwrap_or(0))
@@ -46,13 +59,19 @@ impl Inputs {
 
     /// Number of inputs.
     pub fn count(&self) -> usize {
-        self.ports.len()
+        self.ends.len()
+    }
+
+    /// The ports of a page of inputs, or the inlets.
+    #[inline(always)]
+    pub(crate) fn ports_of_page(&self, page: usize) -> &[PortId; Inputs::PAGE] {
+        &self.ports[page]
     }
 
     /// The port, or the inlet, of an input.
     #[inline(always)]
     pub fn port(&self, input: usize) -> PortId {
-        self.ports[input]
+        self.ports.as_flattened()[input]
     }
 
     /// The input where a port's packets arrive.

@@ -5,6 +5,8 @@ use crate::crossing::{Crossing, Crossings};
 use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
 use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::input_times::DueInputs;
+use crate::inputs::Inputs;
 use crate::packet::{Contents, Header, PacketContent};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
@@ -467,10 +469,16 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.contents.remove(header.id())
     }
 
-    /// Packets arrive soon at the ends of these ports' links: what they need on their way is fetched from memory.
-    /// Adds the headers of those that come to their hosts.
-    pub fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
-        self.ports.look_ahead(ports, at_hosts);
+    /// Packets arrive soon at these inputs of a page: what they need on their way is fetched from memory. Adds the headers
+    /// of those that come to their hosts.
+    pub fn look_ahead(
+        &self,
+        (due, page): (DueInputs, usize),
+        inputs: &Inputs,
+        at_hosts: &mut Vec<Header>,
+    ) {
+        self.ports
+            .look_ahead((due, inputs.ports_of_page(page)), at_hosts);
     }
 
     /// What a packet in the network carries.

@@ -20,7 +20,7 @@ pub trait TurnEvents: LinkEvents {
 
 impl<S: PacketContent, P: Ports> Network<S, P> {
     /// A switch has its turn: the packets that arrive there within a window leave their links and go on, in their order.
-    /// `due` are inputs of the page that begins at an input; some of the switch's packets may have been gathered before.
+    /// `due` are inputs of a page; some of the switch's packets may have been gathered before.
     /// Its inputs end at `inputs.1`. Packets that are lost are handed out, with the times.
     #[inline(never)]
     pub fn take_turn<E: TurnEvents>(
@@ -72,34 +72,29 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// The packets that arrive within a window at inputs of a node leave their links, and are added to those that
-    /// arrive there. `due` are inputs of the page that begins at an input, and `times` gets the times of their next
-    /// packets. Everything before the window has happened, and it is no longer than the shortest delay of a link.
+    /// arrive there. `due` are inputs of a page, and `times` gets the times of their next packets. Everything before the
+    /// window has happened, and it is no longer than the shortest delay of a link.
     #[inline(always)]
     pub fn gather(
         &mut self,
-        (mut due, first): (DueInputs, usize),
+        (due, page): (DueInputs, usize),
         inputs: &Inputs,
-        (from, end): (Time, Time),
+        window: (Time, Time),
         times: &mut InputTimes,
         arrivals: &mut Arrivals,
     ) {
-        while let Some(place) = due.first() {
-            due = due.rest();
-            let input = first + place;
-            // Some are listed because of timers.
-            let at = times.at(input);
-            if at < end {
-                let port = inputs.port(input);
-                #[cfg(feature = "checks")]
-                let before = arrivals.clone();
-                let next = self.ports.gather(port, at, (from, end), arrivals);
-                times.set_listed(input, next);
-                #[cfg(feature = "checks")]
-                if let Some(check) = self.checks.get_mut(port.0 as usize) {
-                    for (at, held) in arrivals.since(&before) {
-                        check.deliver(at, self.ports.held(held).0.id());
-                    }
-                }
+        let ports = inputs.ports_of_page(page);
+        #[cfg(feature = "checks")]
+        let before = arrivals.clone();
+        self.ports
+            .gather((due, ports), window, times.of_page(page), arrivals);
+        #[cfg(feature = "checks")]
+        for (at, held) in arrivals.since(&before) {
+            let from = |&port: &PortId| self.ports.held_by(port, held);
+            let port = due.places().map(|place| ports[place]).find(from);
+            let port = port.expect("a packet comes from a port");
+            if let Some(check) = self.checks.get_mut(port.0 as usize) {
+                check.deliver(at, self.ports.held(held).0.id());
             }
         }
     }

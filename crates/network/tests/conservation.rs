@@ -1,9 +1,9 @@
 //! The self-check notices ports that lose count, and those that lose packets.
 
 use pathweave_network::{
-    AgentStatistics, Arrival, Arrivals, Conservation, Delivered, FifoPorts, HandOver, Header, Held,
-    LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain, PortId, Ports,
-    Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
+    AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
+    Header, Held, Inputs, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain,
+    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -81,12 +81,12 @@ impl<D: Defect> Ports for Defective<D> {
     }
     fn gather(
         &mut self,
-        port: PortId,
-        first: Time,
+        due: (DueInputs, &[PortId; Inputs::PAGE]),
         window: (Time, Time),
+        times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
-    ) -> Time {
-        self.ports.gather(port, first, window, arrivals)
+    ) {
+        self.ports.gather(due, window, times, arrivals);
     }
     fn held_by(&self, port: PortId, held: Held) -> bool {
         self.ports.held_by(port, held)

@@ -12,7 +12,7 @@ use crate::build;
 use crate::execution::Turns;
 use crate::scheduler::DueTimer;
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::{Arrivals, DueInputs, Header, InputTimes, Inputs, Ports};
+use pathweave_network::{Arrivals, DueInputs, Header, Inputs, Ports};
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
 use pathweave_units::Time;
@@ -188,11 +188,11 @@ impl<P: Ports> Region<P> {
             if work.looks_ahead {
                 self.fetch(&mut work, page, due);
             }
-            let begin = page * InputTimes::PAGE;
+            let begin = page * Inputs::PAGE;
             while let Some(place) = due.first() {
                 let input = begin + place;
                 if open != 0 && input >= open {
-                    self.take_turn(&mut work, (DueInputs::default(), 0), open, &mut window);
+                    self.take_turn(&mut work, (DueInputs::default(), page), open, &mut window);
                     open = 0;
                 }
                 if work.kinds[input] == Kind::Host {
@@ -203,17 +203,18 @@ impl<P: Ports> Region<P> {
                 let node_end = work.inputs.end_of_node(input);
                 let (own, rest) = due.split(node_end - begin);
                 due = rest;
-                if node_end <= begin + InputTimes::PAGE {
-                    self.take_turn(&mut work, (own, begin), node_end, &mut window);
+                if node_end <= begin + Inputs::PAGE {
+                    self.take_turn(&mut work, (own, page), node_end, &mut window);
                     open = 0;
                 } else {
-                    self.gather(&mut work, (own, begin), &window);
+                    self.gather(&mut work, (own, page), &window);
                     open = node_end;
                 }
             }
         }
         if open != 0 {
-            self.take_turn(&mut work, (DueInputs::default(), 0), open, &mut window);
+            let none = (DueInputs::default(), 0);
+            self.take_turn(&mut work, none, open, &mut window);
         }
         self.packet_hops += window.packets;
         self.scheduler.end_window(window.last, before);
@@ -230,9 +231,9 @@ impl<P: Ports> Region<P> {
     fn list_due(&mut self, work: &ByNode, page: usize, before: Time) -> DueInputs {
         let mut due = self.scheduler.arrivals().times.list_due(page, before);
         // The first timer comes last.
-        let begin = page * InputTimes::PAGE;
+        let begin = page * Inputs::PAGE;
         let timers = work.timers.iter().rev().map(|&(input, _)| input);
-        for input in timers.take_while(|&input| input < begin + InputTimes::PAGE) {
+        for input in timers.take_while(|&input| input < begin + Inputs::PAGE) {
             due.add(input - begin);
         }
         due
@@ -240,12 +241,9 @@ impl<P: Ports> Region<P> {
 
     /// What the packets need that arrive at these inputs of a page is fetched from memory.
     fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs) {
-        let inputs = &work.inputs;
-        let ports = due
-            .places()
-            .map(|place| inputs.port(page * InputTimes::PAGE + place));
         work.look_ahead.fetch(
-            ports,
+            (due, page),
+            &work.inputs,
             &self.network,
             (&self.sending, &self.receiving),
             &self.outgoing.departures,
@@ -269,7 +267,7 @@ impl<P: Ports> Region<P> {
         });
     }
 
-    /// Gathers what arrives at inputs of a node, which are some of those of the page that begins at an input.
+    /// Gathers what arrives at inputs of a node, which are some of those of a page.
     #[cold]
     #[inline(never)]
     fn gather(&mut self, work: &mut ByNode, due: (DueInputs, usize), window: &Window) {

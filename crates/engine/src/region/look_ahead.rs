@@ -8,31 +8,29 @@
 
 use super::Carried;
 use super::outlet::Departures;
-use pathweave_network::{Header, Network, PortId, Ports};
+use pathweave_network::{DueInputs, Header, Inputs, Network, Ports};
 use pathweave_transport::{Receiving, Segment, Sending};
 
 /// Room for what will soon be needed.
 #[derive(Debug, Default)]
 pub(super) struct LookAhead {
-    ports: Vec<PortId>,
     headers: Vec<Header>,
     segments: Vec<Segment>,
 }
 
 impl LookAhead {
-    /// Fetches what the packets need that arrive soon from these ports.
+    /// Fetches what the packets need that arrive soon at these inputs of a page.
     #[inline(never)]
     pub fn fetch<P: Ports>(
         &mut self,
-        ports: impl Iterator<Item = PortId>,
+        due: (DueInputs, usize),
+        inputs: &Inputs,
         network: &Network<Carried, P>,
         (sending, receiving): (&Sending, &Receiving),
         departures: &Departures,
     ) {
-        self.ports.clear();
-        self.ports.extend(ports);
         self.headers.clear();
-        network.look_ahead(&self.ports, &mut self.headers);
+        network.look_ahead(due, inputs, &mut self.headers);
         self.segments.clear();
         self.segments
             .extend(self.headers.iter().map(|&header| network.look_at(header).0));

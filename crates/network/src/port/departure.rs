@@ -6,6 +6,8 @@ use super::{
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
+use crate::input_times::DueInputs;
+use crate::inputs::Inputs;
 use crate::marking::{Admission, Verdict, Waiting};
 use crate::network::LinkSetup;
 use crate::packet::Header;
@@ -372,11 +374,11 @@ impl<A: Agent> Ports for DeparturePorts<A> {
 
     fn gather(
         &mut self,
-        _port: PortId,
-        _first: Time,
+        _due: (DueInputs, &[PortId; Inputs::PAGE]),
         _window: (Time, Time),
+        _times: &mut [Time; Inputs::PAGE],
         _arrivals: &mut Arrivals,
-    ) -> Time {
+    ) {
         unreachable!("departure ports run event by event")
     }
 

@@ -10,6 +10,8 @@ pub use fifo::FifoPorts;
 use crate::agent::{AgentStatistics, PacketLabel};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::input_times::DueInputs;
+use crate::inputs::Inputs;
 use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::places::{Places, PortId};
@@ -120,16 +122,16 @@ pub trait Ports {
         events: &mut E,
     ) -> Delivered<Self::Label>;
 
-    /// Adds the packets that arrive within a window at the end of a port's link to those that arrive there, the first of
-    /// them at `first`, and returns when the next one arrives; `Time::MAX` if there is none. Everything before the window
-    /// has happened, and it is no longer than the link's delay.
+    /// Adds the packets that arrive within a window at inputs of a node, of those of a page, to those that arrive there.
+    /// `times` are when the first one arrives at each input, and get when the next one does; `Time::MAX` if there is none.
+    /// Nothing may be due. Everything before the window has happened, and it is no longer than the links' delay.
     fn gather(
         &mut self,
-        port: PortId,
-        first: Time,
+        due: (DueInputs, &[PortId; Inputs::PAGE]),
         window: (Time, Time),
+        times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
-    ) -> Time;
+    );
 
     /// The first packet on a port's wire reaches the far end: that, and when the next one will; `Time::MAX` if there is
     /// none. What happened at the port before a time has been noticed; it is no earlier than the packet's departure.
@@ -166,9 +168,9 @@ pub trait Ports {
     /// Packets will be received at these inlets: what that needs is fetched from memory. Changes nothing.
     fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
-    /// The packets that arrive next at the ends of these links, if there are any: what they need on their way is fetched
+    /// The packets that arrive next at these inputs of a page, if there are any: what they need on their way is fetched
     /// from memory. Adds the headers of those that come to their hosts. Changes nothing.
-    fn look_ahead(&self, _ports: &[PortId], _at_hosts: &mut Vec<Header>) {}
+    fn look_ahead(&self, _due: (DueInputs, &[PortId; Inputs::PAGE]), _at_hosts: &mut Vec<Header>) {}
 
     /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E);

@@ -28,6 +28,11 @@ impl Ring {
     pub fn room(self) -> u32 {
         self.mask + 1
     }
+    /// Whether nothing fits any more when it has this many.
+    #[inline(always)]
+    pub fn is_full(self, entries: u32) -> bool {
+        entries > self.mask
+    }
     /// Whether an entry is one of this ring's.
     pub fn holds(self, Held(place): Held) -> bool {
         place.wrapping_sub(self.place) <= self.mask

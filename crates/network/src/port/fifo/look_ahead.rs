@@ -1,51 +1,70 @@
 //! What packets need on their way is fetched from memory before they come.
 
-use super::{AT_ONCE, FifoPorts};
+use super::FifoPorts;
 use crate::agent::Agent;
 use crate::arrivals::Held;
+use crate::input_times::DueInputs;
+use crate::inputs::Inputs;
 use crate::packet::Header;
 use crate::path::Step;
 use crate::places::PortId;
 use std::hint::black_box;
 
+/// How far a packet has been followed.
+#[derive(Clone, Copy)]
+struct Followed {
+    /// The port on whose wire it is, then the one that it goes on from.
+    port: PortId,
+    /// Its place on the wire, then the one that it will have in the next queue.
+    place: Held,
+}
+
 impl<A: Agent> FifoPorts<A> {
     /// [`Ports::look_ahead`](crate::port::Ports::look_ahead).
-    pub(super) fn look_ahead_on_wires(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
-        for ports in ports.chunks(AT_ONCE) {
-            // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.
-            let mut firsts = [Held(0); AT_ONCE];
-            for (port, first) in ports.iter().zip(&mut firsts) {
-                let hot = &self.hot[port.0 as usize];
-                *first = self.rings.held(hot.ring, hot.head);
-            }
-            let mut nexts = [PortId(0); AT_ONCE];
-            for ((&port, next), first) in ports.iter().zip(&mut nexts).zip(firsts) {
-                let header = self.rings.at(first).header;
-                let hot = &self.hot[port.0 as usize];
-                black_box(self.rings.get(hot.ring, hot.head.wrapping_add(1)).departure);
-                *next = match header.path.step().0 {
-                    Step::Port(next) => PortId(hot.far.0 + next),
-                    // What the host sends in answer leaves by its first port.
-                    Step::End if hot.head != hot.tail => {
-                        at_hosts.push(header);
-                        hot.far
-                    }
-                    Step::End | Step::Special => port,
-                };
-            }
-            let mut lasts = [Held(0); AT_ONCE];
-            for (next, last) in nexts[..ports.len()].iter().zip(&mut lasts) {
-                let Some(hot) = self.hot.get(next.0 as usize) else {
-                    continue;
-                };
-                *last = self.rings.held(hot.ring, hot.tail);
-                if hot.tail.wrapping_sub(hot.head) >= u32::from(hot.taken_below[1]) {
-                    black_box(self.cold[next.0 as usize].marked);
+    pub(super) fn look_ahead_on_wires(
+        &self,
+        (due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
+        at_hosts: &mut Vec<Header>,
+    ) {
+        let mut packets = [Followed {
+            port: PortId(0),
+            place: Held(0),
+        }; Inputs::PAGE];
+        // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.
+        let mut count = 0;
+        for (input, packet) in due.places().zip(&mut packets) {
+            let port = ports[input];
+            let hot = &self.hot[port.0 as usize];
+            let place = self.rings.held(hot.ring, hot.head);
+            *packet = Followed { port, place };
+            count += 1;
+        }
+        let packets = &mut packets[..count];
+        for packet in &mut *packets {
+            let header = self.rings.at(packet.place).header;
+            let hot = &self.hot[packet.port.0 as usize];
+            black_box(self.rings.get(hot.ring, hot.head.wrapping_add(1)).departure);
+            match header.path.step().0 {
+                Step::Port(next) => packet.port = PortId(hot.far.0 + next),
+                // What the host sends in answer leaves by its first port.
+                Step::End if hot.head != hot.tail => {
+                    at_hosts.push(header);
+                    packet.port = hot.far;
                 }
+                Step::End | Step::Special => {}
             }
-            for last in &lasts[..ports.len()] {
-                black_box(self.rings.at(*last).departure);
+        }
+        for packet in &mut *packets {
+            let Some(hot) = self.hot.get(packet.port.0 as usize) else {
+                continue;
+            };
+            packet.place = self.rings.held(hot.ring, hot.tail);
+            if hot.tail.wrapping_sub(hot.head) >= u32::from(hot.taken_below[1]) {
+                black_box(self.cold[packet.port.0 as usize].marked);
             }
+        }
+        for packet in packets {
+            black_box(self.rings.at(packet.place).departure);
         }
     }
 }

@@ -14,6 +14,8 @@ use super::{Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisa
 use crate::agent::{Agent, AgentStatistics, NoAgent};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
+use crate::input_times::DueInputs;
+use crate::inputs::Inputs;
 use crate::marking::{Admission, Verdict};
 use crate::network::LinkSetup;
 use crate::packet::Header;
@@ -253,36 +255,50 @@ impl<A: Agent> Ports for FifoPorts<A> {
         (Delivered { header, label, far }, at)
     }
 
-    #[inline(always)]
+    // A function of its own has enough registers.
+    #[inline(never)]
     fn gather(
         &mut self,
-        port: PortId,
-        first: Time,
+        (mut due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
         (from, end): (Time, Time),
+        times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
-    ) -> Time {
-        let hot = &mut self.hot[port.0 as usize];
-        arrivals.begin_input(hot.far, hot.tail.wrapping_sub(hot.head));
-        let mut head = hot.head;
-        let mut arrival = first;
-        loop {
-            arrivals.add(arrival, self.rings.held(hot.ring, head));
-            head = head.wrapping_add(1);
-            if head == hot.tail {
-                arrival = Time::MAX;
-                break;
-            }
-            arrival = self.rings.get(hot.ring, head).departure + hot.delay;
+    ) {
+        let mut far = arrivals.far;
+        let mut adding = arrivals.adding();
+        while let Some(input) = due.first() {
+            due = due.rest();
+            let mut arrival = times[input];
+            // Some are listed because of timers.
             if arrival >= end {
-                break;
+                continue;
+            }
+            let port = ports[input];
+            let hot = &mut self.hot[port.0 as usize];
+            far = hot.far;
+            let mut head = hot.head;
+            let mut held = self.rings.held(hot.ring, head);
+            loop {
+                adding.add(arrival - from, held);
+                head = head.wrapping_add(1);
+                if head == hot.tail {
+                    arrival = Time::MAX;
+                    break;
+                }
+                held = self.rings.held(hot.ring, head);
+                arrival = self.rings.at(held).departure + hot.delay;
+                if arrival >= end {
+                    break;
+                }
+            }
+            hot.head = head;
+            times[input] = arrival;
+            if A::ACTS {
+                // All that arrive have left before the window.
+                self.complete_labels(port, head, from);
             }
         }
-        hot.head = head;
-        if A::ACTS {
-            // All that arrive have left before the window.
-            self.complete_labels(port, head, from);
-        }
-        arrival
+        adding.end(far);
     }
 
     fn held_by(&self, port: PortId, held: Held) -> bool {
@@ -323,8 +339,8 @@ impl<A: Agent> Ports for FifoPorts<A> {
         self.look_ahead_at_inlets(inlets);
     }
 
-    fn look_ahead(&self, ports: &[PortId], at_hosts: &mut Vec<Header>) {
-        self.look_ahead_on_wires(ports, at_hosts);
+    fn look_ahead(&self, due: (DueInputs, &[PortId; Inputs::PAGE]), at_hosts: &mut Vec<Header>) {
+        self.look_ahead_on_wires(due, at_hosts);
     }
 
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {

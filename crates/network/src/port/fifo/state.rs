@@ -166,7 +166,7 @@ impl Hot {
     pub fn push<L: Copy + Default>(&mut self, rings: &mut Rings<L>, entry: Entry<L>) -> bool {
         let (head, tail) = (self.head, self.tail);
         self.tail = tail.wrapping_add(1);
-        if tail.wrapping_sub(head) == self.ring.room() {
+        if self.ring.is_full(tail.wrapping_sub(head)) {
             self.ring = rings.grow(self.ring, head, tail);
         }
         *rings.get_mut(self.ring, tail) = entry;
