@@ -5,7 +5,7 @@ use super::segmentation::Segmentation;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
 use crate::{Config, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
-use pathweave_control::{Change, Controller, Loss, Path, Paths, Scheme, SubflowId};
+use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -98,8 +98,8 @@ pub(crate) struct Connection {
     pub ecn: bool,
     /// Whether the controller writes a congestion field into each data packet.
     pub explicit: bool,
-    /// Whether it does not, and packets have one size.
-    is_plain: bool,
+    /// Whether packets have one size.
+    has_one_size: bool,
     /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
     /// was, and nothing but acknowledgements has come since.
     pub blocked: bool,
@@ -194,7 +194,7 @@ impl Connection {
             last_payload,
             ecn: opening.ecn_echo.is_some(),
             explicit: opening.scheme.is_some(),
-            is_plain: opening.scheme.is_none() && config.packets.is_none(),
+            has_one_size: config.packets.is_none(),
             blocked: false,
             window_limited: true,
             closed: false,
@@ -214,10 +214,13 @@ impl Connection {
     }
 
     /// Whether all that is new goes out in full packets as windows open, to subflows that are open already: nothing
-    /// has to be looked at but windows. Only where controllers write a congestion field do packets leave at a pace.
+    /// has to be looked at but windows.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
-        self.is_plain && self.reinject.is_empty() && self.next_data < self.joins_from
+        self.has_one_size
+            && self.reinject.is_empty()
+            && self.next_data < self.joins_from
+            && !self.is_paced()
     }
 
     /// New segments that the receive window lets go.
@@ -258,8 +261,18 @@ impl Connection {
         self.first + number
     }
 
-    /// Whether a subflow's packets leave at a pace.
-    #[inline]
+    /// What the controller writes into the header of a packet that a subflow sends now.
+    #[inline(always)]
+    pub fn congestion_field(&mut self, number: SubflowId, now: Time) -> Feedback {
+        if !self.explicit {
+            return Feedback::None;
+        }
+        let paths = &Paths::new(&mut self.paths);
+        self.controller.on_send(paths, number, now)
+    }
+
+    /// Whether a subflow's packets leave at a pace. Only controllers that write a congestion field set one.
+    #[inline(always)]
     pub fn is_paced(&self) -> bool {
         self.explicit && self.paths.iter().any(|path| path.pacing_rate.is_some())
     }

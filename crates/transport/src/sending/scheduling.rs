@@ -7,7 +7,7 @@ use super::subflow::Sender;
 use crate::SegmentScheduler;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{NO_BLOCKS, Segment};
-use pathweave_control::{Feedback, Path, Paths};
+use pathweave_control::Path;
 use pathweave_units::{Bytes, Time};
 
 impl Sending {
@@ -164,13 +164,8 @@ impl Sending {
         let size = connection.payload(data) + connection.header_bytes;
         let path = &mut connection.paths[sender.number.0 as usize];
         path.in_flight = sender.in_flight(connection.duplicates_hold);
-        note_sent(sender, path, 1);
-        let mut feedback = Feedback::None;
-        if connection.explicit {
-            let number = sender.number;
-            let paths = &Paths::new(&mut connection.paths);
-            feedback = connection.controller.on_send(paths, number, now);
-        }
+        note_sent(sender, path);
+        let feedback = connection.congestion_field(sender.number, now);
         let path = &connection.paths[sender.number.0 as usize];
         if let Some(rate) = path.pacing_rate {
             let interval = rate.time_for(Bytes::new(u64::from(size)));
@@ -227,7 +222,10 @@ pub(super) fn send_plainly(
         let first = connection.next_data;
         connection.next_data = first + count;
         for data in first..first + count {
-            let number = sender.board.push(data);
+            let packet = sender.board.push(data);
+            let path = &mut connection.paths[number as usize];
+            path.in_flight += 1;
+            note_sent(sender, path);
             let is_last = data + 1 == connection.total;
             let payload = if is_last {
                 connection.last_payload
@@ -238,13 +236,11 @@ pub(super) fn send_plainly(
                 size: payload + connection.header_bytes,
                 ecn_capable: connection.ecn,
                 protected: false,
-                feedback: Feedback::None,
+                feedback: connection.congestion_field(sender.number, now),
             };
-            let segment = Segment::data(sender.to, (number, data), is_last, now);
+            let segment = Segment::data(sender.to, (packet, data), is_last, now);
             out.send(Sending::end(index), shape, segment, NO_BLOCKS);
         }
-        path.in_flight += count;
-        note_sent(sender, path, count);
     }
     if count == data {
         // There is no more. Only with siblings does the rest have to be asked for: losses of theirs may wait.
@@ -259,18 +255,18 @@ pub(super) fn send_plainly(
     true
 }
 
-/// Segments have been sent on a subflow, of which the scoreboard knows.
+/// A segment has been sent on a subflow, of which the scoreboard knows.
 #[inline(always)]
-fn note_sent(sender: &mut Sender, path: &mut Path, count: u32) {
+fn note_sent(sender: &mut Sender, path: &mut Path) {
     path.sent = u64::from(sender.board.next());
     if let Some(CutRound {
         proportional: Some(reduction),
         ..
     }) = &mut sender.cut_round
     {
-        reduction.sent += count;
+        reduction.sent += 1;
     }
-    sender.in_network = sender.in_network.wrapping_add(count);
+    sender.in_network = sender.in_network.wrapping_add(1);
 }
 
 /// Whether the pace lets a subflow's next packet leave.
