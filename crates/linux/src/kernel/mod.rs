@@ -26,7 +26,7 @@ mod unload;
 mod utc;
 mod watch;
 
-pub use available::controls as available_controls;
+pub(crate) use available::controls as available_controls;
 pub use cgroup::{CgroupUse, cgroup_uses, leave_cgroup, use_in_cgroup};
 pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
 pub use object::names;
