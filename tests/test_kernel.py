@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 import fake_linux
 from pathweave import linux
+from pathweave.cli.kernel import kernel
 from pathweave.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +36,18 @@ def test_arguments_and_exit_status_are_the_binarys(cli: Command, tmp_path: Path)
         ["kernel", "unload", "xmp", "--force"],
         ["kernel", "status", "--json"],
     ]
+
+
+def test_the_binary_is_called_by_the_name_that_users_have_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it can name the next command as they would type it."""
+    program = str(fake_linux.install(tmp_path))
+    monkeypatch.setenv(linux.VARIABLE, program)
+    called: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(os, "execv", lambda path, arguments: called.append((path, arguments)))
+    CliRunner().invoke(kernel, ["status", "--json"])
+    assert called == [(program, ["pathweave", "kernel", "status", "--json"])]
 
 
 @pytest.mark.parametrize("verb", ["load", "set", "unload", "status", "watch", "use", "check"])

@@ -333,6 +333,21 @@ void BPF_PROG(pathweave_release, struct sock *sk)
 	leave(connection);
 }
 
+/* What an acknowledgement adds to the counts, which are looked up once for all of it. */
+static __always_inline void count_acknowledgement(const struct acknowledgement *seen, u32 cuts)
+{
+	struct history *to = counts();
+
+	if (!to)
+		return;
+	ADD(to, acknowledgements, 1);
+	ADD(to, packets, seen->packets);
+	if (seen->marks)
+		ADD(to, marks, seen->marks);
+	if (cuts)
+		ADD(to, cuts, cuts);
+}
+
 SEC("struct_ops")
 void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -368,14 +383,9 @@ void BPF_PROG(pathweave_cong_control, struct sock *sk, u32 ack, int flag, const 
 		change_path(connection, row, RECOVERED);
 	row->packets += seen.packets;
 	row->marks += seen.marks;
-	COUNT(acknowledgements, 1);
-	COUNT(packets, seen.packets);
-	if (seen.marks)
-		COUNT(marks, seen.marks);
 	cuts = row->cuts;
 	on_ack(connection, row, &seen);
-	if (row->cuts != cuts)
-		COUNT(cuts, row->cuts - cuts);
+	count_acknowledgement(&seen, row->cuts - cuts);
 	give(sk, own, row);
 	set_pacing_rate(sk);
 	if (row->suppressed)

@@ -30,13 +30,22 @@ struct {
 	__type(value, struct history);
 } totals SEC(".maps");
 
+/* This processor's. */
+static __always_inline struct history *counts(void)
+{
+	u32 only = 0;
+
+	return bpf_map_lookup_elem(&totals, &only);
+}
+
+#define ADD(counts, member, number) __sync_fetch_and_add(&(counts)->member, (number))
+
 #define COUNT(member, number)                                                                         \
 	do {                                                                                           \
-		u32 only_ = 0;                                                                         \
-		struct history *totals_ = bpf_map_lookup_elem(&totals, &only_);                            \
+		struct history *counts_ = counts();                                                    \
                                                                                                        \
-		if (totals_)                                                                            \
-			__sync_fetch_and_add(&totals_->member, (number));                               \
+		if (counts_)                                                                           \
+			ADD(counts_, member, number);                                                  \
 	} while (0)
 
 #endif

@@ -2,9 +2,12 @@
 //! testbed that plays a scenario's fabric in real time between network namespaces.
 
 mod failure;
+mod folders;
 pub mod kernel;
 pub mod manual;
 pub mod metrics;
+mod own_command;
+mod run_folder;
 mod socket_option;
 pub mod testbed;
 pub mod unit;

@@ -81,7 +81,7 @@ fn a_root_with_the_stated_libraries_is_enough() {
     assert!(inside(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
     let help = inside(&["kernel", "load", "--help"]);
     assert!(
-        help.contains("pathweave kernel load xmp --set beta=4"),
+        help.contains("pathweave-linux kernel load xmp --set beta=4"),
         "{help}"
     );
     let unit = inside(&["unit", "--program", "/pathweave-linux"]);

@@ -112,4 +112,5 @@ def _hand_over(verb: str, context: typer.Context) -> NoReturn:
     program = str(binary())
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(program, [program, "kernel", verb, *context.args])  # noqa: S606 - no shell is wanted
+    # Its messages name commands by what it was called as: src/own_command.rs of crates/linux.
+    os.execv(program, ["pathweave", "kernel", verb, *context.args])  # noqa: S606 - no shell is wanted

@@ -3,8 +3,9 @@
 //! Each has a pinned link of its own, named by the controller and the control group's number, so that nothing else has to
 //! be remembered.
 
-use super::{PREFIX, folders, object, pins, requirements};
-use crate::Failure;
+use super::{PREFIX, object, pins, requirements};
+use crate::own_command::own_command;
+use crate::{Failure, folders};
 use libbpf_rs::{Link, Object, ObjectBuilder, ProgramMut};
 use rustix::fs::statfs;
 use std::fs::{self, File};
@@ -76,8 +77,11 @@ pub fn use_in_cgroup(
     if !pins::loaded()?.iter().any(|name| name == kernel_name) {
         return Err(
             Failure::refused(format!("{kernel_name} is not loaded")).hint(format!(
-                "`pathweave kernel load {}` loads it",
-                kernel_name.trim_start_matches(PREFIX)
+                "{} loads it",
+                own_command(&format!(
+                    "kernel load {}",
+                    kernel_name.trim_start_matches(PREFIX)
+                ))
             )),
         );
     }
@@ -108,8 +112,10 @@ pub fn leave_cgroup(path: &Path) -> Result<Vec<CgroupUse>, Failure> {
     let before = of(cgroup)?;
     if before.is_empty() {
         return Err(
-            Failure::refused(format!("{} uses no controller", path.display()))
-                .hint("`pathweave kernel use --list` shows those that do"),
+            Failure::refused(format!("{} uses no controller", path.display())).hint(format!(
+                "{} shows those that do",
+                own_command("kernel use --list")
+            )),
         );
     }
     before.iter().try_for_each(remove)?;

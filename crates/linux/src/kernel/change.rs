@@ -1,16 +1,18 @@
 //! What `load` and `set` do where a controller of the name is loaded already.
 
 use super::instance::object_of;
-use super::pins::Claim;
-use super::replace::{finish, replace_claimed};
+use super::pins::{Claim, Stillness};
+use super::replace::{finish, replace};
 use super::status::{Pinned, count};
 use super::{PREFIX, Request, fingerprint, load, pins, registered, unload};
 use crate::Failure;
+use crate::own_command::own_command;
 use pathweave_control::{Entry, Value};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long another command may take between registering a controller and pinning it.
+/// How long a controller may stay that is there in part and that nobody has claimed: a command registers it before it
+/// claims its pins.
 const PATIENCE: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
@@ -25,7 +27,6 @@ pub fn load_or_keep(
     or_replace: bool,
 ) -> Result<(), Failure> {
     let name = request.kernel_name.clone();
-    let begin = Instant::now();
     let claim = loop {
         let mut refused = None;
         if !pins::loaded()?.contains(&name) {
@@ -41,13 +42,13 @@ pub fn load_or_keep(
         }
         match wait_for(&name) {
             // Without a claim it was unloaded meanwhile.
-            Ok(_) => {
+            Ok(Some(_)) => {
                 if let Some(claim) = pins::claim(&name)? {
                     break claim;
                 }
             }
-            // Unloaded meanwhile.
-            Err(_) if !is_there(&name)? && begin.elapsed() < PATIENCE => {}
+            // Unloaded meanwhile, so it is loaded now, unless somebody else is quicker once more.
+            Ok(None) => {}
             Err(failure) => return Err(refused.unwrap_or(failure)),
         }
     };
@@ -79,7 +80,7 @@ fn keep_or_replace(
     if !or_replace {
         return Err(refusal(request, &differences));
     }
-    tell(request, replace_claimed(request, claim)?);
+    tell(request, replace(request, claim)?);
     Ok(())
 }
 
@@ -93,10 +94,9 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
     if !pins::loaded()?.contains(&name) {
         return Err(unload::not_loaded(&name));
     }
-    match wait_for(&name) {
-        Err(_) if !is_there(&name)? => return Err(unload::not_loaded(&name)),
-        other => other?,
-    };
+    if wait_for(&name)?.is_none() {
+        return Err(unload::not_loaded(&name));
+    }
     // The other settings are those of now, and stay so until the new ones hold.
     let claim = pins::claim(&name)?.ok_or_else(|| unload::not_loaded(&name))?;
     let pinned = Pinned::open(&name)?;
@@ -110,8 +110,8 @@ pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
             "the loaded {name} is the program of another build of pathweave-linux"
         ))
         .hint(format!(
-            "`pathweave kernel load {} --replace` with all its settings replaces it: {}",
-            entry.name,
+            "{} with all its settings replaces it: {}",
+            own_command(&format!("kernel load {} --replace", entry.name)),
             pinned.text()
         )));
     }
@@ -131,15 +131,23 @@ fn tell(request: &Request, closed: usize) {
     }
 }
 
-/// The one that is loaded, once all of it is there or none.
-fn wait_for(name: &str) -> Result<Pinned, Failure> {
-    let begin = Instant::now();
+/// The one that is loaded, once all of it is there, or none. The time does not count while another process changes it.
+fn wait_for(name: &str) -> Result<Option<Pinned>, Failure> {
+    let mut begin = Instant::now();
     loop {
         let pinned = Pinned::open(name);
-        if pinned.is_ok() || !is_there(name)? || begin.elapsed() > PATIENCE {
-            return pinned;
+        if pinned.is_ok() || begin.elapsed() > PATIENCE {
+            return pinned.map(Some);
         }
-        thread::sleep(BETWEEN_LOOKS);
+        if !is_there(name)? {
+            return Ok(None);
+        }
+        if matches!(pins::keep_still(name)?, Stillness::Changing) {
+            drop(pins::claim(name)?);
+            begin = Instant::now();
+        } else {
+            thread::sleep(BETWEEN_LOOKS);
+        }
     }
 }
 
@@ -210,7 +218,8 @@ fn refusal(request: &Request, differences: &[Difference]) -> Failure {
     ));
     if has(CONNECTIONS) {
         failure.hint(format!(
-            "room cannot change while it is loaded: `pathweave kernel unload {short} --force --instead cubic`, then load it again"
+            "room cannot change while it is loaded: {}, then load it again",
+            own_command(&format!("kernel unload {short} --force --instead cubic"))
         ))
     } else if has(PROGRAM) {
         failure.hint("add --replace: new sockets and new subflows get the new one, those that are open keep the old one")
@@ -220,8 +229,8 @@ fn refusal(request: &Request, differences: &[Difference]) -> Failure {
             .map(|one| format!("{}={}", one.key, one.wanted))
             .collect();
         failure.hint(format!(
-            "add --replace, or `pathweave kernel set {short} {}`: new sockets and new subflows get it, those that are open keep what they have",
-            sets.join(" ")
+            "add --replace, or {}: new sockets and new subflows get it, those that are open keep what they have",
+            own_command(&format!("kernel set {short} {}", sets.join(" ")))
         ))
     }
 }

@@ -4,8 +4,9 @@
 //! Loading is done by a short command, so this is kept in a file that ends with the machine. Namespaces are told apart by
 //! their cookies, which the kernel gives only once; inode numbers come again.
 
-use super::namespaces;
-use super::sockets::DEFAULT;
+use super::sockets::{ALWAYS_THERE, DEFAULT};
+use super::{PREFIX, namespaces};
+use crate::run_folder;
 use crate::socket_option::get_option;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-const FOLDER: &str = "/run/pathweave";
 /// Of Linux's `asm-generic/socket.h`; the `libc` crate does not have it.
 const SO_NETNS_COOKIE: i32 = 71;
 
@@ -32,8 +32,8 @@ impl Defaults {
                 if namespace.name.is_some() && namespace.enter().is_err() {
                     continue;
                 }
-                if let (Ok(cookie), Ok(default)) = (cookie(), fs::read_to_string(DEFAULT)) {
-                    found.insert(cookie, default.trim().to_owned());
+                if let (Ok(cookie), Some(default)) = (cookie(), default_now()) {
+                    found.insert(cookie, default);
                 }
             }
             found
@@ -51,6 +51,17 @@ impl Defaults {
         self.0.get(&cookie().ok()?).map(String::as_str)
     }
 
+    /// What a namespace gets that nothing is recorded of: the default that the first namespace has, else the one recorded of
+    /// it. A controller of Pathweave is given to nobody who has not chosen it.
+    pub(super) fn of_those_not_recorded(&self, is_there: impl Fn(&str) -> bool) -> String {
+        let in_first = || (default_now(), self.of_this_namespace().map(str::to_owned));
+        let (now, recorded) = namespaces::in_first(in_first).unwrap_or_default();
+        let fits = |name: &String| is_there(name) && !name.starts_with(PREFIX);
+        now.filter(fits)
+            .or_else(|| recorded.filter(fits))
+            .unwrap_or_else(|| ALWAYS_THERE.to_owned())
+    }
+
     /// The different ones.
     pub(super) fn names(&self) -> BTreeSet<&str> {
         self.0.values().map(String::as_str).collect()
@@ -64,13 +75,20 @@ impl Defaults {
 }
 
 /// Writes down the defaults when a controller is pinned. Its name is registered by then; a namespace that already has it
-/// counts as not recorded. Whoever cannot write to /run does not fail because of it: then the default of the namespace that
-/// unloads counts.
+/// counts as not recorded. Whoever cannot write to /run does not fail because of it: then the first namespace's default
+/// counts.
 pub(super) fn record(kernel_name: &str) {
     let lines = Defaults::now().0.into_iter();
     let lines = lines.map(|(cookie, default)| format!("{cookie} {default}\n"));
-    let written = fs::create_dir_all(FOLDER);
-    let _ = written.and_then(|()| fs::write(file(kernel_name), lines.collect::<String>()));
+    if run_folder::make().is_ok() {
+        let _ = fs::write(file(kernel_name), lines.collect::<String>());
+    }
+}
+
+/// That of the namespace that the thread is in.
+fn default_now() -> Option<String> {
+    let text = fs::read_to_string(DEFAULT).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// Nothing is known of a controller that is unloaded.
@@ -79,7 +97,7 @@ pub(super) fn forget(kernel_name: &str) {
 }
 
 fn file(kernel_name: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("defaults-{kernel_name}"))
+    Path::new(run_folder::PATH).join(format!("defaults-{kernel_name}"))
 }
 
 fn parse(text: &str) -> Defaults {

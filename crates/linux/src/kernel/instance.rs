@@ -84,7 +84,6 @@ impl Request {
         sets: &[(String, Value)],
     ) -> Result<Request, Failure> {
         let mut given = Vec::new();
-        let mut growth_by_marked_acks = false;
         let (mut minimum_window, mut failed_after) = (2, Request::FAILED_AFTER);
         let before = text.split_whitespace().map(super::parse);
         let before = before.collect::<Result<Vec<_>, _>>()?;
@@ -94,7 +93,6 @@ impl Request {
             match name.as_str() {
                 "minimum_window" => minimum_window = integer(name, value, 1024)?,
                 "failed_after" => failed_after = integer(name, value, 255)?,
-                "growth_by_marked_acks" if !is_set(name) => growth_by_marked_acks = true,
                 _ => given.push((name.clone(), value.clone())),
             }
         }
@@ -104,7 +102,6 @@ impl Request {
         })?;
         Ok(Request {
             failed_after,
-            growth_by_marked_acks,
             ..Request::new(entry, &parameters, minimum_window)?
         })
     }

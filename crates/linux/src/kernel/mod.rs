@@ -1,11 +1,11 @@
 //! Loading the controllers into the kernel, and looking at them there.
 
+mod available;
 mod cgroup;
 mod change;
 mod defaults;
 mod filter;
 mod fingerprint;
-mod folders;
 mod instance;
 mod layout;
 mod link_update;
@@ -26,10 +26,12 @@ mod unload;
 mod utc;
 mod watch;
 
+pub(crate) use available::controls as available_controls;
 pub use cgroup::{CgroupUse, cgroup_uses, leave_cgroup, use_in_cgroup};
 pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
 pub use object::names;
 pub use operations::Operations;
+pub use pins::{Claim, claim};
 pub use replace::replace;
 pub use requirements::{check, check_rights};
 pub use rows::{Connection, Row};
@@ -52,11 +54,11 @@ pub enum Command {
     ///
     /// Where it is loaded with the same settings there is nothing to do. Where it has other settings --replace is needed.
     ///
-    /// Example: pathweave kernel load xmp --set beta=4 --minimum-window 3 --connections 16384
+    /// Example: pathweave-linux kernel load xmp --set beta=4 --minimum-window 3 --connections 16384
     Load {
         /// Its name, for example xmp.
         name: String,
-        /// A parameter's value, for example beta=4; `pathweave explain NAME` lists them.
+        /// A parameter's value, for example beta=4. The refusal of an unknown one lists them.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
         /// The smallest window in congestion avoidance, in packets.
@@ -79,17 +81,17 @@ pub enum Command {
     ///
     /// New sockets, and subflows that open later, get them; those that are open keep what they have.
     ///
-    /// Example: pathweave kernel set xmp beta=6 minimum_window=3
+    /// Example: pathweave-linux kernel set xmp beta=6 minimum_window=3
     Set {
         /// Its name, for example xmp.
         name: String,
-        /// A parameter's value (`pathweave explain NAME` lists them), or that of minimum_window or failed_after.
+        /// A parameter's value, or that of minimum_window or failed_after. The refusal of an unknown one lists them.
         #[arg(required = true, value_name = "KEY=VALUE")]
         sets: Vec<String>,
     },
     /// Remove a controller. Refused while sockets use it.
     ///
-    /// Example: pathweave kernel unload xmp --force --instead cubic
+    /// Example: pathweave-linux kernel unload xmp --force --instead cubic
     Unload {
         /// Its name, for example xmp.
         name: String,
@@ -102,12 +104,12 @@ pub enum Command {
     },
     /// Try what this kernel has of what the controllers need: a line each, and what gets what is missing.
     ///
-    /// Example: pathweave kernel check
+    /// Example: pathweave-linux kernel check
     Check,
     /// Show what is loaded, its rows, and which sockets use it. The exit status is 3 when that cannot be known: where the
     /// pins of what is registered are not to be seen, or may not be read.
     ///
-    /// Example: pathweave kernel status --json
+    /// Example: pathweave-linux kernel status --json
     Status {
         /// Write it as one JSON object.
         #[arg(long)]
@@ -117,7 +119,7 @@ pub enum Command {
     ///
     /// It must be loaded. A socket whose program chooses a control itself keeps that one.
     ///
-    /// Example: pathweave kernel use xmp --cgroup /sys/fs/cgroup/system.slice/backup.service
+    /// Example: pathweave-linux kernel use xmp --cgroup /sys/fs/cgroup/system.slice/backup.service
     Use {
         /// Its name, for example xmp.
         #[arg(required_unless_present_any = ["off", "list"], conflicts_with_all = ["off", "list"], requires = "cgroup")]
@@ -135,7 +137,7 @@ pub enum Command {
     },
     /// Show the window of each subflow, again and again.
     ///
-    /// Example: pathweave kernel watch --interval 0.5 --count 20 --filter controller=xmp --filter port=5201
+    /// Example: pathweave-linux kernel watch --interval 0.5 --count 20 --filter controller=xmp --filter port=5201
     Watch {
         /// Seconds between two looks.
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]

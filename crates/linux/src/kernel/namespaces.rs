@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::thread;
 
 /// A network namespace, by a file that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,21 @@ impl Namespace {
             Some(LinkNameSpaceType::Network),
         )?)
     }
+}
+
+/// Runs `look` in the network namespace of the machine's first process, or in the caller's where that may not be entered.
+pub fn in_first<T: Send>(look: impl FnOnce() -> T + Send) -> thread::Result<T> {
+    let first = File::open("/proc/1/ns/net");
+    let enter = || {
+        let first = first.ok()?;
+        move_into_link_name_space(first.as_fd(), Some(LinkNameSpaceType::Network)).ok()
+    };
+    // The thread changes its namespace, and ends.
+    let on_a_thread = || {
+        let _ = enter();
+        look()
+    };
+    thread::scope(|scope| scope.spawn(on_a_thread).join())
 }
 
 /// All that have a name or a process, each once, the caller's own first.

@@ -2,15 +2,14 @@
 //!
 //! Loading is done by short commands, so the counts are kept in a file that ends with the machine.
 
+use crate::run_folder;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 pub(super) const LOAD: usize = 0;
 pub(super) const UNLOAD: usize = 1;
-const FOLDER: &str = "/run/pathweave";
 const FILE: &str = "operations";
 
 /// Loads and unloads, done and failed.
@@ -29,7 +28,7 @@ pub struct Operations {
 impl Operations {
     /// Since the machine started; all zero where nobody has loaded anything.
     pub fn read() -> Operations {
-        parse(&fs::read_to_string(Path::new(FOLDER).join(FILE)).unwrap_or_default())
+        parse(&fs::read_to_string(Path::new(run_folder::PATH).join(FILE)).unwrap_or_default())
     }
 }
 
@@ -48,18 +47,12 @@ fn parse(text: &str) -> Operations {
 
 /// Counts one, where this process may: whoever cannot write to /run does not fail because of it.
 pub(super) fn record(operation: usize, done: bool) {
-    let _ = add(Path::new(FOLDER), operation, done);
+    if let Ok(folder) = run_folder::make() {
+        let _ = add(folder, operation, done);
+    }
 }
 
 fn add(folder: &Path, operation: usize, done: bool) -> std::io::Result<()> {
-    match DirBuilder::new().mode(0o755).create(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let about = fs::symlink_metadata(folder)?;
-    if !about.is_dir() || about.uid() != rustix::process::geteuid().as_raw() {
-        return Err(std::io::ErrorKind::PermissionDenied.into());
-    }
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(open(folder.join(FILE), flags, Mode::from_raw_mode(0o644))?);
     flock(&file, FlockOperation::LockExclusive)?;
@@ -94,6 +87,7 @@ mod tests {
     fn counts_of_many_threads_add_up() {
         let folder =
             std::env::temp_dir().join(format!("pathweave-operations-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

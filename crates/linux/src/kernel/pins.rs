@@ -3,8 +3,8 @@
 //! Each has a folder of its name in the BPF file system, with pins of its link and its maps. Whatever of
 //! these is there belongs to Pathweave, complete or not: a crash half-way leaves no more than `unload` removes.
 
-use super::folders;
-use crate::Failure;
+use crate::own_command::own_command;
+use crate::{Failure, folders};
 use rustix::fs::{FlockOperation, StatFs, flock, statfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
@@ -100,9 +100,7 @@ pub fn claim(kernel_name: &str) -> Result<Option<Claim>, Failure> {
             Err(error) => return Err(folders::cannot("open", &path, &error)),
         };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let same = |a: &Metadata, b: &Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-            let there = fs::metadata(&path).ok().zip(file.metadata().ok());
-            if there.is_some_and(|(path, file)| same(&path, &file)) {
+            if is_at(&path, &file) {
                 return Ok(Some(Claim { _folder: file }));
             }
         } else if begin.elapsed() > PATIENCE {
@@ -116,17 +114,49 @@ pub fn claim(kernel_name: &str) -> Result<Option<Claim>, Failure> {
     }
 }
 
-/// Whether another process is loading, replacing or unloading a controller now.
-pub fn is_claimed(kernel_name: &str) -> bool {
-    File::open(folder(kernel_name)).is_ok_and(|file| {
-        flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
-    })
+/// Whether a file that was opened is still what the path leads to: whoever unloads a controller removes its folder.
+fn is_at(path: &Path, file: &File) -> bool {
+    let same = |a: &Metadata, b: &Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    let both = fs::metadata(path).ok().zip(file.metadata().ok());
+    both.is_some_and(|(path, file)| same(&path, &file))
+}
+
+/// What a look at a controller's pins can rely on.
+pub enum Stillness {
+    /// Nobody changes them while this lives.
+    Kept { _folder: File },
+    /// Another process is loading, replacing or unloading the controller.
+    Changing,
+    /// There are none.
+    NoPins,
+}
+
+/// Keeps a controller's pins as they are, unless another process is changing them.
+///
+/// # Errors
+/// When its folder may not be opened.
+pub fn keep_still(kernel_name: &str) -> Result<Stillness, Failure> {
+    let path = folder(kernel_name);
+    loop {
+        let folder = match File::open(&path) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stillness::NoPins),
+            Err(error) => return Err(folders::cannot("open", &path, &error)),
+        };
+        match flock(&folder, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) => return Ok(Stillness::Changing),
+            _ if is_at(&path, &folder) => return Ok(Stillness::Kept { _folder: folder }),
+            // It was unloaded between the two, and may be loaded again.
+            _ => {}
+        }
+    }
 }
 
 /// That a controller of this name is there.
 pub fn already_loaded(kernel_name: &str) -> Failure {
     Failure::refused(format!("{kernel_name} is loaded already")).hint(format!(
-        "`pathweave kernel unload {kernel_name}` removes it"
+        "{} removes it",
+        own_command(&format!("kernel unload {kernel_name}"))
     ))
 }
 

@@ -1,14 +1,11 @@
 //! What the kernel itself has registered, whatever is pinned, and what keeps it there.
 
-use super::PREFIX;
+use super::{PREFIX, available};
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
-
-/// The kernel's list, which every process may read.
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// A process that holds a controller's link or map open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,12 +17,8 @@ pub struct Holder {
 
 /// The names of Pathweave's controllers that sockets can choose now, in order.
 pub fn names() -> Vec<String> {
-    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
-    let words = text.split_whitespace();
-    let mut names: Vec<String> = words
-        .filter(|name| name.starts_with(PREFIX))
-        .map(str::to_owned)
-        .collect();
+    let mut names = available::controls().unwrap_or_default();
+    names.retain(|name| name.starts_with(PREFIX));
     names.sort();
     names
 }

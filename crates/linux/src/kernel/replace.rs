@@ -10,9 +10,10 @@ use super::link_update::{self, Control};
 use super::pins::Claim;
 use super::sockets::{self, Found};
 use super::status::{Pinned, count};
-use super::unload::{map_of, not_loaded, registered_map};
+use super::unload::{map_of, registered_map};
 use super::{Request, cgroup, pins, requirements, utc};
 use crate::Failure;
+use crate::own_command::own_command;
 use libbpf_rs::{Link, MapHandle, MapInfo};
 use serde::Serialize;
 use std::fs;
@@ -23,18 +24,8 @@ use std::os::fd::AsFd;
 /// controller is their default, new sockets get the old program there.
 ///
 /// # Errors
-/// When nothing is loaded under the name, its rows cannot be taken over, or the kernel refuses.
-pub fn replace(request: &Request) -> Result<usize, Failure> {
-    let name = &request.kernel_name;
-    let claim = pins::claim(name)?.ok_or_else(|| not_loaded(name))?;
-    replace_claimed(request, &claim)
-}
-
-/// [`replace`] for whoever has the claim already.
-///
-/// # Errors
-/// Those of [`replace`].
-pub(super) fn replace_claimed(request: &Request, _claim: &Claim) -> Result<usize, Failure> {
+/// When its pins are not all there, its rows cannot be taken over, or the kernel refuses.
+pub fn replace(request: &Request, _claim: &Claim) -> Result<usize, Failure> {
     requirements::check()?;
     let name = &request.kernel_name;
     let pinned = Pinned::open(name)?;
@@ -130,16 +121,18 @@ fn refuse_other_layout(request: &Request, pinned: &Pinned, bytes: &[u8]) -> Resu
             pinned.capacity()
         ))
         .hint(format!(
-            "`pathweave kernel unload {short} --force --instead cubic` and `pathweave kernel load {short} --connections {}`; what is open goes on with cubic",
-            request.connections
+            "{} and {}; what is open goes on with cubic",
+            own_command(&format!("kernel unload {short} --force --instead cubic")),
+            own_command(&format!("kernel load {short} --connections {}", request.connections))
         )));
     }
     if layout_of(bytes)? != pinned.about().layout {
         return Err(Failure::refused(format!(
-            "the rows of the loaded {name} are laid out otherwise than this version's, which cannot go on with them"
+            "the row map of the loaded {name} has another layout than that of this version, which cannot use it"
         ))
         .hint(format!(
-            "`pathweave kernel unload {short} --force --instead cubic`, then load it again; what is open goes on with cubic"
+            "{}, then load it again; what is open goes on with cubic",
+            own_command(&format!("kernel unload {short} --force --instead cubic"))
         )));
     }
     Ok(())
@@ -184,10 +177,10 @@ impl Replacement {
             ));
         }
         if self.replacement_unfinished {
-            lines.push(
-                "a replacement has not ended: new sockets may get the program from before; `pathweave kernel load` with these settings ends it"
-                    .to_owned(),
-            );
+            lines.push(format!(
+                "a replacement has not ended: new sockets may get the program from before; {} with these settings ends it",
+                own_command("kernel load")
+            ));
         }
         lines
     }

@@ -1,6 +1,7 @@
 //! What the machine needs before a controller can be loaded, and how to get what is missing.
 
 use crate::Failure;
+use crate::own_command::own_command;
 use libbpf_rs::{ErrorKind, btf::Btf};
 use std::fs;
 use std::path::Path;
@@ -99,18 +100,21 @@ fn check_capabilities(status: &str) -> Result<(), Failure> {
         "the right is missing to do this: {}",
         missing.join(", ")
     ))
-    .hint("run it as root: sudo pathweave kernel ..."))
+    .hint("run it as root, for example with sudo"))
 }
 
 /// What may help after an error of the kernel.
 pub fn hint_for(error: &libbpf_rs::Error) -> String {
     match error.kind() {
-        ErrorKind::PermissionDenied => "run it as root: sudo pathweave kernel ...".to_owned(),
-        ErrorKind::AlreadyExists => {
-            "a congestion control of this name is registered: `pathweave kernel status` shows those that were loaded, and a testbed that is running has its own until it ends"
+        ErrorKind::PermissionDenied => "run it as root, for example with sudo".to_owned(),
+        ErrorKind::AlreadyExists => format!(
+            "a congestion control of this name is registered: {} shows those that were loaded, and a testbed that is running has its own until it ends",
+            own_command("kernel status")
+        ),
+        _ => {
+            "Linux 6.10 or newer is needed; with PATHWEAVE_LIBBPF=1 the kernel's reasons are shown"
                 .to_owned()
         }
-        _ => "Linux 6.10 or newer is needed; with PATHWEAVE_LIBBPF=1 the kernel's reasons are shown".to_owned(),
     }
 }
 

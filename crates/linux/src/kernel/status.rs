@@ -1,12 +1,14 @@
 //! What is loaded, and who uses it.
 
 use super::cgroup::{CgroupUse, cgroup_uses};
+use super::pins::Stillness;
 use super::registered::{self, Holder};
 use super::replace::Replacement;
 use super::rows::{self, About, Connection};
 use super::totals::Totals;
-use super::{folders, pins, requirements, sockets, unload};
-use crate::Failure;
+use super::{pins, requirements, sockets, unload};
+use crate::own_command::own_command;
+use crate::{Failure, folders};
 use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,13 +55,22 @@ impl Pinned {
         })
     }
 
-    /// All that are loaded, in the order of their names; a failure for one whose pins are not all there.
+    /// All that are loaded, in the order of their names; a failure for one whose pins are not all there. One that another
+    /// process is loading or unloading is left out.
     ///
     /// # Errors
     /// When pins may not be looked at.
     pub fn all() -> Result<Vec<Result<Pinned, Failure>>, Failure> {
-        let names = pins::loaded()?;
-        Ok(names.iter().map(|name| Pinned::open(name)).collect())
+        let mut all = Vec::new();
+        for name in pins::loaded()? {
+            let stillness = pins::keep_still(&name);
+            let opened = Pinned::open(&name);
+            let is_passing = matches!(stillness, Ok(Stillness::Changing | Stillness::NoPins));
+            if opened.is_ok() || !is_passing {
+                all.push(opened);
+            }
+        }
+        Ok(all)
     }
 
     /// The connections that have rows now.
@@ -115,7 +126,13 @@ enum State {
     Unpinned,
     /// Registered, and its pins are not to be seen or read here.
     Unknown,
+    /// Neither registered nor pinned any more: `status` says nothing of it.
+    Gone,
 }
+
+/// How often it is looked for who keeps a controller registered: who has registered one may pin it, and end, between two
+/// steps of a look.
+const LOOKS: usize = 3;
 
 /// All that `status` says.
 #[derive(Serialize)]
@@ -189,7 +206,10 @@ pub fn print(json: bool) -> Result<(), Failure> {
     } else {
         look.controllers.iter().for_each(print_controller);
         if look.controllers.is_empty() && look.known {
-            println!("no controller is loaded; `pathweave kernel load xmp` loads one");
+            println!(
+                "no controller is loaded; {} loads one",
+                own_command("kernel load xmp")
+            );
         }
     }
     if look.known {
@@ -221,26 +241,26 @@ fn look() -> Look {
     let pinned = pinned.unwrap_or_default();
     let names: BTreeSet<&String> = registered.iter().chain(&pinned).collect();
     for name in names {
-        let is_registered = registered.contains(name);
-        let mut controller = Controller::new(name, is_registered);
+        let mut controller = Controller::new(name, registered.contains(name));
         let described = match may_look {
-            true => controller.describe(pinned.contains(name), &groups),
+            true => controller.describe(&groups),
             false => Ok(()),
         };
         if let Err(failure) = described {
             controller.state = State::Unknown;
             let said = failure.to_string();
-            let verb = if is_registered {
-                "is registered"
-            } else {
-                "has pins"
+            let verb = match controller.registered {
+                true => "is registered",
+                false => "has pins",
             };
             look.problems.push(match said.starts_with(name.as_str()) {
                 true => said,
                 false => format!("{name} {verb}, but {said}"),
             });
         }
-        look.controllers.push(controller);
+        if controller.state != State::Gone {
+            look.controllers.push(controller);
+        }
     }
     if !may_look && !registered.is_empty() {
         let verb = if registered.len() == 1 { "is" } else { "are" };
@@ -270,29 +290,19 @@ impl Controller {
         }
     }
 
-    fn describe(&mut self, has_pins: bool, groups: &[CgroupUse]) -> Result<(), Failure> {
+    fn describe(&mut self, groups: &[CgroupUse]) -> Result<(), Failure> {
         let name = self.name.clone();
-        let link = pins::folder(&name).join(pins::LINK);
-        let has_link = has_pins
-            && link
-                .try_exists()
-                .map_err(|error| folders::cannot("look at", &link, &error))?;
         let found = sockets::find(&name)?;
-        let opened = has_pins.then(|| Pinned::open(&name));
-        self.state = match (&opened, has_link, self.registered) {
-            _ if has_pins && pins::is_claimed(&name) => State::Changing,
-            (_, false, true) => {
-                self.processes = registered::holders(&name);
-                if self.processes.is_empty() {
-                    return Err(unseen(&name));
-                }
-                State::Unpinned
+        let mut opened = self.stand()?;
+        for _ in 1..LOOKS {
+            if self.state != State::Unknown {
+                break;
             }
-            (_, false, false) => State::LeftOver,
-            (_, true, false) => State::Detached,
-            (Some(Ok(_)), true, true) => State::Loaded,
-            _ => State::Incomplete,
-        };
+            opened = self.stand()?;
+        }
+        if self.state == State::Unknown {
+            return Err(unseen(&name));
+        }
         match opened {
             Some(Ok(pinned)) => {
                 let connections = pinned.connections();
@@ -311,7 +321,9 @@ impl Controller {
                     .map(|(key, value)| (key.to_owned(), value.to_owned()))
                     .collect();
             }
-            Some(Err(failure)) if failure != half(&name) => return Err(failure),
+            Some(Err(failure)) if self.state != State::Changing && failure != half(&name) => {
+                return Err(failure);
+            }
             _ => {}
         }
         let of_it = groups.iter().filter(|one| one.kernel_name == name);
@@ -322,6 +334,36 @@ impl Controller {
         self.connections_without_row = without.len();
         self.network_namespaces = found.uses.into_iter().map(InNamespace::from).collect();
         Ok(())
+    }
+
+    /// Finds its state. What is registered and pinned is looked at together, while nobody changes it: else what is seen
+    /// half-way would be taken for what a killed loader has left. Gives its pins, if it has any.
+    fn stand(&mut self) -> Result<Option<Result<Pinned, Failure>>, Failure> {
+        let name = &self.name;
+        let stillness = pins::keep_still(name)?;
+        self.registered = registered::has(name);
+        let link = pins::folder(name).join(pins::LINK);
+        let has_link = link
+            .try_exists()
+            .map_err(|error| folders::cannot("look at", &link, &error))?;
+        let has_pins = !matches!(stillness, Stillness::NoPins);
+        let opened = has_pins.then(|| Pinned::open(name));
+        self.state = match (&opened, has_link, self.registered) {
+            _ if matches!(stillness, Stillness::Changing) => State::Changing,
+            (None, _, false) => State::Gone,
+            (_, false, true) => {
+                self.processes = registered::holders(name);
+                match self.processes.is_empty() {
+                    true => State::Unknown,
+                    false => State::Unpinned,
+                }
+            }
+            (_, false, false) => State::LeftOver,
+            (_, true, false) => State::Detached,
+            (Some(Ok(_)), true, true) => State::Loaded,
+            _ => State::Incomplete,
+        };
+        Ok(opened)
     }
 }
 
@@ -355,13 +397,15 @@ fn print_controller(one: &Controller) {
         }
         State::Incomplete => println!("{}", half(name)),
         State::LeftOver => println!(
-            "{name} is not loaded: a loader that was killed has left pins; `pathweave kernel unload {name}` removes them"
+            "{name} is not loaded: a loader that was killed has left pins; {} removes them",
+            unloading(name)
         ),
         State::Detached => println!(
-            "{name} is not loaded: its link is pinned, but was detached; `pathweave kernel unload {name}` removes it"
+            "{name} is not loaded: its link is pinned, but was detached; {} removes it",
+            unloading(name)
         ),
         State::Unpinned => println!("{}", held(name, &one.processes)),
-        State::Unknown => return,
+        State::Unknown | State::Gone => return,
     }
     if let Some(rows) = &one.rows {
         println!(
@@ -421,6 +465,17 @@ pub fn unpinned(kernel_name: &str) -> Failure {
     }
 }
 
+/// What `unload` says when its pins are gone and it is still registered.
+pub fn still_held(kernel_name: &str) -> Failure {
+    let holders = registered::holders(kernel_name);
+    if holders.is_empty() {
+        return unseen(kernel_name);
+    }
+    let processes: Vec<String> = holders.iter().map(|one| one.pid.to_string()).collect();
+    Failure::new(held(kernel_name, &holders))
+        .hint(format!("end what holds it: kill {}", processes.join(" ")))
+}
+
 fn held(kernel_name: &str, holders: &[Holder]) -> String {
     let holders: Vec<String> = holders
         .iter()
@@ -444,9 +499,12 @@ fn unseen(kernel_name: &str) -> Failure {
 }
 
 fn half(kernel_name: &str) -> Failure {
-    Failure::new(format!("{kernel_name} is loaded by half only")).hint(format!(
-        "`pathweave kernel unload {kernel_name}` removes it"
-    ))
+    Failure::new(format!("{kernel_name} is only half loaded"))
+        .hint(format!("{} removes it", unloading(kernel_name)))
+}
+
+fn unloading(kernel_name: &str) -> String {
+    own_command(&format!("kernel unload {kernel_name}"))
 }
 
 /// "1 subflow", "2 subflows".

@@ -4,15 +4,14 @@ use super::cgroup::{self, CgroupUse, cgroup_uses};
 use super::defaults::{self, Defaults};
 use super::sockets::{self, Instead, Uses};
 use super::status::count;
-use super::{pins, registered, requirements, status};
+use super::{available, pins, registered, requirements, status};
 use crate::Failure;
+use crate::own_command::own_command;
 use libbpf_rs::{Link, MapHandle, MapInfo};
-use std::fs;
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// How long the kernel may take to let go of programs that nothing uses any more.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is asked: it has no event for it.
@@ -24,7 +23,8 @@ pub enum Users<'a> {
     /// They stay, and the controller with them.
     Stay,
     /// They get this control; without a name the default that their network namespace had when the controller was loaded. One
-    /// that came later gets the default of the caller's, or reno where that is the controller itself.
+    /// that came later gets the first namespace's default (the caller's where the first one may not be entered), or reno where
+    /// that is a controller of Pathweave.
     Get(Option<&'a str>),
 }
 
@@ -56,13 +56,15 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         }
     }
     pins::remove_link(kernel_name)?;
-    if program.is_some() {
-        wait_until_unregistered(kernel_name);
-    }
+    let is_held = !is_unregistered_in_time(kernel_name);
     pins::remove(kernel_name)?;
     defaults::forget(kernel_name);
     drop(claim);
-    program.map_or(Ok(()), |id| wait_until_gone(kernel_name, id))
+    match program {
+        _ if is_held => Err(status::still_held(kernel_name)),
+        Some(id) => wait_until_gone(kernel_name, id),
+        None => Ok(()),
+    }
 }
 
 fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failure> {
@@ -70,7 +72,8 @@ fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failur
         let place = one.place();
         return Err(
             Failure::refused(format!("{kernel_name} is in use: {place}")).hint(format!(
-                "`pathweave kernel use --off --cgroup {place}`, or add --force to do that for all"
+                "{}, or add --force to do that for all",
+                own_command(&format!("kernel use --off --cgroup {place}"))
             )),
         );
     }
@@ -91,30 +94,21 @@ fn refuse_if_used(kernel_name: &str, cgroups: &[CgroupUse]) -> Result<(), Failur
 
 /// What users of a controller get in its place.
 fn control_instead(kernel_name: &str, wanted: Option<&str>) -> Result<Instead, Failure> {
-    let text = fs::read_to_string(AVAILABLE).unwrap_or_default();
-    let available = text.split_whitespace().filter(|name| *name != kernel_name);
+    let mut available = available::controls()?;
+    available.retain(|name| name != kernel_name);
+    let is_there = |wanted: &str| available.iter().any(|name| name == wanted);
     match wanted {
-        Some(wanted) if available.clone().any(|name| name == wanted) => Ok(Instead {
+        Some(wanted) if is_there(wanted) => Ok(Instead {
             known: Defaults::default(),
             otherwise: wanted.to_owned(),
         }),
         Some(wanted) => Err(Failure::refused(format!(
             "{wanted} cannot take the place of {kernel_name}: the kernel has no such control"
         ))
-        .hint(format!(
-            "it has {}",
-            available.collect::<Vec<_>>().join(", ")
-        ))),
+        .hint(format!("it has {}", available.join(", ")))),
         None => {
-            let is_there = |wanted: &str| available.clone().any(|name| name == wanted);
             let known = Defaults::recorded(kernel_name).only(is_there);
-            let now = fs::read_to_string(sockets::DEFAULT).unwrap_or_default();
-            let otherwise = match (now.trim(), known.of_this_namespace()) {
-                (now, _) if is_there(now) => now,
-                (_, Some(recorded)) => recorded,
-                (_, None) => sockets::ALWAYS_THERE,
-            };
-            let otherwise = otherwise.to_owned();
+            let otherwise = known.of_those_not_recorded(is_there);
             Ok(Instead { known, otherwise })
         }
     }
@@ -141,6 +135,7 @@ fn move_all(kernel_name: &str, instead: &Instead) -> Result<(), Failure> {
 
 /// The map that holds the registered control, if its link was pinned.
 pub(super) fn registered_map(kernel_name: &str) -> Option<u32> {
+    super::quiet_libbpf();
     let link = Link::open(pins::folder(kernel_name).join(pins::LINK)).ok()?;
     map_of(&link)
 }
@@ -153,13 +148,17 @@ pub(super) fn map_of(link: &Link) -> Option<u32> {
     }
 }
 
-/// The kernel takes a name back some time after its link has gone. Those that wait for the claim are to find nothing
-/// then. Where another process holds the link, [`wait_until_gone`] says so.
-fn wait_until_unregistered(kernel_name: &str) {
+/// Waits until the kernel has taken the name back: it does so some time after the link has gone, and not at all where
+/// another process holds the link. Those that wait for the claim are to find nothing then.
+fn is_unregistered_in_time(kernel_name: &str) -> bool {
     let begin = Instant::now();
-    while registered::has(kernel_name) && begin.elapsed() < PATIENCE {
+    while registered::has(kernel_name) {
+        if begin.elapsed() > PATIENCE {
+            return false;
+        }
         thread::sleep(BETWEEN_LOOKS);
     }
+    true
 }
 
 fn wait_until_gone(kernel_name: &str, map: u32) -> Result<(), Failure> {

@@ -3,8 +3,9 @@
 use super::filter::{self, Filter};
 use super::rows::{Connection, Row};
 use super::status::Pinned;
-use super::{registered, requirements, status};
+use super::{pins, registered, requirements, status};
 use crate::Failure;
+use crate::own_command::own_command;
 use rustix::event::{PollFd, Timespec, poll};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ struct Look {
     /// Seconds since 1970.
     time: f64,
     subflows: Vec<Subflow>,
-    /// What is loaded by half only.
+    /// What is only half loaded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<String>,
 }
@@ -68,12 +69,12 @@ pub fn print(
     let mut last = Instant::now();
     for turn in 0.. {
         let pinned = Pinned::all()?;
-        if pinned.is_empty() {
+        if pins::loaded()?.is_empty() {
             if let Some(name) = registered::names().first() {
                 return Err(status::unpinned(name));
             }
             return Err(Failure::refused("no controller is loaded")
-                .hint("`pathweave kernel load xmp` loads one"));
+                .hint(format!("{} loads one", own_command("kernel load xmp"))));
         }
         let seconds = last.elapsed().as_secs_f64();
         last = Instant::now();

@@ -155,7 +155,7 @@ impl Collector for Look {
             }
         }
         let gauge = ConstGauge::new(self.incomplete as i64);
-        let help = "Controllers that are loaded by half only";
+        let help = "Controllers that are only half loaded";
         gauge.encode(encoder.encode_descriptor(
             "pathweave_incomplete_controllers",
             help,

@@ -4,7 +4,7 @@
 use super::interruption;
 use super::namespace::{is_alive, remove_orphans};
 use super::supervisor::Supervisor;
-use crate::Failure;
+use crate::{Failure, run_folder};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-
-/// Where runs write down what they have changed.
-const FOLDER: &str = "/run/pathweave";
 
 /// A kernel parameter that lets no real-time thread run for more than 95 % of a second, by default:
 /// a fabric that stands still for 50 ms.
@@ -40,9 +37,7 @@ impl Turn {
     /// # Errors
     /// When nothing can be written under /run, and when the user ends the wait.
     fn wait() -> Result<Turn, Failure> {
-        let folder = Path::new(FOLDER);
-        fs::create_dir_all(folder).map_err(cannot_write)?;
-        let lock = File::create(folder.join("lock")).map_err(cannot_write)?;
+        let lock = File::create(run_folder::make()?.join("lock")).map_err(cannot_write)?;
         let mut told = false;
         while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             if !matches!(error, Errno::WOULDBLOCK | Errno::INTR) {
@@ -62,7 +57,7 @@ impl Turn {
 }
 
 fn cannot_write(error: std::io::Error) -> Failure {
-    Failure::new(format!("cannot write to {FOLDER}: {error}"))
+    Failure::new(format!("cannot write to {}: {error}", run_folder::PATH))
 }
 
 /// What a run has changed: values to put back, by file.
@@ -108,7 +103,7 @@ impl Machine {
                 process,
                 files: BTreeMap::new(),
             },
-            path: Path::new(FOLDER).join(format!("{process}.json")),
+            path: Path::new(run_folder::PATH).join(format!("{process}.json")),
             notes,
             _supervisor: supervisor,
             _turn: turn,
@@ -180,7 +175,10 @@ pub fn clean() -> Result<Vec<String>, Failure> {
 /// Another process that has its turn might have made a setting anew that is put back here.
 fn remove_leftovers(_turn: &Turn) -> Vec<String> {
     let mut removed: Vec<String> = remove_orphans();
-    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let entries = fs::read_dir(run_folder::PATH)
+        .into_iter()
+        .flatten()
+        .flatten();
     for path in entries.map(|entry| entry.path()) {
         let state = fs::read_to_string(&path)
             .ok()

@@ -154,7 +154,7 @@ impl Known {
 
 /// Loads a controller beside others of its kind: those with other parameters, and one that is there for good.
 fn load_under_a_free_name(request: Request) -> Result<Loaded, Failure> {
-    let taken = available()?;
+    let taken = kernel::available_controls()?;
     let numbered = (1..).map(|number| format!("{}.{number}", request.kernel_name));
     let names = std::iter::once(request.kernel_name.clone()).chain(numbered);
     let mut free = names.filter(|name| !taken.contains(name));
@@ -165,17 +165,9 @@ fn load_under_a_free_name(request: Request) -> Result<Loaded, Failure> {
     })
 }
 
-/// The names of the kernel's congestion controls.
-fn available() -> Result<Vec<String>, Failure> {
-    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let names = std::fs::read_to_string(list)
-        .map_err(|error| Failure::refused(format!("cannot read {list}: {error}")))?;
-    Ok(names.split_whitespace().map(str::to_owned).collect())
-}
-
 /// A name, if the kernel has a congestion control of it.
 fn known_to_kernel(name: &str) -> Result<String, Failure> {
-    let names = available()?;
+    let names = kernel::available_controls()?;
     if names.iter().any(|known| known == name) {
         Ok(name.to_owned())
     } else {

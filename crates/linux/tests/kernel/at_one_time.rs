@@ -5,10 +5,20 @@ use crate::lifecycle::request;
 use crate::machine;
 use crate::program::{Ended, PROGRAM};
 use pathweave_linux::kernel;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How often they race.
 const RACES: usize = 10;
+/// Longer than a command waits for what nobody is changing, which is 2 s.
+const HELD_UP: Duration = Duration::from_secs(3);
+/// How often a controller is loaded and unloaded while `status` looks.
+const CHANGES: usize = 30;
 
 fn start(arguments: &[&str]) -> Child {
     Command::new(PROGRAM)
@@ -104,4 +114,78 @@ fn what_is_changed_while_it_is_unloaded_is_gone() {
         assert!(known.contains(&seen), "race {race}: {set:?}");
         before.assert_is_again();
     }
+}
+
+/// As `unload --force` while its sockets do not let go: the link's pin has gone, the others are left, and it has the claim.
+#[test]
+fn those_who_come_while_an_unload_is_held_up_wait_for_its_end() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let folder = Path::new("/sys/fs/bpf/pathweave/pw_xmp");
+    for (arguments, code, said) in [
+        (&["load", "xmp"][..], 0, ""),
+        (&["set", "xmp", "beta=5"], 2, "pw_xmp is not loaded\n"),
+    ] {
+        kernel::load(&request("xmp")).unwrap().pin().unwrap();
+        let claim = File::open(folder).unwrap();
+        flock(&claim, FlockOperation::NonBlockingLockExclusive).unwrap();
+        fs::remove_file(folder.join("link")).unwrap();
+        let begin = Instant::now();
+        let mut child = start(arguments);
+        while begin.elapsed() < HELD_UP {
+            let ended = child.try_wait().expect("it can be waited for");
+            assert_eq!(ended, None, "{arguments:?}: {:?}", end(child));
+            thread::yield_now();
+        }
+        for pin in fs::read_dir(folder).unwrap().flatten() {
+            fs::remove_file(pin.path()).unwrap();
+        }
+        fs::remove_dir(folder).unwrap();
+        // The folder of all goes with the last one.
+        let _ = fs::remove_dir(folder.parent().expect("it has one"));
+        drop(claim);
+        let ended = end(child);
+        let seen = (ended.code, ended.said.as_str());
+        assert_eq!(seen, (Some(code), said), "{arguments:?}: {ended:?}");
+        if code == 0 {
+            let status = crate::program::kernel("status --json").json();
+            assert_eq!(status["controllers"][0]["state"], "loaded", "{status}");
+            let unload = crate::program::kernel("unload xmp");
+            assert_eq!(unload.code, Some(0), "{unload:?}");
+        }
+    }
+    before.assert_is_again();
+}
+
+/// What is seen while a change goes on, or has just ended, is no remains of a killed loader.
+#[test]
+fn status_says_nothing_of_remains_while_controllers_come_and_go() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let is_over = AtomicBool::new(false);
+    let (codes, seen) = thread::scope(|scope| {
+        let changes = scope.spawn(|| {
+            let commands = ["load xmp", "unload xmp"].into_iter().cycle();
+            let ended = commands.take(2 * CHANGES).map(crate::program::kernel);
+            let codes: Vec<Option<i32>> = ended.map(|one| one.code).collect();
+            is_over.store(true, Ordering::Relaxed);
+            codes
+        });
+        let mut seen = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            seen.push(crate::program::kernel("status --json"));
+        }
+        (changes.join().expect("they are made"), seen)
+    });
+    assert_eq!(codes, [Some(0); 2 * CHANGES]);
+    assert!(seen.len() > CHANGES, "{} looks", seen.len());
+    for look in &seen {
+        assert_eq!(look.code, Some(0), "{look:?}");
+        for one in look.json()["controllers"].as_array().expect("a list") {
+            let state = one["state"].as_str().expect("a text");
+            let known = ["loaded", "changing", "unpinned"];
+            assert!(known.contains(&state), "{look:?}");
+        }
+    }
+    before.assert_is_again();
 }

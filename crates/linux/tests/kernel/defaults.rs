@@ -6,7 +6,7 @@
 use crate::hosts::{Hosts, ip};
 use crate::inventory::Inventory;
 use crate::machine;
-use crate::program::kernel;
+use crate::program::{Ended, kernel, shell};
 use pathweave_linux::kernel::find_sockets;
 use std::fs;
 
@@ -71,8 +71,39 @@ fn namespaces_get_the_defaults_that_they_had() {
     before.assert_is_again();
 }
 
+/// Makes a shell the first process that those it starts can see: its network namespace is the first one to them. The
+/// machine's own first process may be hidden.
+const FIRST: [&str; 4] = ["unshare", "--pid", "--fork", "--mount-proc"];
+
+/// What namespaces get that have nothing recorded when an administrator of `caller` unloads by force: the default of a
+/// namespace that came after the controller was loaded. `inside` runs a command as that administrator.
+fn given_to_who_came_later(
+    hosts: &Hosts,
+    caller_has: &'static str,
+    inside: impl Fn(&str) -> Ended,
+) -> String {
+    let Hosts { client, server } = hosts;
+    hosts.set(client, DEFAULT, caller_has);
+    hosts.set(server, DEFAULT, "pw_xmp");
+    let ended = inside("$P kernel unload xmp --force");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(hosts.default_of(client), caller_has);
+    hosts.default_of(server)
+}
+
+/// This namespace's default, where others may have it.
+fn given_by_this_one() -> String {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+    let allowed = allowed.expect("there is a list");
+    let own = own_default();
+    match allowed.split_whitespace().any(|name| name == own) {
+        true => own,
+        false => "reno".to_owned(),
+    }
+}
+
 #[test]
-fn namespaces_that_came_later_get_that_of_the_caller() {
+fn namespaces_that_came_later_get_that_of_the_first_one() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     done("load lia");
@@ -85,22 +116,49 @@ fn namespaces_that_came_later_get_that_of_the_caller() {
     done("load xmp");
     ip(&format!("netns del {gone}"));
     let hosts = Hosts::new();
-    for host in [&hosts.client, &hosts.server] {
-        hosts.set(host, DEFAULT, "pw_xmp");
-    }
-    done("unload xmp --force");
-    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
-    let allowed = allowed.expect("there is a list");
-    let own = own_default();
-    let expected = match allowed.split_whitespace().any(|name| name == own) {
-        true => own.as_str(),
-        false => "reno",
-    };
-    for host in [&hosts.client, &hosts.server] {
-        assert_eq!(hosts.default_of(host), expected);
-    }
+    let other = format!("nsenter --net=/run/netns/{}", hosts.client);
+    let given = given_to_who_came_later(&hosts, "pw_lia", |command| {
+        shell(&FIRST, &format!("{other} {command}; exit $?"))
+    });
+    assert_eq!(given, given_by_this_one());
     drop(hosts);
     done("unload lia");
+    before.assert_is_again();
+}
+
+#[test]
+fn a_controller_that_is_the_first_ones_default_is_given_to_nobody_else() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    done("load lia");
+    done("load xmp");
+    let hosts = Hosts::new();
+    let net = format!("--net=/run/netns/{}", hosts.client);
+    let first = [&["nsenter", &net], &FIRST[..]].concat();
+    let other = format!("nsenter --net=/run/netns/{}", hosts.server);
+    let given = given_to_who_came_later(&hosts, "pw_lia", |command| {
+        shell(&first, &format!("{other} {command}; exit $?"))
+    });
+    assert_eq!(given, "reno");
+    drop(hosts);
+    done("unload lia");
+    before.assert_is_again();
+}
+
+/// It shows where the first namespace has another default than reno, as Linux has unless it is built otherwise.
+#[test]
+fn where_the_first_namespace_cannot_be_seen_that_of_the_caller_is_given() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    done("load xmp");
+    let hosts = Hosts::new();
+    let other = format!("nsenter --net=/run/netns/{}", hosts.client);
+    let given = given_to_who_came_later(&hosts, "reno", |command| {
+        let script = format!("mount -t tmpfs none /proc/1; {other} {command}; exit $?");
+        shell(&FIRST, &script)
+    });
+    assert_eq!(given, "reno");
+    drop(hosts);
     before.assert_is_again();
 }
 

@@ -1,6 +1,7 @@
 //! Controllers in this machine's kernel: loading, carrying, unloading, and what is left behind.
 
 mod at_one_time;
+mod costs;
 mod defaults;
 mod duplicates;
 mod failures;

@@ -1,9 +1,10 @@
 //! Marks: their exact echo, and what one does to those that have an answer to it and to those that have none.
 
 use crate::lifecycle::request;
-use crate::one_connection::{row_when, with_a_peer, with_each};
-use crate::peer::{Echo, INITIAL_WINDOW, SEGMENT};
-use pathweave_linux::kernel;
+use crate::one_connection::{row, row_when, with_a_peer, with_each};
+use crate::peer::{Echo, INITIAL_WINDOW, Peer, SEGMENT};
+use pathweave_control::{Value, find};
+use pathweave_linux::kernel::{self, Loaded, Request};
 use rustix::net::sockopt::set_tcp_quickack;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,73 @@ fn every_mark_is_told_once_and_is_no_loss_to_who_answers_it() {
             }
             let row = row_when(loaded, |row| row.packets >= u64::from(packets));
             assert_eq!((row.marks, row.losses), (marks, 0), "{name}: {row:?}");
+        }
+    });
+}
+
+/// Those that cut by marks: all that ask for ECN by default or with `ecn=on`, but for FCC, to which marks are a force.
+fn that_cut_by_marks() -> Vec<Request> {
+    let on = [("ecn".to_owned(), Value::Text("on".to_owned()))];
+    let requests = kernel::names().filter(|name| *name != "fcc").map(|name| {
+        let entry = find(name).expect("it is in the registry");
+        let set = entry.parameters(&on).unwrap_or_else(|_| entry.defaults());
+        Request::new(entry, &set, 2).expect("it has a counterpart")
+    });
+    requests
+        .filter(|request| request.settings.needs_ecn)
+        .collect()
+}
+
+/// Plays three rounds that begin with two marks; none where the test was held up until a timer of the host expired.
+fn cut_once_in_each_of_three_rounds(peer: &Peer, loaded: &Loaded, name: &str) -> Option<()> {
+    let mut connection = peer.connect(loaded.kernel_name());
+    for round in 1..=3 {
+        let begin = row(loaded);
+        let first = begin.packets as u32 + 1;
+        for packets in [first, first + 1] {
+            connection.acknowledge_and_echo(packets * SEGMENT);
+            // What the row says of the packets is written before the cut.
+            let marked = row_when(loaded, |row| {
+                let is_answered = row.cuts >= round || row.timeouts > 0;
+                row.packets >= u64::from(packets) && is_answered
+            });
+            if marked.timeouts > 0 {
+                return None;
+            }
+            assert_eq!(marked.cuts, round, "{name}, round {round}: {marked:?}");
+        }
+        // The round of the cut is over with the first packet that was sent after it.
+        let end = first + begin.window.ceil() as u32 + 1;
+        while connection.sent <= end * SEGMENT {
+            let sent = connection.sent;
+            connection.acknowledge(sent, None);
+            connection.wait_for(sent + SEGMENT);
+        }
+        let sent = connection.sent;
+        connection.acknowledge(sent, None);
+        // It sends these when the acknowledgement has had its effect.
+        connection.wait_for(sent + 2 * SEGMENT);
+        let over = row(loaded);
+        if over.timeouts > 0 {
+            return None;
+        }
+        assert_eq!(over.cuts, round, "{name}, round {round}: {over:?}");
+    }
+    Some(())
+}
+
+#[test]
+fn marks_cut_once_a_round() {
+    with_a_peer(|peer| {
+        let requests = that_cut_by_marks();
+        let names: Vec<&str> = requests.iter().map(|one| one.controller.as_str()).collect();
+        assert!(names.len() >= 8, "{names:?}");
+        for request in &requests {
+            let loaded = kernel::load(request).unwrap();
+            let name = request.controller.as_str();
+            let played =
+                (0..TRIES).find_map(|_| cut_once_in_each_of_three_rounds(peer, &loaded, name));
+            assert!(played.is_some(), "{name}: the machine holds tests up");
         }
     });
 }

@@ -85,7 +85,8 @@ fn load_is_idempotent_and_says_what_differs() {
         "{other}"
     );
     assert!(
-        other.contains("add --replace, or `pathweave kernel set xmp beta=6 minimum_window=3`"),
+        other
+            .contains("add --replace, or `pathweave-linux kernel set xmp beta=6 minimum_window=3`"),
         "{other}"
     );
     for room in [
@@ -138,11 +139,7 @@ fn open_connections_keep_their_settings() {
     kernel::load(&request("xmp")).unwrap().pin().unwrap();
     // It sends nothing before it is replaced: however long that takes, no timer expires.
     let mut open = peer.open("pw_xmp");
-    kernel::replace(&Request {
-        failed_after: 4,
-        ..request("xmp")
-    })
-    .unwrap();
+    done("load xmp --failed-after 4 --replace");
     open.write(&vec![7; 1 << 20]);
     open.wait_for(INITIAL_WINDOW * SEGMENT);
     assert_eq!(timeouts_in_a_row_until_failure(&mut open), 2);
@@ -284,8 +281,13 @@ fn rows_of_another_layout_are_not_taken_over() {
         kernel_name: "pw_lia".to_owned(),
         ..request("xmp")
     };
-    let said = kernel::replace(&other).unwrap_err().to_string();
-    assert!(said.contains("laid out otherwise"), "{said}");
+    let claim = kernel::claim("pw_lia").unwrap().expect("it is loaded");
+    let said = kernel::replace(&other, &claim).unwrap_err().to_string();
+    drop(claim);
+    assert!(
+        said.contains("the row map of the loaded pw_lia has another layout"),
+        "{said}"
+    );
     assert_eq!(Pinned::open("pw_lia").unwrap().generation(), 1);
     kernel::unload("pw_lia", Users::Stay).unwrap();
     before.assert_is_again();

@@ -4,12 +4,14 @@ use crate::hosts::Hosts;
 use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
-use crate::program::{Ended, kernel, shell};
+use crate::program::{Ended, PROGRAM, kernel, shell};
 use libbpf_rs::Link;
 use pathweave_linux::kernel::{self as controllers, Users};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 const FOLDER: &str = "/sys/fs/bpf/pathweave/pw_xmp";
 /// What the exit status is when what is loaded cannot be known.
@@ -30,6 +32,29 @@ fn only(status: &Ended) -> Value {
 
 fn load_xmp() {
     controllers::load(&request("xmp")).unwrap().pin().unwrap();
+}
+
+/// As the Python package calls the binary, and as an administrator does who has the binary alone.
+#[test]
+fn hints_name_the_command_that_was_typed() {
+    let Some(_machine) = machine() else { return };
+    Inventory::before();
+    for called in ["pathweave", "pathweave-linux"] {
+        let run = |verb: &str| -> Ended {
+            let mut command = Command::new(PROGRAM);
+            let output = command.arg0(called).args(["kernel", verb]).output();
+            output.expect("it was built").into()
+        };
+        let (status, usage) = (run("status"), run("load"));
+        assert!(
+            status
+                .out
+                .contains(&format!("; `{called} kernel load xmp` loads one")),
+            "{status:?}"
+        );
+        let line = format!("Usage: {called} kernel load ");
+        assert!(usage.said.contains(&line), "{usage:?}");
+    }
 }
 
 #[test]
@@ -72,14 +97,14 @@ fn pins_that_a_killed_loader_left_are_told_from_a_loaded_controller() {
 }
 
 #[test]
-fn what_is_registered_and_has_maps_missing_is_loaded_by_half() {
+fn what_is_registered_and_has_maps_missing_is_half_loaded() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
     load_xmp();
     fs::remove_file(Path::new(FOLDER).join("totals")).unwrap();
     let status = kernel("status");
     assert!(
-        status.out.starts_with("pw_xmp is loaded by half only"),
+        status.out.starts_with("pw_xmp is only half loaded"),
         "{status:?}"
     );
     let half = only(&kernel("status --json"));
@@ -121,6 +146,28 @@ fn what_a_process_has_registered_without_a_pin_is_named_with_the_process() {
     held("maps are pinned, the link is not");
     drop(link);
     controllers::unload("pw_xmp", Users::Stay).unwrap();
+    before.assert_is_again();
+}
+
+#[test]
+fn an_unload_names_the_process_that_holds_the_link() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let me = std::process::id();
+    load_xmp();
+    let link = Link::open(Path::new(FOLDER).join("link")).unwrap();
+    let unload = kernel("unload xmp --force --instead reno");
+    assert_eq!(unload.code, Some(1), "{unload:?}");
+    let holder = format!("pw_xmp is registered without a pin by process {me} (");
+    assert!(unload.said.starts_with(&holder), "{unload:?}");
+    assert!(
+        unload.said.contains("\n  hint: end what holds it: "),
+        "{unload:?}"
+    );
+    assert!(!unload.said.contains("socket"), "{unload:?}");
+    let status = only(&kernel("status --json"));
+    assert_eq!(status["state"], "unpinned", "{status}");
+    drop(link);
     before.assert_is_again();
 }
 
