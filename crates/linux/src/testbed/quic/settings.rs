@@ -26,7 +26,6 @@ const SILENT_AT_LEAST: Duration = Duration::from_millis(300);
 const PINGS: u32 = 3;
 
 /// What all connections of a run have in common: a certificate above all.
-#[derive(Clone)]
 pub struct QuicSettings {
     pub endpoint: Arc<EndpointConfig>,
     client: ClientConfig,
@@ -106,8 +105,8 @@ fn transport(config: &Config, subflows: u32) -> TransportConfig {
         // The device takes one packet at a time.
         .enable_segmentation_offload(false);
     if subflows > 1 {
-        // One more than there are at a time: a path that is given up counts until its last packet may have come.
-        transport.max_concurrent_multipath_paths(subflows + 1);
+        // Beside each path a spare, and one that was given up: that counts until its last packet may have come.
+        transport.max_concurrent_multipath_paths(3 * subflows);
     }
     if config.ack.every == 1 {
         let mut frequency = AckFrequencyConfig::default();
