@@ -101,15 +101,15 @@ fn both_die(name: &str, first: &str, second: &str) {
         link = "{first}"
         up = true
         [[events]]
-        at = "3.5 s"
+        at = "5 s"
         link = "{second}"
         up = true
         [stop]
-        at = "5.5 s"
+        at = "7 s"
         [measure]
         phases.dead = ["1.5 s", "2 s"]
-        phases.one = ["2.8 s", "3.5 s"]
-        phases.both = ["4.5 s", "5.5 s"]
+        phases.one = ["4.3 s", "5 s"]
+        phases.both = ["6 s", "7 s"]
     "#
     );
     let scenario = marking_paths("xmp", "unlimited", &more);

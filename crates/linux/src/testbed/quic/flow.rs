@@ -316,7 +316,7 @@ impl QuicFlow {
         };
         for subflow in &mut self.subflows {
             if has_heard {
-                subflow.listen(connection, now);
+                subflow.listen(connection);
             }
             subflow
                 .keep(connection, now, every, is_silent)

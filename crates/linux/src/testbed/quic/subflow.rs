@@ -19,8 +19,8 @@ pub struct Subflow {
     opens: Instant,
     path: Option<PathId>,
     stage: Stage,
-    /// A path with the same addresses, which takes over once something comes on it.
-    spare: Option<PathId>,
+    /// A path with the same addresses, which takes over if the far end answers on it and not on the path.
+    spare: Option<Spare>,
     opened: Option<Instant>,
     /// When its paths are pinged next.
     ping: Instant,
@@ -45,6 +45,15 @@ enum Stage {
     /// It was a spare, and takes data once something has come on it.
     Awaited,
     Open,
+}
+
+#[derive(Clone, Copy)]
+struct Spare {
+    id: PathId,
+    /// Datagrams that had come on the subflow's path when the spare was opened.
+    heard: u64,
+    /// Something had come on the spare when it was pinged last.
+    has_answered: bool,
 }
 
 /// A path of noq's, which goes on counting after it was given up.
@@ -163,11 +172,11 @@ impl Subflow {
         }
         let stats = connection.path_stats(id);
         kept.given_up = Some(stats.map_or(kept.counts.lost_packets, |stats| stats.lost_packets));
-        if self.spare == Some(id) {
+        if self.spare.is_some_and(|spare| spare.id == id) {
             self.spare = None;
         }
         if self.path == Some(id) {
-            self.path = self.spare.take();
+            self.path = self.spare.take().map(|spare| spare.id);
             self.stage = Stage::Awaited;
             self.opens = again;
             self.window = 0.0;
@@ -210,10 +219,19 @@ impl Subflow {
             return Ok(());
         };
         if self.ping <= now {
-            if is_silent && self.stage == Stage::Open && self.spare.is_none() {
-                self.open_spare(connection, now)?;
+            match self.spare {
+                Some(spare) => self.look_after_spare(path, spare, connection, now),
+                None if is_silent && self.stage == Stage::Open => {
+                    self.open_spare(path, connection, now)?;
+                }
+                None => {}
             }
-            for id in self.spare.into_iter().chain([path]) {
+            for id in self
+                .spare
+                .map(|spare| spare.id)
+                .into_iter()
+                .chain(self.path)
+            {
                 // One that is being given up is not there to be pinged.
                 let _ = connection.ping_path(id);
             }
@@ -224,14 +242,23 @@ impl Subflow {
 
     /// The far end may have given up the path and been unable to say so. A spare with the same addresses reaches it once they
     /// work again, and takes no data before that.
-    fn open_spare(&mut self, connection: &mut Connection, now: Instant) -> Result<(), PathError> {
+    fn open_spare(
+        &mut self,
+        path: PathId,
+        connection: &mut Connection,
+        now: Instant,
+    ) -> Result<(), PathError> {
         match connection.open_path(self.network, PathStatus::Backup, now) {
             Ok(id) => {
                 if let Some(path) = handle(connection, id) {
                     path.set_status(PathStatus::Backup);
                 }
                 self.kept.push(Kept::new(id));
-                self.spare = Some(id);
+                self.spare = Some(Spare {
+                    id,
+                    heard: datagrams(connection, path),
+                    has_answered: false,
+                });
                 Ok(())
             }
             Err(error) if is_for_now(&error) => Ok(()),
@@ -239,24 +266,42 @@ impl Subflow {
         }
     }
 
-    /// Something has come for the connection. If it came on the spare, the spare takes over: what was in flight on the path
-    /// would be waited for until noq's next probe, which may be two seconds later.
-    pub fn listen(&mut self, connection: &mut Connection, now: Instant) {
+    /// The path goes on if the far end still answers on it. Else the spare takes its place: the far end has given the path up.
+    /// It is given the time between two pings to answer on either.
+    fn look_after_spare(
+        &mut self,
+        path: PathId,
+        spare: Spare,
+        connection: &mut Connection,
+        now: Instant,
+    ) {
+        let superfluous = if datagrams(connection, path) > spare.heard {
+            spare.id
+        } else if spare.has_answered {
+            self.path = Some(spare.id);
+            make_available(connection, spare.id);
+            path
+        } else {
+            let has_answered = datagrams(connection, spare.id) > 0;
+            self.spare = Some(Spare {
+                has_answered,
+                ..spare
+            });
+            return;
+        };
+        self.spare = None;
+        // It is not the last path: the other one is open.
+        let _ = connection.close_path(now, superfluous, NO_ERROR);
+    }
+
+    /// Something has come for the connection: whether it came on a path that takes data from then on.
+    pub fn listen(&mut self, connection: &mut Connection) {
         if let Some(path) = self.path
             && self.stage == Stage::Awaited
             && datagrams(connection, path) > 0
         {
             self.stage = Stage::Open;
             make_available(connection, path);
-        }
-        if let Some(spare) = self.spare
-            && datagrams(connection, spare) > 0
-            && let Some(before) = self.path.replace(spare)
-        {
-            self.spare = None;
-            make_available(connection, spare);
-            // It is not the last path: the spare is open.
-            let _ = connection.close_path(now, before, NO_ERROR);
         }
     }
 
