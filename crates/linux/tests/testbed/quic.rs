@@ -101,15 +101,15 @@ fn both_die(name: &str, first: &str, second: &str) {
         link = "{first}"
         up = true
         [[events]]
-        at = "5 s"
+        at = "3.8 s"
         link = "{second}"
         up = true
         [stop]
-        at = "7 s"
+        at = "5.8 s"
         [measure]
         phases.dead = ["1.5 s", "2 s"]
-        phases.one = ["4.3 s", "5 s"]
-        phases.both = ["6 s", "7 s"]
+        phases.one = ["3 s", "3.8 s"]
+        phases.both = ["4.8 s", "5.8 s"]
     "#
     );
     let scenario = marking_paths("xmp", "unlimited", &more);
@@ -139,6 +139,32 @@ fn a_flow_goes_on_over_the_first_path_that_was_given_up() {
 #[test]
 fn a_flow_goes_on_over_the_last_path_that_died() {
     both_die("quic-last", "A2-B2", "A1-B1");
+}
+
+#[test]
+fn a_flow_goes_on_after_links_that_fail_again_and_again() {
+    let Some(_only) = machine() else { return };
+    let changes = [
+        ("1 s", "A1-B1", "down"),
+        ("1.05 s", "A2-B2", "down"),
+        ("1.5 s", "A1-B1", "up"),
+        ("1.8 s", "A1-B1", "down"),
+        ("2.2 s", "A2-B2", "up"),
+        ("2.25 s", "A2-B2", "down"),
+        ("2.6 s", "A2-B2", "up"),
+        ("3 s", "A2-B2", "down"),
+        ("3.1 s", "A1-B1", "up"),
+    ];
+    let mut more = String::new();
+    for (at, link, change) in changes {
+        more += &format!("[[events]]\nat = \"{at}\"\nlink = \"{link}\"\n{change} = true\n");
+    }
+    more += "[stop]\nat = \"6 s\"\n[measure]\nphases.after = [\"5 s\", \"6 s\"]";
+    let scenario = marking_paths("xmp", "unlimited", &more);
+    let results = Scenario::new("quic-again", &scenario).run(&["--transport", "quic"]);
+    let rates = numbers(&results, "phase_subflows", "goodput_bps");
+    assert!((27e6..30e6).contains(&rates[0]), "{rates:?}");
+    assert_eq!(rates[1], 0.0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A subflow of a flow over QUIC: the paths that it has had, and what they have counted.
 
-use noq_proto::{Connection, FourTuple, PathError, PathId, PathStats, PathStatus, VarInt};
+use noq_proto::{Connection, FourTuple, PathError, PathId, PathStats, PathStatus};
 use pathweave_engine::live::SubflowView;
 use pathweave_noq::PathHandle;
 use pathweave_units::Time;
@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// A path that the peer has not yet given identifiers for is tried again after so long.
 const PERMISSION: Duration = Duration::from_millis(2);
-/// With this code paths are closed.
-const NO_ERROR: VarInt = VarInt::from_u32(0);
 
 /// One subflow at the sender.
 pub struct Subflow {
@@ -19,8 +17,8 @@ pub struct Subflow {
     opens: Instant,
     path: Option<PathId>,
     stage: Stage,
-    /// A path with the same addresses, which takes over if the far end answers on it and not on the path.
-    spare: Option<Spare>,
+    /// A path with the same addresses, which takes over once something comes on it.
+    spare: Option<PathId>,
     opened: Option<Instant>,
     /// When its paths are pinged next.
     ping: Instant,
@@ -45,15 +43,6 @@ enum Stage {
     /// It was a spare, and takes data once something has come on it.
     Awaited,
     Open,
-}
-
-#[derive(Clone, Copy)]
-struct Spare {
-    id: PathId,
-    /// Datagrams that had come on the subflow's path when the spare was opened.
-    heard: u64,
-    /// Something had come on the spare when it was pinged last.
-    has_answered: bool,
 }
 
 /// A path of noq's, which goes on counting after it was given up.
@@ -172,11 +161,11 @@ impl Subflow {
         }
         let stats = connection.path_stats(id);
         kept.given_up = Some(stats.map_or(kept.counts.lost_packets, |stats| stats.lost_packets));
-        if self.spare.is_some_and(|spare| spare.id == id) {
+        if self.spare == Some(id) {
             self.spare = None;
         }
         if self.path == Some(id) {
-            self.path = self.spare.take().map(|spare| spare.id);
+            self.path = self.spare.take();
             self.stage = Stage::Awaited;
             self.opens = again;
             self.window = 0.0;
@@ -219,19 +208,10 @@ impl Subflow {
             return Ok(());
         };
         if self.ping <= now {
-            match self.spare {
-                Some(spare) => self.look_after_spare(path, spare, connection, now),
-                None if is_silent && self.stage == Stage::Open => {
-                    self.open_spare(path, connection, now)?;
-                }
-                None => {}
+            if is_silent && self.stage == Stage::Open && self.spare.is_none() {
+                self.open_spare(connection, now)?;
             }
-            for id in self
-                .spare
-                .map(|spare| spare.id)
-                .into_iter()
-                .chain(self.path)
-            {
+            for id in self.spare.into_iter().chain([path]) {
                 // One that is being given up is not there to be pinged.
                 let _ = connection.ping_path(id);
             }
@@ -242,23 +222,12 @@ impl Subflow {
 
     /// The far end may have given up the path and been unable to say so. A spare with the same addresses reaches it once they
     /// work again, and takes no data before that.
-    fn open_spare(
-        &mut self,
-        path: PathId,
-        connection: &mut Connection,
-        now: Instant,
-    ) -> Result<(), PathError> {
+    fn open_spare(&mut self, connection: &mut Connection, now: Instant) -> Result<(), PathError> {
         match connection.open_path(self.network, PathStatus::Backup, now) {
             Ok(id) => {
-                if let Some(path) = handle(connection, id) {
-                    path.set_status(PathStatus::Backup);
-                }
+                set_status(connection, id, PathStatus::Backup);
                 self.kept.push(Kept::new(id));
-                self.spare = Some(Spare {
-                    id,
-                    heard: datagrams(connection, path),
-                    has_answered: false,
-                });
+                self.spare = Some(id);
                 Ok(())
             }
             Err(error) if is_for_now(&error) => Ok(()),
@@ -266,42 +235,25 @@ impl Subflow {
         }
     }
 
-    /// The path goes on if the far end still answers on it. Else the spare takes its place: the far end has given the path up.
-    /// It is given the time between two pings to answer on either.
-    fn look_after_spare(
-        &mut self,
-        path: PathId,
-        spare: Spare,
-        connection: &mut Connection,
-        now: Instant,
-    ) {
-        let superfluous = if datagrams(connection, path) > spare.heard {
-            spare.id
-        } else if spare.has_answered {
-            self.path = Some(spare.id);
-            make_available(connection, spare.id);
-            path
-        } else {
-            let has_answered = datagrams(connection, spare.id) > 0;
-            self.spare = Some(Spare {
-                has_answered,
-                ..spare
-            });
-            return;
-        };
-        self.spare = None;
-        // It is not the last path: the other one is open.
-        let _ = connection.close_path(now, superfluous, NO_ERROR);
-    }
-
-    /// Something has come for the connection: whether it came on a path that takes data from then on.
+    /// Something has come for the connection. A path that was a spare takes data once something has come on it. The path
+    /// that it replaces gets no new data and no pings, so that the far end gives it up if it has not yet: it may work, but its
+    /// window is full of what was lost, which noq finds out with its next probe only, seconds later.
     pub fn listen(&mut self, connection: &mut Connection) {
         if let Some(path) = self.path
             && self.stage == Stage::Awaited
-            && datagrams(connection, path) > 0
+            && has_heard(connection, path)
         {
             self.stage = Stage::Open;
-            make_available(connection, path);
+            set_status(connection, path, PathStatus::Available);
+        }
+        if let Some(spare) = self.spare
+            && has_heard(connection, spare)
+        {
+            self.spare = None;
+            set_status(connection, spare, PathStatus::Available);
+            if let Some(before) = self.path.replace(spare) {
+                set_status(connection, before, PathStatus::Backup);
+            }
         }
     }
 
@@ -369,16 +321,17 @@ fn handle(connection: &Connection, id: PathId) -> Option<PathHandle> {
     PathHandle::of(connection.congestion_state(id)?)
 }
 
-/// Datagrams that have come on a path.
-fn datagrams(connection: &mut Connection, id: PathId) -> u64 {
+/// Whether anything has come on a path.
+fn has_heard(connection: &mut Connection, id: PathId) -> bool {
     let stats = connection.path_stats(id);
-    stats.map_or(0, |stats| stats.udp_rx.datagrams)
+    stats.is_some_and(|stats| stats.udp_rx.datagrams > 0)
 }
 
-fn make_available(connection: &mut Connection, id: PathId) {
-    // One that is being given up is not there any more.
-    let _ = connection.set_path_status(id, PathStatus::Available);
+/// Gives a path this status in noq and in the coupling.
+fn set_status(connection: &mut Connection, id: PathId, status: PathStatus) {
+    // One that is being given up needs none.
+    let _ = connection.set_path_status(id, status);
     if let Some(path) = handle(connection, id) {
-        path.set_status(PathStatus::Available);
+        path.set_status(status);
     }
 }
