@@ -259,10 +259,16 @@ async fn connections_of_one_server_share_no_state() {
         before[0].0,
         "the idle connection has the path that it had"
     );
-    // Losses may have cut the busy path's window below the idle one's; 2 MB do not leave it as it was.
-    assert_ne!(
-        busy.server_paths.windows()[0].1,
-        idle.server_paths.windows()[0].1
+    // How two loopback paths share the data is a matter of chance, but 2 MB do not leave both windows as they were.
+    let [(_, idle_window)] = idle.server_paths.windows()[..] else {
+        panic!("the idle connection has one path");
+    };
+    let busy_windows = busy.server_paths.windows();
+    assert!(
+        busy_windows
+            .iter()
+            .any(|&(_, window)| window != idle_window),
+        "{busy_windows:?} and {idle_window:?}"
     );
     busy.client.close(0u32.into(), b"");
     carry(&idle.server, &idle.client, 1_000_000).await;
