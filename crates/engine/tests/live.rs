@@ -62,6 +62,7 @@ impl Hosts for Puppets {
             opened: Some(Time::ZERO),
             received: self.delivered,
             retransmits: 3,
+            reinjected: 2,
             smoothed_rtt: Some(Time::from_millis(12)),
             ..SubflowView::default()
         };
@@ -203,6 +204,7 @@ fn flows_start_and_finish_when_they_are_said_to() {
     assert_eq!(numbers(&output, "flows", "goodput_bps"), [8e6, 4e6]);
     assert_eq!(numbers(&output, "flows", "rtt_mean_s"), [0.012, 0.012]);
     assert_eq!(numbers(&output, "subflows", "retransmits"), [3.0, 3.0]);
+    assert_eq!(numbers(&output, "subflows", "reinjected"), [2.0, 2.0]);
     assert_eq!(output.counters.flows_finished, 2);
 }
 

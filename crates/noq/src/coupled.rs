@@ -1,6 +1,6 @@
 //! Which controller, and how connections get one each.
 
-use crate::path::Shared;
+use crate::shared::Shared;
 use core::fmt;
 use noq_proto::{ServerConfig, TransportConfig};
 use pathweave_control::{Connection, Ecn, ParameterError, Start, Value, find};

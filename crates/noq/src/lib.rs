@@ -7,9 +7,14 @@
 
 mod coupled;
 mod path;
+mod path_handle;
+mod shared;
 
 pub use coupled::{Coupled, CoupledError, Number};
-pub use path::{CoupledPath, Shared};
+pub use path::CoupledPath;
+pub use path_handle::PathHandle;
+pub use pathweave_control::{PathId, PathState};
+pub use shared::Shared;
 
 /// Compiles the README's examples.
 #[cfg(doctest)]

@@ -1,96 +1,13 @@
 //! noq's controller of one path: tells the connection that all paths share.
 
+use crate::shared::{Seat, time};
 use noq_proto::RttEstimator;
-use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
-use pathweave_control::{Acknowledged, Connection, Ecn, PathId};
-use pathweave_units::{Bytes, Time};
+use noq_proto::congestion::{Controller, ControllerMetrics};
+use pathweave_control::{Acknowledged, Ecn, PathId};
+use pathweave_units::Bytes;
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-fn time(duration: Duration) -> Time {
-    Time::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-}
-
-/// The congestion control of one connection, and the factory of its paths' controllers.
-#[derive(Debug)]
-pub struct Shared {
-    /// Times are counted from it.
-    start: Instant,
-    ecn: Ecn,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    connection: Connection,
-    next: u64,
-}
-
-impl Shared {
-    pub(crate) fn new(connection: Connection, ecn: Ecn) -> Shared {
-        let state = Mutex::new(State {
-            connection,
-            next: 0,
-        });
-        Shared {
-            start: Instant::now(),
-            ecn,
-            state,
-        }
-    }
-
-    /// A panic while it was held leaves windows as they were then: the other paths go on with them.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn at(&self, now: Instant) -> Time {
-        time(now.saturating_duration_since(self.start))
-    }
-
-    /// The windows of the paths that are alive, in bytes, by the order in which they came.
-    pub fn windows(&self) -> Vec<(PathId, Bytes)> {
-        let state = self.lock();
-        let mut windows: Vec<_> = state
-            .connection
-            .ids()
-            .filter_map(|id| Some((id, state.connection.window(id)?)))
-            .collect();
-        windows.sort_by_key(|(id, _)| id.0);
-        windows
-    }
-}
-
-impl ControllerFactory for Shared {
-    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let id = {
-            let mut state = self.lock();
-            let id = PathId(state.next);
-            state.next += 1;
-            state
-                .connection
-                .open(id, Bytes::new(mtu.into()), self.at(now))
-                .expect("the number of a path is new");
-            id
-        };
-        let seat = Arc::new(Seat { shared: self, id });
-        Box::new(CoupledPath { seat, latest: None })
-    }
-}
-
-/// A path's place in its connection; it is free when nobody has the path any more.
-#[derive(Debug)]
-struct Seat {
-    shared: Arc<Shared>,
-    id: PathId,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.shared.lock().connection.close(self.id);
-    }
-}
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The controller of one path.
 ///
@@ -98,12 +15,19 @@ impl Drop for Seat {
 /// when the last of them is gone.
 #[derive(Clone, Debug)]
 pub struct CoupledPath {
-    seat: Arc<Seat>,
+    pub(crate) seat: Arc<Seat>,
     /// When the latest of the packets was sent that are being acknowledged.
     latest: Option<Instant>,
 }
 
 impl CoupledPath {
+    pub(crate) fn new(seat: Seat) -> CoupledPath {
+        CoupledPath {
+            seat: Arc::new(seat),
+            latest: None,
+        }
+    }
+
     /// Its number: how many paths the connection had before it.
     pub fn id(&self) -> PathId {
         self.seat.id
@@ -149,7 +73,10 @@ impl Controller for CoupledPath {
             rtt: Some(time(now.saturating_duration_since(sent))),
             ..Acknowledged::default()
         };
-        shared.lock().connection.on_ack(self.seat.id, &acknowledged);
+        let mut state = shared.lock();
+        state.connection.on_ack(self.seat.id, &acknowledged);
+        // A path counts from its first acknowledgement on, and one that had failed counts again.
+        state.let_backups_stand_by();
     }
 
     fn on_congestion_event(
@@ -229,32 +156,5 @@ impl Controller for CoupledPath {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::Coupled;
-    use noq_proto::congestion::ControllerFactory;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::time::Instant;
-
-    #[test]
-    fn a_panic_under_the_lock_leaves_the_paths_going() {
-        let shared = Coupled::with_defaults("lia").unwrap().connection();
-        let now = Instant::now();
-        let mut path = shared.clone().build(now, 1200);
-        let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let _held = shared.lock();
-            panic!("under the lock");
-        }));
-        assert!(panicked.is_err() && shared.state.is_poisoned());
-        path.on_packet_sent(now, 1200, 0);
-        path.on_congestion_event(now, now, false, false, 1200, 0);
-        assert_eq!(path.window(), 6_000, "the path still answers a loss");
-        let second = shared.clone().build(now, 1200);
-        assert_eq!(shared.windows().len(), 2);
-        drop((path, second));
-        assert_eq!(shared.windows().len(), 0);
     }
 }

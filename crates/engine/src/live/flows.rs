@@ -172,7 +172,7 @@ impl Run<'_> {
                 first: seen.received,
                 sent_packets: seen.sent_packets,
                 retransmits: seen.retransmits,
-                reinjected: 0,
+                reinjected: seen.reinjected,
                 timeouts: seen.timeouts,
                 marks: seen.marks,
                 rtts: Rtts {

@@ -44,6 +44,8 @@ pub struct SubflowView {
     pub sent_packets: u64,
     /// Data packets sent again.
     pub retransmits: u64,
+    /// Data packets whose data was given to other subflows.
+    pub reinjected: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Data packets that were acknowledged as marked.

@@ -315,6 +315,7 @@ impl Connection {
             received: seen.received,
             sent_packets: u64::from(seen.sender.data_packets),
             retransmits: u64::from(seen.sender.retransmits),
+            reinjected: 0, // the kernel counts none by subflow
             timeouts: u64::from(seen.sender.timeouts),
             marks: u64::from(seen.sender.marked),
             window: f64::from(seen.sender.window),

@@ -6,49 +6,24 @@ use super::connection::{Connection, PIECE, Setup};
 use super::fabric::Order;
 use super::frame::{MOST_SUBFLOWS, SLOTS};
 use super::namespace::{Home, Namespace};
-use super::quic::{QuicFlow, QuicGroups, QuicSettings, QuicSetup, Side, coupled};
+use super::quic::{QuicGroups, QuicHosts, QuicSettings};
+use super::sockets::{End, EventFlags, Sockets};
 use super::statistics;
 use super::stream::Stream;
 use super::subflows::{Join, PathManager};
 use crate::Failure;
 use pathweave_control::{Algorithm, Parameters};
-use pathweave_engine::live::{FirstArrival, FlowOrder, FlowView, Hosts};
-use pathweave_fabric::{LinkId, base_rtt};
+use pathweave_engine::live::{FlowOrder, FlowView, Hosts};
+use pathweave_fabric::LinkId;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_units::{Bytes, Time};
-use rustix::event::{Timespec, epoll};
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::io::Errno;
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
-};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
-
-/// Which of a flow's sockets something happened to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Listener,
-    Sender,
-    Receiver,
-    Timer,
-    QuicClient,
-    QuicServer,
-}
-
-const END_BITS: u32 = 3;
-
-fn key(flow: u32, end: End) -> epoll::EventData {
-    epoll::EventData::new_u64(u64::from(flow) << END_BITS | end as u64)
-}
+use std::time::Duration;
 
 /// A subflow that could not open is tried again after so long.
 const TRY_AGAIN: Duration = Duration::from_micros(500);
-/// Sizes of packets that an RTT without queues is worked out for, where it need not be exact.
-const DATA_PACKET: u64 = 1500;
-const ACK_PACKET: u64 = 60;
 /// Pieces that one connection is read before others have their turn.
 const PIECES: u32 = 4;
 
@@ -67,28 +42,48 @@ pub struct Shared<'a> {
     pub plan: &'a Plan,
 }
 
-/// Plays all hosts of a run on one thread.
-pub struct RealHosts<'a> {
-    shared: Shared<'a>,
-    managers: Vec<PathManager>,
-    orders: Sender<Order>,
-    epoll: OwnedFd,
-    timer: OwnedFd,
-    connections: BTreeMap<u32, Connection>,
-    quic_flows: BTreeMap<u32, QuicFlow>,
-    /// Flows over QUIC that have more to do at once.
-    busy: BTreeSet<u32>,
-    arrived: Vec<FirstArrival>,
-    /// The longest RTT without queues of the paths that were laid for flows over QUIC that start next.
-    rtts: BTreeMap<u32, Time>,
-    /// Flows that have subflows to open.
-    joining: BTreeSet<u32>,
+/// What the run should know of its flows.
+#[derive(Default)]
+pub struct News {
     /// Flows that are complete, and the bytes that came.
     complete: Vec<(u32, u64)>,
     /// Flows that have got further.
     progressed: Vec<(u32, u64)>,
     /// What has gone wrong first.
     failure: Option<Failure>,
+}
+
+impl News {
+    /// A flow is complete with so many bytes.
+    pub fn complete(&mut self, flow: u32, received: u64) {
+        self.complete.push((flow, received));
+    }
+
+    /// More of a flow has come: so many bytes by now.
+    pub fn progressed(&mut self, flow: u32, received: u64, is_complete: bool) {
+        self.progressed.push((flow, received));
+        if is_complete {
+            self.complete(flow, received);
+        }
+    }
+
+    /// Something has gone wrong.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+}
+
+/// Plays all hosts of a run on one thread.
+pub struct RealHosts<'a> {
+    shared: Shared<'a>,
+    managers: Vec<PathManager>,
+    orders: Sender<Order>,
+    sockets: Sockets,
+    connections: BTreeMap<u32, Connection>,
+    quic: QuicHosts,
+    /// Flows that have subflows to open.
+    joining: BTreeSet<u32>,
+    news: News,
     buffer: Vec<u8>,
 }
 
@@ -102,12 +97,6 @@ impl<'a> RealHosts<'a> {
         orders: Sender<Order>,
         multipath: bool,
     ) -> Result<RealHosts<'a>, Failure> {
-        let failed = |error: Errno| Failure::new(format!("cannot wait for sockets: {error}"));
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(failed)?;
-        let event = epoll::EventFlags::IN | epoll::EventFlags::ET;
-        epoll::add(&epoll, &timer, key(0, End::Timer), event).map_err(failed)?;
         let managers = if multipath { shared.namespaces } else { &[] };
         let managers = managers
             .iter()
@@ -116,17 +105,11 @@ impl<'a> RealHosts<'a> {
         Ok(RealHosts {
             managers,
             orders,
-            epoll,
-            timer,
+            sockets: Sockets::new()?,
             connections: BTreeMap::new(),
-            quic_flows: BTreeMap::new(),
-            busy: BTreeSet::new(),
-            arrived: Vec::new(),
-            rtts: BTreeMap::new(),
+            quic: QuicHosts::default(),
             joining: BTreeSet::new(),
-            complete: Vec::new(),
-            progressed: Vec::new(),
-            failure: None,
+            news: News::default(),
             buffer: vec![0; PIECE],
             shared,
         })
@@ -134,17 +117,17 @@ impl<'a> RealHosts<'a> {
 
     /// What has gone wrong, once.
     pub fn take_failure(&mut self) -> Option<Failure> {
-        self.failure.take()
+        self.news.failure.take()
     }
 
     /// Flows that are complete since this was last asked, and the bytes that came.
     pub fn take_complete(&mut self) -> Vec<(u32, u64)> {
-        std::mem::take(&mut self.complete)
+        std::mem::take(&mut self.news.complete)
     }
 
     /// Flows that have got further since this was last asked, and to where.
     pub fn take_progressed(&mut self) -> Vec<(u32, u64)> {
-        std::mem::take(&mut self.progressed)
+        std::mem::take(&mut self.news.progressed)
     }
 
     /// Serves sockets until `due`, or until something has happened that the run should know of.
@@ -161,156 +144,27 @@ impl<'a> RealHosts<'a> {
         if self.wants_to_join(now) {
             left = left.min(TRY_AGAIN);
         }
-        let moment = Instant::now();
-        for flow in self.quic_flows.values() {
-            if let Some(due) = flow.next_due() {
-                left = left.min(due.saturating_duration_since(moment));
-            }
+        if let Some(idle) = self.quic.idle_for() {
+            left = left.min(idle);
         }
-        if !self.busy.is_empty() {
-            left = Duration::ZERO;
-        }
-        // An armed timer with no time left would never ring.
-        let left = left.max(Duration::from_nanos(1));
-        let time = Itimerspec {
-            it_interval: Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: Timespec {
-                tv_sec: left.as_secs() as i64,
-                tv_nsec: i64::from(left.subsec_nanos()),
-            },
-        };
-        let failed = |error: Errno| Failure::new(format!("cannot wait for sockets: {error}"));
-        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &time).map_err(failed)?;
-        let mut events = [epoll::Event {
-            flags: epoll::EventFlags::empty(),
-            data: epoll::EventData::new_u64(0),
-        }; 64];
-        let number = match epoll::wait(&self.epoll, &mut events, None) {
-            Ok(number) => number,
-            Err(Errno::INTR) => 0,
-            Err(error) => return Err(failed(error)),
-        };
-        for event in &events[..number] {
-            let data = event.data;
-            let flow = (data.u64() >> END_BITS) as u32;
-            let end = data.u64() & ((1 << END_BITS) - 1);
+        self.sockets.wait(left)?;
+        while let Some((flow, end)) = self.sockets.take_happened() {
             let done = match end {
-                end if end == End::Listener as u64 => self.on_listener(flow),
-                end if end == End::Sender as u64 => self.on_sender(flow),
-                end if end == End::Receiver as u64 => self.on_receiver(flow),
-                end if end == End::Timer as u64 => Ok(()),
-                _ => {
-                    self.busy.insert(flow);
+                End::Listener => self.on_listener(flow),
+                End::Sender => self.on_sender(flow),
+                End::Receiver => self.on_receiver(flow),
+                End::QuicClient | End::QuicServer => {
+                    self.quic.wake(flow);
                     Ok(())
                 }
             };
             if let Err(failure) = done {
-                self.failure.get_or_insert(failure);
+                self.news.fail(failure);
             }
         }
         self.join();
-        self.work();
+        self.quic.work(&self.sockets, &self.orders, &mut self.news);
         Ok(())
-    }
-
-    /// Lets those flows over QUIC work that something has come for or whose time has come.
-    fn work(&mut self) {
-        let now = Instant::now();
-        let due = self.quic_flows.iter();
-        let due = due.filter(|(_, flow)| flow.next_due().is_some_and(|due| due <= now));
-        self.busy.extend(due.map(|(&number, _)| number));
-        for number in std::mem::take(&mut self.busy) {
-            let Some(flow) = self.quic_flows.get_mut(&number) else {
-                continue;
-            };
-            let before = flow.received();
-            let was_blocked = flow.sides().map(Side::is_blocked);
-            let done = flow.work(&mut self.arrived);
-            for first in self.arrived.drain(..) {
-                // The fabric has ended only if it has failed, which is noticed elsewhere.
-                let _ = self.orders.send(Order::Read(first));
-            }
-            if flow.received() > before {
-                self.progressed.push((number, flow.received()));
-                if flow.is_complete() {
-                    self.complete.push((number, flow.received()));
-                }
-            }
-            let done = done.and_then(|more| {
-                if more {
-                    self.busy.insert(number);
-                }
-                let ends = [End::QuicClient, End::QuicServer];
-                for ((side, end), was) in flow.sides().into_iter().zip(ends).zip(was_blocked) {
-                    if side.is_blocked() != was {
-                        let event = wanted(side);
-                        epoll::modify(&self.epoll, side.socket(), key(number, end), event)
-                            .map_err(|error| {
-                                Failure::new(format!("cannot watch a socket: {error}"))
-                            })?;
-                    }
-                }
-                Ok(())
-            });
-            if let Err(failure) = done {
-                self.failure.get_or_insert(failure);
-            }
-        }
-    }
-
-    /// Starts a flow over QUIC.
-    fn start_quic(
-        &mut self,
-        order: &FlowOrder<'_>,
-        settings: &QuicSettings,
-    ) -> Result<(), Failure> {
-        let group = order.group;
-        let (algorithm, parameters) = controller(group, order.listed);
-        let clock = self.shared.clock;
-        let (now, moment) = (clock.now(), Instant::now());
-        let setup = QuicSetup {
-            flow: order.flow,
-            slot: order.flow % SLOTS,
-            source: order.source,
-            destination: order.destination,
-            size: order.size.map(|size| size.get().max(1)),
-            rtt: clock.between(
-                Time::ZERO,
-                self.rtts.remove(&order.flow).unwrap_or_default(),
-            ),
-            opens: (order.opens.iter())
-                .map(|&opens| moment + clock.between(now, opens))
-                .collect(),
-            transport: &group.transport,
-            coupled: &coupled(group, algorithm, parameters)?,
-            settings,
-            stream: Stream::new(self.shared.seed, order.flow),
-        };
-        let flow = QuicFlow::open(setup, self.shared.namespaces, self.shared.home)?;
-        for (side, end) in flow
-            .sides()
-            .into_iter()
-            .zip([End::QuicClient, End::QuicServer])
-        {
-            self.watch(side.socket(), order.flow, end, wanted(side))?;
-        }
-        self.quic_flows.insert(order.flow, flow);
-        self.busy.insert(order.flow);
-        Ok(())
-    }
-
-    fn watch(
-        &self,
-        socket: impl AsFd,
-        flow: u32,
-        end: End,
-        event: epoll::EventFlags,
-    ) -> Result<(), Failure> {
-        epoll::add(&self.epoll, socket, key(flow, end), event)
-            .map_err(|error| Failure::new(format!("cannot watch a socket: {error}")))
     }
 
     fn on_listener(&mut self, flow: u32) -> Result<(), Failure> {
@@ -324,7 +178,8 @@ impl<'a> RealHosts<'a> {
                 .receiver
                 .as_ref()
                 .expect("it was accepted");
-            self.watch(receiver, flow, End::Receiver, epoll::EventFlags::IN)?;
+            self.sockets
+                .watch(receiver, flow, End::Receiver, EventFlags::IN)?;
         }
         Ok(())
     }
@@ -347,14 +202,10 @@ impl<'a> RealHosts<'a> {
             .write(&mut self.buffer)
             .map_err(|error| failed(source, error))?;
         if connection.is_written() {
-            let none = epoll::EventFlags::empty();
-            epoll::modify(
-                &self.epoll,
-                &connection.sender,
-                key(flow, End::Sender),
-                none,
-            )
-            .map_err(|error| failed(source, error.into()))?;
+            let none = EventFlags::empty();
+            self.sockets
+                .change(&connection.sender, flow, End::Sender, none)
+                .map_err(|error| failed(source, error))?;
         }
         Ok(())
     }
@@ -371,10 +222,8 @@ impl<'a> RealHosts<'a> {
         }
         let received = connection.received;
         if received > before {
-            self.progressed.push((flow, received));
-            if connection.is_complete() {
-                self.complete.push((flow, received));
-            }
+            self.news
+                .progressed(flow, received, connection.is_complete());
         }
         Ok(())
     }
@@ -401,7 +250,7 @@ impl<'a> RealHosts<'a> {
                 Ok(false) => {}
                 Err(failure) => {
                     done.push(flow);
-                    self.failure.get_or_insert(failure);
+                    self.news.fail(failure);
                 }
             }
         }
@@ -455,7 +304,7 @@ fn open_subflows(
 }
 
 /// The controller of a group's flow: a listed one may have its own.
-fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameters) {
+pub fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameters) {
     let own = listed.and_then(|entry| group.listed[entry as usize].controller.as_ref());
     own.map_or(
         (&group.controller, &group.parameters),
@@ -463,23 +312,11 @@ fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameter
     )
 }
 
-/// What a side of a flow over QUIC waits for.
-fn wanted(side: &Side) -> epoll::EventFlags {
-    match side.is_blocked() {
-        true => epoll::EventFlags::IN | epoll::EventFlags::OUT,
-        false => epoll::EventFlags::IN,
-    }
-}
-
 impl Hosts for RealHosts<'_> {
     fn lay(&mut self, flow: u32, subflow: u32, forward: &[LinkId], back: &[LinkId]) {
-        let has_started =
-            self.quic_flows.contains_key(&flow) || self.connections.contains_key(&flow);
+        let has_started = self.quic.has(flow) || self.connections.contains_key(&flow);
         if self.shared.quic.is_some() && !has_started {
-            let (data, ack) = (Bytes::new(DATA_PACKET), Bytes::new(ACK_PACKET));
-            let rtt = base_rtt(&self.shared.plan.fabric, forward, back, data, ack);
-            let longest = self.rtts.entry(flow).or_default();
-            *longest = rtt.max(*longest);
+            self.quic.lay(flow, forward, back, &self.shared);
         }
         // The fabric has ended only if it has failed, which is noticed elsewhere.
         let _ = self.orders.send(Order::Lay {
@@ -494,10 +331,13 @@ impl Hosts for RealHosts<'_> {
     fn start(&mut self, order: &FlowOrder<'_>) {
         let group = order.group;
         if self.shared.quic_groups.plays(&group.name)
-            && let Some(settings) = self.shared.quic.clone()
+            && let Some(settings) = &self.shared.quic
         {
-            if let Err(failure) = self.start_quic(order, &settings) {
-                self.failure.get_or_insert(failure);
+            let started = self
+                .quic
+                .start(order, settings, &self.shared, &self.sockets);
+            if let Err(failure) = started {
+                self.news.fail(failure);
             }
             return;
         }
@@ -516,38 +356,27 @@ impl Hosts for RealHosts<'_> {
         };
         let opened = Connection::open(setup, self.shared.namespaces, self.shared.home);
         let watched = opened.and_then(|connection| {
-            self.watch(
+            self.sockets.watch(
                 &connection.listener,
                 order.flow,
                 End::Listener,
-                epoll::EventFlags::IN,
+                EventFlags::IN,
             )?;
-            self.watch(
-                &connection.sender,
-                order.flow,
-                End::Sender,
-                epoll::EventFlags::OUT,
-            )?;
+            self.sockets
+                .watch(&connection.sender, order.flow, End::Sender, EventFlags::OUT)?;
             Ok(connection)
         });
         match watched {
             Ok(connection) => {
                 self.connections.insert(order.flow, connection);
             }
-            Err(failure) => {
-                self.failure.get_or_insert(failure);
-            }
+            Err(failure) => self.news.fail(failure),
         }
     }
 
     fn stop(&mut self, flow: u32) {
-        if let Some(over_quic) = self.quic_flows.get_mut(&flow) {
-            over_quic.stop();
-            self.busy.insert(flow);
-            if over_quic.is_complete() {
-                let received = over_quic.received();
-                self.complete.push((flow, received));
-            }
+        if self.quic.has(flow) {
+            self.quic.stop(flow, &mut self.news);
             return;
         }
         let Some(connection) = self.connections.get_mut(&flow) else {
@@ -556,32 +385,23 @@ impl Hosts for RealHosts<'_> {
         if let Err(error) = connection.stop() {
             let source = connection.source;
             let failure = Failure::new(format!("a flow of host {source} cannot stop: {error}"));
-            self.failure.get_or_insert(failure);
+            self.news.fail(failure);
             return;
         }
-        let none = epoll::EventFlags::empty();
         // It may have been taken out already.
-        let _ = epoll::modify(
-            &self.epoll,
-            &connection.sender,
-            key(flow, End::Sender),
-            none,
-        );
+        let _ = self
+            .sockets
+            .change(&connection.sender, flow, End::Sender, EventFlags::empty());
         if connection.is_complete() {
             let received = connection.received;
-            self.complete.push((flow, received));
+            self.news.complete(flow, received);
         }
     }
 
     fn look(&mut self, flow: u32) -> FlowView {
         let clock = self.shared.clock;
-        if let Some(over_quic) = self.quic_flows.get_mut(&flow) {
-            let subflows = over_quic.look(|at| clock.at(at), |time| clock.plan_time(time));
-            return FlowView {
-                delivered: Bytes::new(over_quic.received()),
-                sent: Bytes::new(over_quic.sent()),
-                subflows,
-            };
+        if self.quic.has(flow) {
+            return self.quic.look(flow, &self.shared);
         }
         let plan_time = |micros: u32| clock.plan_time(Duration::from_micros(u64::from(micros)));
         let Some(connection) = self.connections.get_mut(&flow) else {
@@ -598,8 +418,6 @@ impl Hosts for RealHosts<'_> {
     fn close(&mut self, flow: u32) {
         self.connections.remove(&flow);
         self.joining.remove(&flow);
-        self.quic_flows.remove(&flow);
-        self.rtts.remove(&flow);
-        self.busy.remove(&flow);
+        self.quic.close(flow);
     }
 }

@@ -23,6 +23,7 @@ mod output;
 mod priority;
 mod quic;
 mod refusal;
+mod sockets;
 mod statistics;
 mod stream;
 mod subflows;

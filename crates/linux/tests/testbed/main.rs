@@ -214,6 +214,31 @@ fn one_flow(more: &str) -> String {
     )
 }
 
+/// Two paths of 30 and 20 Mbps with these queues, a flow with a subflow on each, and what more there is.
+fn two_paths(queue: &str, controller: &str, size: &str, more: &str) -> String {
+    format!(
+        r#"
+        [fabric]
+        kind = "parallel-paths"
+        rates = ["30 Mbps", "20 Mbps"]
+        delays = ["2 ms", "4 ms"]
+        host_delay = "100 us"
+        host_rate = "1 Gbps"
+        queue = {{ {queue} }}
+        [routing]
+        kind = "pinned"
+        [[traffic]]
+        name = "flow"
+        pattern = "flows"
+        controller = "{controller}"
+        subflows = 2
+        size = "{size}"
+        flows = [{{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }}]
+        {more}
+        "#
+    )
+}
+
 #[test]
 fn one_flow_fills_its_bottleneck() {
     let Some(_only) = machine() else { return };
@@ -290,30 +315,15 @@ fn without_segmentation_offload_packets_come_one_by_one() {
 #[test]
 fn a_multipath_flow_takes_both_of_its_paths() {
     let Some(_only) = machine() else { return };
-    let text = r#"
-        [fabric]
-        kind = "parallel-paths"
-        rates = ["30 Mbps", "20 Mbps"]
-        delays = ["2 ms", "4 ms"]
-        host_delay = "100 us"
-        host_rate = "1 Gbps"
-        queue = { limit = 100 }
-        [routing]
-        kind = "pinned"
-        [[traffic]]
-        name = "flow"
-        pattern = "flows"
-        controller = "reno"
-        subflows = 2
-        size = "10 MB"
-        flows = [{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }]
+    let more = r#"
         [measure]
         phases.late = ["0.8 s", "1.6 s"]
         [record]
         rates = "100 ms"
         windows = "20 ms"
     "#;
-    let results = Scenario::new("multipath", text).run(&[]);
+    let scenario = two_paths("limit = 100", "reno", "10 MB", more);
+    let results = Scenario::new("multipath", &scenario).run(&[]);
     let rates = numbers(&results, "subflows", "goodput_bps");
     assert!(rates[0] > 0.75 * 30e6 && rates[0] < 30e6, "{rates:?}");
     assert!(rates[1] > 0.75 * 20e6 && rates[1] < 20e6, "{rates:?}");

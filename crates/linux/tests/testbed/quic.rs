@@ -1,31 +1,12 @@
 //! Flows over multipath QUIC between network namespaces.
 
-use super::{Scenario, machine, numbers, one_flow};
+use super::{Scenario, machine, numbers, one_flow, two_paths};
 use serde_json::Value;
 
-/// Two paths of 30 and 20 Mbps, and a flow with a subflow on each.
-fn two_paths(controller: &str, size: &str, more: &str) -> String {
-    format!(
-        r#"
-        [fabric]
-        kind = "parallel-paths"
-        rates = ["30 Mbps", "20 Mbps"]
-        delays = ["2 ms", "4 ms"]
-        host_delay = "100 us"
-        host_rate = "1 Gbps"
-        queue = {{ limit = 100, mark = {{ kind = "step", k = 20 }} }}
-        [routing]
-        kind = "pinned"
-        [[traffic]]
-        name = "flow"
-        pattern = "flows"
-        controller = "{controller}"
-        subflows = 2
-        size = "{size}"
-        flows = [{{ from = "S1", to = "D1", paths = [["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "D1"]] }}]
-        {more}
-        "#
-    )
+/// A flow over two paths whose links mark.
+fn marking_paths(controller: &str, size: &str, more: &str) -> String {
+    let queue = "limit = 100, mark = { kind = \"step\", k = 20 }";
+    two_paths(queue, controller, size, more)
 }
 
 fn text<'a>(results: &'a Value, key: &str) -> &'a str {
@@ -37,7 +18,7 @@ fn text<'a>(results: &'a Value, key: &str) -> &'a str {
 #[test]
 fn a_flow_over_quic_takes_both_of_its_paths_and_arrives_whole() {
     let Some(_only) = machine() else { return };
-    let scenario = two_paths("xmp", "10 MB", "");
+    let scenario = marking_paths("xmp", "10 MB", "");
     let results = Scenario::new("quic-sized", &scenario).run(&["--transport", "quic"]);
     assert_eq!(results["verdict"], "finished");
     assert_eq!(numbers(&results, "flows", "delivered_bytes"), [10e6]);
@@ -80,8 +61,16 @@ fn a_path_that_dies_returns() {
         phases.dead = ["1.5 s", "2 s"]
         phases.after = ["3.2 s", "4 s"]
     "#;
-    let scenario = two_paths("xmp", "unlimited", more);
+    let scenario = marking_paths("xmp", "unlimited", more);
     let results = Scenario::new("quic-dies", &scenario).run(&["--transport", "quic"]);
+    // What was in flight on the path was sent again on the other, as in a simulation.
+    let [none, moved] = numbers(&results, "subflows", "reinjected")[..] else {
+        panic!("two subflows");
+    };
+    let lost = results["counters"]["lost_to_failures"].as_f64();
+    let lost = lost.expect("a number");
+    assert_eq!(none, 0.0);
+    assert!(moved > 10.0 && moved <= lost, "{moved} of {lost}");
     let [a, b, c, d, e, f] = numbers(&results, "phase_subflows", "goodput_bps")[..] else {
         panic!("three phases of two subflows");
     };
@@ -92,6 +81,90 @@ fn a_path_that_dies_returns() {
     // Until sockets close, all packets are of flows.
     assert_eq!(results["testbed"]["strangers"], 0);
     assert!((15e6..20e6).contains(&f), "{f} after");
+}
+
+/// Both paths die, one a little after the other, and return one after the other.
+fn both_die(name: &str, first: &str, second: &str) {
+    let Some(_only) = machine() else { return };
+    let more = format!(
+        r#"
+        [[events]]
+        at = "1 s"
+        link = "A1-B1"
+        down = true
+        [[events]]
+        at = "1.05 s"
+        link = "A2-B2"
+        down = true
+        [[events]]
+        at = "2 s"
+        link = "{first}"
+        up = true
+        [[events]]
+        at = "3.8 s"
+        link = "{second}"
+        up = true
+        [stop]
+        at = "5.8 s"
+        [measure]
+        phases.dead = ["1.5 s", "2 s"]
+        phases.one = ["3 s", "3.8 s"]
+        phases.both = ["4.8 s", "5.8 s"]
+    "#
+    );
+    let scenario = marking_paths("xmp", "unlimited", &more);
+    let results = Scenario::new(name, &scenario).run(&["--transport", "quic"]);
+    let rates = numbers(&results, "phase_subflows", "goodput_bps");
+    let [a, b, c, d, e, f] = rates[..] else {
+        panic!("three phases of two subflows");
+    };
+    let (fast, slow) = (27e6..30e6, 17e6..20e6);
+    assert_eq!([a, b], [0.0, 0.0]);
+    let alone = if first == "A1-B1" {
+        fast.contains(&c) && d == 0.0
+    } else {
+        c == 0.0 && slow.contains(&d)
+    };
+    assert!(alone, "{rates:?}");
+    assert!(fast.contains(&e) && slow.contains(&f), "{rates:?}");
+    assert_eq!(results["testbed"]["strangers"], 0);
+}
+
+/// The receiver gives up the path that died first.
+#[test]
+fn a_flow_goes_on_over_the_first_path_that_was_given_up() {
+    both_die("quic-first", "A1-B1", "A2-B2");
+}
+
+#[test]
+fn a_flow_goes_on_over_the_last_path_that_died() {
+    both_die("quic-last", "A2-B2", "A1-B1");
+}
+
+#[test]
+fn a_flow_goes_on_after_links_that_fail_again_and_again() {
+    let Some(_only) = machine() else { return };
+    let changes = [
+        ("1 s", "A1-B1", "down"),
+        ("1.05 s", "A2-B2", "down"),
+        ("1.5 s", "A1-B1", "up"),
+        ("1.8 s", "A1-B1", "down"),
+        ("2.2 s", "A2-B2", "up"),
+        ("2.25 s", "A2-B2", "down"),
+        ("2.6 s", "A2-B2", "up"),
+        ("3 s", "A2-B2", "down"),
+        ("3.1 s", "A1-B1", "up"),
+    ];
+    let mut more = String::new();
+    for (at, link, change) in changes {
+        more += &format!("[[events]]\nat = \"{at}\"\nlink = \"{link}\"\n{change} = true\n");
+    }
+    more += "[stop]\nat = \"6 s\"\n[measure]\nphases.after = [\"5 s\", \"6 s\"]";
+    let scenario = marking_paths("xmp", "unlimited", &more);
+    let results = Scenario::new("quic-again", &scenario).run(&["--transport", "quic"]);
+    let rates = numbers(&results, "phase_subflows", "goodput_bps");
+    assert!((27e6..30e6).contains(&rates[0]), "{rates:?}");
+    assert_eq!(rates[1], 0.0);
 }
 
 #[test]
@@ -151,7 +224,7 @@ fn what_quic_cannot_play_is_refused() {
     );
     let said = refused(&small, &["--transport", "flow=quic"]);
     assert!(said.contains("needs at least 1228"), "{said}");
-    let two = two_paths("rcp", "10 KB", "");
+    let two = marking_paths("rcp", "10 KB", "");
     let said = refused(&two, &["--transport", "quic"]);
     assert!(said.contains("switches"), "{said}");
 }

@@ -1,15 +1,16 @@
 //! One flow over QUIC: a connection with a path for each subflow, and one stream on it.
 
 use super::settings::{QuicSettings, SERVER_NAME, ping_every, silence};
-use super::side::{Arrived, Side};
+use super::side::Side;
+use super::subflow::Subflow;
 use crate::Failure;
 use crate::testbed::connection::PIECE;
 use crate::testbed::frame::{address, port};
 use crate::testbed::namespace::{Home, Namespace};
 use crate::testbed::stream::Stream;
 use noq_proto::{
-    Connection, Dir, Event, FourTuple, PathEvent, PathId, PathStats, PathStatus, ReadError,
-    ReadableError, StreamId, WriteError,
+    Connection, Dir, Event, FourTuple, PathEvent, PathId, ReadError, ReadableError, StreamId,
+    WriteError,
 };
 use pathweave_engine::live::{FirstArrival, SubflowView};
 use pathweave_noq::Coupled;
@@ -40,7 +41,6 @@ pub struct QuicSetup<'a> {
 /// A flow's two ends, and how far it is.
 pub struct QuicFlow {
     flow: u32,
-    slot: u32,
     source: u32,
     destination: u32,
     size: Option<u64>,
@@ -61,60 +61,12 @@ pub struct QuicFlow {
     confirmed: bool,
     /// A path that is silent for so long is given up, and is tried again after as long.
     silence: Duration,
-    /// Of each subflow.
-    paths: Vec<Subflow>,
+    /// When something came to the sender last.
+    heard: Instant,
+    subflows: Vec<Subflow>,
     /// Bytes of a full packet, of which windows are counted.
     payload: f64,
     buffer: Vec<u8>,
-}
-
-/// What is known of a subflow: the paths that it has had.
-#[derive(Clone, Copy)]
-struct Subflow {
-    /// When it may open.
-    opens: Instant,
-    path: Option<PathId>,
-    opened: Option<Instant>,
-    /// When its path is pinged next.
-    ping: Instant,
-    /// What paths that are gone have counted.
-    before: Counts,
-    /// Of the path that it has, when it was last looked at.
-    now: Counts,
-    window: f64,
-    ssthresh: f64,
-    rtt: Option<Duration>,
-    /// Bytes that were read for the first time.
-    received: u64,
-    marks: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    packets: u64,
-    bytes: u64,
-    lost_packets: u64,
-    lost_bytes: u64,
-}
-
-impl Counts {
-    fn of(stats: &PathStats) -> Counts {
-        Counts {
-            packets: stats.sent_packets,
-            bytes: stats.sent_bytes,
-            lost_packets: stats.lost_packets,
-            lost_bytes: stats.lost_bytes,
-        }
-    }
-
-    fn plus(self, other: Counts) -> Counts {
-        Counts {
-            packets: self.packets + other.packets,
-            bytes: self.bytes + other.bytes,
-            lost_packets: self.lost_packets + other.lost_packets,
-            lost_bytes: self.lost_bytes + other.lost_bytes,
-        }
-    }
 }
 
 impl QuicFlow {
@@ -140,11 +92,11 @@ impl QuicFlow {
         };
         let config = setup.transport;
         let silence = silence(setup.rtt);
-        let subflows = setup.opens.len() as u32;
+        let number = setup.opens.len() as u32;
         let (client_config, server_config) =
             setup
                 .settings
-                .connection(config, subflows, silence, setup.coupled);
+                .connection(config, number, silence, setup.coupled);
         let ecn = match config.ecn {
             EcnUse::ByController => setup.coupled.answers_marks(),
             EcnUse::On => true,
@@ -160,27 +112,18 @@ impl QuicFlow {
             Side::open(any(0), endpoint(), None, ecn).map_err(failed)
         })?;
         let to = SocketAddrV4::new(address(destination, 0), port(slot));
+        let now = Instant::now();
         client
-            .connect(Instant::now(), client_config, to, SERVER_NAME)
+            .connect(now, client_config, to, SERVER_NAME)
             .map_err(failed)?;
-        let paths = setup.opens.iter().map(|&opens| Subflow {
-            opens,
-            path: None,
-            opened: None,
-            ping: opens,
-            before: Counts::default(),
-            now: Counts::default(),
-            window: 0.0,
-            ssthresh: f64::INFINITY,
-            rtt: None,
-            received: 0,
-            marks: 0,
+        let subflows = (0..).zip(&setup.opens).map(|(number, &opens)| {
+            let own = address(source, number);
+            Subflow::new(FourTuple::new(to.into(), Some(own.into())), opens)
         });
-        let mut paths: Vec<Subflow> = paths.collect();
-        paths[0].path = Some(PathId::ZERO);
+        let mut subflows: Vec<Subflow> = subflows.collect();
+        subflows[0].begin();
         Ok(QuicFlow {
             flow: setup.flow,
-            slot,
             source,
             destination,
             size: setup.size,
@@ -195,7 +138,8 @@ impl QuicFlow {
             finished: false,
             confirmed: false,
             silence,
-            paths,
+            heard: now,
+            subflows,
             payload: f64::from(config.data_packet - super::groups::HEADERS),
             buffer: vec![0; PIECE],
         })
@@ -222,7 +166,7 @@ impl QuicFlow {
     }
 
     fn is_multipath(&self) -> bool {
-        self.paths.len() > 1
+        self.subflows.len() > 1
     }
 
     /// Writes nothing any more.
@@ -232,11 +176,8 @@ impl QuicFlow {
 
     /// When it is to be called again though nothing has come.
     pub fn next_due(&self) -> Option<Instant> {
-        let own = self.paths.iter().map(|subflow| match subflow.path {
-            None => subflow.opens,
-            Some(_) => subflow.ping,
-        });
-        let own = own.min().filter(|_| self.confirmed && self.is_multipath());
+        let own = self.subflows.iter().map(Subflow::next_due).min();
+        let own = own.filter(|_| self.confirmed && self.is_multipath());
         let timeouts = [self.client.timeout(), self.server.timeout(), own];
         timeouts.into_iter().flatten().min()
     }
@@ -253,16 +194,23 @@ impl QuicFlow {
                 "the flow from host {source} to host {destination} over QUIC: {error}"
             ))
         };
+        let mut has_heard = false;
         let mut more = self
             .client
-            .receive(&mut self.buffer, |_, _| Ok::<(), io::Error>(()))
+            .receive(&mut self.buffer, |_, _| {
+                has_heard = true;
+                Ok::<(), io::Error>(())
+            })
             .map_err(failed)?;
         more |= self.take_in(arrived).map_err(failed)?;
         let now = Instant::now();
         self.client.on_timeout(now);
         self.server.on_timeout(now);
-        self.hear().map_err(failed)?;
-        self.open_paths(now).map_err(failed)?;
+        if has_heard {
+            self.heard = now;
+        }
+        self.hear(now).map_err(failed)?;
+        self.keep_paths(now, has_heard).map_err(failed)?;
         self.write().map_err(failed)?;
         more |= self.client.send().map_err(failed)?;
         more |= self.server.send().map_err(failed)?;
@@ -276,7 +224,7 @@ impl QuicFlow {
             server,
             receiving,
             stream,
-            paths,
+            subflows,
             received,
             buffer,
             ..
@@ -286,11 +234,10 @@ impl QuicFlow {
                 return Ok(());
             };
             let subflow = u32::from(from.ip().octets()[2]);
-            let Some(own) = paths.get_mut(subflow as usize) else {
+            let Some(own) = subflows.get_mut(subflow as usize) else {
                 return Ok(());
             };
-            let Arrived { marked, .. } = datagram;
-            own.marks += u64::from(marked);
+            own.marks += u64::from(datagram.marked);
             let payload = read(connection, receiving, stream)?;
             if payload > 0 {
                 own.received += payload;
@@ -306,7 +253,7 @@ impl QuicFlow {
     }
 
     /// What the connection tells of itself.
-    fn hear(&mut self) -> io::Result<()> {
+    fn hear(&mut self, now: Instant) -> io::Result<()> {
         let complete = self.is_complete();
         let lost = |reason: noq_proto::ConnectionError| {
             // What has been delivered needs no connection any more.
@@ -318,36 +265,37 @@ impl QuicFlow {
         };
         if let Some(connection) = self.server.connection() {
             while let Some(event) = connection.poll() {
-                if let Event::ConnectionLost { reason } = event {
-                    lost(reason)?;
+                match event {
+                    Event::ConnectionLost { reason } => lost(reason)?,
+                    Event::Path(PathEvent::Established { .. }) => {
+                        give_up_what_is_silent(connection, self.silence, now);
+                    }
+                    _ => {}
                 }
             }
         }
         let Some(connection) = self.client.connection() else {
             return Ok(());
         };
-        let now = Instant::now();
+        let subflows = &mut self.subflows;
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected => self.paths[0].opened = Some(now),
+                Event::Connected => subflows[0].on_established(PathId::ZERO, now),
                 Event::HandshakeConfirmed => self.confirmed = true,
                 Event::ConnectionLost { reason } => lost(reason)?,
                 Event::Path(PathEvent::Established { id, .. }) => {
-                    let mut paths = self.paths.iter_mut();
-                    if let Some(subflow) = paths.find(|subflow| subflow.path == Some(id)) {
-                        subflow.opened.get_or_insert(now);
+                    for subflow in &mut *subflows {
+                        subflow.on_established(id, now);
                     }
                 }
                 Event::Path(PathEvent::Abandoned { id, .. }) => {
-                    let stats = connection.path_stats(id);
-                    let mut paths = self.paths.iter_mut();
-                    if let Some(subflow) = paths.find(|subflow| subflow.path == Some(id)) {
-                        let last = stats.as_ref().map_or(subflow.now, Counts::of);
-                        subflow.before = subflow.before.plus(last);
-                        subflow.now = Counts::default();
-                        subflow.window = 0.0;
-                        subflow.path = None;
-                        subflow.opens = now + self.silence;
+                    for subflow in &mut *subflows {
+                        subflow.on_abandoned(id, connection, now + self.silence);
+                    }
+                }
+                Event::Path(PathEvent::Discarded { id, path_stats, .. }) => {
+                    for subflow in &mut *subflows {
+                        subflow.on_discarded(id, &path_stats);
                     }
                 }
                 _ => {}
@@ -356,44 +304,23 @@ impl QuicFlow {
         Ok(())
     }
 
-    /// Opens the paths whose time has come, and pings those that are open.
-    fn open_paths(&mut self, now: Instant) -> io::Result<()> {
+    /// Opens the paths whose time has come, pings those that are open, and has spares for them while nothing comes.
+    fn keep_paths(&mut self, now: Instant, has_heard: bool) -> io::Result<()> {
         if !self.confirmed || !self.is_multipath() {
             return Ok(());
         }
         let every = ping_every(self.silence);
+        let is_silent = now.saturating_duration_since(self.heard) >= self.silence;
         let Some(connection) = self.client.connection() else {
             return Ok(());
         };
-        let to = SocketAddrV4::new(address(self.destination, 0), port(self.slot));
-        for (number, subflow) in (0..).zip(&mut self.paths) {
-            if let Some(path) = subflow.path {
-                if subflow.ping <= now {
-                    // One that is being given up is not there to be pinged.
-                    let _ = connection.ping_path(path);
-                    subflow.ping = now + every;
-                }
-                continue;
+        for subflow in &mut self.subflows {
+            if has_heard {
+                subflow.listen(connection);
             }
-            if subflow.opens > now {
-                continue;
-            }
-            let own = address(self.source, number);
-            let path = FourTuple::new(to.into(), Some(own.into()));
-            match connection.open_path(path, PathStatus::Available, now) {
-                Ok(id) => {
-                    subflow.path = Some(id);
-                    subflow.ping = now + every;
-                }
-                Err(error) => match error {
-                    noq_proto::PathError::RemoteCidsExhausted
-                    | noq_proto::PathError::MaxPathIdReached => {
-                        // The peer's permission is on its way.
-                        subflow.opens = now + PERMISSION;
-                    }
-                    error => return Err(io::Error::other(error)),
-                },
-            }
+            subflow
+                .keep(connection, now, every, is_silent)
+                .map_err(io::Error::other)?;
         }
         Ok(())
     }
@@ -413,7 +340,7 @@ impl QuicFlow {
                 None => return Ok(()),
             },
         };
-        let windows = self.paths.iter().filter_map(|subflow| subflow.path);
+        let windows = self.subflows.iter().filter_map(Subflow::path);
         let windows = windows.filter_map(|path| connection.congestion_state(path));
         let windows: u64 = windows.map(|state| state.window()).sum();
         connection.set_send_window(WINDOWS_AHEAD * windows + AHEAD);
@@ -441,12 +368,8 @@ impl QuicFlow {
 
     /// Payload that has been handed to the network at least once, as nearly as noq tells: its bytes have frames around them.
     pub fn sent(&self) -> u64 {
-        let counts = self
-            .paths
-            .iter()
-            .map(|subflow| subflow.before.plus(subflow.now));
-        let new = counts.map(|counts| counts.bytes.saturating_sub(counts.lost_bytes));
-        new.sum::<u64>().min(self.written).max(self.received)
+        let new: u64 = self.subflows.iter().map(Subflow::sent).sum();
+        new.min(self.written).max(self.received)
     }
 
     /// Looks at noq's counters of each path. `plan_time` makes the plan's time of one of the machine's moments, and
@@ -457,34 +380,12 @@ impl QuicFlow {
         plan_duration: impl Fn(Duration) -> Time,
     ) -> Vec<SubflowView> {
         if let Some(connection) = self.client.connection() {
-            for subflow in &mut self.paths {
-                if let Some(id) = subflow.path
-                    && let Some(stats) = connection.path_stats(id)
-                {
-                    subflow.now = Counts::of(&stats);
-                    subflow.window = stats.cwnd as f64 / self.payload;
-                    subflow.rtt = subflow.opened.map(|_| stats.rtt);
-                    let state = connection.congestion_state(id);
-                    let ssthresh = state.and_then(|state| state.metrics().ssthresh);
-                    subflow.ssthresh =
-                        ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64 / self.payload);
-                }
+            for subflow in &mut self.subflows {
+                subflow.look(connection, self.payload);
             }
         }
-        let views = self.paths.iter().map(|subflow| {
-            let counts = subflow.before.plus(subflow.now);
-            SubflowView {
-                opened: subflow.opened.map(&plan_time),
-                received: subflow.received,
-                sent_packets: counts.packets,
-                retransmits: counts.lost_packets,
-                timeouts: 0, // noq does not tell of probe timeouts
-                marks: subflow.marks,
-                window: subflow.window,
-                ssthresh: subflow.ssthresh,
-                smoothed_rtt: subflow.rtt.map(&plan_duration),
-            }
-        });
+        let subflows = self.subflows.iter();
+        let views = subflows.map(|subflow| subflow.view(&plan_time, &plan_duration));
         views.collect()
     }
 }
@@ -494,8 +395,14 @@ impl QuicFlow {
 const WINDOWS_AHEAD: u64 = 2;
 const AHEAD: u64 = 2 * PIECE as u64;
 
-/// A path that the peer has not yet given identifiers for is tried again after so long.
-const PERMISSION: Duration = Duration::from_millis(2);
+/// The receiver gives up paths on which nothing comes for `silence`, but not the last of them, and does not try that again by
+/// itself. With another path open the time begins anew for all of them.
+fn give_up_what_is_silent(connection: &mut Connection, silence: Duration, now: Instant) {
+    for path in connection.paths() {
+        // One that has been given up is still in the list.
+        let _ = connection.set_path_max_idle_timeout(now, path, Some(silence));
+    }
+}
 
 /// Reads and checks what can be read. How many bytes that was.
 fn read(

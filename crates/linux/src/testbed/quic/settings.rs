@@ -22,11 +22,12 @@ const RECEIVE_BUFFER: u32 = 256 << 20;
 const SILENT_RTTS: u32 = 10;
 /// And for so long at least: probe timeouts need their time.
 const SILENT_AT_LEAST: Duration = Duration::from_millis(300);
+/// So many paths a subflow may have at a time.
+const PATHS: u32 = 4;
 /// So many pings would come on a path in that time.
 const PINGS: u32 = 3;
 
 /// What all connections of a run have in common: a certificate above all.
-#[derive(Clone)]
 pub struct QuicSettings {
     pub endpoint: Arc<EndpointConfig>,
     client: ClientConfig,
@@ -106,8 +107,8 @@ fn transport(config: &Config, subflows: u32) -> TransportConfig {
         // The device takes one packet at a time.
         .enable_segmentation_offload(false);
     if subflows > 1 {
-        // One more than there are at a time: a path that is given up counts until its last packet may have come.
-        transport.max_concurrent_multipath_paths(subflows + 1);
+        // Beside each path a spare, and two that were given up: those count until their last packets may have come.
+        transport.max_concurrent_multipath_paths(PATHS * subflows);
     }
     if config.ack.every == 1 {
         let mut frequency = AckFrequencyConfig::default();
