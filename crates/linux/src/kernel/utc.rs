@@ -1,31 +1,14 @@
 //! Times for people.
 
-/// Seconds since 1970 as RFC 3339 has them: `2026-11-25T11:03:54Z`.
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Seconds since 1970 as RFC 3339 has them: `2026-11-25T11:03:54Z`. Nothing for times after the year 9999.
 pub fn rfc_3339(seconds: u64) -> String {
-    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!(
-        "{year}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}Z",
-        days + 1,
-        second % 60
-    )
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    let at = OffsetDateTime::from_unix_timestamp(seconds).ok();
+    at.and_then(|at| at.format(&Rfc3339).ok())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
