@@ -186,7 +186,7 @@ mutants-linux:
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 wheels: $(VENV)/.dependencies | tools
 	@uv pip install --quiet --require-hashes --requirement requirements-wheels.lock
-	@rm -rf dist
+	@rm -f dist/*.whl dist/*.tar.gz
 	@for target in $(WHEEL_TARGETS); do \
 		if test -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib"; then \
 			echo "compiling for $$target"; \
@@ -196,11 +196,12 @@ wheels: $(VENV)/.dependencies | tools
 		fi; \
 	done
 	@maturin sdist --out dist 2>&1 | tail -1
-	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
+	@$(BIN)/python release/checksums.py dist
 
 # Run it on Debian 12: the package depends on the libraries of the machine that builds it.
 deb:
 	@binary=$$(release/deb/compile.sh) && python3 release/deb/build.py "$$binary"
+	@python3 release/checksums.py dist
 
 # As root. Needs debootstrap.
 test-deb: deb
