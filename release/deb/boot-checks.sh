@@ -123,6 +123,8 @@ old_kernel() {
     check "kernel check ends with status 1" is $? 1
     check "kernel check names the backported kernel" has "$(cat /root/check)" "apt install -t bookworm-backports linux-image-amd64"
     check "the journal says so, too" has "$(journalctl -b -u $unit -o cat --no-pager)" "bookworm-backports linux-image-amd64"
+    check "sysctl.d names a controller that is not there, and no unit fails" \
+        is "$(of_unit systemd-sysctl.service Result)$(systemctl --failed --plain --no-legend)" success
     check "the default is the kernel's own" is "$(default)" "$before"
     check "nothing is loaded" nothing_is_loaded
     check "the package can be purged" dpkg --purge pathweave-linux

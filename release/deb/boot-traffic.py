@@ -1,8 +1,8 @@
 """One MPTCP connection between two network namespaces, for boot-checks.sh.
 
-    python3 boot-traffic.py receive          takes what comes, and prints how many bytes came
-    python3 boot-traffic.py send 20000000    sends as many over two subflows, says so, and keeps
-                                             the connection open until its standard input ends
+`boot-traffic.py receive 20000000` takes what comes, and says when so many bytes have come.
+`boot-traffic.py send 20000000` sends as many over two subflows, says so, and keeps the
+connection open until its standard input ends.
 """
 
 import contextlib

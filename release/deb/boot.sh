@@ -54,6 +54,8 @@ show=$log.install
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe"
     [ "$release" = "$kernel" ] || echo "deb $mirror $kernel main" >"$root/etc/apt/sources.list.d/backports.list"
     inside apt-get update -qq
+    # First the release's own of what a kernel needs: only the kernel is to be the backported one.
+    inside apt-get install -qq -y --no-install-recommends initramfs-tools zstd
     inside apt-get install -qq -y --no-install-recommends -t "$kernel" linux-image-amd64
     cp "$package" "$root/root/pathweave.deb"
     inside apt-get install -qq -y --no-install-recommends /root/pathweave.deb

@@ -74,9 +74,13 @@ impl Stage {
         let hosts = Hosts::new();
         let host = ours(&hosts);
         hosts.set(host, "net/ipv4/tcp_congestion_control", OF_NAMESPACE);
-        for cable in (1..=2).filter(|_| with_routes) {
-            let to = format!("10.0.{cable}.0/24 dev c{cable} src 10.0.{cable}.{end}");
-            ip(&format!("-n {host} route replace {to} congctl {OF_ROUTE}"));
+        // The second subflow may go from the second cable to the first one's address: that is a route, too.
+        let pairs = [(1, 1, 0), (2, 2, 0), (1, 2, 9), (2, 1, 9)];
+        for (network, cable, metric) in pairs.into_iter().filter(|_| with_routes) {
+            let over = format!("dev c{cable} src 10.0.{cable}.{end} metric {metric}");
+            ip(&format!(
+                "-n {host} route replace 10.0.{network}.0/24 {over} congctl {OF_ROUTE}"
+            ));
         }
         hosts
     }
