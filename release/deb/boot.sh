@@ -53,7 +53,8 @@ show=$log.install
     # It is thrown away: nothing has to survive a loss of power.
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe"
     [ "$release" = "$kernel" ] || echo "deb $mirror $kernel main" >"$root/etc/apt/sources.list.d/backports.list"
-    inside apt-get update -qq
+    # A mirror may lag behind, and what it has is signed all the same.
+    inside apt-get -o Acquire::Check-Valid-Until=false update -qq
     # First the release's own of what a kernel needs: only the kernel is to be the backported one.
     inside apt-get install -qq -y --no-install-recommends initramfs-tools zstd
     inside apt-get install -qq -y --no-install-recommends -t "$kernel" linux-image-amd64
