@@ -12,7 +12,7 @@
 # make mutants-linux whether tests notice faults between the kernel and the controllers; needs root (FAULT=pacing takes some)
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
 # make deb       dist/: the Debian package of pathweave-linux, checksums; make test-deb installs and purges it on Debian 12 and 13
-# make test-kernels boots Debian's kernels in qemu with that package, and tries it in each; an hour or two (KERNELS="bookworm trixie" takes some)
+# make test-kernels boots Debian's kernels in qemu with that package, and tries it in each; half an hour or more (KERNELS="bookworm trixie" takes some)
 # make crates    tries whether pathweave-units and pathweave-control can be published
 # make notes     the release notes of this version, from CHANGELOG.md
 # make lock      pin the Python dependencies again
