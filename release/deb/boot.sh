@@ -15,7 +15,10 @@ release=${kernel%-backports}
 for tool in debootstrap qemu-system-x86_64 mke2fs; do
     command -v $tool >/dev/null || { echo "missing: $tool (apt install debootstrap qemu-system-x86 e2fsprogs)" >&2; exit 1; }
 done
-package=$(ls "$PWD"/dist/pathweave-linux_*_amd64.deb)
+package=$(ls "$PWD"/dist/pathweave-linux_*_amd64.deb 2>/dev/null) || {
+    echo "missing: dist/pathweave-linux_*_amd64.deb (make deb)" >&2
+    exit 1
+}
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep '/debian/*$' | head -n 1)
 [ -n "$mirror" ] || { echo "apt is not set up to fetch Debian" >&2; exit 1; }
 seconds=${SECONDS_EACH:-1800}
