@@ -12,6 +12,7 @@
 # make mutants-linux whether tests notice faults between the kernel and the controllers; needs root (FAULT=pacing takes some)
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
 # make deb       dist/: the Debian package of pathweave-linux, checksums; make test-deb installs and purges it on Debian 12 and 13
+# make test-kernels boots Debian's kernels in qemu with that package, and tries it in each; half an hour or more (KERNELS="bookworm trixie" takes some)
 # make crates    tries whether pathweave-units and pathweave-control can be published
 # make notes     the release notes of this version, from CHANGELOG.md
 # make lock      pin the Python dependencies again
@@ -41,7 +42,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb crates notes lock clean tools
+.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -186,7 +187,7 @@ mutants-linux:
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 wheels: $(VENV)/.dependencies | tools
 	@uv pip install --quiet --require-hashes --requirement requirements-wheels.lock
-	@rm -rf dist
+	@rm -f dist/*.whl dist/*.tar.gz
 	@for target in $(WHEEL_TARGETS); do \
 		if test -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib"; then \
 			echo "compiling for $$target"; \
@@ -196,15 +197,22 @@ wheels: $(VENV)/.dependencies | tools
 		fi; \
 	done
 	@maturin sdist --out dist 2>&1 | tail -1
-	@cd dist && sha256sum -- *.whl *.tar.gz > SHA256SUMS && cat SHA256SUMS
+	@$(BIN)/python release/checksums.py dist
 
 # Run it on Debian 12: the package depends on the libraries of the machine that builds it.
 deb:
 	@binary=$$(release/deb/compile.sh) && python3 release/deb/build.py "$$binary"
+	@python3 release/checksums.py dist
 
 # As root. Needs debootstrap.
 test-deb: deb
 	release/deb/test.sh
+
+# As root, outside `make test`. Needs debootstrap, qemu-system-x86 and e2fsprogs. Debian 12's own kernel is too old, and the unit has to cope.
+KERNELS ?= bookworm bookworm-backports trixie trixie-backports sid
+test-kernels: deb
+	@failed=; for kernel in $(KERNELS); do release/deb/boot.sh $$kernel || failed="$$failed $$kernel"; done; \
+		test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 crates: tools
 	cargo publish --dry-run --package pathweave-units --package pathweave-control

@@ -1,4 +1,4 @@
-"""Make dist/pathweave-linux_VERSION_amd64.deb from a compiled binary, and its checksum.
+"""Make dist/pathweave-linux_VERSION_amd64.deb from a compiled binary.
 
 Example: python3 release/deb/build.py target/dist/pathweave-linux
 
@@ -24,6 +24,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NAME = "pathweave-linux"
+ARCHITECTURE = "amd64"
+# How a program of this architecture begins: 64 bits, little-endian, and EM_X86_64 as its machine.
+ELF = b"\x7fELF"
+CLASS_AND_ORDER = b"\x02\x01"
+EM_X86_64 = (62).to_bytes(2, "little")
 APACHE = re.compile(
     r"Apache License\s+Version 2\.0, January 2004.*?END OF TERMS AND CONDITIONS", re.DOTALL
 )
@@ -57,6 +62,23 @@ def put(path: Path, content: bytes, mode: int = 0o644) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(content, 9, mtime=0) if path.suffix == ".gz" else content)
     path.chmod(mode)
+
+
+def refuse_other_machines(binary: Path, content: bytes) -> None:
+    """End the program unless binary and dpkg, which knows its libraries, are of ARCHITECTURE."""
+    if not content.startswith(ELF):
+        raise SystemExit(f"{binary} is no program in ELF; release/deb/compile.sh compiles one")
+    if content[4:6] != CLASS_AND_ORDER or content[18:20] != EM_X86_64:
+        raise SystemExit(
+            f"{binary} is compiled for another machine than x86-64, and the package is for"
+            f" {ARCHITECTURE} alone; release/deb/compile.sh on x86-64 compiles the right one"
+        )
+    host = output("dpkg", "--print-architecture").strip()
+    if host != ARCHITECTURE:
+        raise SystemExit(
+            f"dpkg of this machine is for {host} and does not know the libraries of"
+            f" {ARCHITECTURE}; make the package on Debian for {ARCHITECTURE}"
+        )
 
 
 def depends(binary: Path) -> str:
@@ -151,7 +173,13 @@ def fill(stage: Path, binary: Path, when: int) -> None:
     files = sorted(path for path in stage.rglob("*") if path.is_file())
     size = sum((path.stat().st_size + 1023) // 1024 for path in files)
     control = (HERE / "control").read_text()
-    for key, value in (("VERSION", version()), ("SIZE", str(size)), ("DEPENDS", depends(binary))):
+    values = {
+        "VERSION": version(),
+        "ARCHITECTURE": ARCHITECTURE,
+        "SIZE": str(size),
+        "DEPENDS": depends(binary),
+    }
+    for key, value in values.items():
         control = control.replace(f"@{key}@", value)
     put(stage / "DEBIAN/control", control.encode())
     sums = (
@@ -162,7 +190,8 @@ def fill(stage: Path, binary: Path, when: int) -> None:
     put(stage / "DEBIAN/md5sums", "".join(sums).encode())
     for script in ("postinst", "prerm", "postrm"):
         put(stage / "DEBIAN" / script, (HERE / script).read_bytes(), 0o755)
-    for path in stage.rglob("*"):
+    # dpkg takes over the modes of all folders, and the caller's umask may have kept others out.
+    for path in (stage, *stage.rglob("*")):
         if path.is_dir():
             path.chmod(0o755)
         os.utime(path, (when, when))
@@ -175,27 +204,21 @@ def main() -> None:
     for tool in ("dpkg-deb", "dpkg-shlibdeps"):
         if shutil.which(tool) is None:
             raise SystemExit(f"missing: {tool} (Debian: apt install dpkg-dev)")
+    binary = Path(sys.argv[1]).resolve()
+    refuse_other_machines(binary, binary.read_bytes())
     when = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(when)
     distribution = ROOT / "dist"
     distribution.mkdir(exist_ok=True)
-    package = distribution / f"{NAME}_{version()}_amd64.deb"
+    # One of another version is not of this release.
+    for old in distribution.glob(f"{NAME}_*.deb"):
+        old.unlink()
+    package = distribution / f"{NAME}_{version()}_{ARCHITECTURE}.deb"
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / NAME
-        stage.mkdir(mode=0o755)
-        fill(stage, Path(sys.argv[1]).resolve(), when)
+        fill(stage, binary, when)
         # dpkg of Debian 12 reads xz; the newer default is read by it, too, but not by older tools.
         output("dpkg-deb", "--root-owner-group", "-Zxz", "--build", stage, package)
-    names = sorted(
-        path.name
-        for pattern in ("*.deb", "*.whl", "*.tar.gz")
-        for path in distribution.glob(pattern)
-    )
-    sums = (
-        f"{hashlib.sha256((distribution / name).read_bytes()).hexdigest()}  {name}\n"
-        for name in names
-    )
-    (distribution / "SHA256SUMS").write_text("".join(sums))
     print(package.relative_to(ROOT))
 
 

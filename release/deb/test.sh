@@ -6,7 +6,10 @@
 #     release/deb/test.sh trixie         one
 set -eu
 cd "$(dirname "$0")/../.."
-package=$(ls "$PWD"/dist/pathweave-linux_*_amd64.deb)
+package=$(ls "$PWD"/dist/pathweave-linux_*_amd64.deb 2>/dev/null) || {
+    echo "missing: dist/pathweave-linux_*_amd64.deb (make deb)" >&2
+    exit 1
+}
 command -v debootstrap >/dev/null || { echo "missing: debootstrap (apt install debootstrap)" >&2; exit 1; }
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep '/debian/*$' | head -n 1)
 [ -n "$mirror" ] || { echo "apt is not set up to fetch Debian" >&2; exit 1; }

@@ -1,6 +1,8 @@
 //! Controllers in this machine's kernel: loading, carrying, unloading, and what is left behind.
 
+mod allowed;
 mod at_one_time;
+mod control_group;
 mod costs;
 mod defaults;
 mod duplicates;
@@ -17,6 +19,7 @@ mod metrics;
 mod off_switch;
 mod one_connection;
 mod peer;
+mod precedence;
 mod program;
 mod replacement;
 mod status;

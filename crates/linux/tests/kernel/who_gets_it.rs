@@ -1,72 +1,18 @@
 //! Who gets a controller: the sockets of a control group's processes, and those of a route.
 
+use crate::allowed::Allowed;
+use crate::control_group::Cgroup;
 use crate::hosts::{Hosts, PORT, ip};
 use crate::inventory::Inventory;
 use crate::lifecycle::request;
 use crate::machine;
+use crate::program::PROGRAM;
 use pathweave_linux::kernel::{self, Socket, Users};
-use std::fs;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_pathweave-linux");
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A control group of version 2 in a mount of its own; goes with the test.
-struct Cgroup {
-    root: PathBuf,
-    path: PathBuf,
-}
-
-impl Cgroup {
-    fn new() -> Cgroup {
-        let root = std::env::temp_dir().join(format!("pathweave-cgroups-{}", std::process::id()));
-        fs::create_dir(&root).unwrap();
-        let place = root.display();
-        let mounted = Command::new("mount")
-            .args(["-t", "cgroup2", "none", &place.to_string()])
-            .status()
-            .unwrap();
-        assert!(mounted.success(), "control groups can be mounted");
-        let path = root.join("pathweave-test");
-        fs::create_dir(&path).unwrap();
-        Cgroup { root, path }
-    }
-
-    /// Runs it as a process of the control group: sockets belong to where they are opened.
-    fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap();
-        let own = own
-            .lines()
-            .find_map(|line| line.strip_prefix("0::/"))
-            .unwrap()
-            .to_owned();
-        let me = std::process::id().to_string();
-        fs::write(self.path.join("cgroup.procs"), &me).unwrap();
-        let done = work();
-        fs::write(self.root.join(own).join("cgroup.procs"), &me).unwrap();
-        done
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(PROGRAM)
-            .args(["kernel", "use"])
-            .args(arguments)
-            .args(["--cgroup", &self.path.display().to_string()])
-            .output()
-            .unwrap()
-    }
-}
-
-impl Drop for Cgroup {
-    fn drop(&mut self) {
-        fs::remove_dir(&self.path).expect("no process is left in it");
-        let _ = Command::new("umount").arg(&self.root).status();
-        let _ = fs::remove_dir(&self.root);
-    }
-}
 
 /// The sockets that use a control, but for listeners.
 fn connected(control: &str) -> Vec<Socket> {
@@ -105,6 +51,7 @@ fn pair(hosts: &Hosts, listener: &TcpListener) -> (TcpStream, TcpStream) {
 fn a_cgroups_sockets_use_it_beside_others() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
+    let allowed = Allowed::control("cubic");
     let hosts = Hosts::new();
     let cgroup = Cgroup::new();
     let default = hosts.default_control();
@@ -117,12 +64,11 @@ fn a_cgroups_sockets_use_it_beside_others() {
     assert!(used.status.success(), "{used:?}");
 
     // The server listens under its default; the control group's processes connect and others do, at the same time.
-    // Of the controls that are always there, a namespace may have Reno alone by default.
-    hosts.set(&hosts.client, "net/ipv4/tcp_congestion_control", "reno");
+    hosts.set(&hosts.client, "net/ipv4/tcp_congestion_control", "cubic");
     let listener = hosts.listen(&default);
     let others = pair(&hosts, &listener);
     let ours = cgroup.with(|| pair(&hosts, &listener));
-    for (control, inside, outside) in [("pw_xmp", &ours, &others), ("reno", &others, &ours)] {
+    for (control, inside, outside) in [("pw_xmp", &ours, &others), ("cubic", &others, &ours)] {
         assert!(subflows_of_client(control, &inside.0) >= 2, "{control}");
         let has = |stream: &TcpStream| {
             let own = stream.local_addr().unwrap();
@@ -156,7 +102,7 @@ fn a_cgroups_sockets_use_it_beside_others() {
     );
     drop((later, others, listener));
     kernel::unload("pw_xmp", Users::Get(None)).unwrap();
-    drop((hosts, cgroup));
+    drop((hosts, cgroup, allowed));
     before.assert_is_again();
 }
 
