@@ -1,7 +1,7 @@
 """One MPTCP connection between two network namespaces, for boot-checks.sh.
 
-`boot-traffic.py receive 20000000` takes what comes, and says when so many bytes have come.
-`boot-traffic.py send 20000000` sends as many over two subflows, says so, and keeps the
+`boot-traffic.py receive 20000000` takes what comes, and says when this many bytes have come.
+`boot-traffic.py send 20000000` sends the same number over two subflows, says so, and keeps the
 connection open until its standard input ends.
 """
 
@@ -24,7 +24,7 @@ def mptcp_socket() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
 
 
-def receive() -> None:
+def receive(size: int) -> None:
     """Accept one connection, and take all of it."""
     listener = mptcp_socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -35,7 +35,7 @@ def receive() -> None:
     got = 0
     while data := connection.recv(1 << 16):
         got += len(data)
-        if got >= int(sys.argv[2]):
+        if got >= size:
             print(f"received {got}", flush=True)
 
 
@@ -66,7 +66,4 @@ def send(size: int) -> None:
         sys.stdin.read()
 
 
-if sys.argv[1] == "receive":
-    receive()
-else:
-    send(int(sys.argv[2]))
+{"receive": receive, "send": send}[sys.argv[1]](int(sys.argv[2]))

@@ -6,7 +6,7 @@
 #     release/deb/boot.sh bookworm              Debian 12's own kernel, on which the unit has to stay inactive
 #     release/deb/boot.sh bookworm-backports    one that is new enough; also trixie, trixie-backports and sid
 #
-# LOGS=FOLDER is where what was printed stays, by default target/boots. SECONDS_EACH is how long the boot may take (1800).
+# LOGS=FOLDER, from the root of the sources, is where what was printed stays, by default target/boots. SECONDS_EACH is how long the boot may take (1800).
 set -eu
 cd "$(dirname "$0")/../.."
 [ $# = 1 ] || { echo "usage: boot.sh bookworm|bookworm-backports|trixie|trixie-backports|sid" >&2; exit 2; }
@@ -58,12 +58,12 @@ show=$log.install
     [ "$release" = "$kernel" ] || echo "deb $mirror $kernel main" >"$root/etc/apt/sources.list.d/backports.list"
     # A mirror may lag behind, and what it has is signed all the same.
     inside apt-get -o Acquire::Check-Valid-Until=false update -qq
-    # First the release's own of what a kernel needs: only the kernel is to be the backported one.
+    # What the kernel depends on comes from the release itself: only the kernel is the backported one.
     inside apt-get install -qq -y --no-install-recommends initramfs-tools zstd
     inside apt-get install -qq -y --no-install-recommends -t "$kernel" linux-image-amd64
     cp "$package" "$root/root/pathweave.deb"
     inside apt-get install -qq -y --no-install-recommends /root/pathweave.deb
-    # As docs/administrators.md says.
+    # This is what docs/administrators.md tells the administrator to do.
     inside systemctl enable -q pathweave@xmp
     install -D -m 644 -t "$root/etc/sysctl.d" release/deb/90-pathweave.conf
     # What is tried once it has booted; then it switches itself off.

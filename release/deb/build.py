@@ -64,15 +64,19 @@ def put(path: Path, content: bytes, mode: int = 0o644) -> None:
     path.chmod(mode)
 
 
-def refuse_other_machines(binary: Path, content: bytes) -> None:
-    """End the program unless binary and dpkg, which knows its libraries, are of ARCHITECTURE."""
+def refuse_other_programs(binary: Path, content: bytes) -> None:
+    """End the program unless this is one for ARCHITECTURE."""
     if not content.startswith(ELF):
-        raise SystemExit(f"{binary} is no program in ELF; release/deb/compile.sh compiles one")
+        raise SystemExit(f"{binary} is not an ELF program; release/deb/compile.sh compiles one")
     if content[4:6] != CLASS_AND_ORDER or content[18:20] != EM_X86_64:
         raise SystemExit(
             f"{binary} is compiled for another machine than x86-64, and the package is for"
             f" {ARCHITECTURE} alone; release/deb/compile.sh on x86-64 compiles the right one"
         )
+
+
+def refuse_other_hosts() -> None:
+    """End the program unless dpkg, which knows the binary's libraries, is of ARCHITECTURE."""
     host = output("dpkg", "--print-architecture").strip()
     if host != ARCHITECTURE:
         raise SystemExit(
@@ -201,11 +205,12 @@ def main() -> None:
     """Build it, and say where it is."""
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_file():
         raise SystemExit("usage: build.py BINARY, for example target/dist/pathweave-linux")
+    binary = Path(sys.argv[1]).resolve()
+    refuse_other_programs(binary, binary.read_bytes())
     for tool in ("dpkg-deb", "dpkg-shlibdeps"):
         if shutil.which(tool) is None:
             raise SystemExit(f"missing: {tool} (Debian: apt install dpkg-dev)")
-    binary = Path(sys.argv[1]).resolve()
-    refuse_other_machines(binary, binary.read_bytes())
+    refuse_other_hosts()
     when = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(when)
     distribution = ROOT / "dist"

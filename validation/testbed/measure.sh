@@ -56,6 +56,10 @@ for name in "${@:-all}"; do
         simulate validation/testbed/star.toml "$@" --set transport.growth_by_marked_acks=true
         play validation/testbed/star.toml --stretch 10
         play validation/testbed/star.toml --stretch 10 --set transport.growth_by_marked_acks=true
+        # The marks of FCC's own switches.
+        marks='fabric.queue.mark={ kind = "proportional" }'
+        simulate validation/testbed/star.toml "$@" --only "scheme=FCC" --set "$marks"
+        play validation/testbed/star.toml --stretch 10 --only "scheme=FCC" --set "$marks"
         beside star
         ;;
     two-links | responsiveness)

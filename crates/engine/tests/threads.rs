@@ -229,6 +229,55 @@ fn with_hosts_of_several_links() {
 }
 
 #[test]
+fn with_a_host_whose_links_lie_in_two_pages() {
+    // The inputs of M are number 62 to 64: two are in the first page and one is in the second, and it has timers.
+    let cables = (0..62).map(|host| format!("\"h{host}-X\", "));
+    let graph = read(&format!(
+        r#"
+        [fabric]
+        kind = "graph"
+        hosts = ["h0..h61", "M"]
+        switches = ["X", "Y", "Z"]
+        rate = "1 Gbps"
+        delay = "10 us"
+        cables = [{} "M-X", "M-Y", "M-Z", "Y-X", "Z-X"]
+        queue = {{ limit = 8 }}
+        [transport]
+        minimum_rto = "200 us"
+        [[traffic]]
+        name = "from M"
+        pattern = "flows"
+        size = "unlimited"
+        controller = "lia"
+        subflows = 3
+        flows = [{{ from = "M", to = "h0" }}]
+        [[traffic]]
+        name = "to M"
+        pattern = "many-to-one"
+        destination = "M"
+        concurrency = 40
+        size = "20 KB"
+        controller = "reno"
+        [stop]
+        at = "2 ms"
+        "#,
+        cables.collect::<String>()
+    ));
+    let of_others = |link: &&pathweave_fabric::Link| link.to.0 < 62;
+    assert_eq!(
+        graph
+            .fabric
+            .links
+            .iter()
+            .filter(|link| inputs(link))
+            .count(),
+        62
+    );
+    let output = check_plan(&graph);
+    assert!(output.counters.dropped > 0);
+}
+
+#[test]
 fn a_fabric_gets_no_more_threads_than_are_worth_it() {
     let large = plan("", LARGE);
     let most = most_threads(&large);

@@ -90,8 +90,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             .gather((due, ports), window, times.of_page(page), arrivals);
         #[cfg(feature = "checks")]
         for (at, held) in arrivals.since(&before) {
-            let from = |&port: &PortId| self.ports.held_by(port, held);
-            let port = due.places().map(|place| ports[place]).find(from);
+            let holds_it = |&port: &PortId| self.ports.held_by(port, held);
+            let port = due.places().map(|place| ports[place]).find(holds_it);
             let port = port.expect("a packet comes from a port");
             if let Some(check) = self.checks.get_mut(port.0 as usize) {
                 check.deliver(at, self.ports.held(held).0.id());

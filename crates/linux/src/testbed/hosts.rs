@@ -54,12 +54,12 @@ pub struct News {
 }
 
 impl News {
-    /// A flow is complete with so many bytes.
+    /// A flow is complete with this many bytes.
     pub fn complete(&mut self, flow: u32, received: u64) {
         self.complete.push((flow, received));
     }
 
-    /// More of a flow has come: so many bytes by now.
+    /// More of a flow has come: this many bytes by now.
     pub fn progressed(&mut self, flow: u32, received: u64, is_complete: bool) {
         self.progressed.push((flow, received));
         if is_complete {

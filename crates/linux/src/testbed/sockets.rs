@@ -30,7 +30,7 @@ const ENDS: [End; 5] = [
     End::QuicClient,
     End::QuicServer,
 ];
-/// Stands where an end does for what is no socket of a flow.
+/// The timer has this number in place of an end.
 const TIMER: u64 = ENDS.len() as u64;
 const END_BITS: u32 = 3;
 

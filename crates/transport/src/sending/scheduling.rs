@@ -206,7 +206,10 @@ pub(super) fn send_plainly(
     let number = sender.number.0;
     let siblings_end = connection.paths.len() as u32;
     let path = &mut connection.paths[number as usize];
-    debug_assert!(path.pacing_rate.is_none(), "only explicit schemes pace");
+    debug_assert!(
+        path.pacing_rate.is_none(),
+        "nothing is paced that is sent plainly"
+    );
     let mut count = 0;
     if path.is_active() && path.may_send {
         let outstanding = sender.board.outstanding();

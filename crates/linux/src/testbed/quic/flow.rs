@@ -263,11 +263,12 @@ impl QuicFlow {
                 Err(io::Error::other(reason))
             }
         };
+        let is_multipath = self.is_multipath();
         if let Some(connection) = self.server.connection() {
             while let Some(event) = connection.poll() {
                 match event {
                     Event::ConnectionLost { reason } => lost(reason)?,
-                    Event::Path(PathEvent::Established { .. }) => {
+                    Event::Path(PathEvent::Established { .. }) if is_multipath => {
                         give_up_what_is_silent(connection, self.silence, now);
                     }
                     _ => {}
@@ -390,13 +391,13 @@ impl QuicFlow {
     }
 }
 
-/// What is written and not acknowledged is at most so many windows, and so many bytes more: a sender that is stopped has
+/// What is written and not acknowledged is at most this many windows, and this many bytes more: a sender that is stopped has
 /// little left to send, and one whose windows grow never waits for its program.
 const WINDOWS_AHEAD: u64 = 2;
 const AHEAD: u64 = 2 * PIECE as u64;
 
 /// The receiver gives up paths on which nothing comes for `silence`, but not the last of them, and does not try that again by
-/// itself. With another path open the time begins anew for all of them.
+/// itself. With another path open the time starts again for all of them.
 fn give_up_what_is_silent(connection: &mut Connection, silence: Duration, now: Instant) {
     for path in connection.paths() {
         // One that has been given up is still in the list.

@@ -18,13 +18,13 @@ pub const SERVER_NAME: &str = "pathweave";
 
 /// Bytes that a receiver takes: it limits nobody.
 const RECEIVE_BUFFER: u32 = 256 << 20;
-/// A path on which nothing has come for so many RTTs is given up.
+/// A path on which nothing has come for this many RTTs is given up.
 const SILENT_RTTS: u32 = 10;
 /// And for so long at least: probe timeouts need their time.
 const SILENT_AT_LEAST: Duration = Duration::from_millis(300);
-/// So many paths a subflow may have at a time.
+/// Paths that a flow may have at a time for each of its subflows.
 const PATHS: u32 = 4;
-/// So many pings would come on a path in that time.
+/// Pings that would come on a path in that time.
 const PINGS: u32 = 3;
 
 /// What all connections of a run have in common: a certificate above all.

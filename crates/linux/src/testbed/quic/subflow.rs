@@ -6,7 +6,7 @@ use pathweave_noq::PathHandle;
 use pathweave_units::Time;
 use std::time::{Duration, Instant};
 
-/// A path that the peer has not yet given identifiers for is tried again after so long.
+/// A path for which the peer has not yet given identifiers is tried again after this time.
 const PERMISSION: Duration = Duration::from_millis(2);
 
 /// One subflow at the sender.
@@ -90,7 +90,8 @@ impl Kept {
             bytes: stats.sent_bytes,
             lost_packets: stats.lost_packets,
             lost_bytes: stats.lost_bytes,
-            in_flight: (self.given_up).map_or(0, |before| stats.lost_packets - before),
+            in_flight: (self.given_up)
+                .map_or(0, |before| stats.lost_packets.saturating_sub(before)),
         };
     }
 }
@@ -298,7 +299,7 @@ impl Subflow {
             opened: self.opened.map(plan_time),
             received: self.received,
             sent_packets: counts.packets,
-            retransmits: counts.lost_packets - counts.in_flight,
+            retransmits: counts.lost_packets.saturating_sub(counts.in_flight),
             reinjected: counts.in_flight,
             timeouts: 0, // noq does not tell of probe timeouts
             marks: self.marks,
