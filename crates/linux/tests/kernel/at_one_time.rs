@@ -157,7 +157,7 @@ fn those_who_come_while_an_unload_is_held_up_wait_for_its_end() {
     before.assert_is_again();
 }
 
-/// What is seen while a change goes on, or has just ended, is no remains of a killed loader.
+/// What is seen while a change goes on, or has just ended, is not what a killed loader left.
 #[test]
 fn status_says_nothing_of_remains_while_controllers_come_and_go() {
     let Some(_machine) = machine() else { return };
