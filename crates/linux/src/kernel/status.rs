@@ -132,7 +132,7 @@ enum State {
 
 /// How many looks are taken before a registered controller without a pin and a holder counts as unknown: its loader may pin
 /// it, and end, between two steps of a look.
-const LOOKS: usize = 3;
+pub(super) const LOOKS: usize = 3;
 
 /// All that `status` says.
 #[derive(Serialize)]
@@ -493,7 +493,8 @@ fn held(kernel_name: &str, holders: &[Holder]) -> String {
     )
 }
 
-fn unseen(kernel_name: &str) -> Failure {
+/// What a command says where it sees no pin and no holder of a registered controller.
+pub(super) fn unseen(kernel_name: &str) -> Failure {
     let why = if pins::has_file_system() {
         "its link is not pinned in the BPF file system that is at /sys/fs/bpf here, and no process that can be seen holds it"
     } else {

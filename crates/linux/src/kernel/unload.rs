@@ -2,6 +2,7 @@
 
 use super::cgroup::{self, CgroupUse, cgroup_uses};
 use super::defaults::{self, Defaults};
+use super::pins::Claim;
 use super::sockets::{self, Instead, Uses};
 use super::status::count;
 use super::{available, pins, registered, requirements, status};
@@ -39,9 +40,7 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
     // Nothing is begun where its end could not be seen.
     registered::names()?;
     // One process at a time: those that come meanwhile wait, and find nothing to unload.
-    let Some(claim) = pins::claim(kernel_name)? else {
-        return Err(not_loaded(kernel_name));
-    };
+    let claim = claim(kernel_name)?;
     let cgroups: Vec<CgroupUse> = cgroup_uses()?
         .into_iter()
         .filter(|one| one.kernel_name == kernel_name)
@@ -68,6 +67,22 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         _ if is_held => Err(status::still_held(kernel_name)),
         Some(id) => wait_until_gone(kernel_name, id),
         None => Ok(()),
+    }
+}
+
+/// Claims a controller that is loaded. Where its name is seen without a pin and a holder, its loader may have pinned it, and
+/// ended, since the look for pins.
+fn claim(kernel_name: &str) -> Result<Claim, Failure> {
+    let mut looks = 1;
+    loop {
+        if let Some(claim) = pins::claim(kernel_name)? {
+            return Ok(claim);
+        }
+        let failure = not_loaded(kernel_name);
+        if looks == status::LOOKS || failure != status::unseen(kernel_name) {
+            return Err(failure);
+        }
+        looks += 1;
     }
 }
 
