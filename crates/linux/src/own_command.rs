@@ -11,8 +11,12 @@ const FRONT_END: &str = "pathweave";
 
 /// A command with these arguments, in the words of whoever called this program: `` `pathweave-linux kernel status` ``.
 pub fn own_command(arguments: &str) -> String {
-    let called = std::env::args_os().next();
-    format!("`{} {arguments}`", name(called.as_deref()))
+    format!("`{} {arguments}`", own_name())
+}
+
+/// What this program was called as, where other words stand before the command: `pathweave-linux`.
+pub fn own_name() -> &'static str {
+    name(std::env::args_os().next().as_deref())
 }
 
 fn name(called: Option<&OsStr>) -> &'static str {

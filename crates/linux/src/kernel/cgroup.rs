@@ -173,7 +173,10 @@ fn cannot(chosen: &CgroupUse, what: &str, error: &libbpf_rs::Error) -> Failure {
         "the control group cannot use {}: {what}: {error}",
         chosen.kernel_name
     ))
-    .hint("`pathweave-linux kernel check` says what the kernel lacks")
+    .hint(format!(
+        "{} says what the kernel lacks",
+        own_command("kernel check")
+    ))
 }
 
 /// Tells the control groups that use a controller whether it asks for ECN by now.

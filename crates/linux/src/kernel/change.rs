@@ -27,6 +27,8 @@ pub fn load_or_keep(
     or_replace: bool,
 ) -> Result<(), Failure> {
     let name = request.kernel_name.clone();
+    registered::names()?; // Where it is hidden, so are the namespaces' defaults, which a replacement has to renew.
+    let mut has_failed = false;
     let claim = loop {
         let mut refused = None;
         if !pins::loaded()?.contains(&name) {
@@ -35,7 +37,14 @@ pub fn load_or_keep(
                     println!("{name} is loaded: {}", request.text());
                     return Ok(());
                 }
-                Err(failure) if !is_there(&name)? => return Err(failure),
+                Err(failure) if !is_there(&name)? => {
+                    // Another command may have had the name then, and its controller is unloaded by now.
+                    if has_failed {
+                        return Err(failure);
+                    }
+                    has_failed = true;
+                    continue;
+                }
                 // Another command was quicker, or the name is that of a testbed.
                 Err(failure) => refused = Some(failure),
             }
@@ -90,6 +99,7 @@ fn keep_or_replace(
 /// When it is not loaded, a value is not one that it takes, or the kernel refuses.
 pub fn set(entry: &Entry, sets: &[(String, Value)]) -> Result<(), Failure> {
     super::check_rights()?;
+    registered::names()?; // As in `load_or_keep`.
     let name = super::kernel_name(entry.name);
     if !pins::loaded()?.contains(&name) {
         return Err(unload::not_loaded(&name));
@@ -153,7 +163,7 @@ fn wait_for(name: &str) -> Result<Option<Pinned>, Failure> {
 
 /// Whether something of it is there: its name, or pins.
 fn is_there(name: &str) -> Result<bool, Failure> {
-    Ok(registered::has(name) || pins::loaded()?.iter().any(|pinned| pinned == name))
+    Ok(registered::has(name)? || pins::loaded()?.iter().any(|pinned| pinned == name))
 }
 
 const PROGRAM: &str = "program";

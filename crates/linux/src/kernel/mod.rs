@@ -58,7 +58,7 @@ pub enum Command {
     Load {
         /// Its name, for example xmp.
         name: String,
-        /// A parameter's value, for example beta=4. The refusal of an unknown one lists them.
+        /// A parameter's value, for example beta=4. An unknown key is refused with a list of those that there are.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
         /// The smallest window in congestion avoidance, in packets.
@@ -85,7 +85,8 @@ pub enum Command {
     Set {
         /// Its name, for example xmp.
         name: String,
-        /// A parameter's value, or that of minimum_window or failed_after. The refusal of an unknown one lists them.
+        /// A parameter's value, or that of minimum_window or failed_after. An unknown key is refused with a list of those that
+        /// there are.
         #[arg(required = true, value_name = "KEY=VALUE")]
         sets: Vec<String>,
     },
@@ -98,7 +99,8 @@ pub enum Command {
         /// Give sockets and namespaces that use it another control first.
         #[arg(long)]
         force: bool,
-        /// The control that they get, for example cubic. Without it they get this namespace's default.
+        /// The control that they get, for example cubic. Without it each network namespace gets the default that it had when
+        /// the controller was loaded.
         #[arg(long, value_name = "CONTROL", requires = "force")]
         instead: Option<String>,
     },

@@ -1,6 +1,7 @@
 //! What the kernel itself has registered, whatever is pinned, and what keeps it there.
 
 use super::{PREFIX, available};
+use crate::Failure;
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use serde::Serialize;
@@ -16,16 +17,22 @@ pub struct Holder {
 }
 
 /// The names of Pathweave's controllers that sockets can choose now, in order.
-pub fn names() -> Vec<String> {
-    let mut names = available::controls().unwrap_or_default();
+///
+/// # Errors
+/// When the kernel's list cannot be read here.
+pub fn names() -> Result<Vec<String>, Failure> {
+    let mut names = available::controls()?;
     names.retain(|name| name.starts_with(PREFIX));
     names.sort();
-    names
+    Ok(names)
 }
 
 /// Whether sockets can choose a controller now.
-pub fn has(kernel_name: &str) -> bool {
-    names().iter().any(|name| name == kernel_name)
+///
+/// # Errors
+/// When the kernel's list cannot be read here.
+pub fn has(kernel_name: &str) -> Result<bool, Failure> {
+    Ok(names()?.iter().any(|name| name == kernel_name))
 }
 
 /// The processes that keep a registered controller without a pin. None are found where its link is pinned in a BPF

@@ -7,7 +7,7 @@ use super::replace::Replacement;
 use super::rows::{self, About, Connection};
 use super::totals::Totals;
 use super::{pins, requirements, sockets, unload};
-use crate::own_command::own_command;
+use crate::own_command::{own_command, own_name};
 use crate::{Failure, folders};
 use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use serde::Serialize;
@@ -124,15 +124,15 @@ enum State {
     Detached,
     /// Registered by a process that holds its link, without a pin.
     Unpinned,
-    /// Registered, and its pins are not to be seen or read here.
+    /// It cannot be seen whether it is registered, or it is and its pins are not to be seen or read here.
     Unknown,
     /// Neither registered nor pinned any more: `status` says nothing of it.
     Gone,
 }
 
-/// How often it is looked for who keeps a controller registered: who has registered one may pin it, and end, between two
-/// steps of a look.
-const LOOKS: usize = 3;
+/// How many looks are taken before a registered controller without a pin and a holder counts as unknown: its loader may pin
+/// it, and end, between two steps of a look.
+pub(super) const LOOKS: usize = 3;
 
 /// All that `status` says.
 #[derive(Serialize)]
@@ -148,8 +148,8 @@ struct Look {
 struct Controller {
     name: String,
     state: State,
-    /// Whether sockets can choose it.
-    registered: bool,
+    /// Whether sockets can choose it; none where that cannot be seen.
+    registered: Option<bool>,
     /// Who holds it, of one without a pin.
     processes: Vec<Holder>,
     parameters: BTreeMap<String, String>,
@@ -227,10 +227,10 @@ fn look() -> Look {
     };
     let registered = registered::names();
     let pinned = requirements::check_rights().and_then(|()| pins::loaded());
-    let may_look = pinned.is_ok();
-    if let Err(failure) = &pinned {
-        look.problems.push(failure.to_string());
-    }
+    let may_look = pinned.is_ok() && registered.is_ok();
+    let failures = [registered.as_ref().err(), pinned.as_ref().err()];
+    let problems = failures.into_iter().flatten().map(Failure::to_string);
+    look.problems.extend(problems);
     let groups = match cgroup_uses() {
         Ok(groups) => groups,
         Err(failure) => {
@@ -238,10 +238,11 @@ fn look() -> Look {
             Vec::new()
         }
     };
+    let is_registered = |name: &String| Some(registered.as_ref().ok()?.contains(name));
     let pinned = pinned.unwrap_or_default();
-    let names: BTreeSet<&String> = registered.iter().chain(&pinned).collect();
+    let names: BTreeSet<&String> = registered.iter().flatten().chain(&pinned).collect();
     for name in names {
-        let mut controller = Controller::new(name, registered.contains(name));
+        let mut controller = Controller::new(name, is_registered(name));
         let described = match may_look {
             true => controller.describe(&groups),
             false => Ok(()),
@@ -250,8 +251,8 @@ fn look() -> Look {
             controller.state = State::Unknown;
             let said = failure.to_string();
             let verb = match controller.registered {
-                true => "is registered",
-                false => "has pins",
+                Some(true) => "is registered",
+                _ => "has pins",
             };
             look.problems.push(match said.starts_with(name.as_str()) {
                 true => said,
@@ -262,6 +263,7 @@ fn look() -> Look {
             look.controllers.push(controller);
         }
     }
+    let registered = registered.unwrap_or_default();
     if !may_look && !registered.is_empty() {
         let verb = if registered.len() == 1 { "is" } else { "are" };
         look.problems
@@ -272,7 +274,7 @@ fn look() -> Look {
 }
 
 impl Controller {
-    fn new(name: &str, registered: bool) -> Controller {
+    fn new(name: &str, registered: Option<bool>) -> Controller {
         Controller {
             name: name.to_owned(),
             state: State::Unknown,
@@ -341,14 +343,15 @@ impl Controller {
     fn stand(&mut self) -> Result<Option<Result<Pinned, Failure>>, Failure> {
         let name = &self.name;
         let stillness = pins::keep_still(name)?;
-        self.registered = registered::has(name);
+        let is_registered = registered::has(name)?;
+        self.registered = Some(is_registered);
         let link = pins::folder(name).join(pins::LINK);
         let has_link = link
             .try_exists()
             .map_err(|error| folders::cannot("look at", &link, &error))?;
         let has_pins = !matches!(stillness, Stillness::NoPins);
         let opened = has_pins.then(|| Pinned::open(name));
-        self.state = match (&opened, has_link, self.registered) {
+        self.state = match (&opened, has_link, is_registered) {
             _ if matches!(stillness, Stillness::Changing) => State::Changing,
             (None, _, false) => State::Gone,
             (_, false, true) => {
@@ -469,7 +472,10 @@ pub fn unpinned(kernel_name: &str) -> Failure {
 pub fn still_held(kernel_name: &str) -> Failure {
     let holders = registered::holders(kernel_name);
     if holders.is_empty() {
-        return unseen(kernel_name);
+        return Failure::new(format!(
+            "{kernel_name} has no pins any more and is still registered: a process or a pin that cannot be seen here holds its link"
+        ))
+        .hint("it goes when that does");
     }
     let processes: Vec<String> = holders.iter().map(|one| one.pid.to_string()).collect();
     Failure::new(held(kernel_name, &holders))
@@ -487,15 +493,17 @@ fn held(kernel_name: &str, holders: &[Holder]) -> String {
     )
 }
 
-fn unseen(kernel_name: &str) -> Failure {
+/// What a command says where it sees no pin and no holder of a registered controller.
+pub(super) fn unseen(kernel_name: &str) -> Failure {
     let why = if pins::has_file_system() {
         "its link is not pinned in the BPF file system that is at /sys/fs/bpf here, and no process that can be seen holds it"
     } else {
         "there is no BPF file system at /sys/fs/bpf in this mount namespace"
     };
-    Failure::unknown(format!("{kernel_name} is registered, but {why}")).hint(
-        "look where it was loaded: as root, outside of containers and `ip netns exec`, for example nsenter --mount=/proc/1/ns/mnt pathweave-linux kernel status",
-    )
+    Failure::unknown(format!("{kernel_name} is registered, but {why}")).hint(format!(
+        "look where it was loaded: as root, outside of containers and `ip netns exec`, for example `nsenter --mount=/proc/1/ns/mnt {} kernel status`",
+        own_name()
+    ))
 }
 
 fn half(kernel_name: &str) -> Failure {

@@ -2,6 +2,7 @@
 
 use super::cgroup::{self, CgroupUse, cgroup_uses};
 use super::defaults::{self, Defaults};
+use super::pins::Claim;
 use super::sockets::{self, Instead, Uses};
 use super::status::count;
 use super::{available, pins, registered, requirements, status};
@@ -23,21 +24,23 @@ pub enum Users<'a> {
     /// They stay, and the controller with them.
     Stay,
     /// They get this control; without a name the default that their network namespace had when the controller was loaded. One
-    /// that came later gets the first namespace's default (the caller's where the first one may not be entered), or reno where
-    /// that is a controller of Pathweave.
+    /// that came later gets the first namespace's default. Where that is a controller of Pathweave, the default counts that the
+    /// first namespace had when this one was loaded, and reno where that is one as well. (Where the first namespace may not be
+    /// entered, the caller's takes its place.)
     Get(Option<&'a str>),
 }
 
 /// Unloads a controller.
 ///
 /// # Errors
-/// When sockets use it and are to stay; when what they are to get is not there; when it is not loaded.
+/// When sockets use it and are to stay; when what they are to get is not there; when it is not loaded, or that cannot be
+/// seen.
 pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
     requirements::check_rights()?;
+    // Nothing is begun where its end could not be seen.
+    registered::names()?;
     // One process at a time: those that come meanwhile wait, and find nothing to unload.
-    let Some(claim) = pins::claim(kernel_name)? else {
-        return Err(not_loaded(kernel_name));
-    };
+    let claim = claim(kernel_name)?;
     let cgroups: Vec<CgroupUse> = cgroup_uses()?
         .into_iter()
         .filter(|one| one.kernel_name == kernel_name)
@@ -56,7 +59,7 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         }
     }
     pins::remove_link(kernel_name)?;
-    let is_held = !is_unregistered_in_time(kernel_name);
+    let is_held = !is_unregistered_in_time(kernel_name)?;
     pins::remove(kernel_name)?;
     defaults::forget(kernel_name);
     drop(claim);
@@ -64,6 +67,22 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
         _ if is_held => Err(status::still_held(kernel_name)),
         Some(id) => wait_until_gone(kernel_name, id),
         None => Ok(()),
+    }
+}
+
+/// Claims a controller that is loaded. Where its name is seen without a pin and a holder, its loader may have pinned it, and
+/// ended, since the look for pins.
+fn claim(kernel_name: &str) -> Result<Claim, Failure> {
+    let mut looks = 1;
+    loop {
+        if let Some(claim) = pins::claim(kernel_name)? {
+            return Ok(claim);
+        }
+        let failure = not_loaded(kernel_name);
+        if looks == status::LOOKS || failure != status::unseen(kernel_name) {
+            return Err(failure);
+        }
+        looks += 1;
     }
 }
 
@@ -150,15 +169,15 @@ pub(super) fn map_of(link: &Link) -> Option<u32> {
 
 /// Waits until the kernel has taken the name back: it does so some time after the link has gone, and not at all where
 /// another process holds the link. Those that wait for the claim are to find nothing then.
-fn is_unregistered_in_time(kernel_name: &str) -> bool {
+fn is_unregistered_in_time(kernel_name: &str) -> Result<bool, Failure> {
     let begin = Instant::now();
-    while registered::has(kernel_name) {
+    while registered::has(kernel_name)? {
         if begin.elapsed() > PATIENCE {
-            return false;
+            return Ok(false);
         }
         thread::sleep(BETWEEN_LOOKS);
     }
-    true
+    Ok(true)
 }
 
 fn wait_until_gone(kernel_name: &str, map: u32) -> Result<(), Failure> {
@@ -182,8 +201,10 @@ fn is_there(map: u32) -> bool {
 
 pub(super) fn not_loaded(kernel_name: &str) -> Failure {
     let failure = Failure::refused(format!("{kernel_name} is not loaded"));
-    if registered::has(kernel_name) {
-        return status::unpinned(kernel_name);
+    match registered::has(kernel_name) {
+        Ok(false) => {}
+        Ok(true) => return status::unpinned(kernel_name),
+        Err(unseen) => return unseen,
     }
     let loaded = pins::loaded().unwrap_or_default();
     if loaded.is_empty() {

@@ -70,7 +70,7 @@ pub fn print(
     for turn in 0.. {
         let pinned = Pinned::all()?;
         if pins::loaded()?.is_empty() {
-            if let Some(name) = registered::names().first() {
+            if let Some(name) = registered::names()?.first() {
                 return Err(status::unpinned(name));
             }
             return Err(Failure::refused("no controller is loaded")

@@ -2,8 +2,10 @@
 
 use crate::program::PROGRAM;
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
 
 /// A control group of version 2 in a mount of its own; goes with the test.
 pub struct Cgroup {
@@ -34,11 +36,9 @@ impl Cgroup {
             .find_map(|line| line.strip_prefix("0::/"))
             .unwrap()
             .to_owned();
-        let me = std::process::id().to_string();
-        fs::write(self.path.join("cgroup.procs"), &me).unwrap();
-        let done = work();
-        fs::write(self.root.join(own).join("cgroup.procs"), &me).unwrap();
-        done
+        let _back = Back(self.root.join(own));
+        join(&self.path).unwrap();
+        work()
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {
@@ -53,8 +53,29 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        fs::remove_dir(&self.path).expect("no process is left in it");
+        let removed = fs::remove_dir(&self.path);
         let _ = Command::new("umount").arg(&self.root).status();
         let _ = fs::remove_dir(&self.root);
+        // A panic on top of another one would end all tests.
+        if !thread::panicking() {
+            removed.expect("no process is left in it");
+        }
     }
+}
+
+/// The control group that this process goes back to, also when what it does in another one fails.
+struct Back(PathBuf);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        let joined = join(&self.0);
+        if !thread::panicking() {
+            joined.expect("it was there before");
+        }
+    }
+}
+
+/// Moves this process into a control group.
+fn join(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), std::process::id().to_string())
 }

@@ -3,6 +3,7 @@
 //! Namespaces other than the first one may have reno, what the machine allows, and controllers of ours: the tests take reno
 //! and `pw_lia`.
 
+use crate::allowed::Allowed;
 use crate::hosts::{Hosts, ip};
 use crate::inventory::Inventory;
 use crate::machine;
@@ -145,20 +146,58 @@ fn a_controller_that_is_the_first_ones_default_is_given_to_nobody_else() {
     before.assert_is_again();
 }
 
-/// It shows where the first namespace has another default than reno, as Linux has unless it is built otherwise.
+/// The first namespace has cubic when the controller is loaded, and then the controller; who came later gets neither the
+/// controller nor what is given where no default counts.
+#[test]
+fn where_the_first_one_has_a_controller_by_now_what_it_had_before_counts() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let _allowed = Allowed::control("cubic");
+    done("load lia");
+    for now in ["pw_xmp", "pw_lia"] {
+        let hosts = Hosts::new();
+        let Hosts { client, server } = &hosts;
+        hosts.set(client, DEFAULT, "cubic");
+        hosts.set(server, DEFAULT, "reno");
+        done("load xmp");
+        hosts.set(client, DEFAULT, now);
+        let later = format!("pwk-{}-later", std::process::id());
+        ip(&format!("netns add {later}"));
+        hosts.set(&later, DEFAULT, "pw_xmp");
+        let net = format!("--net=/run/netns/{client}");
+        let first = [&["nsenter", &net], &FIRST[..]].concat();
+        let script =
+            format!("nsenter --net=/run/netns/{server} $P kernel unload xmp --force; exit $?");
+        let ended = shell(&first, &script);
+        let given = hosts.default_of(&later);
+        ip(&format!("netns del {later}"));
+        assert_eq!(
+            (ended.code, given.as_str()),
+            (Some(0), "cubic"),
+            "{now}: {ended:?}"
+        );
+    }
+    done("unload lia");
+    before.assert_is_again();
+}
+
+/// Of the two that the caller has, one differs from the default that the first namespace usually has, and the other from what
+/// is given where no default counts.
 #[test]
 fn where_the_first_namespace_cannot_be_seen_that_of_the_caller_is_given() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
-    done("load xmp");
-    let hosts = Hosts::new();
-    let other = format!("nsenter --net=/run/netns/{}", hosts.client);
-    let given = given_to_who_came_later(&hosts, "reno", |command| {
-        let script = format!("mount -t tmpfs none /proc/1; {other} {command}; exit $?");
-        shell(&FIRST, &script)
-    });
-    assert_eq!(given, "reno");
-    drop(hosts);
+    let _allowed = Allowed::control("cubic");
+    for caller_has in ["reno", "cubic"] {
+        done("load xmp");
+        let hosts = Hosts::new();
+        let other = format!("nsenter --net=/run/netns/{}", hosts.client);
+        let given = given_to_who_came_later(&hosts, caller_has, |command| {
+            let script = format!("mount -t tmpfs none /proc/1; {other} {command}; exit $?");
+            shell(&FIRST, &script)
+        });
+        assert_eq!(given, caller_has);
+    }
     before.assert_is_again();
 }
 

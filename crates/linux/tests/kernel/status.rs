@@ -9,6 +9,7 @@ use libbpf_rs::Link;
 use pathweave_linux::kernel::{self as controllers, Users};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -55,6 +56,29 @@ fn hints_name_the_command_that_was_typed() {
         let line = format!("Usage: {called} kernel load ");
         assert!(usage.said.contains(&line), "{usage:?}");
     }
+}
+
+#[test]
+fn the_hint_where_pins_are_hidden_names_the_program_as_it_was_called() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    load_xmp();
+    let folder = std::env::temp_dir().join(format!("pathweave-called-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    for called in ["pathweave", "pathweave-linux"] {
+        let program = folder.join(called);
+        symlink(PROGRAM, &program).unwrap();
+        let script = format!(
+            "mount -t tmpfs none /sys/fs/bpf; exec {} kernel status",
+            program.display()
+        );
+        let status = shell(&["unshare", "--mount"], &script);
+        let line = format!("`nsenter --mount=/proc/1/ns/mnt {called} kernel status`");
+        assert!(status.said.contains(&line), "{status:?}");
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    controllers::unload("pw_xmp", Users::Stay).unwrap();
+    before.assert_is_again();
 }
 
 #[test]
@@ -172,6 +196,22 @@ fn an_unload_names_the_process_that_holds_the_link() {
 }
 
 #[test]
+fn an_unload_says_that_what_holds_the_link_cannot_be_seen() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    load_xmp();
+    let link = Link::open(Path::new(FOLDER).join("link")).unwrap();
+    let only_own_processes = ["unshare", "--pid", "--fork", "--mount-proc"];
+    let unload = shell(&only_own_processes, "$P kernel unload xmp; exit $?");
+    assert_eq!(unload.code, Some(1), "{unload:?}");
+    let said = "pw_xmp has no pins any more and is still registered: a process or a pin that cannot be seen here holds its link\n";
+    assert!(unload.said.starts_with(said), "{unload:?}");
+    assert!(!Path::new(FOLDER).exists());
+    drop(link);
+    before.assert_is_again();
+}
+
+#[test]
 fn a_link_that_was_detached_registers_nothing() {
     let Some(_machine) = machine() else { return };
     let before = Inventory::before();
@@ -232,6 +272,55 @@ fn hidden_pins_cannot_be_known() {
             assert!(
                 refused.said.contains("pw_xmp is registered"),
                 "{hide}: {other}: {refused:?}"
+            );
+        }
+    }
+    assert_eq!(only(&kernel("status --json"))["state"], "loaded");
+    controllers::unload("pw_xmp", Users::Stay).unwrap();
+    before.assert_is_again();
+}
+
+/// The kernel's list of controls is below /proc/sys, which sandboxes hide.
+#[test]
+fn without_the_kernels_list_nothing_is_known_and_nothing_is_unloaded() {
+    let Some(_machine) = machine() else { return };
+    let before = Inventory::before();
+    let hidden = |command: &str| {
+        let script = format!("mount -t tmpfs none /proc/sys; exec $P kernel {command}");
+        shell(&["unshare", "--mount"], &script)
+    };
+    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    for is_loaded in [false, true] {
+        if is_loaded {
+            load_xmp();
+        }
+        let status = hidden("status");
+        assert_eq!(status.code, UNKNOWN, "{status:?}");
+        assert_eq!(status.out, "", "{status:?}");
+        assert_eq!(status.said.matches(list).count(), 1, "{status:?}");
+        assert!(status.said.contains("\n  hint: "), "{status:?}");
+        let status = hidden("status --json");
+        assert_eq!(status.code, UNKNOWN, "{status:?}");
+        assert_eq!(status.json()["known"], false, "{status:?}");
+        if is_loaded {
+            let xmp = only(&status);
+            assert_eq!(
+                (&xmp["state"], &xmp["registered"]),
+                (&json!("unknown"), &Value::Null),
+                "{status:?}"
+            );
+        }
+        for command in [
+            "unload xmp",
+            "unload xmp --force --instead reno",
+            "set xmp beta=5",
+            "load xmp --set beta=5 --replace",
+        ] {
+            let refused = hidden(command);
+            let is_refused = !matches!(refused.code, Some(0));
+            assert!(
+                is_refused && refused.said.contains(list),
+                "{command}: {refused:?}"
             );
         }
     }
