@@ -342,7 +342,7 @@ async fn a_path_that_is_given_up_does_not_count_while_noq_keeps_it() {
     let second = pair.second_path(&ends).await;
     let mut stream = ends.client.open_uni().await.unwrap();
     stream.write_all(&pattern(500_000)).await.unwrap();
-    // noq keeps it for three probe timeouts, and this test for as long as it needs.
+    // noq keeps the controller for three probe timeouts, and this test for as long as it needs.
     let kept = ends.client.congestion_state(second.id());
     assert!(kept.is_some());
     second.close().unwrap();
@@ -351,7 +351,6 @@ async fn a_path_that_is_given_up_does_not_count_while_noq_keeps_it() {
         ends.client_paths.coupled() == [other]
     })
     .await;
-    assert_eq!(ends.client_paths.windows().len(), 2);
     drop(kept);
 }
 
