@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import re
 import struct
@@ -11,26 +10,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from scripts_of_tree import script
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEN = 1_700_000_000
 MACHINES = {"x86-64": 62, "aarch64": 183, "i386": 3}
 
 
-def loaded() -> ModuleType:
-    path = ROOT / "release/deb/build.py"
-    spec = importlib.util.spec_from_file_location("debian_package", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BUILD = loaded()
+BUILD = script("release/deb/build.py")
 
 
 def elf(machine: int, *, bits: int = 64) -> bytes:

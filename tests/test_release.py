@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from scripts_of_tree import script
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("release_notes", ROOT / "release/notes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-NOTES = loaded()
+NOTES = script("release/notes.py")
 VERSION = NOTES.version()
 
 CHANGELOG = """# Changelog

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "validation" / "compare.py"
-_specification = importlib.util.spec_from_file_location("validation_compare", SCRIPT)
-assert _specification is not None
-assert _specification.loader is not None
-compare = importlib.util.module_from_spec(_specification)
-sys.modules[_specification.name] = compare
-_specification.loader.exec_module(compare)
+from scripts_of_tree import script
+
+compare = script("validation/compare.py")
 
 BIN = 0.001
 FAIR_SHARE = 500.0

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "validation" / "ns2" / "compare.py"
-_specification = importlib.util.spec_from_file_location("validation_ns2", SCRIPT)
-assert _specification is not None
-assert _specification.loader is not None
-ns2 = importlib.util.module_from_spec(_specification)
-sys.modules[_specification.name] = ns2
-_specification.loader.exec_module(ns2)
+from scripts_of_tree import script
+
+ns2 = script("validation/ns2/compare.py")
 
 # A link of 1 Gbps carries 500 packets of 1500 bytes in 6 ms.
 ROUND = 0.006

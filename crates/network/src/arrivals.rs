@@ -95,10 +95,10 @@ impl Arrivals {
         self.keys = keys.into();
     }
 
-    /// Those that were not there before.
+    /// Those that came after this many.
     #[cfg(feature = "checks")]
-    pub(crate) fn since(&self, before: &Arrivals) -> impl Iterator<Item = (Time, Held)> {
-        let new = self.keys[before.count..self.count].iter();
+    pub(crate) fn since(&self, before: usize) -> impl Iterator<Item = (Time, Held)> {
+        let new = self.keys[before..self.count].iter();
         new.map(|key| (self.from + key.offset(), key.held()))
     }
 
@@ -175,7 +175,7 @@ fn sort_few(keys: &mut [Key]) -> bool {
     equals
 }
 
-/// Packets that are being added.
+/// Packets that are being added. Their number is kept here and not in the list, so that it stays in a register.
 #[derive(Debug)]
 pub(crate) struct Adding<'a> {
     arrivals: &'a mut Arrivals,

@@ -85,11 +85,11 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     ) {
         let ports = inputs.ports_of_page(page);
         #[cfg(feature = "checks")]
-        let before = arrivals.clone();
+        let before = arrivals.count();
         self.ports
             .gather((due, ports), window, times.of_page(page), arrivals);
         #[cfg(feature = "checks")]
-        for (at, held) in arrivals.since(&before) {
+        for (at, held) in arrivals.since(before) {
             let holds_it = |&port: &PortId| self.ports.held_by(port, held);
             let port = due.places().map(|place| ports[place]).find(holds_it);
             let port = port.expect("a packet comes from a port");
