@@ -4,7 +4,8 @@ use crate::build;
 use crate::execution::{Cut, Execution};
 use crate::reactions::Reactions;
 use crate::region::{ByNode, Region, RegionId, window};
-use crate::regions::Regions;
+use crate::regions::{Regions, TurnsOfNodes};
+use crate::steps::Sides;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
 use pathweave_scenario::{GroupPlan, Plan};
@@ -52,12 +53,22 @@ pub(crate) fn regions<P: Ports>(
     let count = places.len();
     let region_of =
         |node: u32| RegionId(of_node.get(node as usize).map_or(0, |&region| region as u8));
-    let window = window::<P>(plan, execution.turns);
+    let turns = window::<P>(plan, execution.turns).map(|delay| TurnsOfNodes {
+        sides: Sides::of_plan(plan, &links, delay),
+        delay,
+        notice: reactions.to_failures,
+    });
     let all = (0..).zip(places).map(|(number, places)| {
-        let inputs = Arc::new(Inputs::new(&links, &places));
-        let windows = window.map(|window| (inputs, window));
-        let scheduler = build::scheduler(plan, &places, windows.clone());
-        let by_node = windows.map(|(inputs, window)| ByNode::new(plan, inputs, window));
+        let turns = turns.as_ref().map(|turns| {
+            let of_node = |node| turns.sides.of_node(node);
+            let inputs = Inputs::new(&links, &places, (turns.sides.count(), of_node));
+            (turns, Arc::new(inputs))
+        });
+        let windows = turns.as_ref().map(|(turns, inputs)| (Arc::clone(inputs), turns.delay));
+        let scheduler = build::scheduler(plan, &places, windows);
+        let by_node = turns.map(|(turns, inputs)| {
+            ByNode::new(plan, &links, &places, (inputs, turns.sides.clone()))
+        });
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);
         Region::new(plan, (id, count), network, scheduler, by_node, reactions)
@@ -75,7 +86,7 @@ pub(crate) fn regions<P: Ports>(
         all,
         hosts.map(|host| region_of(host.0)).collect(),
         of_link,
-        lookahead.unwrap_or(Time::MAX),
+        (lookahead.unwrap_or(Time::MAX), turns),
     )
 }
 

@@ -339,23 +339,19 @@ impl<P: Ports> Region<P> {
 
     /// What has been sent to other regions before `now` is made ready. Everything before has happened.
     pub fn hand_over(&mut self, now: Time) {
-        self.network.hand_over(now, &mut self.leaving);
+        self.network.hand_over(now, |_| true, &mut self.leaving);
     }
 
     /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
     /// regions, and makes ready what leaves for them. Returns the number of events.
-    pub fn run_window(&mut self, from: Time, end: Time) -> u64 {
+    pub fn run_window(&mut self, end: Time) -> u64 {
         self.take_in();
         let mut handled = 0;
-        if self.is_by_node(from, end) {
-            handled = self.run_by_node(from, end);
-        } else {
-            loop {
-                let left = self.run(end, MOST_AT_ONCE);
-                handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
-                if left.is_some() {
-                    break;
-                }
+        loop {
+            let left = self.run(end, MOST_AT_ONCE);
+            handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
+            if left.is_some() {
+                break;
             }
         }
         assert_eq!(

@@ -19,7 +19,12 @@ pub(super) struct Leaving {
 
 impl<A: Agent> FifoPorts<A> {
     /// [`Ports::hand_over`](crate::port::Ports::hand_over).
-    pub(super) fn hand_over_leaving(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
+    pub(super) fn hand_over_leaving(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<A::Label>,
+    ) {
         let mut leaving = std::mem::take(&mut self.leaving);
         for chunk in leaving.chunks_mut(AT_ONCE) {
             self.look_ahead_to_leave(chunk, now, to);
@@ -29,6 +34,9 @@ impl<A: Agent> FifoPorts<A> {
             } in chunk
             {
                 let port = *of_port;
+                if !of(port) {
+                    continue;
+                }
                 if A::ACTS {
                     // What leaves has its label when its transmission begins.
                     self.follow_service(port, now);

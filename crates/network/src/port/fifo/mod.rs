@@ -22,6 +22,7 @@ use crate::packet::Header;
 use crate::places::{Places, PortId};
 use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
+use crate::turn::TurnWindow;
 use leaving::Leaving;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -260,10 +261,15 @@ impl<A: Agent> Ports for FifoPorts<A> {
     fn gather(
         &mut self,
         (mut due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
-        (from, end): (Time, Time),
+        window: TurnWindow,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     ) {
+        let TurnWindow {
+            from,
+            before: end,
+            elsewhere,
+        } = window;
         let mut far = arrivals.far;
         let mut adding = arrivals.adding();
         while let Some(input) = due.first() {
@@ -294,8 +300,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             hot.head = head;
             times[input] = arrival;
             if A::ACTS {
-                // All that arrive have left before the window.
-                self.complete_labels(port, head, from);
+                self.complete_labels(port, head, elsewhere);
             }
         }
         adding.end(far);
@@ -311,8 +316,13 @@ impl<A: Agent> Ports for FifoPorts<A> {
         (entry.header, entry.label)
     }
 
-    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
-        self.hand_over_leaving(now, to);
+    fn hand_over(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<A::Label>,
+    ) {
+        self.hand_over_leaving(now, of, to);
     }
 
     fn next_to_leave(&self) -> Time {
