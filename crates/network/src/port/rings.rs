@@ -28,6 +28,12 @@ impl Ring {
     pub fn room(self) -> u32 {
         self.mask + 1
     }
+    /// Whether it is much too large for this many. A place comes round once in as many packets as there are places: a ring
+    /// that is too large fills the cache with places that nobody needs soon.
+    #[inline(always)]
+    pub fn is_too_large(self, entries: u32) -> bool {
+        self.mask >= SMALLEST && entries * 4 <= self.mask
+    }
     /// Whether nothing fits any more when it has this many.
     #[inline(always)]
     pub fn is_full(self, entries: u32) -> bool {
@@ -97,7 +103,17 @@ impl<L: Copy + Default> Rings<L> {
     #[cold]
     #[inline(never)]
     pub fn grow(&mut self, old: Ring, from: u32, to: u32) -> Ring {
-        let room = old.room() * 2;
+        self.replace(old, old.room() * 2, from, to)
+    }
+
+    /// A ring of half the size with the same entries, which fit into it.
+    #[cold]
+    #[inline(never)]
+    pub fn shrink(&mut self, old: Ring, from: u32, to: u32) -> Ring {
+        self.replace(old, old.room() / 2, from, to)
+    }
+
+    fn replace(&mut self, old: Ring, room: u32, from: u32, to: u32) -> Ring {
         let place = self.unused[room.ilog2() as usize].pop();
         let place = place.unwrap_or_else(|| {
             let place = self.entries.len();

@@ -203,6 +203,9 @@ impl<A: Agent> Ports for FifoPorts<A> {
             if verdict == Verdict::TakeAndMark {
                 header.set_congestion_experienced();
             }
+            if hot.ring.is_too_large(hot.tail.wrapping_sub(hot.head)) {
+                hot.ring = self.rings.shrink(hot.ring, hot.head, hot.tail);
+            }
         }
         let counts = hot.join(
             &mut self.rings,
