@@ -25,7 +25,8 @@ impl<A: Agent> FifoPorts<A> {
         of: impl Fn(PortId) -> bool,
         to: &mut impl HandOver<A::Label>,
     ) {
-        let mut leaving = std::mem::take(&mut self.leaving);
+        let mut leaving = std::mem::take(&mut self.handing_over);
+        leaving.extend(self.leaving.extract_if(.., |leaving| of(leaving.port)));
         for chunk in leaving.chunks_mut(AT_ONCE) {
             self.look_ahead_to_leave(chunk, now, to);
             for Leaving {
@@ -34,9 +35,6 @@ impl<A: Agent> FifoPorts<A> {
             } in chunk
             {
                 let port = *of_port;
-                if !of(port) {
-                    continue;
-                }
                 if A::ACTS {
                     // What leaves has its label when its transmission begins.
                     self.follow_service(port, now);
@@ -66,7 +64,8 @@ impl<A: Agent> FifoPorts<A> {
             }
         }
         leaving.retain(|leaving| leaving.port != PortId::ELSEWHERE);
-        self.leaving = leaving;
+        self.leaving.append(&mut leaving);
+        self.handing_over = leaving;
     }
 
     /// What that needs of these ports is fetched from memory.

@@ -43,6 +43,8 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     arrivals: ArrivalCounts,
     /// Ports of links to other regions that hold packets.
     leaving: Vec<Leaving>,
+    /// Room for those of them whose packets are handed over.
+    handing_over: Vec<Leaving>,
     /// Of each node.
     memories: Vec<Option<NodeMemory>>,
 }
@@ -161,6 +163,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             rings: Rings::new(places.count() + places.inlets().len() as u32),
             arrivals: ArrivalCounts::new(counted, links, places),
             leaving: Vec::new(),
+            handing_over: Vec::new(),
             memories,
             cold,
         };
