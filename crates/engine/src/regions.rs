@@ -219,6 +219,7 @@ impl<P: Ports> Regions<P> {
         };
         let mut steps = Steps::new(&turns.sides, from, turns.delay);
         let notice = turns.notice;
+        let together = self.is_one() && turns.sides.of_hosts().is_some();
         for region in self.iter_mut() {
             region.begin_steps(from, end);
         }
@@ -231,8 +232,16 @@ impl<P: Ports> Regions<P> {
             let Some(step) = steps.next(end, no_timer_before, notice) else {
                 break end;
             };
-            handled += self.carry_out(Task::Step(step), lead);
             steps.take(&step);
+            // What the first step brings about is not heard of before the second one.
+            let unheard = no_timer_before.max(step.from).saturating_add(notice);
+            let other = steps.next(end.min(unheard), no_timer_before, notice);
+            if together && let Some(other) = other.filter(|other| other.side != step.side) {
+                steps.take(&other);
+                handled += self.first_mut().take_steps_together(&step, &other);
+            } else {
+                handled += self.carry_out(Task::Step(step), lead);
+            }
         };
         Progressed {
             handled_before: end,

@@ -5,6 +5,7 @@
 //! handled up to a time, the other can be up to a delay after that. Then each goes on by two delays in a step, where
 //! all nodes together can only go on by one.
 
+use pathweave_fabric::NodeId;
 use pathweave_network::LinkSetup;
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
@@ -16,17 +17,25 @@ pub(crate) struct Sides {
     /// By node; one side has all nodes where they have no two sides.
     of_node: Box<[u8]>,
     count: usize,
+    /// The side that has all hosts, if one of two does.
+    of_hosts: Option<usize>,
 }
 
 impl Sides {
     /// At most so many.
     pub const MOST: usize = 2;
 
-    /// The sides of these links' ends.
-    pub fn new(nodes: usize, links: &[LinkSetup]) -> Sides {
-        match divide(nodes, links) {
-            Some(of_node) => Sides { of_node, count: 2 },
-            None => Sides::one(nodes),
+    /// The sides of these links' ends, some of which are hosts.
+    pub fn new(nodes: usize, links: &[LinkSetup], hosts: &[NodeId]) -> Sides {
+        let Some(of_node) = divide(nodes, links) else {
+            return Sides::one(nodes);
+        };
+        let side = |host: &NodeId| usize::from(of_node[host.0 as usize]);
+        let of_hosts = hosts.first().map(side);
+        Sides {
+            of_hosts: of_hosts.filter(|&own| hosts.iter().all(|host| side(host) == own)),
+            of_node,
+            count: 2,
         }
     }
 
@@ -35,6 +44,7 @@ impl Sides {
         Sides {
             of_node: vec![0; nodes].into(),
             count: 1,
+            of_hosts: None,
         }
     }
 
@@ -46,6 +56,11 @@ impl Sides {
     /// The side of a node.
     pub fn of_node(&self, node: u32) -> usize {
         usize::from(self.of_node[node as usize])
+    }
+
+    /// The side that has all hosts, if one of two does.
+    pub fn of_hosts(&self) -> Option<usize> {
+        self.of_hosts
     }
 
     /// The sides that suit a plan where a step takes at most twice this long.
@@ -61,7 +76,7 @@ impl Sides {
         if timeouts.min().is_some_and(|shortest| shortest < window * 2) {
             return Sides::one(nodes);
         }
-        Sides::new(nodes, links)
+        Sides::new(nodes, links, &plan.fabric.hosts)
     }
 }
 
@@ -172,13 +187,13 @@ mod tests {
     fn neighbours_are_on_other_sides() {
         // A tree, a ring of four, and a node without links.
         let ends = [(0, 1), (1, 2), (1, 3), (4, 5), (5, 6), (6, 7), (7, 4)];
-        let sides = Sides::new(9, &links(&ends));
+        let sides = Sides::new(9, &links(&ends), &[]);
         assert_eq!(sides.count, 2);
         for (a, b) in ends {
             assert_ne!(sides.of_node(a), sides.of_node(b));
         }
         let ring_of_five = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
-        assert_eq!(Sides::new(5, &links(&ring_of_five)).count, 1);
+        assert_eq!(Sides::new(5, &links(&ring_of_five), &[]).count, 1);
     }
 
     /// All steps to a time, if no timer is set.
@@ -197,7 +212,7 @@ mod tests {
 
     #[test]
     fn two_sides_go_on_by_two_delays() {
-        let two = Sides::new(2, &links(&[(0, 1)]));
+        let two = Sides::new(2, &links(&[(0, 1)]), &[]);
         let expected = [(0, 100, 110), (1, 100, 120), (0, 110, 130), (1, 120, 140)];
         assert_eq!(steps(&two, 145)[..4], expected);
         assert_eq!(steps(&two, 145)[4..], [(0, 130, 145), (1, 140, 145)]);
@@ -209,7 +224,7 @@ mod tests {
     #[test]
     fn what_a_timeout_brings_about_is_known_in_time() {
         let micros = Time::from_micros;
-        let sides = Sides::new(2, &links(&[(0, 1)]));
+        let sides = Sides::new(2, &links(&[(0, 1)]), &[]);
         let mut steps = Steps::new(&sides, micros(0), micros(10));
         for (sure, before) in [(3, 10), (4, 14), (11, 21), (40, 31)] {
             let step = steps.next(micros(1000), micros(sure), micros(10));

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// The links that end at each node of a region, whether they begin there or in another region.
 ///
-/// They are counted from zero, side by side and node by node. Each side begins with a page, so that some numbers belong to
-/// no input.
+/// They are counted from zero, side by side and node by node. Each side begins with a page, and a page has all inputs of a
+/// node or none, if they fit into one; so some numbers belong to no input.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// By page and input; [`PortId::ELSEWHERE`] for none.
@@ -44,10 +44,16 @@ impl Inputs {
         let nodes = links.iter().map(|link| link.from.max(link.to) + 1).max();
         let mut of_nodes = vec![(0, 0); nodes.unwrap_or(0) as usize];
         let mut of_sides = vec![(0, 0); sides];
+        let none = (PortId::ELSEWHERE, u32::MAX);
         let mut by_input = Vec::new();
         for own in inputs.chunk_by(|one, other| side(one.0) == side(other.0)) {
             let first_page = by_input.len() / Inputs::PAGE;
             for of_node in own.chunk_by(|one, other| one.0 == other.0) {
+                // If a node's inputs fit into a page, they lie in one.
+                let left = Inputs::PAGE - by_input.len() % Inputs::PAGE;
+                if of_node.len() > left {
+                    by_input.resize(by_input.len() + left % Inputs::PAGE, none);
+                }
                 let first = by_input.len() as u32;
                 let end = first + of_node.len() as u32;
                 for (input, &(node, port)) in (first..).zip(of_node) {
@@ -57,7 +63,7 @@ impl Inputs {
                 }
             }
             let pages = by_input.len().div_ceil(Inputs::PAGE);
-            by_input.resize(pages * Inputs::PAGE, (PortId::ELSEWHERE, u32::MAX));
+            by_input.resize(pages * Inputs::PAGE, none);
             of_sides[side(own[0].0)] = (first_page as u32, pages as u32);
         }
         let (pages, _) = by_input.as_chunks();

@@ -7,6 +7,7 @@
 
 use super::Region;
 use super::look_ahead::LookAhead;
+use super::page_order::{Pages, order_of_pages};
 use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::Turns;
@@ -19,6 +20,7 @@ use pathweave_network::{
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
 use pathweave_units::Time;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
@@ -50,6 +52,8 @@ pub(crate) struct ByNode {
     sides: Sides,
     /// By port: the side of its node.
     of_ports: Box<[u8]>,
+    /// The order of pages where both sides take a step together, by the first side, if they can.
+    together: Option<[Box<[Pages]>; Sides::MOST]>,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -79,6 +83,23 @@ struct Window {
     timers: u64,
 }
 
+impl Window {
+    /// A step begins; something has happened at a time, and nothing later.
+    fn new(step: &Step, last: Time) -> Window {
+        Window {
+            turn: TurnWindow {
+                from: step.from,
+                before: step.before,
+                elsewhere: step.elsewhere,
+            },
+            side: step.side,
+            last,
+            packets: 0,
+            timers: 0,
+        }
+    }
+}
+
 impl ByNode {
     /// For a region with these inputs and places.
     pub fn new(
@@ -97,11 +118,16 @@ impl ByNode {
             };
             kinds[own].fill(kind);
         }
+        let together = sides.of_hosts().map(|_| {
+            let hosts = &plan.fabric.hosts;
+            [0, 1].map(|first| order_of_pages(first, &sides, &inputs, links, hosts))
+        });
         let nodes = places.links().iter().map(|&link| links[link as usize].from);
         Box::new(ByNode {
             kinds: kinds.into(),
             of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
             sides,
+            together,
             looks_ahead: plan.fabric.links.len() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
@@ -187,7 +213,8 @@ impl<P: Ports> Region<P> {
         let last = self.scheduler.now();
         self.scheduler.turn_to(step.from);
         self.take_in();
-        let handled = self.run_by_node(step, last);
+        self.scheduler.turn_to(last);
+        let handled = self.run_step(step);
         if !self.leaving.is_empty()
             && let Some(by_node) = &self.by_node
         {
@@ -197,66 +224,50 @@ impl<P: Ports> Region<P> {
         handled
     }
 
-    /// Something has happened at a time, and nothing later.
-    fn run_by_node(&mut self, step: &Step, last: Time) -> u64 {
+    /// The only region takes two steps, one of each side, where all hosts are on one.
+    pub fn take_steps_together(&mut self, first: &Step, second: &Step) -> u64 {
+        self.run_steps(|region, work, last| {
+            // The other side has no timers.
+            let with_hosts = if work.sides.of_hosts() == Some(first.side) {
+                first
+            } else {
+                second
+            };
+            region.list_timers(work, with_hosts);
+            let mut windows = [Window::new(first, last), Window::new(second, last)];
+            let orders = work.together.take().expect("whoever calls has asked for it");
+            for Pages { side, pages } in &orders[first.side] {
+                let window = &mut windows[usize::from(*side != first.side)];
+                region.run_pages(work, pages.clone(), window);
+            }
+            work.together = Some(orders);
+            let [one, other] = windows;
+            Window {
+                last: one.last.max(other.last),
+                packets: one.packets + other.packets,
+                timers: one.timers + other.timers,
+                ..one
+            }
+        })
+    }
+
+    fn run_step(&mut self, step: &Step) -> u64 {
+        self.run_steps(|region, work, last| {
+            region.list_timers(work, step);
+            let mut window = Window::new(step, last);
+            region.run_pages(work, work.inputs.pages_of_side(step.side), &mut window);
+            window
+        })
+    }
+
+    /// Takes steps; `run` gets the time when something happened last. Returns the number of events.
+    fn run_steps(&mut self, run: impl FnOnce(&mut Self, &mut ByNode, Time) -> Window) -> u64 {
         let Some(mut work) = self.by_node.take() else {
             unreachable!("whoever calls has asked for turns of nodes")
         };
-        #[cfg(feature = "checks")]
-        {
-            self.scheduler.arrivals().not_before = step.elsewhere;
-        }
-        self.list_timers(&mut work, step);
-        work.arrivals.begin(step.from);
-        let mut window = Window {
-            turn: TurnWindow {
-                from: step.from,
-                before: step.before,
-                elsewhere: step.elsewhere,
-            },
-            side: step.side,
-            last,
-            packets: 0,
-            timers: 0,
-        };
-        let before = step.before;
-        // The end of the inputs of a node of which some have been gathered; zero if there is none.
-        let mut open = 0;
-        for page in work.inputs.pages_of_side(step.side) {
-            let mut due = self.list_due(&work, step.side, page, before);
-            if work.looks_ahead {
-                self.fetch(&mut work, page, due);
-            }
-            let begin = page * Inputs::PAGE;
-            while let Some(place) = due.first() {
-                let input = begin + place;
-                if open != 0 && input >= open {
-                    self.take_turn(&mut work, (DueInputs::default(), page), open, &mut window);
-                    open = 0;
-                }
-                if work.kinds[input] == Kind::Host {
-                    self.take_turn_of_host(&mut work, input, &mut window);
-                    due = due.rest();
-                    continue;
-                }
-                let node_end = work.inputs.end_of_node(input);
-                let (own, rest) = due.split(node_end - begin);
-                due = rest;
-                if node_end <= begin + Inputs::PAGE {
-                    self.take_turn(&mut work, (own, page), node_end, &mut window);
-                    open = 0;
-                } else {
-                    self.gather(&mut work, (own, page), &window);
-                    open = node_end;
-                }
-            }
-        }
-        if open != 0 {
-            let none = (DueInputs::default(), 0);
-            self.take_turn(&mut work, none, open, &mut window);
-        }
+        let last = self.scheduler.now();
+        let window = run(self, &mut work, last);
         self.packet_hops += window.packets;
-        debug_assert!(work.timers[step.side].is_empty(), "every timer has had its turn");
         self.scheduler.end_step(window.last);
         #[cfg(feature = "checks")]
         {
@@ -264,6 +275,50 @@ impl<P: Ports> Region<P> {
         }
         self.by_node = Some(work);
         window.packets + window.timers
+    }
+
+    /// The nodes whose inputs lie in these pages have their turns.
+    fn run_pages(&mut self, work: &mut ByNode, pages: Range<usize>, window: &mut Window) {
+        #[cfg(feature = "checks")]
+        {
+            self.scheduler.arrivals().not_before = window.turn.elsewhere;
+        }
+        work.arrivals.begin(window.turn.from);
+        // The end of the inputs of a node of which some have been gathered; zero if there is none.
+        let mut open = 0;
+        for page in pages {
+            let mut due = self.list_due(work, window.side, page, window.turn.before);
+            if work.looks_ahead {
+                self.fetch(work, page, due);
+            }
+            let begin = page * Inputs::PAGE;
+            while let Some(place) = due.first() {
+                let input = begin + place;
+                if open != 0 && input >= open {
+                    self.take_turn(work, (DueInputs::default(), page), open, window);
+                    open = 0;
+                }
+                if work.kinds[input] == Kind::Host {
+                    self.take_turn_of_host(work, input, window);
+                    due = due.rest();
+                    continue;
+                }
+                let node_end = work.inputs.end_of_node(input);
+                let (own, rest) = due.split(node_end - begin);
+                due = rest;
+                if node_end <= begin + Inputs::PAGE {
+                    self.take_turn(work, (own, page), node_end, window);
+                    open = 0;
+                } else {
+                    self.gather(work, (own, page), window);
+                    open = node_end;
+                }
+            }
+        }
+        if open != 0 {
+            let none = (DueInputs::default(), 0);
+            self.take_turn(work, none, open, window);
+        }
     }
 
     /// The inputs of a page at which something happens before a time.

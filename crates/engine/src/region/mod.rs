@@ -9,6 +9,7 @@ mod capturing;
 mod laid;
 mod look_ahead;
 mod outlet;
+mod page_order;
 mod recorder;
 mod recording;
 mod report;
