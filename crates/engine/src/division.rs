@@ -65,7 +65,9 @@ pub(crate) fn regions<P: Ports>(
             let inputs = Inputs::new(&links, &places, (turns.sides.count(), of_node));
             (turns, Arc::new(inputs))
         });
-        let windows = turns.as_ref().map(|(turns, inputs)| (Arc::clone(inputs), turns.delay));
+        let windows = turns
+            .as_ref()
+            .map(|(turns, inputs)| (Arc::clone(inputs), turns.delay));
         let scheduler = build::scheduler(plan, &places, windows);
         let by_node = turns.map(|(turns, inputs)| {
             ByNode::new(plan, &links, &places, (inputs, turns.sides.clone()))
@@ -197,7 +199,10 @@ fn share_out(
         let before = shares.regions.clone();
         for &cluster in &next {
             let mut links = vec![0; count];
-            for region in neighbours[cluster].iter().filter_map(|&other| before[other]) {
+            for region in neighbours[cluster]
+                .iter()
+                .filter_map(|&other| before[other])
+            {
                 links[region] += 1;
             }
             let side = sides.of_node(cluster as u32);

@@ -71,7 +71,10 @@ impl Sides {
         let nodes = plan.fabric.nodes.len();
         let timeouts = plan.groups.iter().map(|group| {
             let config = &group.transport;
-            config.minimum_rto.min(config.initial_rto).min(config.maximum_rto)
+            config
+                .minimum_rto
+                .min(config.initial_rto)
+                .min(config.maximum_rto)
         });
         if timeouts.min().is_some_and(|shortest| shortest < window * 2) {
             return Sides::one(nodes);
@@ -218,7 +221,10 @@ mod tests {
         assert_eq!(steps(&two, 145)[4..], [(0, 130, 145), (1, 140, 145)]);
         assert_eq!(steps(&two, 107), [(0, 100, 107), (1, 100, 107)]);
         let one = Sides::one(2);
-        assert_eq!(steps(&one, 125), [(0, 100, 110), (0, 110, 120), (0, 120, 125)]);
+        assert_eq!(
+            steps(&one, 125),
+            [(0, 100, 110), (0, 110, 120), (0, 120, 125)]
+        );
     }
 
     #[test]

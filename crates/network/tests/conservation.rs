@@ -3,8 +3,7 @@
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
     Header, Held, Inputs, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain,
-    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
-    TurnWindow,
+    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -95,12 +94,7 @@ impl<D: Defect> Ports for Defective<D> {
     fn held(&self, held: Held) -> (Header, ()) {
         self.ports.held(held)
     }
-    fn hand_over(
-        &mut self,
-        now: Time,
-        of: impl Fn(PortId) -> bool,
-        to: &mut impl HandOver<()>,
-    ) {
+    fn hand_over(&mut self, now: Time, of: impl Fn(PortId) -> bool, to: &mut impl HandOver<()>) {
         self.ports.hand_over(now, of, to);
     }
     fn next_to_leave(&self) -> Time {

@@ -23,8 +23,9 @@ use pathweave_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
-const FEWEST_LINKS: usize = 4096;
+/// In a smaller fabric most of what a pod needs stays in a processor's own cache meanwhile: reading ahead costs as much
+/// as it saves.
+const FEWEST_LINKS: usize = 16_384;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
 /// Flows that start in a window, each of which ends it: with more of them too little is left of windows.
@@ -202,7 +203,10 @@ impl<P: Ports> Region<P> {
     pub fn no_timer_before(&self) -> Time {
         let by_node = self.by_node.as_ref();
         let listed = by_node.map_or(Time::MAX, |by_node| {
-            by_node.no_timer_before.iter().fold(Time::MAX, |one, other| one.min(*other))
+            by_node
+                .no_timer_before
+                .iter()
+                .fold(Time::MAX, |one, other| one.min(*other))
         });
         listed.min(self.scheduler.no_timer_before())
     }
@@ -218,7 +222,8 @@ impl<P: Ports> Region<P> {
         if !self.leaving.is_empty()
             && let Some(by_node) = &self.by_node
         {
-            let of = |PortId(port): PortId| usize::from(by_node.of_ports[port as usize]) == step.side;
+            let of =
+                |PortId(port): PortId| usize::from(by_node.of_ports[port as usize]) == step.side;
             self.network.hand_over(step.before, of, &mut self.leaving);
         }
         handled
@@ -235,7 +240,10 @@ impl<P: Ports> Region<P> {
             };
             region.list_timers(work, with_hosts);
             let mut windows = [Window::new(first, last), Window::new(second, last)];
-            let orders = work.together.take().expect("whoever calls has asked for it");
+            let orders = work
+                .together
+                .take()
+                .expect("whoever calls has asked for it");
             for Pages { side, pages } in &orders[first.side] {
                 let window = &mut windows[usize::from(*side != first.side)];
                 region.run_pages(work, pages.clone(), window);
@@ -477,9 +485,9 @@ impl<P: Ports> Region<P> {
                 self.handle_timers(&mut work.own_timers, now, window);
             }
             let events = self.scheduler.arrivals();
-            let (arrival, after) = self
-                .network
-                .arrive_in_window(port, now, window.turn.elsewhere, events);
+            let (arrival, after) =
+                self.network
+                    .arrive_in_window(port, now, window.turn.elsewhere, events);
             next = after;
             window.packets += 1;
             window.last = now.max(window.last);

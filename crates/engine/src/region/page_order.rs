@@ -56,13 +56,18 @@ pub(super) fn order_of_pages(
         needed.sort_unstable();
         for &needed in &*needed {
             if have_hosts[needed] {
-                (hosts_before..needed).filter(|&other| have_hosts[other]).for_each(|other| put(&mut order, other));
+                (hosts_before..needed)
+                    .filter(|&other| have_hosts[other])
+                    .for_each(|other| put(&mut order, other));
                 hosts_before = hosts_before.max(needed);
             }
             put(&mut order, needed);
         }
         let pages = groups[second][own].clone();
-        order.push(Pages { side: second, pages });
+        order.push(Pages {
+            side: second,
+            pages,
+        });
     }
     (0..groups[first].len()).for_each(|own| put(&mut order, own));
     order.into()

@@ -278,7 +278,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
         } else if self.regions.is_one() {
             self.regions.run_alone(from, end, until_look)
         } else {
-            self.regions.run_window(from, safe.min(end), until_look, lead)
+            self.regions
+                .run_window(from, safe.min(end), until_look, lead)
         }
     }
 
