@@ -458,7 +458,9 @@ fn with_an_end_that_follows_from_a_timeout() {
             )
         });
         let flows: String = flows.collect();
-        for rto in 20..50 {
+        for rto in 1..50 {
+            // At times at which more or less is under way when nothing arrives any more.
+            let from = 300 + 17 * (rto % 9);
             let plan = read(&format!(
                 r#"
                 [fabric]
@@ -466,6 +468,7 @@ fn with_an_end_that_follows_from_a_timeout() {
                 [transport]
                 minimum_rto = "{rto} us"
                 initial_rto = "{rto} us"
+                failed_after = 1
                 [[traffic]]
                 name = "stuck"
                 pattern = "flows"
@@ -473,7 +476,7 @@ fn with_an_end_that_follows_from_a_timeout() {
                 size = "1 MB"
                 controller = "reno"
                 [[events]]
-                at = "400 us"
+                at = "{from} us"
                 link = "{link}"
                 loss = 1
                 "#
@@ -481,6 +484,54 @@ fn with_an_end_that_follows_from_a_timeout() {
             let output = check_plan(&plan);
             assert_eq!(output.verdict.as_str(), "stalled", "{rto} us");
         }
+    }
+}
+
+#[test]
+fn with_sides_of_several_pages() {
+    // Hosts are the first nodes of one fabric, and switches those of the others.
+    let fat_tree = "kind = \"fat-tree\"\nk = 8\nrate = \"1 Gbps\"\ndelay = \"10 us\"";
+    let leaf_spine = r#"
+        kind = "leaf-spine"
+        leaves = 40
+        spines = 4
+        hosts_per_leaf = 3
+        host_rate = "1 Gbps"
+        host_delay = "10 us"
+        uplink_delay = "12 us"
+    "#;
+    let names: Vec<String> = (1..=100).map(|host| format!("\"h{host}-s\"")).collect();
+    let star = format!(
+        r#"
+        kind = "graph"
+        hosts = ["h1..h100"]
+        switches = ["s"]
+        rate = "1 Gbps"
+        delay = "10 us"
+        cables = [{}]
+        "#,
+        names.join(", ")
+    );
+    for fabric in [fat_tree, leaf_spine, &star] {
+        let plan = read(&format!(
+            r#"
+            [fabric]
+            queue = {{ limit = 10, mark = {{ kind = "step", k = 5 }} }}
+            {fabric}
+            [transport]
+            minimum_rto = "300 us"
+            initial_rto = "300 us"
+            [[traffic]]
+            name = "all"
+            pattern = "random"
+            size = "20 KB"
+            controller = "reno"
+            [stop]
+            at = "800 us"
+            "#
+        ));
+        let output = check_plan(&plan);
+        assert!(output.counters.dropped > 0);
     }
 }
 
