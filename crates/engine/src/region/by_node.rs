@@ -119,7 +119,9 @@ impl ByNode {
             };
             kinds[own].fill(kind);
         }
-        let together = sides.of_hosts().map(|_| {
+        // A region that is not the only one has to hear of others between two steps.
+        let is_only = places.count() == places.all_links();
+        let together = sides.of_hosts().filter(|_| is_only).map(|_| {
             let hosts = &plan.fabric.hosts;
             [0, 1].map(|first| order_of_pages(first, &sides, &inputs, links, hosts))
         });

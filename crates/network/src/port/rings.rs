@@ -32,7 +32,7 @@ impl Ring {
     /// that is too large fills the cache with places that nobody needs soon.
     #[inline(always)]
     pub fn is_too_large(self, entries: u32) -> bool {
-        self.mask >= SMALLEST && entries * 4 <= self.mask
+        self.mask >= SMALLEST && entries * 8 <= self.mask
     }
     /// Whether nothing fits any more when it has this many.
     #[inline(always)]
