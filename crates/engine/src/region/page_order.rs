@@ -39,9 +39,7 @@ pub(super) fn order_of_pages(
     let second = 1 - first;
     let mut needs = vec![Vec::new(); groups[second].len()];
     for link in links {
-        // In a region there are nodes that others reach from elsewhere.
-        let are_here = [link.from, link.to].map(|node| !inputs.of_node(node).is_empty());
-        if sides.of_node(link.to) == second && are_here == [true; 2] {
+        if sides.of_node(link.to) == second && !inputs.of_node(link.from).is_empty() {
             needs[group(link.to)].push(group(link.from));
         }
     }
