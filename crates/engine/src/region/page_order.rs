@@ -149,15 +149,12 @@ mod tests {
         links.collect()
     }
 
-    /// All inputs of a plan's regions, which are the nodes with the same number.
-    fn inputs(plan: &Plan, regions: &[u32]) -> (Sides, Vec<Inputs>) {
+    /// The inputs of a plan's only region.
+    fn inputs(plan: &Plan) -> (Sides, Inputs) {
         let links = links(plan);
         let sides = Sides::new(plan.fabric.nodes.len(), &links, &plan.fabric.hosts);
         let of_node = |node| sides.of_node(node);
-        let inputs = Places::in_regions(&links, regions)
-            .iter()
-            .map(|places| Inputs::new(&links, places, (2, of_node)))
-            .collect();
+        let inputs = Inputs::new(&links, &Places::new(&links), (2, of_node));
         (sides, inputs)
     }
 
@@ -183,9 +180,8 @@ mod tests {
             let all = inputs.pages_of_side(*side);
             assert!(all.start <= pages.start && pages.end <= all.end);
         }
-        let here = |node: u32| !inputs.of_node(node).is_empty();
         for link in &links {
-            if here(link.from) && here(link.to) && sides.of_node(link.from) == first {
+            if sides.of_node(link.from) == first {
                 let before = pages_of(inputs, link.from).map(|page| turns[page]).max();
                 let after = pages_of(inputs, link.to).map(|page| turns[page]).min();
                 assert!(before < after, "{} before {}", link.from, link.to);
@@ -203,27 +199,11 @@ mod tests {
     #[test]
     fn nodes_of_the_second_side_come_after_their_neighbours() {
         for plan in plans() {
-            let (sides, all) = inputs(&plan, &[]);
+            let (sides, inputs) = inputs(&plan);
             assert!(sides.of_hosts().is_some());
-            assert!(all[0].count() > 4 * Inputs::PAGE);
+            assert!(inputs.count() > 4 * Inputs::PAGE);
             for first in [0, 1] {
-                check_order(&plan, &sides, &all[0], first);
-            }
-        }
-    }
-
-    #[test]
-    fn a_region_may_have_nothing_of_a_side() {
-        for plan in plans() {
-            let nodes = 0..plan.fabric.nodes.len() as u32;
-            let links = links(&plan);
-            let sides = Sides::new(nodes.len(), &links, &plan.fabric.hosts);
-            let regions: Vec<u32> = nodes.map(|node| sides.of_node(node) as u32).collect();
-            let (sides, all) = inputs(&plan, &regions);
-            for inputs in &all {
-                for first in [0, 1] {
-                    check_order(&plan, &sides, inputs, first);
-                }
+                check_order(&plan, &sides, &inputs, first);
             }
         }
     }
@@ -231,21 +211,20 @@ mod tests {
     #[test]
     fn groups_are_as_small_as_nodes_allow() {
         for plan in plans() {
-            let (links, (_, all)) = (links(&plan), inputs(&plan, &[]));
-            let inputs = &all[0];
+            let (links, (_, inputs)) = (links(&plan), inputs(&plan));
             for side in [0, 1] {
-                let groups = groups(&inputs.pages_of_side(side), inputs, &links);
+                let groups = groups(&inputs.pages_of_side(side), &inputs, &links);
                 let pages: Vec<usize> = groups.iter().cloned().flatten().collect();
                 assert!(inputs.pages_of_side(side).eq(pages.iter().copied()));
                 for group in groups {
                     // Each page but the first one goes on with a node of the page before.
                     for page in group.start + 1..group.end {
                         let nodes = 0..plan.fabric.nodes.len() as u32;
-                        let mut pages = nodes.map(|node| pages_of(inputs, node));
+                        let mut pages = nodes.map(|node| pages_of(&inputs, node));
                         assert!(pages.any(|own| own.start < page && own.contains(&page)));
                     }
                     let nodes = 0..plan.fabric.nodes.len() as u32;
-                    for own in nodes.map(|node| pages_of(inputs, node)) {
+                    for own in nodes.map(|node| pages_of(&inputs, node)) {
                         let inside = own.clone().filter(|page| group.contains(page)).count();
                         assert!(inside == 0 || inside == own.len());
                     }
