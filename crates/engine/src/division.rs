@@ -235,3 +235,103 @@ impl Shares {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pathweave_network::QueueConfig;
+
+    /// The regions into which a fabric is divided, by node, and the sides of nodes.
+    fn divided(fabric: &str, count: u8) -> (Plan, Vec<LinkSetup>, Sides, Vec<u32>) {
+        let text = format!(
+            r#"
+            [fabric]
+            {fabric}
+            [[traffic]]
+            name = "all"
+            pattern = "permutation"
+            rounds = 1
+            size = "1 MB"
+            controller = "reno"
+            "#
+        );
+        let scenario = pathweave_scenario::check(&text)
+            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+        let plan = scenario.variants()[0].plan(1);
+        let links = plan.fabric.links.iter().map(|link| LinkSetup {
+            from: link.from.0,
+            to: link.to.0,
+            rate: link.rate,
+            delay: link.delay,
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        });
+        let links: Vec<LinkSetup> = links.collect();
+        let sides = Sides::new(plan.fabric.nodes.len(), &links, &plan.fabric.hosts);
+        let regions = divide(&plan, &links, &sides, &Cut::Into(count));
+        (plan, links, sides, regions)
+    }
+
+    /// The cables between regions, by the names of their ends.
+    fn cut(plan: &Plan, links: &[LinkSetup], regions: &[u32]) -> Vec<(String, String)> {
+        let name = |node: u32| plan.fabric.nodes[node as usize].name.clone();
+        links
+            .iter()
+            .filter(|link| regions[link.from as usize] < regions[link.to as usize])
+            .map(|link| (name(link.from), name(link.to)))
+            .collect()
+    }
+
+    #[test]
+    fn regions_of_a_fat_tree_have_equal_work_of_each_side_and_whole_racks() {
+        let fabric = "kind = \"fat-tree\"\nk = 4\nrate = \"1 Gbps\"\ndelay = \"1 us\"";
+        for count in [2, 4] {
+            let (plan, links, sides, regions) = divided(fabric, count);
+            let mut work = vec![[0; Sides::MOST]; usize::from(count)];
+            for link in &links {
+                let region = regions[link.from as usize] as usize;
+                work[region][sides.of_node(link.from)] += 1;
+            }
+            for host in &plan.fabric.hosts {
+                let region = regions[host.0 as usize] as usize;
+                work[region][sides.of_node(host.0)] += WORK_OF_HOST;
+            }
+            assert!(work.iter().all(|own| *own == work[0]), "{work:?}");
+            // Only cables of core switches lead from one region to another.
+            for (one, other) in cut(&plan, &links, &regions) {
+                let is_core = |name: &str| name.starts_with("core");
+                assert!(is_core(&one) || is_core(&other), "{one}-{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_dumbbell_is_cut_at_its_bottleneck() {
+        let fabric = r#"
+            kind = "dumbbell"
+            left = 5
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "1 us"
+        "#;
+        let (plan, links, _, regions) = divided(fabric, 2);
+        let expected = [("A".to_owned(), "B".to_owned())];
+        assert_eq!(cut(&plan, &links, &regions), expected);
+    }
+
+    #[test]
+    fn nodes_without_a_delay_between_them_are_in_one_region() {
+        let fabric = r#"
+            kind = "dumbbell"
+            left = 3
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "0"
+            host_delay = "1 us"
+        "#;
+        for count in 2..7 {
+            let (plan, links, _, regions) = divided(fabric, count);
+            let bottleneck = ("A".to_owned(), "B".to_owned());
+            assert!(!cut(&plan, &links, &regions).contains(&bottleneck));
+        }
+    }
+}

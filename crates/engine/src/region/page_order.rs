@@ -93,3 +93,143 @@ fn groups(pages: &Range<usize>, inputs: &Inputs, links: &[LinkSetup]) -> Vec<Ran
     }
     groups
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pathweave_network::{Places, QueueConfig};
+    use pathweave_scenario::Plan;
+
+    fn plan(fabric: &str) -> Plan {
+        let text = format!(
+            r#"
+            [fabric]
+            {fabric}
+            [[traffic]]
+            name = "all"
+            pattern = "permutation"
+            rounds = 1
+            size = "1 MB"
+            controller = "reno"
+            "#
+        );
+        let scenario = pathweave_scenario::check(&text)
+            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+        scenario.variants()[0].plan(1)
+    }
+
+    /// Fabrics with all hosts on one side.
+    fn plans() -> Vec<Plan> {
+        [
+            "kind = \"fat-tree\"\nk = 8\nrate = \"1 Gbps\"\ndelay = \"1 us\"",
+            "kind = \"star\"\nsenders = 150\nrate = \"1 Gbps\"\ndelay = \"1 us\"",
+            r#"
+            kind = "leaf-spine"
+            leaves = 70
+            spines = 3
+            hosts_per_leaf = 5
+            host_rate = "1 Gbps"
+            host_delay = "1 us"
+            "#,
+        ]
+        .map(plan)
+        .into()
+    }
+
+    fn links(plan: &Plan) -> Vec<LinkSetup> {
+        let links = plan.fabric.links.iter().map(|link| LinkSetup {
+            from: link.from.0,
+            to: link.to.0,
+            rate: link.rate,
+            delay: link.delay,
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        });
+        links.collect()
+    }
+
+    /// The inputs of a plan's only region.
+    fn inputs(plan: &Plan) -> (Sides, Inputs) {
+        let links = links(plan);
+        let sides = Sides::new(plan.fabric.nodes.len(), &links, &plan.fabric.hosts);
+        let of_node = |node| sides.of_node(node);
+        let inputs = Inputs::new(&links, &Places::new(&links), (2, of_node));
+        (sides, inputs)
+    }
+
+    fn pages_of(inputs: &Inputs, node: u32) -> Range<usize> {
+        let own = inputs.of_node(node);
+        own.start / Inputs::PAGE..own.end.div_ceil(Inputs::PAGE)
+    }
+
+    fn check_order(plan: &Plan, sides: &Sides, inputs: &Inputs, first: usize) {
+        let (links, hosts) = (links(plan), &plan.fabric.hosts);
+        let order = order_of_pages(first, sides, inputs, &links, hosts);
+        let mut turns = vec![None; inputs.count() / Inputs::PAGE];
+        let pages = order.iter().flat_map(|pages| pages.pages.clone());
+        for (turn, page) in pages.enumerate() {
+            let other = turns[page].replace(turn);
+            assert_eq!(other, None, "page {page} has two turns");
+        }
+        let turns: Vec<usize> = turns
+            .into_iter()
+            .map(|turn| turn.expect("every page has a turn"))
+            .collect();
+        for Pages { side, pages } in &order {
+            let all = inputs.pages_of_side(*side);
+            assert!(all.start <= pages.start && pages.end <= all.end);
+        }
+        for link in &links {
+            if sides.of_node(link.from) == first {
+                let before = pages_of(inputs, link.from).map(|page| turns[page]).max();
+                let after = pages_of(inputs, link.to).map(|page| turns[page]).min();
+                assert!(before < after, "{} before {}", link.from, link.to);
+            }
+        }
+        let mut of_hosts: Vec<usize> = hosts
+            .iter()
+            .flat_map(|host| pages_of(inputs, host.0))
+            .collect();
+        of_hosts.sort_unstable();
+        of_hosts.dedup();
+        assert!(of_hosts.is_sorted_by_key(|&page| turns[page]));
+    }
+
+    #[test]
+    fn nodes_of_the_second_side_come_after_their_neighbours() {
+        for plan in plans() {
+            let (sides, inputs) = inputs(&plan);
+            assert!(sides.of_hosts().is_some());
+            assert!(inputs.count() > 4 * Inputs::PAGE);
+            for first in [0, 1] {
+                check_order(&plan, &sides, &inputs, first);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_are_as_small_as_nodes_allow() {
+        for plan in plans() {
+            let (links, (_, inputs)) = (links(&plan), inputs(&plan));
+            for side in [0, 1] {
+                let groups = groups(&inputs.pages_of_side(side), &inputs, &links);
+                let pages: Vec<usize> = groups.iter().cloned().flatten().collect();
+                assert!(inputs.pages_of_side(side).eq(pages.iter().copied()));
+                for group in groups {
+                    // Each page but the first one goes on with a node of the page before.
+                    for page in group.start + 1..group.end {
+                        let nodes = 0..plan.fabric.nodes.len() as u32;
+                        let mut pages = nodes.map(|node| pages_of(&inputs, node));
+                        assert!(pages.any(|own| own.start < page && own.contains(&page)));
+                    }
+                    let nodes = 0..plan.fabric.nodes.len() as u32;
+                    for own in nodes.map(|node| pages_of(&inputs, node)) {
+                        let inside = own.clone().filter(|page| group.contains(page)).count();
+                        assert!(inside == 0 || inside == own.len());
+                    }
+                }
+            }
+        }
+    }
+}
