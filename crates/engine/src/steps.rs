@@ -65,8 +65,8 @@ impl Sides {
 
     /// The sides that suit a plan where a step takes at most twice this long.
     ///
-    /// A subflow fails at a timeout, and a link's delay later the run may act on all nodes. So no timeout may be set
-    /// and pass within a step.
+    /// A subflow fails at a timeout, and the longest link's delay later the run may act on all nodes. So no timeout
+    /// may be set and pass within a step.
     pub fn of_plan(plan: &Plan, links: &[LinkSetup], window: Time) -> Sides {
         let nodes = plan.fabric.nodes.len();
         let timeouts = plan.groups.iter().map(|group| {
@@ -119,7 +119,7 @@ pub(crate) struct Step {
     pub side: usize,
     /// Everything has happened there before this time.
     pub from: Time,
-    /// Up to here, it is no longer.
+    /// Everything that happens there before this time is part of the step.
     pub before: Time,
     /// Everything has happened before this time at the neighbours of that side.
     pub elsewhere: Time,
@@ -143,8 +143,8 @@ impl Steps {
         }
     }
 
-    /// The next step on the way to a time, if any is left. Before `sure` no subflow fails, and what is to happen then is
-    /// known `notice` before, which is no shorter than the delay.
+    /// The next step on the way to a time, if any is left. No subflow fails before `sure`. The run acts on a failure
+    /// no earlier than `notice` after it; `notice` is no shorter than the delay.
     pub fn next(&self, limit: Time, sure: Time, notice: Time) -> Option<Step> {
         let own = &self.done[..self.sides];
         let side = (0..self.sides).min_by_key(|&side| own[side])?;

@@ -221,9 +221,7 @@ impl<P: Ports> Region<P> {
         self.take_in();
         self.scheduler.turn_to(last);
         let handled = self.run_step(step);
-        if !self.leaving.is_empty()
-            && let Some(by_node) = &self.by_node
-        {
+        if let Some(by_node) = &self.by_node {
             let of =
                 |PortId(port): PortId| usize::from(by_node.of_ports[port as usize]) == step.side;
             self.network.hand_over(step.before, of, &mut self.leaving);

@@ -145,7 +145,8 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// Up to when everything has been handled, once [`Region::run`] has returned something.
+    /// Up to when everything has been handled, once [`Region::run`] has returned something; before steps are over, up to
+    /// when they may go on.
     pub fn handled_before(&self) -> Time {
         self.limit
     }

@@ -32,14 +32,14 @@ pub(super) fn order_of_pages(
     };
     let mut have_hosts = vec![false; groups[first].len()];
     for host in hosts {
-        if sides.of_node(host.0) == first && !inputs.of_node(host.0).is_empty() {
+        if sides.of_node(host.0) == first {
             have_hosts[group(host.0)] = true;
         }
     }
     let second = 1 - first;
     let mut needs = vec![Vec::new(); groups[second].len()];
     for link in links {
-        if sides.of_node(link.to) == second && !inputs.of_node(link.from).is_empty() {
+        if sides.of_node(link.to) == second {
             needs[group(link.to)].push(group(link.from));
         }
     }
