@@ -23,9 +23,8 @@ use pathweave_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// In a smaller fabric most of what a pod needs stays in a processor's own cache meanwhile: reading ahead costs as much
-/// as it saves.
-const FEWEST_LINKS: usize = 16_384;
+/// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
+const FEWEST_LINKS: usize = 4096;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
 /// Flows that start in a window, each of which ends it: with more of them too little is left of windows.
