@@ -48,11 +48,6 @@ impl ArrivalTimes {
         }
     }
 
-    /// How long windows are in which nodes can have their turns.
-    pub fn window(&self) -> Time {
-        self.window
-    }
-
     /// Whose an input is whose turn has come.
     pub fn due_link(&self, due: Due) -> DueLink {
         DueLink {

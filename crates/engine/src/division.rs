@@ -4,13 +4,13 @@ use crate::build;
 use crate::execution::{Cut, Execution};
 use crate::reactions::Reactions;
 use crate::region::{ByNode, Region, RegionId, window};
-use crate::regions::Regions;
+use crate::regions::{Regions, TurnsOfNodes};
+use crate::steps::Sides;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_units::Time;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// Events that a region should have in a window when all links are busy: fewer do not make up for the exchange at its
@@ -46,18 +46,32 @@ pub(crate) fn regions<P: Ports>(
     execution: &Execution,
 ) -> Regions<P> {
     let links = build::links(plan, router);
-    let of_node = divide(plan, &links, &execution.cut);
+    let turns = window::<P>(plan, execution.turns).map(|delay| TurnsOfNodes {
+        sides: Sides::of_plan(plan, &links, delay),
+        delay,
+        notice: reactions.to_failures,
+    });
+    let one_side = Sides::one(plan.fabric.nodes.len());
+    let sides = turns.as_ref().map_or(&one_side, |turns| &turns.sides);
+    let of_node = divide(plan, &links, sides, &execution.cut);
     let table = RouteTable::default();
     let places = Places::in_regions(&links, &of_node);
     let count = places.len();
     let region_of =
         |node: u32| RegionId(of_node.get(node as usize).map_or(0, |&region| region as u8));
-    let window = window::<P>(plan, execution.turns);
     let all = (0..).zip(places).map(|(number, places)| {
-        let inputs = Arc::new(Inputs::new(&links, &places));
-        let windows = window.map(|window| (inputs, window));
-        let scheduler = build::scheduler(plan, &places, windows.clone());
-        let by_node = windows.map(|(inputs, window)| ByNode::new(plan, inputs, window));
+        let turns = turns.as_ref().map(|turns| {
+            let of_node = |node| turns.sides.of_node(node);
+            let inputs = Inputs::new(&links, &places, (turns.sides.count(), of_node));
+            (turns, Arc::new(inputs))
+        });
+        let windows = turns
+            .as_ref()
+            .map(|(turns, inputs)| (Arc::clone(inputs), turns.delay));
+        let scheduler = build::scheduler(plan, &places, windows);
+        let by_node = turns.map(|(turns, inputs)| {
+            ByNode::new(plan, &links, &places, (inputs, turns.sides.clone()))
+        });
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);
         Region::new(plan, (id, count), network, scheduler, by_node, reactions)
@@ -75,12 +89,12 @@ pub(crate) fn regions<P: Ports>(
         all,
         hosts.map(|host| region_of(host.0)).collect(),
         of_link,
-        lookahead.unwrap_or(Time::MAX),
+        (lookahead.unwrap_or(Time::MAX), turns),
     )
 }
 
 /// The region of each node; regions are counted from zero, without a gap.
-fn divide(plan: &Plan, links: &[LinkSetup], cut: &Cut) -> Vec<u32> {
+fn divide(plan: &Plan, links: &[LinkSetup], sides: &Sides, cut: &Cut) -> Vec<u32> {
     let nodes = plan.fabric.nodes.len();
     // What switches of FMP tell each other is all in one place.
     if *cut == Cut::NOWHERE || matches!(plan.routing, RoutingKind::Fmp(_)) {
@@ -103,7 +117,9 @@ fn divide(plan: &Plan, links: &[LinkSetup], cut: &Cut) -> Vec<u32> {
             for host in &plan.fabric.hosts {
                 work[host.0 as usize] += WORK_OF_HOST;
             }
-            grow(&clusters, links, &work, u32::from(*count))
+            let hosts: Vec<u32> = plan.fabric.hosts.iter().map(|host| host.0).collect();
+            let count = usize::from(*count);
+            share_out(&clusters, links, &hosts, (&work, sides), count)
         }
     };
     without_gaps(wanted)
@@ -139,58 +155,183 @@ impl Clusters {
     }
 }
 
-/// Lets one region after another grow until it has its share of the work: always by the cluster that has the largest
-/// share of its links there already, so that racks and pods stay together.
-fn grow(clusters: &Clusters, links: &[LinkSetup], work: &[u64], count: u32) -> Vec<u32> {
-    let nodes = work.len();
-    let cluster: Vec<u32> = (0..nodes as u32).map(|node| clusters.of(node)).collect();
-    let mut neighbours = vec![Vec::new(); nodes];
-    let mut own_work = vec![0u64; nodes];
-    for (&cluster, work) in cluster.iter().zip(work) {
-        own_work[cluster as usize] += work;
-    }
+/// Gives hosts to regions in their order, which goes by racks and pods, and each switch to the region to which most of
+/// its links lead, from the hosts on. If as many lead to several, the one gets it that has least of the switch's side: all
+/// regions take a step of one side together.
+fn share_out(
+    clusters: &Clusters,
+    links: &[LinkSetup],
+    hosts: &[u32],
+    (work, sides): (&[u64], &Sides),
+    count: usize,
+) -> Vec<u32> {
+    let nodes = 0..work.len() as u32;
+    let of: Vec<usize> = nodes.map(|node| clusters.of(node) as usize).collect();
+    let mut neighbours = vec![Vec::new(); work.len()];
     for link in links {
-        let (from, to) = (cluster[link.from as usize], cluster[link.to as usize]);
-        if from != to {
-            neighbours[from as usize].push(to);
+        neighbours[of[link.from as usize]].push(of[link.to as usize]);
+    }
+    let mut own_work = vec![[0; Sides::MOST]; work.len()];
+    for (node, &cluster) in of.iter().enumerate() {
+        own_work[cluster][sides.of_node(node as u32)] += work[node];
+    }
+    let mut shares = Shares {
+        regions: vec![None; work.len()],
+        work: vec![[0; Sides::MOST]; count],
+        own_work,
+    };
+    let mut reached: Vec<usize> = Vec::new();
+    for (number, &host) in hosts.iter().enumerate() {
+        let cluster = of[host as usize];
+        if shares.regions[cluster].is_none() {
+            shares.give(cluster, number * count / hosts.len());
+            reached.push(cluster);
         }
     }
-    let total: u64 = own_work.iter().sum();
-    let mut region = vec![u32::MAX; nodes];
-    let mut taken = 0;
-    let mut seeds = 0..nodes;
-    for number in 0..count {
-        let until = total * u64::from(number + 1) / u64::from(count);
-        // Links into the growing region, by cluster.
-        let mut joined = vec![0u64; nodes];
-        let mut edge = BinaryHeap::new();
-        while taken < until {
-            let next = edge.pop().map(|(_, Reverse(node))| node);
-            let is_free =
-                |&node: &u32| cluster[node as usize] == node && region[node as usize] == u32::MAX;
-            let next = match next {
-                Some(node) => Some(node).filter(is_free),
-                None => match seeds.find(|&node| is_free(&(node as u32))) {
-                    Some(node) => Some(node as u32),
-                    None => break,
-                },
-            };
-            let Some(next) = next else {
-                continue;
-            };
-            region[next as usize] = number;
-            taken += own_work[next as usize];
-            for &other in &neighbours[next as usize] {
-                if region[other as usize] == u32::MAX {
-                    let links = &mut joined[other as usize];
-                    *links += 1;
-                    let share = *links * 1_000_000 / neighbours[other as usize].len() as u64;
-                    edge.push((share, Reverse(other)));
-                }
+    while !reached.is_empty() {
+        let mut next: Vec<usize> = reached
+            .iter()
+            .flat_map(|&cluster| neighbours[cluster].iter().copied())
+            .filter(|&cluster| shares.regions[cluster].is_none())
+            .collect();
+        next.sort_unstable();
+        next.dedup();
+        let before = shares.regions.clone();
+        for &cluster in &next {
+            let mut links = vec![0; count];
+            for region in neighbours[cluster]
+                .iter()
+                .filter_map(|&other| before[other])
+            {
+                links[region] += 1;
+            }
+            let side = sides.of_node(cluster as u32);
+            let best = (0..count).max_by_key(|&region| {
+                (links[region], Reverse((shares.work[region][side], region)))
+            });
+            shares.give(cluster, best.unwrap_or(0));
+        }
+        reached = next;
+    }
+    let region = |&cluster: &usize| shares.regions[cluster].unwrap_or(0) as u32;
+    of.iter().map(region).collect()
+}
+
+/// What regions have got so far.
+struct Shares {
+    /// Of each cluster.
+    regions: Vec<Option<usize>>,
+    /// The work of each region, by side.
+    work: Vec<[u64; Sides::MOST]>,
+    /// The work of each cluster, by side.
+    own_work: Vec<[u64; Sides::MOST]>,
+}
+
+impl Shares {
+    fn give(&mut self, cluster: usize, region: usize) {
+        self.regions[cluster] = Some(region);
+        for (work, own) in self.work[region].iter_mut().zip(self.own_work[cluster]) {
+            *work += own;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pathweave_network::QueueConfig;
+
+    /// The regions into which a fabric is divided, by node, and the sides of nodes.
+    fn divided(fabric: &str, count: u8) -> (Plan, Vec<LinkSetup>, Sides, Vec<u32>) {
+        let text = format!(
+            r#"
+            [fabric]
+            {fabric}
+            [[traffic]]
+            name = "all"
+            pattern = "permutation"
+            rounds = 1
+            size = "1 MB"
+            controller = "reno"
+            "#
+        );
+        let scenario = pathweave_scenario::check(&text)
+            .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+        let plan = scenario.variants()[0].plan(1);
+        let links = plan.fabric.links.iter().map(|link| LinkSetup {
+            from: link.from.0,
+            to: link.to.0,
+            rate: link.rate,
+            delay: link.delay,
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        });
+        let links: Vec<LinkSetup> = links.collect();
+        let sides = Sides::new(plan.fabric.nodes.len(), &links, &plan.fabric.hosts);
+        let regions = divide(&plan, &links, &sides, &Cut::Into(count));
+        (plan, links, sides, regions)
+    }
+
+    /// The cables between regions, by the names of their ends.
+    fn cut(plan: &Plan, links: &[LinkSetup], regions: &[u32]) -> Vec<(String, String)> {
+        let name = |node: u32| plan.fabric.nodes[node as usize].name.clone();
+        links
+            .iter()
+            .filter(|link| regions[link.from as usize] < regions[link.to as usize])
+            .map(|link| (name(link.from), name(link.to)))
+            .collect()
+    }
+
+    #[test]
+    fn regions_of_a_fat_tree_have_equal_work_of_each_side_and_whole_racks() {
+        let fabric = "kind = \"fat-tree\"\nk = 4\nrate = \"1 Gbps\"\ndelay = \"1 us\"";
+        for count in [2, 4] {
+            let (plan, links, sides, regions) = divided(fabric, count);
+            let mut work = vec![[0; Sides::MOST]; usize::from(count)];
+            for link in &links {
+                let region = regions[link.from as usize] as usize;
+                work[region][sides.of_node(link.from)] += 1;
+            }
+            for host in &plan.fabric.hosts {
+                let region = regions[host.0 as usize] as usize;
+                work[region][sides.of_node(host.0)] += WORK_OF_HOST;
+            }
+            assert!(work.iter().all(|own| *own == work[0]), "{work:?}");
+            // Only cables of core switches lead from one region to another.
+            for (one, other) in cut(&plan, &links, &regions) {
+                let is_core = |name: &str| name.starts_with("core");
+                assert!(is_core(&one) || is_core(&other), "{one}-{other}");
             }
         }
     }
-    let last = count - 1;
-    let of = |&cluster: &u32| region[cluster as usize].min(last);
-    cluster.iter().map(of).collect()
+
+    #[test]
+    fn a_dumbbell_is_cut_at_its_bottleneck() {
+        let fabric = r#"
+            kind = "dumbbell"
+            left = 5
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "1 us"
+        "#;
+        let (plan, links, _, regions) = divided(fabric, 2);
+        let expected = [("A".to_owned(), "B".to_owned())];
+        assert_eq!(cut(&plan, &links, &regions), expected);
+    }
+
+    #[test]
+    fn nodes_without_a_delay_between_them_are_in_one_region() {
+        let fabric = r#"
+            kind = "dumbbell"
+            left = 3
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "0"
+            host_delay = "1 us"
+        "#;
+        for count in 2..7 {
+            let (plan, links, _, regions) = divided(fabric, count);
+            let bottleneck = ("A".to_owned(), "B".to_owned());
+            assert!(!cut(&plan, &links, &regions).contains(&bottleneck));
+        }
+    }
 }

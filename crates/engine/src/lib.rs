@@ -53,6 +53,7 @@ mod run;
 mod scheduler;
 mod series;
 mod simulation;
+mod steps;
 mod straddling;
 mod table;
 mod texts;

@@ -99,14 +99,6 @@ impl LinkSchedule {
     }
 
     /// The times of arrivals by input, where they are kept so.
-    pub fn by_input(&self) -> Option<&ArrivalTimes> {
-        match self {
-            InWheel(_) => None,
-            ByInput(times) => Some(times),
-        }
-    }
-
-    /// The same, to be changed.
     #[inline(always)]
     pub fn by_input_mut(&mut self) -> Option<&mut ArrivalTimes> {
         match self {

@@ -1,6 +1,7 @@
 //! All regions of a run, and what goes from one to another.
 
 use crate::region::{Region, RegionId, Report};
+use crate::steps::{Sides, Step, Steps};
 use pathweave_network::{Network, Ports};
 use pathweave_rounds::Lead;
 use pathweave_units::Time;
@@ -15,11 +16,29 @@ pub(crate) struct Regions<P: Ports> {
     of_link: Box<[(RegionId, RegionId)]>,
     /// No packet takes less from one region to another; `Time::MAX` where there is only one.
     lookahead: Time,
+    /// How nodes have their turns, if they have.
+    turns: Option<TurnsOfNodes>,
     /// Events of the last window.
     last_handled: u64,
     /// Room for what threads have to do.
     errands: Vec<Errand<P>>,
 }
+
+/// How nodes have their turns.
+#[derive(Clone, Debug)]
+pub(crate) struct TurnsOfNodes {
+    pub sides: Sides,
+    /// No link delays packets for less.
+    pub delay: Time,
+    /// How long after a subflow has failed the run acts on it, at the earliest.
+    pub notice: Time,
+}
+
+/// Nodes have their turns for as long as it takes packets to pass so many links, before it is looked what else is to be
+/// done.
+const MOST_DELAYS: u64 = 32;
+/// A time that is shorter than this part of a link's delay is handled in the order of all nodes.
+const SMALLEST_PART: u64 = 2;
 
 impl<P: Ports> Index<RegionId> for Regions<P> {
     type Output = Region<P>;
@@ -39,13 +58,14 @@ impl<P: Ports> Regions<P> {
         all: Vec<Region<P>>,
         of_host: Box<[RegionId]>,
         of_link: Box<[(RegionId, RegionId)]>,
-        lookahead: Time,
+        (lookahead, turns): (Time, Option<TurnsOfNodes>),
     ) -> Regions<P> {
         Regions {
             all: all.into_iter().map(Box::new).collect(),
             of_host,
             of_link,
             lookahead,
+            turns,
             last_handled: 0,
             errands: Vec::new(),
         }
@@ -158,7 +178,7 @@ impl<P: Ports> Regions<P> {
 
     /// Whether windows are handled in another order than that of all events.
     pub fn has_windows(&self) -> bool {
-        !self.is_one() || self.first().scheduler.window().is_some()
+        !self.is_one() || self.turns.is_some()
     }
 
     /// Whether there is only one.
@@ -166,21 +186,63 @@ impl<P: Ports> Regions<P> {
         self.lookahead == Time::MAX
     }
 
-    /// When a window ends in which regions do not hear of each other, or in which nodes have their turns.
+    /// When a window ends in which regions do not hear of each other, or in which the only one has about as much to do.
     pub fn end_of_window(&self, from: Time) -> Time {
-        let by_node = self.first().scheduler.window().unwrap_or(Time::MAX);
-        from.saturating_add(by_node.min(self.lookahead))
+        let delay = self.turns.as_ref().map_or(Time::MAX, |turns| turns.delay);
+        from.saturating_add(delay.min(self.lookahead))
     }
 
-    /// Handles what happens to packets before a time in the only region, node by node: it is not beyond the window, and
-    /// no later than what is reported is due. `most` counts down to the next look at the watch.
-    pub fn run_by_node(&mut self, from: Time, end: Time, most: u32) -> Progressed {
-        let handled = self.first_mut().run_by_node(from, end);
-        assert_eq!(
-            self.first().handled_before(),
-            end,
-            "what is reported is not due within a window"
-        );
+    /// Up to when nodes may have their turns in steps, if they have any; `from` otherwise.
+    pub fn end_of_turns(&self, from: Time) -> Time {
+        let turns = self.turns.as_ref();
+        turns.map_or(from, |turns| from.saturating_add(turns.delay * MOST_DELAYS))
+    }
+
+    /// Whether nodes have their turns between two times. If that is a small part of a step, all inputs would be looked
+    /// through for it too often.
+    pub fn have_turns(&self, from: Time, end: Time) -> bool {
+        let turns = self.turns.as_ref();
+        turns.is_some_and(|turns| end - from >= turns.delay / SMALLEST_PART)
+    }
+
+    /// Handles what happens to packets before a time in all regions, node by node, or until something is due earlier that
+    /// is reported. No flow finishes so early that it would be due. `most` counts down to the next look at the watch.
+    pub fn run_by_node(
+        &mut self,
+        from: Time,
+        end: Time,
+        most: u32,
+        lead: &mut Option<Lead<'_, Errand<P>>>,
+    ) -> Progressed {
+        let Some(turns) = &self.turns else {
+            unreachable!("whoever calls has asked for turns of nodes")
+        };
+        let mut steps = Steps::new(&turns.sides, from, turns.delay);
+        let notice = turns.notice;
+        let together = self.is_one() && turns.sides.of_hosts().is_some();
+        for region in self.iter_mut() {
+            region.begin_steps(from, end);
+        }
+        let mut handled = 0;
+        let end = loop {
+            let limits = self.iter().map(Region::handled_before);
+            let end = limits.min().unwrap_or(end);
+            let timers = self.iter().map(Region::no_timer_before);
+            let no_timer_before = timers.min().unwrap_or(Time::MAX);
+            let Some(step) = steps.next(end, no_timer_before, notice) else {
+                break end;
+            };
+            steps.take(&step);
+            // What the first step brings about is not heard of before the second one.
+            let unheard = no_timer_before.max(step.from).saturating_add(notice);
+            let other = steps.next(end.min(unheard), no_timer_before, notice);
+            if together && let Some(other) = other.filter(|other| other.side != step.side) {
+                steps.take(&other);
+                handled += self.first_mut().take_steps_together(&step, &other);
+            } else {
+                handled += self.carry_out(Task::Step(step), lead);
+            }
+        };
         Progressed {
             handled_before: end,
             left: u64::from(most).saturating_sub(handled) as u32,
@@ -208,30 +270,36 @@ impl<P: Ports> Regions<P> {
         most: u32,
         lead: &mut Option<Lead<'_, Errand<P>>>,
     ) -> Progressed {
-        let handled = match lead {
-            Some(lead) if self.last_handled >= WORTH_SHARING => self.share(from, end, lead),
-            _ => self
-                .iter_mut()
-                .map(|region| region.run_window(from, end))
-                .sum(),
-        };
-        self.exchange();
-        self.last_handled = handled;
+        debug_assert!(end <= from.saturating_add(self.lookahead));
+        let handled = self.carry_out(Task::Window(end), lead);
         Progressed {
             handled_before: end,
             left: u64::from(most).saturating_sub(handled) as u32,
         }
     }
 
-    /// Threads run the window side by side. Each has the same regions every time.
-    fn share(&mut self, from: Time, end: Time, lead: &mut Lead<'_, Errand<P>>) -> u64 {
+    /// All regions do something, on several threads if it is worth it. Returns the number of events.
+    fn carry_out(&mut self, task: Task, lead: &mut Option<Lead<'_, Errand<P>>>) -> u64 {
+        let handled = match lead {
+            Some(lead) if self.last_handled >= WORTH_SHARING => self.share(task, lead),
+            _ => self.iter_mut().map(|region| task.carry_out(region)).sum(),
+        };
+        if !self.is_one() {
+            self.exchange();
+        }
+        self.last_handled = handled;
+        handled
+    }
+
+    /// Threads do it side by side. Each has the same regions every time.
+    fn share(&mut self, task: Task, lead: &mut Lead<'_, Errand<P>>) -> u64 {
         let threads = lead.followers() + 1;
         let mut errands = std::mem::take(&mut self.errands);
         errands.resize_with(threads, Errand::default);
         let count = self.all.len();
         let mut regions = self.all.drain(..);
         for (thread, errand) in errands.iter_mut().enumerate() {
-            (errand.from, errand.end) = (from, end);
+            errand.task = task;
             let share = count * (thread + 1) / threads - count * thread / threads;
             errand.regions.extend(regions.by_ref().take(share));
         }
@@ -298,11 +366,29 @@ impl<P: Ports> Regions<P> {
 /// Events of a window that take longer than telling other threads of it.
 const WORTH_SHARING: u64 = 256;
 
-/// What a thread has to do in a window.
+/// What all regions do.
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    /// They handle what happens before a time.
+    Window(Time),
+    /// They take a step of one side.
+    Step(Step),
+}
+
+impl Task {
+    /// Returns the number of events.
+    fn carry_out<P: Ports>(&self, region: &mut Region<P>) -> u64 {
+        match self {
+            Task::Window(end) => region.run_window(*end),
+            Task::Step(step) => region.take_step(step),
+        }
+    }
+}
+
+/// What a thread has to do.
 pub(crate) struct Errand<P: Ports> {
     regions: Vec<Box<Region<P>>>,
-    from: Time,
-    end: Time,
+    task: Task,
     handled: u64,
 }
 
@@ -310,20 +396,17 @@ impl<P: Ports> Default for Errand<P> {
     fn default() -> Errand<P> {
         Errand {
             regions: Vec::new(),
-            from: Time::ZERO,
-            end: Time::ZERO,
+            task: Task::Window(Time::ZERO),
             handled: 0,
         }
     }
 }
 
 impl<P: Ports> Errand<P> {
-    /// Runs the window in these regions.
+    /// Does it in these regions.
     pub fn carry_out(&mut self) {
         let regions = self.regions.iter_mut();
-        self.handled = regions
-            .map(|region| region.run_window(self.from, self.end))
-            .sum();
+        self.handled = regions.map(|region| self.task.carry_out(region)).sum();
     }
 }
 

@@ -183,11 +183,6 @@ impl Scheduler {
         times.expect("nodes have turns only where times are kept by input")
     }
 
-    /// How long windows may be in which nodes have their turns; `None` if they have none.
-    pub fn window(&self) -> Option<Time> {
-        self.links.by_input().map(ArrivalTimes::window)
-    }
-
     /// The next timer that was set, if it is due before a time.
     #[inline(always)]
     pub fn take_timer(&mut self, limit: Time) -> Option<DueTimer> {
@@ -221,10 +216,14 @@ impl Scheduler {
         self.now = now;
     }
 
-    /// All that is due before `limit` has happened, the last of it at `last`.
-    pub fn end_window(&mut self, last: Time, limit: Time) {
+    /// A step is over, and what happened last in all steps happened at this time.
+    pub fn end_step(&mut self, last: Time) {
         self.now = last;
-        self.links.advance(limit);
+    }
+
+    /// No timer is due before.
+    pub fn no_timer_before(&self) -> Time {
+        self.heap_first
     }
 
     /// The next event, if it is due before `limit` and stands where everybody can see that it is the
@@ -359,7 +358,7 @@ mod tests {
             })
             .collect();
         let places = Places::new(&links);
-        let inputs = Arc::new(Inputs::new(&links, &places));
+        let inputs = Arc::new(Inputs::new(&links, &places, (1, |_| 0)));
         (places, inputs)
     }
 

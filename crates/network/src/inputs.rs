@@ -6,25 +6,32 @@ use std::ops::Range;
 
 /// The links that end at each node of a region, whether they begin there or in another region.
 ///
-/// They are counted from zero, node by node.
+/// They are counted from zero, side by side and node by node. Each side begins with a page, and a page has all inputs of a
+/// node or none, if they fit into one; so some numbers belong to no input.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// By page and input.
+    /// By page and input; [`PortId::ELSEWHERE`] for none.
     ports: Box<[[PortId; Inputs::PAGE]]>,
     /// By port or inlet. Ports whose links end in another region have `u32::MAX`.
     of_ports: Box<[u32]>,
     /// By input: one past the last input of the node.
     ends: Box<[u32]>,
-    /// By node: its first input.
-    firsts: Box<[u32]>,
+    /// By node: its first input, and one past the last one.
+    of_nodes: Box<[(u32, u32)]>,
+    /// By side: its first page, and one past the last one.
+    of_sides: Box<[(u32, u32)]>,
 }
 
 impl Inputs {
     /// Inputs that are looked through at a time.
     pub const PAGE: usize = 64;
 
-    /// The inputs of the region that has these places.
-    pub fn new(links: &[LinkSetup], places: &Places) -> Inputs {
+    /// The inputs of the region that has these places; `side` says on which side a node is, of so many.
+    pub fn new(
+        links: &[LinkSetup],
+        places: &Places,
+        (sides, side): (usize, impl Fn(u32) -> usize),
+    ) -> Inputs {
         let all = places.links().iter().chain(places.inlets()).copied();
         let ports = (0..).map(PortId).zip(all);
         let mut inputs: Vec<(u32, PortId)> = ports
@@ -32,32 +39,47 @@ impl Inputs {
             .map(|(port, link)| (links[link as usize].to, port))
             .collect();
         inputs.sort_unstable();
+        inputs.sort_by_key(|&(node, _)| side(node));
         let mut of_ports = vec![u32::MAX; places.links().len() + places.inlets().len()];
-        for (input, &(_, port)) in (0..).zip(&inputs) {
-            of_ports[port.0 as usize] = input;
-        }
-        let past = |node: u32| inputs.partition_point(|&(other, _)| other <= node) as u32;
         let nodes = links.iter().map(|link| link.from.max(link.to) + 1).max();
+        let mut of_nodes = vec![(0, 0); nodes.unwrap_or(0) as usize];
+        let mut of_sides = vec![(0, 0); sides];
+        let none = (PortId::ELSEWHERE, u32::MAX);
+        let mut by_input = Vec::new();
+        for own in inputs.chunk_by(|one, other| side(one.0) == side(other.0)) {
+            let first_page = by_input.len() / Inputs::PAGE;
+            for of_node in own.chunk_by(|one, other| one.0 == other.0) {
+                // If a node's inputs fit into a page, they lie in one.
+                let left = Inputs::PAGE - by_input.len() % Inputs::PAGE;
+                if of_node.len() > left {
+                    by_input.resize(by_input.len() + left % Inputs::PAGE, none);
+                }
+                let first = by_input.len() as u32;
+                let end = first + of_node.len() as u32;
+                for (input, &(node, port)) in (first..).zip(of_node) {
+                    of_ports[port.0 as usize] = input;
+                    of_nodes[node as usize] = (first, end);
+                    by_input.push((port, end));
+                }
+            }
+            let pages = by_input.len().div_ceil(Inputs::PAGE);
+            by_input.resize(pages * Inputs::PAGE, none);
+            of_sides[side(own[0].0)] = (first_page as u32, pages as u32);
+        }
+        let (pages, _) = by_input.as_chunks();
         Inputs {
-            ports: inputs
-                .chunks(Inputs::PAGE)
-                .map(|page| {
-                    let mut ports = [PortId::ELSEWHERE; Inputs::PAGE];
-                    for (port, &(_, own)) in ports.iter_mut().zip(page) {
-                        *port = own;
-                    }
-                    ports
-                })
+            ports: pages
+                .iter()
+                .map(|page: &[_; Inputs::PAGE]| page.map(|(port, _)| port))
                 .collect(),
             of_ports: of_ports.into(),
-            ends: inputs.iter().map(|&(node, _)| past(node)).collect(),
-            firsts: (0..nodes.unwrap_or(0))
-                .map(|node| node.checked_sub(1).map_or(0, past))
-                .collect(),
+            ends: by_input.iter().map(|&(_, end)| end).collect(),
+            of_nodes: of_nodes.into(),
+            of_sides: of_sides.into(),
         }
     }
 
-    /// Number of inputs.
+    /// Number of inputs, with those numbers that belong to none.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
@@ -88,9 +110,14 @@ impl Inputs {
 
     /// The inputs of a node.
     pub fn of_node(&self, node: u32) -> Range<usize> {
-        let first = self.firsts[node as usize];
-        let next = self.firsts.get(node as usize + 1);
-        first as usize..next.map_or(self.count(), |&next| next as usize)
+        let (first, end) = self.of_nodes[node as usize];
+        first as usize..end as usize
+    }
+
+    /// The pages of a side's inputs.
+    pub fn pages_of_side(&self, side: usize) -> Range<usize> {
+        let (first, end) = self.of_sides[side];
+        first as usize..end as usize
     }
 }
 
@@ -121,13 +148,22 @@ mod tests {
             agent: None,
             buffer: None,
         });
-        for regions in [&[][..], &[0, 1, 0, 1, 0]] {
+        let one = (1, (|_| 0) as fn(u32) -> usize);
+        let two = (2, (|node| usize::from(node < 3)) as fn(u32) -> usize);
+        for (regions, (sides, side)) in [
+            (&[][..], one),
+            (&[0, 1, 0, 1, 0], one),
+            (&[], two),
+            (&[0, 1, 0, 1, 0], two),
+        ] {
             let mut seen = 0;
             for places in Places::in_regions(&links, regions) {
-                let inputs = Inputs::new(&links, &places);
-                seen += inputs.count();
+                let inputs = Inputs::new(&links, &places, (sides, side));
                 for node in 0..5 {
+                    let pages = inputs.pages_of_side(side(node));
                     for input in inputs.of_node(node) {
+                        seen += 1;
+                        assert!(pages.contains(&(input / Inputs::PAGE)));
                         let port = inputs.port(input);
                         assert_eq!(inputs.of_port(port), input);
                         assert_eq!(links[places.link_of(port) as usize].to, node);

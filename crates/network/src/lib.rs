@@ -46,4 +46,4 @@ pub use port::{
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
 pub use statistics::LinkStatistics;
-pub use turn::TurnEvents;
+pub use turn::{TurnEvents, TurnWindow};

@@ -192,17 +192,17 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.follow_path(port, delivered, now, events)
     }
 
-    /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end within a window that
-    /// began at `from`: what came of it, and when the next one arrives; `Time::MAX` if there is none.
+    /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end in a node's turn, and
+    /// everything has happened at the port before `elsewhere`: what came of it, and when the next one arrives; `Time::MAX` if there is none.
     #[inline(always)]
     pub fn arrive_in_window<E: LinkEvents>(
         &mut self,
         port: PortId,
         now: Time,
-        from: Time,
+        elsewhere: Time,
         events: &mut E,
     ) -> (Arrival<P::Label>, Time) {
-        let (delivered, next) = self.ports.take_first(port, from);
+        let (delivered, next) = self.ports.take_first(port, elsewhere);
         #[cfg(feature = "checks")]
         if let Some(check) = self.checks.get_mut(port.0 as usize) {
             check.deliver(now, delivered.header.id());
@@ -306,8 +306,14 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
-    /// are added to what leaves, by region. Everything before `now` has happened, and nothing from then on.
-    pub fn hand_over(&mut self, now: Time, leaving: &mut [Crossings<S, P::Label>]) {
+    /// are added to what leaves, by region. `of` names the ports that are meant: there everything before `now` has
+    /// happened, and nothing from then on.
+    pub fn hand_over(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        leaving: &mut [Crossings<S, P::Label>],
+    ) {
         let mut to = ToRegions {
             places: &self.places,
             contents: &mut self.contents,
@@ -315,7 +321,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             #[cfg(feature = "checks")]
             checks: &mut self.checks,
         };
-        self.ports.hand_over(now, &mut to);
+        self.ports.hand_over(now, of, &mut to);
     }
 
     /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`

@@ -10,6 +10,17 @@ use crate::places::PortId;
 use crate::port::{LinkEvents, Ports};
 use pathweave_units::Time;
 
+/// The time in which a node has its turn.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnWindow {
+    /// Everything has happened at the node before this time.
+    pub from: Time,
+    /// It handles what arrives before this time.
+    pub before: Time,
+    /// Everything has happened at its neighbours before this time. What arrives in the window has left them before.
+    pub elsewhere: Time,
+}
+
 /// The schedule of a region whose nodes have their turns.
 pub trait TurnEvents: LinkEvents {
     /// When packets arrive.
@@ -27,7 +38,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         &mut self,
         due: (DueInputs, usize),
         inputs: (&Inputs, usize),
-        window: (Time, Time),
+        window: TurnWindow,
         arrivals: &mut Arrivals,
         events: &mut E,
         lost: &mut Vec<(Time, Header)>,
@@ -72,14 +83,13 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// The packets that arrive within a window at inputs of a node leave their links, and are added to those that
-    /// arrive there. `due` are inputs of a page, and `times` gets the times of their next packets. Everything before the
-    /// window has happened, and it is no longer than the shortest delay of a link.
+    /// arrive there. `due` are inputs of a page, and `times` gets the times of their next packets.
     #[inline(always)]
     pub fn gather(
         &mut self,
         (due, page): (DueInputs, usize),
         inputs: &Inputs,
-        window: (Time, Time),
+        window: TurnWindow,
         times: &mut InputTimes,
         arrivals: &mut Arrivals,
     ) {

@@ -3,7 +3,7 @@
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
     Header, Held, Inputs, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain,
-    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer,
+    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -82,7 +82,7 @@ impl<D: Defect> Ports for Defective<D> {
     fn gather(
         &mut self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
-        window: (Time, Time),
+        window: TurnWindow,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     ) {
@@ -94,8 +94,8 @@ impl<D: Defect> Ports for Defective<D> {
     fn held(&self, held: Held) -> (Header, ()) {
         self.ports.held(held)
     }
-    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<()>) {
-        self.ports.hand_over(now, to);
+    fn hand_over(&mut self, now: Time, of: impl Fn(PortId) -> bool, to: &mut impl HandOver<()>) {
+        self.ports.hand_over(now, of, to);
     }
     fn next_to_leave(&self) -> Time {
         self.ports.next_to_leave()

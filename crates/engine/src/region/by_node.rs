@@ -1,21 +1,26 @@
-//! Windows in which one node after another has its turn.
+//! Steps in which one node after another has its turn.
 //!
 //! What happens at a node can act on another one only by packets on links, which take at least a link's delay. In a
-//! window that is no longer than the shortest delay everything that will arrive is known when it begins, and nodes do
+//! step of one side of the fabric ([`crate::steps`]) everything that will arrive is known when it begins, and nodes do
 //! not wait for each other: each handles its own arrivals and timers in their order. No schedule has to put the
 //! arrivals of all nodes in order, and a node's ports are in the processor's cache while it has its turn.
 
 use super::Region;
 use super::look_ahead::LookAhead;
+use super::page_order::{Pages, order_of_pages};
 use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::Turns;
 use crate::scheduler::DueTimer;
+use crate::steps::{Sides, Step};
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::{Arrivals, DueInputs, Header, Inputs, Ports};
+use pathweave_network::{
+    Arrivals, DueInputs, Header, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
+};
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
 use pathweave_units::Time;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A smaller fabric fits into a cache of a few megabytes, at about 600 bytes a link: reading ahead is not worth it.
@@ -24,8 +29,6 @@ const FEWEST_LINKS: usize = 4096;
 const FEWEST_EVENTS: f64 = 1.0;
 /// Flows that start in a window, each of which ends it: with more of them too little is left of windows.
 const MOST_STARTS: f64 = 2.0;
-/// A part of a window that is shorter than this is handled in the order of all nodes.
-const SMALLEST_PART: u64 = 2;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
@@ -40,20 +43,26 @@ enum Kind {
     HostOfLinks,
 }
 
-/// What windows need, and room for what happens in them.
+/// What steps need, and room for what happens in them.
 #[derive(Debug)]
 pub(crate) struct ByNode {
     inputs: Arc<Inputs>,
     /// By input: that of its node.
     kinds: Box<[Kind]>,
-    /// How long windows may be.
-    window: Time,
+    sides: Sides,
+    /// By port: the side of its node.
+    of_ports: Box<[u8]>,
+    /// The order of pages where both sides take a step together, by the first side, if they can.
+    together: Option<[Box<[Pages]>; Sides::MOST]>,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
     arrivals: Arrivals,
-    /// Timers that were due when the window began, with inputs of their hosts; the first comes last.
-    timers: Vec<(usize, DueTimer)>,
+    /// By side: timers that are not on the schedule any more, with inputs of their hosts; once it has begun its step, the
+    /// first comes last.
+    timers: [Vec<(usize, DueTimer)>; Sides::MOST],
+    /// No timer of the others is due before.
+    no_timer_before: [Time; Sides::MOST],
     /// Those of the host that has its turn; the first comes last.
     own_timers: Vec<DueTimer>,
     /// Packets that the switch has lost that has its turn.
@@ -61,11 +70,11 @@ pub(crate) struct ByNode {
     look_ahead: LookAhead,
 }
 
-/// A window while it is under way.
+/// A step while it is under way.
 #[derive(Debug)]
 struct Window {
-    from: Time,
-    before: Time,
+    turn: TurnWindow,
+    side: usize,
     /// When the last event was of those that have been handled.
     last: Time,
     /// Packets that have arrived.
@@ -74,9 +83,31 @@ struct Window {
     timers: u64,
 }
 
+impl Window {
+    /// A step begins; something has happened at a time, and nothing later.
+    fn new(step: &Step, last: Time) -> Window {
+        Window {
+            turn: TurnWindow {
+                from: step.from,
+                before: step.before,
+                elsewhere: step.elsewhere,
+            },
+            side: step.side,
+            last,
+            packets: 0,
+            timers: 0,
+        }
+    }
+}
+
 impl ByNode {
-    /// For a region with these inputs, and windows of this length.
-    pub fn new(plan: &Plan, inputs: Arc<Inputs>, window: Time) -> Box<ByNode> {
+    /// For a region with these inputs and places.
+    pub fn new(
+        plan: &Plan,
+        links: &[LinkSetup],
+        places: &Places,
+        (inputs, sides): (Arc<Inputs>, Sides),
+    ) -> Box<ByNode> {
         let mut kinds = vec![Kind::Switch; inputs.count()];
         for host in &plan.fabric.hosts {
             let own = inputs.of_node(host.0);
@@ -87,13 +118,23 @@ impl ByNode {
             };
             kinds[own].fill(kind);
         }
+        // A region that is not the only one has to hear of others between two steps.
+        let is_only = places.count() == places.all_links();
+        let together = sides.of_hosts().filter(|_| is_only).map(|_| {
+            let hosts = &plan.fabric.hosts;
+            [0, 1].map(|first| order_of_pages(first, &sides, &inputs, links, hosts))
+        });
+        let nodes = places.links().iter().map(|&link| links[link as usize].from);
         Box::new(ByNode {
             kinds: kinds.into(),
-            window,
+            of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
+            sides,
+            together,
             looks_ahead: plan.fabric.links.len() > FEWEST_LINKS,
             inputs,
             arrivals: Arrivals::new(),
-            timers: Vec::new(),
+            timers: Default::default(),
+            no_timer_before: [Time::MAX; Sides::MOST],
             own_timers: Vec::new(),
             lost: Vec::new(),
             look_ahead: LookAhead::default(),
@@ -102,17 +143,18 @@ impl ByNode {
 
     /// The timers of the host whose inputs end there have their turn.
     #[cold]
-    fn take_own_timers(&mut self, node_end: usize) {
-        while let Some(&(input, timer)) = self.timers.last()
+    fn take_own_timers(&mut self, side: usize, node_end: usize) {
+        while let Some(&(input, timer)) = self.timers[side].last()
             && input < node_end
         {
-            self.timers.pop();
+            self.timers[side].pop();
             self.own_timers.insert(0, timer);
         }
     }
 }
 
-/// How long windows are; `None` if events are handled in the order of all nodes.
+/// The shortest delay of a link, if nodes have their turns in steps of that length or twice that; `None` if events are
+/// handled in the order of all nodes. It is less where even that is more than enough.
 pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
     // What switches of FMP tell each other is all in one place.
     if !P::KNOW_ARRIVALS || matches!(plan.routing, RoutingKind::Fmp(_)) {
@@ -125,7 +167,7 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
         .iter()
         .map(|link| 1.0 / link.rate.time_for(packet).as_picos() as f64);
     let rate: f64 = rates.sum();
-    let enough = (MOST_EVENTS / rate).min(Arrivals::LONGEST.as_picos() as f64);
+    let enough = (MOST_EVENTS / rate).min((Arrivals::LONGEST / 2).as_picos() as f64);
     let window = shortest.min(Time::from_picos(enough as u64));
     let events = window.as_picos() as f64 * rate;
     let suits = match turns {
@@ -151,73 +193,89 @@ fn starts_per_second(plan: &Plan) -> f64 {
 }
 
 impl<P: Ports> Region<P> {
-    /// Whether what happens between two times in one window is handled node by node. If little of a window is asked
-    /// for, all inputs would be looked through for it too often.
-    pub fn is_by_node(&self, from: Time, end: Time) -> bool {
-        let by_node = self.by_node.as_ref();
-        by_node.is_some_and(|by_node| end - from >= by_node.window / SMALLEST_PART)
-    }
-
-    /// Handles what happens to packets before a time, node by node. Everything before `from` has happened, nothing
-    /// comes from elsewhere meanwhile, and the time is no later than a window after `from`. Returns the number of
-    /// events.
-    pub fn run_by_node(&mut self, from: Time, before: Time) -> u64 {
-        let Some(mut work) = self.by_node.take() else {
-            unreachable!("whoever calls has asked for the window")
-        };
-        self.limit = before;
+    /// Steps begin. Everything before `from` has happened, and what is reported is not due before `limit`.
+    pub fn begin_steps(&mut self, from: Time, limit: Time) {
+        self.limit = limit;
         self.stop_watching(from);
         self.scheduler.arrivals().forget_order();
-        #[cfg(feature = "checks")]
-        {
-            self.scheduler.arrivals().not_before = before;
+    }
+
+    /// No timer is due before.
+    pub fn no_timer_before(&self) -> Time {
+        let by_node = self.by_node.as_ref();
+        let listed = by_node.map_or(Time::MAX, |by_node| {
+            by_node
+                .no_timer_before
+                .iter()
+                .fold(Time::MAX, |one, other| one.min(*other))
+        });
+        listed.min(self.scheduler.no_timer_before())
+    }
+
+    /// Takes part in a step of all regions: handles what happens to packets at one side, node by node, with what has
+    /// come from other regions, and makes ready what leaves for them. Returns the number of events.
+    pub fn take_step(&mut self, step: &Step) -> u64 {
+        let last = self.scheduler.now();
+        self.scheduler.turn_to(step.from);
+        self.take_in();
+        self.scheduler.turn_to(last);
+        let handled = self.run_step(step);
+        if let Some(by_node) = &self.by_node {
+            let of =
+                |PortId(port): PortId| usize::from(by_node.of_ports[port as usize]) == step.side;
+            self.network.hand_over(step.before, of, &mut self.leaving);
         }
-        self.list_timers(&mut work, before);
-        work.arrivals.begin(from);
-        let mut window = Window {
-            from,
-            before,
-            last: self.scheduler.now(),
-            packets: 0,
-            timers: 0,
+        handled
+    }
+
+    /// The only region takes two steps, one of each side, where all hosts are on one.
+    pub fn take_steps_together(&mut self, first: &Step, second: &Step) -> u64 {
+        self.run_steps(|region, work, last| {
+            // The other side has no timers.
+            let with_hosts = if work.sides.of_hosts() == Some(first.side) {
+                first
+            } else {
+                second
+            };
+            region.list_timers(work, with_hosts);
+            let mut windows = [Window::new(first, last), Window::new(second, last)];
+            let orders = work
+                .together
+                .take()
+                .expect("whoever calls has asked for it");
+            for Pages { side, pages } in &orders[first.side] {
+                let window = &mut windows[usize::from(*side != first.side)];
+                region.run_pages(work, pages.clone(), window);
+            }
+            work.together = Some(orders);
+            let [one, other] = windows;
+            Window {
+                last: one.last.max(other.last),
+                packets: one.packets + other.packets,
+                timers: one.timers + other.timers,
+                ..one
+            }
+        })
+    }
+
+    fn run_step(&mut self, step: &Step) -> u64 {
+        self.run_steps(|region, work, last| {
+            region.list_timers(work, step);
+            let mut window = Window::new(step, last);
+            region.run_pages(work, work.inputs.pages_of_side(step.side), &mut window);
+            window
+        })
+    }
+
+    /// Takes steps; `run` gets the time when something happened last. Returns the number of events.
+    fn run_steps(&mut self, run: impl FnOnce(&mut Self, &mut ByNode, Time) -> Window) -> u64 {
+        let Some(mut work) = self.by_node.take() else {
+            unreachable!("whoever calls has asked for turns of nodes")
         };
-        // The end of the inputs of a node of which some have been gathered; zero if there is none.
-        let mut open = 0;
-        for page in 0..self.scheduler.arrivals().times.pages() {
-            let mut due = self.list_due(&work, page, before);
-            if work.looks_ahead {
-                self.fetch(&mut work, page, due);
-            }
-            let begin = page * Inputs::PAGE;
-            while let Some(place) = due.first() {
-                let input = begin + place;
-                if open != 0 && input >= open {
-                    self.take_turn(&mut work, (DueInputs::default(), page), open, &mut window);
-                    open = 0;
-                }
-                if work.kinds[input] == Kind::Host {
-                    self.take_turn_of_host(&mut work, input, &mut window);
-                    due = due.rest();
-                    continue;
-                }
-                let node_end = work.inputs.end_of_node(input);
-                let (own, rest) = due.split(node_end - begin);
-                due = rest;
-                if node_end <= begin + Inputs::PAGE {
-                    self.take_turn(&mut work, (own, page), node_end, &mut window);
-                    open = 0;
-                } else {
-                    self.gather(&mut work, (own, page), &window);
-                    open = node_end;
-                }
-            }
-        }
-        if open != 0 {
-            let none = (DueInputs::default(), 0);
-            self.take_turn(&mut work, none, open, &mut window);
-        }
+        let last = self.scheduler.now();
+        let window = run(self, &mut work, last);
         self.packet_hops += window.packets;
-        self.scheduler.end_window(window.last, before);
+        self.scheduler.end_step(window.last);
         #[cfg(feature = "checks")]
         {
             self.scheduler.arrivals().not_before = Time::ZERO;
@@ -226,13 +284,57 @@ impl<P: Ports> Region<P> {
         window.packets + window.timers
     }
 
+    /// The nodes whose inputs lie in these pages have their turns.
+    fn run_pages(&mut self, work: &mut ByNode, pages: Range<usize>, window: &mut Window) {
+        #[cfg(feature = "checks")]
+        {
+            self.scheduler.arrivals().not_before = window.turn.elsewhere;
+        }
+        work.arrivals.begin(window.turn.from);
+        // The end of the inputs of a node of which some have been gathered; zero if there is none.
+        let mut open = 0;
+        for page in pages {
+            let mut due = self.list_due(work, window.side, page, window.turn.before);
+            if work.looks_ahead {
+                self.fetch(work, page, due);
+            }
+            let begin = page * Inputs::PAGE;
+            while let Some(place) = due.first() {
+                let input = begin + place;
+                if open != 0 && input >= open {
+                    self.take_turn(work, (DueInputs::default(), page), open, window);
+                    open = 0;
+                }
+                if work.kinds[input] == Kind::Host {
+                    self.take_turn_of_host(work, input, window);
+                    due = due.rest();
+                    continue;
+                }
+                let node_end = work.inputs.end_of_node(input);
+                let (own, rest) = due.split(node_end - begin);
+                due = rest;
+                if node_end <= begin + Inputs::PAGE {
+                    self.take_turn(work, (own, page), node_end, window);
+                    open = 0;
+                } else {
+                    self.gather(work, (own, page), window);
+                    open = node_end;
+                }
+            }
+        }
+        if open != 0 {
+            let none = (DueInputs::default(), 0);
+            self.take_turn(work, none, open, window);
+        }
+    }
+
     /// The inputs of a page at which something happens before a time.
     #[inline(always)]
-    fn list_due(&mut self, work: &ByNode, page: usize, before: Time) -> DueInputs {
+    fn list_due(&mut self, work: &ByNode, side: usize, page: usize, before: Time) -> DueInputs {
         let mut due = self.scheduler.arrivals().times.list_due(page, before);
         // The first timer comes last.
         let begin = page * Inputs::PAGE;
-        let timers = work.timers.iter().rev().map(|&(input, _)| input);
+        let timers = work.timers[side].iter().rev().map(|&(input, _)| input);
         for input in timers.take_while(|&input| input < begin + Inputs::PAGE) {
             // Until its turn, a host whose inputs began in the page before keeps its timers there.
             if input >= begin {
@@ -253,19 +355,23 @@ impl<P: Ports> Region<P> {
         );
     }
 
-    /// Lists the timers that are due before a time.
+    /// Lists the timers that are due in a step.
     #[inline(never)]
-    fn list_timers(&mut self, work: &mut ByNode, before: Time) {
-        let ByNode { inputs, timers, .. } = work;
-        debug_assert!(timers.is_empty(), "every timer has had its turn");
-        while let Some(timer) = self.scheduler.take_timer(before) {
+    fn list_timers(&mut self, work: &mut ByNode, step: &Step) {
+        while let Some(timer) = self.scheduler.take_timer(step.before) {
             let Alarm::Transport(of) = timer.alarm else {
                 unreachable!("feedback of switches is not handled node by node")
             };
             let host = self.outgoing.departures.host(of.end());
-            timers.push((inputs.of_node(host).start, timer));
+            let side = work.sides.of_node(host);
+            work.timers[side].push((work.inputs.of_node(host).start, timer));
+            let first = &mut work.no_timer_before[side];
+            *first = timer.at.min(*first);
         }
-        timers.sort_unstable_by_key(|&(input, timer)| {
+        work.no_timer_before[step.side] = Time::MAX;
+        let own = &mut work.timers[step.side];
+        debug_assert!(own.iter().all(|(_, timer)| timer.at < step.before));
+        own.sort_unstable_by_key(|&(input, timer)| {
             std::cmp::Reverse((input, timer.at, timer.rank))
         });
     }
@@ -277,7 +383,7 @@ impl<P: Ports> Region<P> {
         self.network.gather(
             due,
             &work.inputs,
-            (window.from, window.before),
+            window.turn,
             &mut self.scheduler.arrivals().times,
             &mut work.arrivals,
         );
@@ -296,11 +402,14 @@ impl<P: Ports> Region<P> {
             self.take_turn_of_links(work, due, node_end, window);
             return;
         }
+        // The clock may show what another node has come to.
+        #[cfg(feature = "checks")]
+        self.scheduler.turn_to(window.turn.from);
         let arrivals = &mut work.arrivals;
         self.network.take_turn(
             due,
             (&work.inputs, node_end),
-            (window.from, window.before),
+            window.turn,
             arrivals,
             self.scheduler.arrivals(),
             &mut work.lost,
@@ -342,7 +451,7 @@ impl<P: Ports> Region<P> {
         if let Some(at) = work.arrivals.last() {
             window.last = at.max(window.last);
         }
-        work.take_own_timers(node_end);
+        work.take_own_timers(window.side, node_end);
         let first_port = work.arrivals.first_port();
         for (now, held) in work.arrivals.all() {
             // Of what happens at one time, timers come last.
@@ -354,7 +463,7 @@ impl<P: Ports> Region<P> {
                 .arrive_held((now, held), first_port, inputs, events);
             self.scheduler.turn_to(now);
             self.follow(port, arrival, now);
-            self.take_new_timers(&mut work.own_timers, window.before);
+            self.take_new_timers(&mut work.own_timers, window.turn.before);
         }
         self.handle_timers(&mut work.own_timers, Time::MAX, window);
         work.arrivals.clear();
@@ -363,26 +472,27 @@ impl<P: Ports> Region<P> {
     /// A host with one link handles what arrives there, and its timers.
     #[inline(never)]
     fn take_turn_of_host(&mut self, work: &mut ByNode, input: usize, window: &mut Window) {
-        if work.timers.last().is_some_and(|&(own, _)| own == input) {
-            work.take_own_timers(input + 1);
+        let timers = &work.timers[window.side];
+        if timers.last().is_some_and(|&(own, _)| own == input) {
+            work.take_own_timers(window.side, input + 1);
         }
         let port = work.inputs.port(input);
         let mut next = self.scheduler.arrivals().times.at(input);
-        while next < window.before {
+        while next < window.turn.before {
             let now = next;
             if !work.own_timers.is_empty() {
                 self.handle_timers(&mut work.own_timers, now, window);
             }
             let events = self.scheduler.arrivals();
-            let (arrival, after) = self
-                .network
-                .arrive_in_window(port, now, window.from, events);
+            let (arrival, after) =
+                self.network
+                    .arrive_in_window(port, now, window.turn.elsewhere, events);
             next = after;
             window.packets += 1;
             window.last = now.max(window.last);
             self.scheduler.turn_to(now);
             self.follow(port, arrival, now);
-            self.take_new_timers(&mut work.own_timers, window.before);
+            self.take_new_timers(&mut work.own_timers, window.turn.before);
         }
         let times = &mut self.scheduler.arrivals().times;
         times.set_listed(input, next);
@@ -403,7 +513,7 @@ impl<P: Ports> Region<P> {
             self.on_notices(at);
             window.last = at.max(window.last);
             window.timers += 1;
-            self.take_new_timers(timers, window.before);
+            self.take_new_timers(timers, window.turn.before);
         }
     }
 

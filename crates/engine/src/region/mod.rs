@@ -9,6 +9,7 @@ mod capturing;
 mod laid;
 mod look_ahead;
 mod outlet;
+mod page_order;
 mod recorder;
 mod recording;
 mod report;
@@ -144,7 +145,8 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// Up to when everything has been handled, once [`Region::run`] has returned something.
+    /// Up to when everything has been handled, once [`Region::run`] has returned something; before steps are over, up to
+    /// when they may go on.
     pub fn handled_before(&self) -> Time {
         self.limit
     }
@@ -339,23 +341,19 @@ impl<P: Ports> Region<P> {
 
     /// What has been sent to other regions before `now` is made ready. Everything before has happened.
     pub fn hand_over(&mut self, now: Time) {
-        self.network.hand_over(now, &mut self.leaving);
+        self.network.hand_over(now, |_| true, &mut self.leaving);
     }
 
     /// Takes part in a window that all regions run: handles what happens before its end, with what has come from other
     /// regions, and makes ready what leaves for them. Returns the number of events.
-    pub fn run_window(&mut self, from: Time, end: Time) -> u64 {
+    pub fn run_window(&mut self, end: Time) -> u64 {
         self.take_in();
         let mut handled = 0;
-        if self.is_by_node(from, end) {
-            handled = self.run_by_node(from, end);
-        } else {
-            loop {
-                let left = self.run(end, MOST_AT_ONCE);
-                handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
-                if left.is_some() {
-                    break;
-                }
+        loop {
+            let left = self.run(end, MOST_AT_ONCE);
+            handled += u64::from(MOST_AT_ONCE - left.unwrap_or(0));
+            if left.is_some() {
+                break;
             }
         }
         assert_eq!(

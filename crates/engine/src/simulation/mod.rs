@@ -265,18 +265,21 @@ impl<'p, P: Ports> Simulation<'p, P> {
             self.regions.skip(self.handled_before, limit)
         };
         let end = limit.min(self.regions.end_of_window(from));
+        let of_turns = limit.min(self.regions.end_of_turns(from)).max(end);
         // What is reported from within the window must not be due within it.
         let (workload, table) = (&self.workload, &self.flows);
         let finish = self
             .agenda
-            .earliest_finish(from, end, workload, table, &self.regions);
-        let safe = end.min(finish.saturating_add(self.agenda.reactions.to_flows));
-        if !self.regions.is_one() {
-            self.regions.run_window(from, safe, until_look, lead)
-        } else if self.regions.first().is_by_node(from, safe) {
-            self.regions.run_by_node(from, safe, until_look)
-        } else {
+            .earliest_finish(from, of_turns, workload, table, &self.regions);
+        let safe = finish.saturating_add(self.agenda.reactions.to_flows);
+        if self.regions.have_turns(from, safe.min(of_turns)) {
+            self.regions
+                .run_by_node(from, safe.min(of_turns), until_look, lead)
+        } else if self.regions.is_one() {
             self.regions.run_alone(from, end, until_look)
+        } else {
+            self.regions
+                .run_window(from, safe.min(end), until_look, lead)
         }
     }
 

@@ -14,6 +14,7 @@ use crate::packet::Header;
 use crate::places::{Places, PortId};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
+use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
@@ -375,7 +376,7 @@ impl<A: Agent> Ports for DeparturePorts<A> {
     fn gather(
         &mut self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),
-        _window: (Time, Time),
+        _window: TurnWindow,
         _times: &mut [Time; Inputs::PAGE],
         _arrivals: &mut Arrivals,
     ) {
@@ -390,7 +391,12 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         unreachable!("departure ports run event by event")
     }
 
-    fn hand_over(&mut self, _now: Time, _to: &mut impl HandOver<A::Label>) {
+    fn hand_over(
+        &mut self,
+        _now: Time,
+        _of: impl Fn(PortId) -> bool,
+        _to: &mut impl HandOver<A::Label>,
+    ) {
         unreachable!("departure ports run event by event")
     }
 

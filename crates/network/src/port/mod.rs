@@ -18,6 +18,7 @@ use crate::places::{Places, PortId};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
+use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 
@@ -124,11 +125,11 @@ pub trait Ports {
 
     /// Adds the packets that arrive within a window at inputs of a node, of those of a page, to those that arrive there.
     /// `times` are when the first one arrives at each input, and get when the next one does; `Time::MAX` if there is none.
-    /// Nothing may be due. Everything before the window has happened, and it is no longer than the links' delay.
+    /// Nothing may be due.
     fn gather(
         &mut self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
-        window: (Time, Time),
+        window: TurnWindow,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     );
@@ -143,10 +144,15 @@ pub trait Ports {
     /// Whether a packet of [`Ports::gather`] has come from this port.
     fn held_by(&self, port: PortId, held: Held) -> bool;
 
-    /// Ports of links to other regions schedule no arrivals. Instead everything before `now` has happened, and nothing
-    /// from then on: `to` hears of the packets that have been sent since this was last asked, and of those that have
+    /// Ports of links to other regions schedule no arrivals. Instead, at those that `of` names, everything before `now`
+    /// has happened, and nothing from then on: `to` hears of the packets that have been sent since this was last asked, and of those that have
     /// arrived; for each port in their order.
-    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<Self::Label>);
+    fn hand_over(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<Self::Label>,
+    );
 
     /// When [`HandOver::sent`] will have the next packet; `Time::MAX` if ports of links to other regions
     /// hold nothing.

@@ -28,6 +28,12 @@ impl Ring {
     pub fn room(self) -> u32 {
         self.mask + 1
     }
+    /// Whether it is much too large for this many. A place comes round once in as many packets as there are places: a ring
+    /// that is too large fills the cache with places that nobody needs soon.
+    #[inline(always)]
+    pub fn is_too_large(self, entries: u32) -> bool {
+        self.mask >= SMALLEST && entries * 8 <= self.mask
+    }
     /// Whether nothing fits any more when it has this many.
     #[inline(always)]
     pub fn is_full(self, entries: u32) -> bool {
@@ -97,7 +103,17 @@ impl<L: Copy + Default> Rings<L> {
     #[cold]
     #[inline(never)]
     pub fn grow(&mut self, old: Ring, from: u32, to: u32) -> Ring {
-        let room = old.room() * 2;
+        self.replace(old, old.room() * 2, from, to)
+    }
+
+    /// A ring of half the size with the same entries, which fit into it.
+    #[cold]
+    #[inline(never)]
+    pub fn shrink(&mut self, old: Ring, from: u32, to: u32) -> Ring {
+        self.replace(old, old.room() / 2, from, to)
+    }
+
+    fn replace(&mut self, old: Ring, room: u32, from: u32, to: u32) -> Ring {
         let place = self.unused[room.ilog2() as usize].pop();
         let place = place.unwrap_or_else(|| {
             let place = self.entries.len();
@@ -121,6 +137,7 @@ impl<L: Copy + Default> Rings<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     #[test]
     fn rings_keep_their_entries_as_they_grow() {
@@ -147,5 +164,68 @@ mod tests {
         }
         // 4, 8, ... 128 twice: the second port's rings of up to 64 are the first one's outgrown ones, one step on.
         assert!(rings.entries.len() <= 2 * (4 + 8 + 16 + 32 + 64 + 128));
+    }
+
+    #[test]
+    fn rings_keep_their_entries_as_they_grow_and_shrink() {
+        const PORTS: u32 = 3;
+        let mut rings: Rings<u32> = Rings::new(PORTS);
+        // Each port's ring, and what it holds. Positions wrap on the way.
+        let mut ports: Vec<(Ring, u32, VecDeque<u32>)> = (0..PORTS)
+            .map(|port| (Rings::<u32>::first(port), u32::MAX - 300, VecDeque::new()))
+            .collect();
+        let (mut next, mut shrunk, mut largest) = (0, 0, 0);
+        for _ in 0..10 {
+            for step in 0..4000u32 {
+                let (ring, head, held) = &mut ports[(step % PORTS) as usize];
+                // Each port fills and empties, at its own time.
+                let fills = (step / 500 + step % PORTS).is_multiple_of(2);
+                for _ in 0..if fills { 0 } else { held.len().min(3) } {
+                    assert_eq!(rings.get(*ring, *head).label, held[0]);
+                    held.pop_front();
+                    *head = head.wrapping_add(1);
+                }
+                let count = held.len() as u32;
+                if fills || step.is_multiple_of(5) {
+                    let tail = head.wrapping_add(count);
+                    if ring.is_too_large(count) {
+                        *ring = rings.shrink(*ring, *head, tail);
+                        shrunk += 1;
+                    }
+                    if ring.is_full(count) {
+                        *ring = rings.grow(*ring, *head, tail);
+                    }
+                    rings.get_mut(*ring, tail).label = next;
+                    held.push_back(next);
+                    next += 1;
+                }
+                largest = largest.max(ring.room());
+                // Of each size there are as many rings as ports at most.
+                assert!(rings.entries.len() < (2 * PORTS * largest) as usize);
+                for (ring, head, held) in &ports {
+                    for (place, &label) in (0..).zip(held) {
+                        assert_eq!(rings.get(*ring, head.wrapping_add(place)).label, label);
+                    }
+                }
+            }
+        }
+        assert!(shrunk > 100 && largest >= 64);
+        let smallest = ports.iter().map(|(ring, ..)| ring.room()).min();
+        assert!(smallest >= Some(SMALLEST));
+    }
+
+    #[test]
+    fn a_ring_shrinks_only_if_its_entries_fit_with_room_to_spare() {
+        let mut rings: Rings<u32> = Rings::new(1);
+        let mut ring = Rings::<u32>::first(0);
+        assert!(!ring.is_too_large(0));
+        for _ in 0..10 {
+            ring = rings.grow(ring, 0, 0);
+            for entries in 0..=ring.room() {
+                // It does not grow again before twice as many have come.
+                assert!(!ring.is_too_large(entries) || 2 * entries < ring.room() / 2);
+            }
+            assert!(ring.is_too_large(0));
+        }
     }
 }

@@ -19,8 +19,14 @@ pub(super) struct Leaving {
 
 impl<A: Agent> FifoPorts<A> {
     /// [`Ports::hand_over`](crate::port::Ports::hand_over).
-    pub(super) fn hand_over_leaving(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
-        let mut leaving = std::mem::take(&mut self.leaving);
+    pub(super) fn hand_over_leaving(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<A::Label>,
+    ) {
+        let mut leaving = std::mem::take(&mut self.handing_over);
+        leaving.extend(self.leaving.extract_if(.., |leaving| of(leaving.port)));
         for chunk in leaving.chunks_mut(AT_ONCE) {
             self.look_ahead_to_leave(chunk, now, to);
             for Leaving {
@@ -58,7 +64,8 @@ impl<A: Agent> FifoPorts<A> {
             }
         }
         leaving.retain(|leaving| leaving.port != PortId::ELSEWHERE);
-        self.leaving = leaving;
+        self.leaving.append(&mut leaving);
+        self.handing_over = leaving;
     }
 
     /// What that needs of these ports is fetched from memory.

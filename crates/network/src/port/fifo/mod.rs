@@ -22,6 +22,7 @@ use crate::packet::Header;
 use crate::places::{Places, PortId};
 use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
+use crate::turn::TurnWindow;
 use leaving::Leaving;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -42,6 +43,8 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     arrivals: ArrivalCounts,
     /// Ports of links to other regions that hold packets.
     leaving: Vec<Leaving>,
+    /// Room for those of them whose packets are handed over.
+    handing_over: Vec<Leaving>,
     /// Of each node.
     memories: Vec<Option<NodeMemory>>,
 }
@@ -160,6 +163,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             rings: Rings::new(places.count() + places.inlets().len() as u32),
             arrivals: ArrivalCounts::new(counted, links, places),
             leaving: Vec::new(),
+            handing_over: Vec::new(),
             memories,
             cold,
         };
@@ -201,6 +205,9 @@ impl<A: Agent> Ports for FifoPorts<A> {
             Self::check_taken(&self.cold[port.0 as usize], port, waiting, &header, verdict);
             if verdict == Verdict::TakeAndMark {
                 header.set_congestion_experienced();
+            }
+            if hot.ring.is_too_large(hot.tail.wrapping_sub(hot.head)) {
+                hot.ring = self.rings.shrink(hot.ring, hot.head, hot.tail);
             }
         }
         let counts = hot.join(
@@ -260,10 +267,15 @@ impl<A: Agent> Ports for FifoPorts<A> {
     fn gather(
         &mut self,
         (mut due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
-        (from, end): (Time, Time),
+        window: TurnWindow,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     ) {
+        let TurnWindow {
+            from,
+            before: end,
+            elsewhere,
+        } = window;
         let mut far = arrivals.far;
         let mut adding = arrivals.adding();
         while let Some(input) = due.first() {
@@ -294,8 +306,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             hot.head = head;
             times[input] = arrival;
             if A::ACTS {
-                // All that arrive have left before the window.
-                self.complete_labels(port, head, from);
+                self.complete_labels(port, head, elsewhere);
             }
         }
         adding.end(far);
@@ -311,8 +322,13 @@ impl<A: Agent> Ports for FifoPorts<A> {
         (entry.header, entry.label)
     }
 
-    fn hand_over(&mut self, now: Time, to: &mut impl HandOver<A::Label>) {
-        self.hand_over_leaving(now, to);
+    fn hand_over(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<A::Label>,
+    ) {
+        self.hand_over_leaving(now, of, to);
     }
 
     fn next_to_leave(&self) -> Time {
