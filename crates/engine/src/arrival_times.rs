@@ -91,6 +91,8 @@ impl ArrivalTimes {
         self.ordered_before = Time::ZERO;
         let earliest = self.times.earliest();
         if earliest >= before {
+            // Who asks when the next one is due hears of none that has been.
+            self.times.look_again(before);
             return;
         }
         let end = earliest.saturating_add(self.window);

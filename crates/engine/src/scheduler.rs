@@ -362,6 +362,21 @@ mod tests {
         (places, inputs)
     }
 
+    /// Otherwise regions that have nothing to do would take many short windows to come to the next event.
+    #[test]
+    fn when_nothing_was_due_it_is_known_what_is_next() {
+        let micros = Time::from_micros;
+        let (places, inputs) = ports(2);
+        let ranks = Ranks::new(7, places.links().into(), places.all_links());
+        let mut times = ArrivalTimes::new(inputs, micros(10), ranks);
+        times.schedule(PortId(0), LinkEvent::Arrival, micros(10));
+        times.turn(micros(20));
+        assert!(times.pop_before(micros(20)).is_some());
+        times.schedule(PortId(0), LinkEvent::Arrival, micros(1000));
+        times.turn(micros(30));
+        assert_eq!(times.nothing_before(), Some(micros(1000)));
+    }
+
     fn delay() -> impl Strategy<Value = u64> {
         // Equal times, near ones, and some far beyond the wheel's horizon.
         prop_oneof![Just(0), 0u64..20, 0u64..100_000, 0u64..100_000_000_000]

@@ -133,17 +133,22 @@ impl InputTimes {
         earliest
     }
 
+    /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`.
+    pub fn look_again(&mut self, end: Time) {
+        for group in 0..self.bounds.as_flattened().len() {
+            if self.bounds.as_flattened()[group] < end {
+                self.bounds.as_flattened_mut()[group] = self.earliest_of(group);
+            }
+        }
+    }
+
     fn earliest_of(&self, group: usize) -> Time {
         earliest(&self.times.as_flattened()[group * GROUP..][..GROUP])
     }
 
     /// All inputs that are due before a time, in their order, with their times.
     pub fn due_before(&mut self, end: Time) -> impl Iterator<Item = (u32, Time)> {
-        for group in 0..self.bounds.as_flattened().len() {
-            if self.bounds.as_flattened()[group] < end {
-                self.bounds.as_flattened_mut()[group] = self.earliest_of(group);
-            }
-        }
+        self.look_again(end);
         let times = self.times.as_flattened().chunks(GROUP);
         let groups = (0..).zip(times).zip(self.bounds.as_flattened());
         let due = groups.filter(move |&(_, &bound)| bound < end);
