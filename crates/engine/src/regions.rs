@@ -219,7 +219,7 @@ impl<P: Ports> Regions<P> {
         };
         let mut steps = Steps::new(&turns.sides, from, turns.delay);
         let notice = turns.notice;
-        let together = self.is_one() && turns.sides.of_hosts().is_some();
+        let together = self.first().steps_together();
         for region in self.iter_mut() {
             region.begin_steps(from, end);
         }

@@ -61,8 +61,6 @@ pub(crate) struct ByNode {
     /// By side: timers that are not on the schedule any more, with inputs of their hosts; once it has begun its step, the
     /// first comes last.
     timers: [Vec<(usize, DueTimer)>; Sides::MOST],
-    /// No timer of the others is due before.
-    no_timer_before: [Time; Sides::MOST],
     /// Those of the host that has its turn; the first comes last.
     own_timers: Vec<DueTimer>,
     /// Packets that the switch has lost that has its turn.
@@ -134,7 +132,6 @@ impl ByNode {
             inputs,
             arrivals: Arrivals::new(),
             timers: Default::default(),
-            no_timer_before: [Time::MAX; Sides::MOST],
             own_timers: Vec::new(),
             lost: Vec::new(),
             look_ahead: LookAhead::default(),
@@ -203,13 +200,19 @@ impl<P: Ports> Region<P> {
     /// No timer is due before.
     pub fn no_timer_before(&self) -> Time {
         let by_node = self.by_node.as_ref();
-        let listed = by_node.map_or(Time::MAX, |by_node| {
-            by_node
-                .no_timer_before
-                .iter()
-                .fold(Time::MAX, |one, other| one.min(*other))
-        });
-        listed.min(self.scheduler.no_timer_before())
+        let listed = by_node
+            .iter()
+            .flat_map(|by_node| by_node.timers.iter().flatten());
+        let first = listed.map(|(_, timer)| timer.at).min();
+        first
+            .unwrap_or(Time::MAX)
+            .min(self.scheduler.no_timer_before())
+    }
+
+    /// Whether both sides can take a step together: this is the only region, and all hosts are on one side.
+    pub fn steps_together(&self) -> bool {
+        let by_node = self.by_node.as_ref();
+        by_node.is_some_and(|by_node| by_node.together.is_some())
     }
 
     /// Takes part in a step of all regions: handles what happens to packets at one side, node by node, with what has
@@ -228,7 +231,7 @@ impl<P: Ports> Region<P> {
         handled
     }
 
-    /// The only region takes two steps, one of each side, where all hosts are on one.
+    /// Takes two steps, one of each side, where [`Region::steps_together`].
     pub fn take_steps_together(&mut self, first: &Step, second: &Step) -> u64 {
         self.run_steps(|region, work, last| {
             // The other side has no timers.
@@ -365,10 +368,7 @@ impl<P: Ports> Region<P> {
             let host = self.outgoing.departures.host(of.end());
             let side = work.sides.of_node(host);
             work.timers[side].push((work.inputs.of_node(host).start, timer));
-            let first = &mut work.no_timer_before[side];
-            *first = timer.at.min(*first);
         }
-        work.no_timer_before[step.side] = Time::MAX;
         let own = &mut work.timers[step.side];
         debug_assert!(own.iter().all(|(_, timer)| timer.at < step.before));
         own.sort_unstable_by_key(|&(input, timer)| {
