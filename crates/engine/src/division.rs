@@ -239,7 +239,6 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pathweave_network::QueueConfig;
 
     /// The regions into which a fabric is divided, by node, and the sides of nodes.
     fn divided(fabric: &str, count: u8) -> (Plan, Vec<LinkSetup>, Sides, Vec<u32>) {
@@ -258,16 +257,8 @@ mod tests {
         let scenario = pathweave_scenario::check(&text)
             .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
         let plan = scenario.variants()[0].plan(1);
-        let links = plan.fabric.links.iter().map(|link| LinkSetup {
-            from: link.from.0,
-            to: link.to.0,
-            rate: link.rate,
-            delay: link.delay,
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        });
-        let links: Vec<LinkSetup> = links.collect();
+        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed);
+        let links = build::links(&plan, &router.expect("a fabric with routes"));
         let sides = Sides::new(plan.fabric.nodes.len(), &links, &plan.fabric.hosts);
         let regions = divide(&plan, &links, &sides, &Cut::Into(count));
         (plan, links, sides, regions)

@@ -97,7 +97,8 @@ fn groups(pages: &Range<usize>, inputs: &Inputs, links: &[LinkSetup]) -> Vec<Ran
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pathweave_network::{Places, QueueConfig};
+    use pathweave_fabric::routing::Router;
+    use pathweave_network::Places;
     use pathweave_scenario::Plan;
 
     fn plan(fabric: &str) -> Plan {
@@ -137,16 +138,8 @@ mod tests {
     }
 
     fn links(plan: &Plan) -> Vec<LinkSetup> {
-        let links = plan.fabric.links.iter().map(|link| LinkSetup {
-            from: link.from.0,
-            to: link.to.0,
-            rate: link.rate,
-            delay: link.delay,
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        });
-        links.collect()
+        let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed);
+        crate::build::links(plan, &router.expect("a fabric with routes"))
     }
 
     /// The inputs of a plan's only region.
