@@ -1,7 +1,8 @@
 """Loaded by the Dask workers of the tests: runs of variants with some names go wrong there.
 
 `Poison` kills its worker every time; `Victim` the first time, and a file beside its results says
-that it did; `Broken` ends with an error.
+that it did; `Relapse` ends well the first time, then kills two workers, then ends well again;
+`Broken` ends with an error.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ def dask_setup(_worker: object) -> None:
         if label == "Victim" and not marker(folder).exists():
             marker(folder).touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if label == "Relapse":
+            with marker(folder).open("a+") as begun:
+                begun.write(".")
+                times = begun.tell()
+            if times in (2, 3):
+                os.kill(os.getpid(), signal.SIGKILL)
         if label == "Broken":
             return Failed(job.number, "", "packets are not conserved on link h0->s0")
         return sound(job, *rest, **named)

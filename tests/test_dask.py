@@ -251,6 +251,33 @@ def test_results_that_die_with_their_worker_are_made_again(
     assert contents(tmp_path / "away") == contents(tmp_path / "home")
 
 
+def test_results_that_die_on_their_way_are_made_again_even_if_that_kills_more_workers(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch has ended when its future is looked at, and has failed when it is fetched."""
+    fetch = distributed.Future.result
+    killed: list[int] = []
+
+    def kill_first(future: distributed.Future, timeout: float | None = None) -> Any:
+        if not killed:
+            killed.extend(client.run(os.getpid).values())
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+            deadline = time.monotonic() + 60
+            while future.status != "error":
+                assert time.monotonic() < deadline
+        return fetch(future, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", kill_first)
+    other_disk(monkeypatch, None)
+    path = scenario(tmp_path, 1, Relapse="")
+    outcome = run_on(client, opened(path, tmp_path / "away"), Heard())
+    assert killed
+    assert len(outcome.finished) == 1
+    assert not outcome.failed
+    assert len((tmp_path / "away/work/quick/.relapse-s1.died").read_text()) == 4
+
+
 def test_a_run_that_kills_its_workers_fails_alone(client: Client, tmp_path: Path) -> None:
     path = scenario(tmp_path, 1, DCTCP="", Poison='"traffic.large.controller" = "xmp"')
     heard = Heard()

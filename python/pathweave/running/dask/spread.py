@@ -254,6 +254,7 @@ class _Work:
             self._lost.append(future)
             return
         _, tasks = self._futures.pop(key)
+        results: list[Result] | None = None
         if future.status == "finished":
             try:
                 results = cast("list[Result]", future.result(timeout=_FETCH_S))
@@ -261,21 +262,29 @@ class _Work:
                 self._futures[key] = future, tasks
                 self._lost.append(future)
                 return
-            except (OSError, CancelledError) as error:
-                raise PathweaveError(_GONE) from error
-            for result in results:
-                self._settle(result)
-            self._batches.ended(len(results))
-            # A worker that was told to stop leaves the rest of its batch.
-            done = {result.number for result in results if not isinstance(result, Different)}
-            left = [task for task in tasks if self._numbers[task.folder] not in done]
-            self._batches.waiting.extendleft(reversed(left))
+            except Exception as error:
+                # Its worker may have died with them, and those that did it again have failed too.
+                if future.status != "error":
+                    if isinstance(error, (OSError, CancelledError)):
+                        raise PathweaveError(_GONE) from error
+                    raise
+        if results is not None:
+            self._ended(tasks, results)
         elif future.status == "error":
             error = cast("BaseException", future.exception())
             self._broke(tasks, error, alone=key == self._alone)
         else:  # cancelled by someone else, or lost with the scheduler
             raise PathweaveError(_GONE)
         future.release()
+
+    def _ended(self, tasks: list[Task], results: list[Result]) -> None:
+        for result in results:
+            self._settle(result)
+        self._batches.ended(len(results))
+        # A worker that was told to stop leaves the rest of its batch.
+        done = {result.number for result in results if not isinstance(result, Different)}
+        left = [task for task in tasks if self._numbers[task.folder] not in done]
+        self._batches.waiting.extendleft(reversed(left))
 
     def _broke(self, tasks: list[Task], error: BaseException, *, alone: bool) -> None:
         from distributed import KilledWorker
