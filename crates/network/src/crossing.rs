@@ -2,7 +2,6 @@
 
 use crate::packet::{Header, PacketContent};
 use crate::places::PortId;
-use crate::port::Ports;
 use pathweave_units::Time;
 
 /// Packets on their way from one region to another, in the order in which they left.
@@ -26,6 +25,9 @@ pub(crate) struct Crossing<S, L> {
     pub label: L,
     pub content: S,
 }
+
+/// Packets for which things are fetched from memory together.
+const AT_ONCE: usize = 64;
 
 impl<S: PacketContent, L> Default for Crossings<S, L> {
     fn default() -> Crossings<S, L> {
@@ -55,25 +57,29 @@ impl<S: PacketContent, L> Crossings<S, L> {
         self.options.extend(options);
     }
 
-    /// What ports need to receive the packets is fetched from memory.
-    pub(crate) fn look_ahead(&self, ports: &impl Ports) {
-        for packets in self.packets.chunks(64) {
-            ports.look_ahead_at(packets.iter().map(|packet| packet.inlet));
-        }
-    }
-
-    /// Takes all packets out; each comes with its options if it has some.
+    /// Takes all packets out; each comes with its options if it has some. A number of them is shown to `soon` before.
     #[inline]
-    pub(crate) fn drain(&mut self, mut to: impl FnMut(Crossing<S, L>, &S::Options)) {
+    pub(crate) fn drain<T>(
+        &mut self,
+        receiver: &mut T,
+        soon: impl Fn(&T, &[Crossing<S, L>]),
+        mut to: impl FnMut(&mut T, Crossing<S, L>, &S::Options),
+    ) where
+        L: Copy,
+    {
         let mut options = self.options.drain(..);
-        for packet in self.packets.drain(..) {
-            let own = if packet.content.has_options() {
-                options.next().unwrap_or_default()
-            } else {
-                S::Options::default()
-            };
-            to(packet, &own);
+        for packets in self.packets.chunks(AT_ONCE) {
+            soon(receiver, packets);
+            for &packet in packets {
+                let own = if packet.content.has_options() {
+                    options.next().unwrap_or_default()
+                } else {
+                    S::Options::default()
+                };
+                to(receiver, packet, &own);
+            }
         }
+        self.packets.clear();
     }
 }
 
@@ -122,11 +128,17 @@ mod tests {
         all.append(&mut crossings([6, 5, 8].into_iter()));
         assert!(!all.is_empty());
         let mut seen = Vec::new();
-        all.drain(|packet, &options| seen.push((packet.content.0, options)));
+        let soon = |_: &Vec<_>, packets: &[Crossing<Number, ()>]| assert!(!packets.is_empty());
+        let see = |seen: &mut Vec<_>, packet: Crossing<Number, ()>, &options: &u64| {
+            seen.push((packet.content.0, options));
+        };
+        all.drain(&mut seen, soon, see);
         let expected = [(4, 0), (1, 10), (3, 30), (2, 0), (6, 0), (5, 50), (8, 0)];
         assert_eq!(seen, expected);
         assert!(all.is_empty());
         all.append(&mut crossings([9].into_iter()));
-        all.drain(|packet, &options| assert_eq!((packet.content.0, options), (9, 90)));
+        seen.clear();
+        all.drain(&mut seen, soon, see);
+        assert_eq!(seen, [(9, 90)]);
     }
 }

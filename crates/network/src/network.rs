@@ -332,13 +332,21 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// Packets will arrive from another region. Those of a link come in their order.
     pub fn receive<E: LinkEvents>(&mut self, coming: &mut Crossings<S, P::Label>, events: &mut E) {
-        coming.look_ahead(&self.ports);
-        coming.drain(|packet, options| {
-            let id = self.contents.insert(packet.content, options);
-            let header = packet.header.with_id(id);
-            self.ports
-                .receive(packet.inlet, packet.departure, header, packet.label, events);
-        });
+        coming.drain(
+            self,
+            |network, soon| {
+                let inlets = soon.iter().map(|packet| packet.inlet);
+                network.ports.look_ahead_at(inlets);
+            },
+            |network, packet, options| {
+                let id = network.contents.insert(packet.content, options);
+                let header = packet.header.with_id(id);
+                let inlet = packet.inlet;
+                network
+                    .ports
+                    .receive(inlet, packet.departure, header, packet.label, events);
+            },
+        );
     }
 
     /// A link from another region goes down: hands each packet that was to arrive to `lost`.

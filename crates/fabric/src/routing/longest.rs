@@ -4,6 +4,7 @@ use super::ShortestPaths;
 use crate::{Fabric, LinkId};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Pairs of different hosts: each source with each destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,21 +86,18 @@ pub fn longest_round_trip(
     let destinations = farthest(&pairs.destinations, &|port| {
         there(port.reverse()).saturating_add(back(port))
     });
-    let back_to = |host: &u32| {
-        let back = costs.back.as_ref();
-        back.map(|back| paths.longest_to(*host, back))
-    };
     let sources: Vec<_> = sources
         .into_iter()
         .map(|class| {
-            let back: Vec<_> = class.iter().map(back_to).collect();
+            let back = costs.back.as_ref();
+            let back = back.map(|back| longest_to_each(paths, &class, back));
             (class, back)
         })
         .collect();
     let (mut longest, mut compared) = (None, 0);
     for class in destinations {
-        for (rank, &destination) in class.iter().enumerate() {
-            let to = paths.longest_to(destination, &costs.there);
+        let to_each = longest_to_each(paths, &class, &costs.there);
+        for (rank, (&destination, to)) in class.iter().zip(&to_each).enumerate() {
             for (others, others_back) in &sources {
                 // The farthest two make the longest pair, unless they are one host.
                 let same = others[0] == class[0];
@@ -118,10 +116,10 @@ pub fn longest_round_trip(
                         continue;
                     }
                     compared += 1;
-                    let forward = paths.longest_from(source, destination, &costs.there, &to);
-                    let back = match (&costs.back, &others_back[other]) {
+                    let forward = paths.longest_from(source, destination, &costs.there, to);
+                    let back = match (&costs.back, others_back) {
                         (Some(costs), Some(to)) => {
-                            paths.longest_from(destination, source, costs, to)
+                            paths.longest_from(destination, source, costs, &to[other])
                         }
                         _ => Some(Time::ZERO),
                     };
@@ -136,4 +134,26 @@ pub fn longest_round_trip(
         time: longest,
         compared,
     }
+}
+
+/// What packets take at most from each switch to each host of a class. Hosts whose last links cost the same share it.
+fn longest_to_each(paths: &ShortestPaths, hosts: &[u32], cost: &[Time]) -> Vec<Rc<[Time]>> {
+    let last_links = |host: u32| {
+        let attached = paths.attached(host);
+        attached.map(|(switch, port)| (switch, cost[port.reverse().0 as usize]))
+    };
+    let mut longest: Vec<Rc<[Time]>> = Vec::new();
+    for (rank, &host) in hosts.iter().enumerate() {
+        let earlier = hosts[..rank].iter();
+        let alike = earlier.zip(&longest).find(|&(&other, _)| {
+            // Hosts of a class have the same attachment.
+            last_links(other).eq(last_links(host))
+        });
+        let to_host = match alike {
+            Some((_, same)) => Rc::clone(same),
+            None => paths.longest_to(host, cost).into(),
+        };
+        longest.push(to_host);
+    }
+    longest
 }

@@ -48,6 +48,32 @@ struct Hops {
     count: u32,
 }
 
+/// The switches next to each switch, with the links there.
+struct Neighbours {
+    hops: Vec<NextHop>,
+    /// Where each switch's hops begin, and a last entry for the end.
+    offsets: Vec<u32>,
+}
+
+impl Neighbours {
+    fn new<H: Iterator<Item = NextHop>>(
+        switches: &[NodeId],
+        from: impl Fn(NodeId) -> H,
+    ) -> Neighbours {
+        let mut hops = Vec::new();
+        let mut offsets = vec![0];
+        for &node in switches {
+            hops.extend(from(node));
+            offsets.push(hops.len() as u32);
+        }
+        Neighbours { hops, offsets }
+    }
+
+    fn of(&self, switch: usize) -> &[NextHop] {
+        &self.hops[self.offsets[switch] as usize..self.offsets[switch + 1] as usize]
+    }
+}
+
 /// The shortest paths of a fabric, all links counting alike. Hosts do not forward; a host with
 /// several ports uses those from which its destination is nearest.
 #[derive(Clone, Debug)]
@@ -130,6 +156,14 @@ impl ShortestPaths {
             by_number[number as usize] = at;
         }
 
+        let neighbours = Neighbours::new(&switch_nodes, |node| {
+            let links = adjacency.out(node).iter().copied();
+            let hops = links.filter(|&link| usable(link)).map(|link| NextHop {
+                link,
+                switch: switch[end[link.0 as usize].0 as usize],
+            });
+            hops.filter(|hop| hop.switch != HOST)
+        });
         let mut distance = vec![UNREACHABLE; by_number.len() * switches];
         let mut count = vec![0u64; by_number.len() * switches];
         let mut hops = Vec::with_capacity(by_number.len() * switches);
@@ -152,34 +186,26 @@ impl ShortestPaths {
             while taken < order.len() {
                 let here = order[taken] as usize;
                 taken += 1;
-                for &link in adjacency.out(switch_nodes[here]) {
-                    let there = switch[end[link.0 as usize].0 as usize];
-                    if there == HOST || !usable(link) {
-                        continue;
-                    }
-                    if distance[there as usize] == UNREACHABLE {
-                        distance[there as usize] = distance[here] + 1;
-                        order.push(there);
+                let (beyond, own) = (distance[here] + 1, count[here]);
+                for &NextHop { switch, .. } in neighbours.of(here) {
+                    let there = switch as usize;
+                    if distance[there] == UNREACHABLE {
+                        distance[there] = beyond;
+                        order.push(switch);
                     }
                     // Every shortest path from `here` is one from `there` as well; `here` is complete,
                     // because all that are nearer have been taken before it.
-                    if distance[there as usize] == distance[here] + 1 {
-                        count[there as usize] = count[there as usize].saturating_add(count[here]);
+                    if distance[there] == beyond {
+                        count[there] = count[there].saturating_add(own);
                     }
                 }
             }
-            for (here, &node) in switch_nodes.iter().enumerate() {
+            for here in 0..switches {
                 let begin = next.len() as u32;
-                if distance[here] != UNREACHABLE && distance[here] > 0 {
-                    let out = adjacency.out(node).iter().map(|&link| NextHop {
-                        link,
-                        switch: switch[end[link.0 as usize].0 as usize],
-                    });
-                    next.extend(out.filter(|hop| {
-                        hop.switch != HOST
-                            && usable(hop.link)
-                            && distance[hop.switch as usize] == distance[here] - 1
-                    }));
+                let own = distance[here];
+                if own != UNREACHABLE && own > 0 {
+                    let nearer = |hop: &&NextHop| distance[hop.switch as usize] == own - 1;
+                    next.extend(neighbours.of(here).iter().filter(nearer));
                 }
                 hops.push(Hops {
                     begin,
