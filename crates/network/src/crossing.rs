@@ -97,12 +97,6 @@ mod tests {
         fn has_options(&self) -> bool {
             self.0 % 2 == 1
         }
-        fn set_vacant(&mut self, number: u32) {
-            self.0 = number;
-        }
-        fn vacant(&self) -> u32 {
-            self.0
-        }
     }
 
     fn crossings(numbers: impl Iterator<Item = u32>) -> Crossings<Number, ()> {

@@ -107,28 +107,11 @@ pub trait PacketContent: Copy + Default {
 
     /// Whether this packet does.
     fn has_options(&self) -> bool;
-
-    /// The packet has left the network. Until another one is written in this one's place, it keeps a number there.
-    fn set_vacant(&mut self, number: u32);
-
-    /// That number.
-    fn vacant(&self) -> u32;
 }
 
 /// What all packets carry in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Plain<S> {
-    /// What that is.
-    pub content: S,
-    vacant: u32,
-}
-
-impl<S> Plain<S> {
-    /// A packet that carries this.
-    pub fn new(content: S) -> Plain<S> {
-        Plain { content, vacant: 0 }
-    }
-}
+pub struct Plain<S>(pub S);
 
 impl<S: Copy + Default> PacketContent for Plain<S> {
     type Options = ();
@@ -136,14 +119,6 @@ impl<S: Copy + Default> PacketContent for Plain<S> {
     #[inline(always)]
     fn has_options(&self) -> bool {
         false
-    }
-    #[inline(always)]
-    fn set_vacant(&mut self, number: u32) {
-        self.vacant = number;
-    }
-    #[inline(always)]
-    fn vacant(&self) -> u32 {
-        self.vacant
     }
 }
 
@@ -160,32 +135,27 @@ pub(crate) struct Contents<S: PacketContent> {
     contents: Vec<Slot<S>>,
     /// Of those packets that have some, at the same places; it is no longer than it has to be.
     options: Vec<S::Options>,
-    /// The place that was vacated last: it keeps the number of the one before it, and so on. A number that is no
-    /// place's ends the list.
-    vacant: u32,
+    /// Places that are vacant; the one that was vacated last is used next. They do not stand in the places themselves:
+    /// whoever takes many at a time would wait for one after the other.
+    vacant: Vec<u32>,
 }
-
-/// Beyond all places.
-const NO_PLACE: u32 = u32::MAX;
 
 impl<S: PacketContent> Contents<S> {
     pub fn new() -> Contents<S> {
         Contents {
             contents: Vec::new(),
             options: Vec::new(),
-            vacant: NO_PLACE,
+            vacant: Vec::new(),
         }
     }
     /// The options are those of a packet that has some.
     #[inline(always)]
     pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
-        if self.vacant as usize >= self.contents.len() {
-            self.make_place();
-        }
-        let place = self.vacant;
-        let slot = &mut self.contents[place as usize].0;
-        self.vacant = slot.vacant();
-        *slot = content;
+        let place = match self.vacant.pop() {
+            Some(place) => place,
+            None => self.make_place(),
+        };
+        self.contents[place as usize] = Slot(content);
         if content.has_options() {
             if self.options.len() <= place as usize {
                 self.make_room_for_options(place);
@@ -194,14 +164,12 @@ impl<S: PacketContent> Contents<S> {
         }
         PacketId(place)
     }
-    /// There is a vacant place afterwards.
     #[cold]
     #[inline(never)]
-    fn make_place(&mut self) {
-        let mut vacant = S::default();
-        vacant.set_vacant(NO_PLACE);
-        self.vacant = self.contents.len() as u32;
-        self.contents.push(Slot(vacant));
+    fn make_place(&mut self) -> u32 {
+        let place = self.contents.len() as u32;
+        self.contents.push(Slot(S::default()));
+        place
     }
     #[cold]
     #[inline(never)]
@@ -211,11 +179,8 @@ impl<S: PacketContent> Contents<S> {
     }
     #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {
-        let slot = &mut self.contents[place as usize].0;
-        let content = *slot;
-        slot.set_vacant(self.vacant);
-        self.vacant = place;
-        content
+        self.vacant.push(place);
+        self.contents[place as usize].0
     }
     #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
@@ -227,11 +192,7 @@ impl<S: PacketContent> Contents<S> {
     }
     /// Number of packets in the network.
     pub fn count(&self) -> usize {
-        let contents = &self.contents;
-        let next = |&place: &u32| contents.get(place as usize).map(|slot| slot.0.vacant());
-        let vacant = std::iter::successors(Some(self.vacant), next);
-        // The number that ends the list is no place.
-        contents.len() + 1 - vacant.count()
+        self.contents.len() - self.vacant.len()
     }
 }
 
@@ -259,10 +220,10 @@ mod tests {
         let mut places = 0;
         for step in 0..200u32 {
             if step % 5 < 3 || held.is_empty() {
-                held.push((contents.insert(Plain::new(step), &()), step));
+                held.push((contents.insert(Plain(step), &()), step));
             } else {
                 let (id, carried) = held.swap_remove(step as usize % held.len());
-                assert_eq!(contents.remove(id).content, carried);
+                assert_eq!(contents.remove(id).0, carried);
             }
             assert_eq!(contents.count(), held.len());
             places = places.max(held.len());
@@ -270,7 +231,7 @@ mod tests {
         assert_eq!(contents.contents.len(), places);
         assert!(
             held.iter()
-                .all(|&(id, carried)| contents.get(id).content == carried)
+                .all(|&(id, carried)| contents.get(id).0 == carried)
         );
     }
 }

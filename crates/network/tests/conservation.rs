@@ -215,7 +215,7 @@ fn send<P: Ports<Label = ()>>(
                     Time::ZERO,
                     start,
                     (header, ()),
-                    (Plain::new(number), &()),
+                    (Plain(number), &()),
                     events
                 )
                 .is_none()
@@ -234,7 +234,7 @@ fn a_packet_that_is_not_counted_is_noticed() {
         let Arrival::AtHost(header, ()) = network.arrive(PortId(0), now, &mut events) else {
             panic!("the route has one link");
         };
-        assert_eq!(network.take(header).content, number);
+        assert_eq!(network.take(header).0, number);
     }
     let broken = Conservation::Link {
         link: 0,

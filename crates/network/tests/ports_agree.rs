@@ -283,7 +283,7 @@ impl<P: Ports> Driver<P> {
             }
             Arrival::Consumed => unreachable!("no switch sends feedback"),
         };
-        let number = header.map(|header| self.network.take(header).content);
+        let number = header.map(|header| self.network.take(header).0);
         let marked = header.is_some_and(|header| header.congestion_experienced());
         self.seen.push((
             now,
@@ -313,7 +313,7 @@ impl<P: Ports> Driver<P> {
                 let start = self.network.start(self.routes[route]);
                 let label = P::Label::new(Feedback::None, number, false);
                 let schedule = &mut self.schedule;
-                let packet = (Plain::new(number), &());
+                let packet = (Plain(number), &());
                 let dropped = self
                     .network
                     .send(now, start, (header, label), packet, schedule);
@@ -325,7 +325,7 @@ impl<P: Ports> Driver<P> {
             }
             Step::Fail(link) => {
                 let seen = &mut self.seen;
-                let lost = |packet: Plain<u32>| seen.push((now, Seen::Lost(packet.content)));
+                let lost = |packet: Plain<u32>| seen.push((now, Seen::Lost(packet.0)));
                 self.network.fail(link, now, &mut self.schedule, lost);
             }
             Step::Restore(link) => self.network.restore(link, now),

@@ -121,18 +121,6 @@ impl Segment {
         *self
     }
 
-    /// For whoever carried it: keeps a number in its place, and loses where it goes.
-    #[inline(always)]
-    pub fn set_vacant(&mut self, number: u32) {
-        self.to = number;
-    }
-
-    /// The number that is kept in its place.
-    #[inline(always)]
-    pub fn vacant(&self) -> u32 {
-        self.to
-    }
-
     /// Where it goes.
     #[inline(always)]
     pub fn destination(&self) -> End {

@@ -198,7 +198,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Heading::Back => routes.back,
         };
         let header = Header::new(size, ecn_capable);
-        let packet = (Plain::new(packet), &());
+        let packet = (Plain(packet), &());
         let events = &mut self.scheduler;
         let start = self.network.start(route);
         match self.network.send(now, start, (header, ()), packet, events) {
@@ -226,9 +226,9 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
                         self.packet_hops += 1;
                         match self.network.arrive(port, at, &mut self.scheduler) {
                             Arrival::Forwarded | Arrival::Consumed => {}
-                            Arrival::Dropped(header) => lost(self.network.take(header).content),
+                            Arrival::Dropped(header) => lost(self.network.take(header).0),
                             Arrival::AtHost(header, _) => {
-                                let packet = self.network.take(header).content;
+                                let packet = self.network.take(header).0;
                                 let marked = header.congestion_experienced();
                                 if let Some(first) = arrived(at, packet, marked) {
                                     let link = self.network.places().link_of(port);
@@ -435,7 +435,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             Change::Loss(probability) => self.network.set_loss(link, *probability),
             Change::Down => {
                 capacity.change(now, Rate::ZERO);
-                let lost = |packet: Plain<S>| lost(packet.content);
+                let lost = |packet: Plain<S>| lost(packet.0);
                 self.network.fail(link, now, &mut self.scheduler, lost);
             }
             Change::Up => {

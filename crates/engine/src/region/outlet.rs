@@ -27,14 +27,6 @@ impl PacketContent for Carried {
     fn has_options(&self) -> bool {
         self.0.has_sack_blocks()
     }
-    #[inline(always)]
-    fn set_vacant(&mut self, number: u32) {
-        self.0.set_vacant(number);
-    }
-    #[inline(always)]
-    fn vacant(&self) -> u32 {
-        self.0.vacant()
-    }
 }
 
 impl Carried {

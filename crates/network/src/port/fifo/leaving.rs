@@ -81,9 +81,14 @@ impl<A: Agent> FifoPorts<A> {
         }
         for Leaving { port, handed_over } in leaving {
             let hot = &self.hot[port.0 as usize];
-            let entry = self.rings.get(hot.ring, *handed_over);
-            if *handed_over != hot.tail && entry.departure < now {
+            let mut next = *handed_over;
+            while next != hot.tail {
+                let entry = self.rings.get(hot.ring, next);
+                if entry.departure >= now {
+                    break;
+                }
                 to.soon(entry.header);
+                next = next.wrapping_add(1);
             }
         }
     }
