@@ -489,10 +489,11 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         &self,
         (due, page): (DueInputs, usize),
         inputs: &Inputs,
+        before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        self.ports
-            .look_ahead((due, inputs.ports_of_page(page)), at_hosts);
+        let ports = inputs.ports_of_page(page);
+        self.ports.look_ahead((due, ports), before, at_hosts);
     }
 
     /// What a packet in the network carries.

@@ -299,7 +299,7 @@ impl<P: Ports> Region<P> {
         for page in pages {
             let mut due = self.list_due(work, window.side, page, window.turn.before);
             if work.looks_ahead {
-                self.fetch(work, page, due);
+                self.fetch(work, page, due, window.turn.before);
             }
             let begin = page * Inputs::PAGE;
             while let Some(place) = due.first() {
@@ -348,10 +348,10 @@ impl<P: Ports> Region<P> {
     }
 
     /// What the packets need that arrive at these inputs of a page is fetched from memory.
-    fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs) {
+    fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs, before: Time) {
         work.look_ahead.fetch(
             (due, page),
-            &work.inputs,
+            (&work.inputs, before),
             &self.network,
             (&self.sending, &self.receiving),
             &self.outgoing.departures,

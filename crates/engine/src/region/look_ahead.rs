@@ -10,6 +10,7 @@ use super::Carried;
 use super::outlet::Departures;
 use pathweave_network::{DueInputs, Header, Inputs, Network, Ports};
 use pathweave_transport::{Receiving, Segment, Sending};
+use pathweave_units::Time;
 
 /// Room for what will soon be needed.
 #[derive(Debug, Default)]
@@ -24,13 +25,13 @@ impl LookAhead {
     pub fn fetch<P: Ports>(
         &mut self,
         due: (DueInputs, usize),
-        inputs: &Inputs,
+        (inputs, before): (&Inputs, Time),
         network: &Network<Carried, P>,
         (sending, receiving): (&Sending, &Receiving),
         departures: &Departures,
     ) {
         self.headers.clear();
-        network.look_ahead(due, inputs, &mut self.headers);
+        network.look_ahead(due, inputs, before, &mut self.headers);
         self.segments.clear();
         self.segments
             .extend(self.headers.iter().map(|&header| network.look_at(header).0));

@@ -175,8 +175,14 @@ pub trait Ports {
     fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
     /// The packets that arrive next at these inputs of a page, if there are any: what they need on their way is fetched
-    /// from memory. Adds the headers of those that come to their hosts. Changes nothing.
-    fn look_ahead(&self, _due: (DueInputs, &[PortId; Inputs::PAGE]), _at_hosts: &mut Vec<Header>) {}
+    /// from memory. Adds the headers of all that come to their hosts before a time. Changes nothing.
+    fn look_ahead(
+        &self,
+        _due: (DueInputs, &[PortId; Inputs::PAGE]),
+        _before: Time,
+        _at_hosts: &mut Vec<Header>,
+    ) {
+    }
 
     /// A link's rate changes: the packet in service goes on at the new rate, what waits follows.
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E);

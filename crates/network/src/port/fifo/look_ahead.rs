@@ -1,6 +1,7 @@
 //! What packets need on their way is fetched from memory before they come.
 
 use super::FifoPorts;
+use super::state::Hot;
 use crate::agent::Agent;
 use crate::arrivals::Held;
 use crate::input_times::DueInputs;
@@ -8,6 +9,7 @@ use crate::inputs::Inputs;
 use crate::packet::Header;
 use crate::path::Step;
 use crate::places::PortId;
+use pathweave_units::Time;
 use std::hint::black_box;
 
 /// How far a packet has been followed.
@@ -24,6 +26,7 @@ impl<A: Agent> FifoPorts<A> {
     pub(super) fn look_ahead_on_wires(
         &self,
         (due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
+        before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
         let mut packets = [Followed {
@@ -40,18 +43,24 @@ impl<A: Agent> FifoPorts<A> {
             count += 1;
         }
         let packets = &mut packets[..count];
+        // Nothing is decided here by what has just been asked for: a processor that guesses wrong stops asking.
+        for packet in &*packets {
+            let hot = &self.hot[packet.port.0 as usize];
+            black_box(self.rings.at(packet.place).departure);
+            // Two packets without labels share a cache line.
+            black_box(self.rings.get(hot.ring, hot.head.wrapping_add(2)).departure);
+        }
         for packet in &mut *packets {
             let header = self.rings.at(packet.place).header;
             let hot = &self.hot[packet.port.0 as usize];
-            black_box(self.rings.get(hot.ring, hot.head.wrapping_add(1)).departure);
             match header.path.step().0 {
                 Step::Port(next) => packet.port = PortId(hot.far.0 + next),
-                // What the host sends in answer leaves by its first port.
-                Step::End if hot.head != hot.tail => {
-                    at_hosts.push(header);
+                Step::End => {
+                    self.list_arrivals(hot, before, at_hosts);
+                    // What the host sends in answer leaves by its first port.
                     packet.port = hot.far;
                 }
-                Step::End | Step::Special => {}
+                Step::Special => {}
             }
         }
         for packet in &mut *packets {
@@ -60,11 +69,25 @@ impl<A: Agent> FifoPorts<A> {
             };
             packet.place = self.rings.held(hot.ring, hot.tail);
             if hot.tail.wrapping_sub(hot.head) >= u32::from(hot.taken_below[1]) {
+                black_box(self.rings.get(hot.ring, hot.first_maybe_unserved()).departure);
                 black_box(self.cold[packet.port.0 as usize].marked);
             }
         }
         for packet in packets {
             black_box(self.rings.at(packet.place).departure);
+        }
+    }
+
+    /// Lists the packets on a wire that arrive before a time.
+    fn list_arrivals(&self, hot: &Hot, before: Time, list: &mut Vec<Header>) {
+        let mut position = hot.head;
+        while position != hot.tail {
+            let entry = self.rings.get(hot.ring, position);
+            if entry.departure + hot.delay >= before {
+                break;
+            }
+            list.push(entry.header);
+            position = position.wrapping_add(1);
         }
     }
 }

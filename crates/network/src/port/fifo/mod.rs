@@ -355,8 +355,13 @@ impl<A: Agent> Ports for FifoPorts<A> {
         self.look_ahead_at_inlets(inlets);
     }
 
-    fn look_ahead(&self, due: (DueInputs, &[PortId; Inputs::PAGE]), at_hosts: &mut Vec<Header>) {
-        self.look_ahead_on_wires(due, at_hosts);
+    fn look_ahead(
+        &self,
+        due: (DueInputs, &[PortId; Inputs::PAGE]),
+        before: Time,
+        at_hosts: &mut Vec<Header>,
+    ) {
+        self.look_ahead_on_wires(due, before, at_hosts);
     }
 
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {
