@@ -70,7 +70,8 @@ pub(crate) fn regions<P: Ports>(
             .map(|(turns, inputs)| (Arc::clone(inputs), turns.delay));
         let scheduler = build::scheduler(plan, &places, windows);
         let by_node = turns.map(|(turns, inputs)| {
-            ByNode::new(plan, &links, &places, (inputs, turns.sides.clone()))
+            let sides = turns.sides.clone();
+            ByNode::new(plan, &links, &places, (inputs, sides), execution.read_ahead)
         });
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);

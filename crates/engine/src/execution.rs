@@ -25,6 +25,17 @@ pub enum Turns {
     ByNode,
 }
 
+/// Whether what packets need is fetched from memory before they come. No result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadAhead {
+    /// If the fabric exceeds a processor's cache.
+    AsSuits,
+    /// Wherever nodes have their turns.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
 /// How a plan is carried out. No result depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
@@ -32,6 +43,8 @@ pub struct Execution {
     pub cut: Cut,
     /// The order of events in a region.
     pub turns: Turns,
+    /// Reading ahead.
+    pub read_ahead: ReadAhead,
     /// Threads that share the regions.
     pub threads: usize,
 }
@@ -41,6 +54,7 @@ impl Execution {
     pub const PLAIN: Execution = Execution {
         cut: Cut::NOWHERE,
         turns: Turns::AsSuits,
+        read_ahead: ReadAhead::AsSuits,
         threads: 1,
     };
 }

@@ -64,7 +64,7 @@ mod workload;
 
 pub use capture::Capture;
 pub use division::most_threads;
-pub use execution::{Cut, Execution, Turns};
+pub use execution::{Cut, Execution, ReadAhead, Turns};
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
 };

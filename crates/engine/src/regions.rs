@@ -111,6 +111,12 @@ impl<P: Ports> Regions<P> {
         &self[region].network
     }
 
+    /// The same, to be changed.
+    pub fn network_of_mut(&mut self, link: u32) -> &mut Network<crate::region::Carried, P> {
+        let (region, _) = self.of_link[link as usize];
+        &mut self[region].network
+    }
+
     /// The only region, where nothing may be divided.
     pub fn first(&self) -> &Region<P> {
         &self.all[0]

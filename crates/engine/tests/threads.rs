@@ -3,7 +3,7 @@
 mod plans;
 
 use pathweave_engine::{
-    Cut, Execution, Output, Progress, Turns, most_threads, run_as, run_on_threads,
+    Cut, Execution, Output, Progress, ReadAhead, Turns, most_threads, run_as, run_on_threads,
 };
 use pathweave_scenario::Plan;
 
@@ -68,11 +68,16 @@ fn check_plan(plan: &Plan) -> Output {
         (3, scattered),
     ];
     for (threads, cut) in cuts {
-        for turns in [Turns::ByTime, Turns::ByNode] {
+        for (turns, read_ahead) in [
+            (Turns::ByTime, ReadAhead::Never),
+            (Turns::ByNode, ReadAhead::Never),
+            (Turns::ByNode, ReadAhead::Always),
+        ] {
             let cut = cut.clone();
             let execution = Execution {
                 cut,
                 turns,
+                read_ahead,
                 threads,
             };
             let output = run_as(plan, &Progress::default(), &execution);

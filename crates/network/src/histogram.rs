@@ -170,13 +170,13 @@ impl ArrivalCounts {
     }
 
     /// What arrivals have found at one port, those that are told.
-    pub fn told(&self, port: PortId) -> QueueHistogram {
+    pub fn told(&mut self, port: PortId) -> QueueHistogram {
         self.told.of(port)
     }
 
     /// What all arrivals have found at one port; `None` where they were not counted.
-    pub fn all(&self, port: PortId) -> Option<QueueHistogram> {
-        match &self.all {
+    pub fn all(&mut self, port: PortId) -> Option<QueueHistogram> {
+        match &mut self.all {
             None => (self.told_bits == 0).then(|| self.told.of(port)),
             Some(all) => Some(all.of(port)),
         }
@@ -191,10 +191,19 @@ impl ArrivalCounts {
     }
 }
 
+/// Arrivals that are noted before they are counted.
+const NOTED: usize = 256;
+
 /// The histograms of all ports in one piece of memory.
+///
+/// What is to be counted is noted first, and then counted together: a processor fetches the counts from memory at the same
+/// time, where it would wait for each between two packets.
 #[derive(Clone, Debug)]
 struct QueueHistograms {
     counts: Box<[u32]>,
+    /// Places of counts that are to become one higher: the first of these, fewer than all.
+    noted: Box<[u32; NOTED]>,
+    noted_count: usize,
     /// Bins of each.
     stride: usize,
     /// The longest queue that each tells apart.
@@ -208,6 +217,8 @@ impl QueueHistograms {
         let stride = stride.max().unwrap_or(0);
         QueueHistograms {
             counts: vec![0; stride * longest.len()].into(),
+            noted: Box::new([0; NOTED]),
+            noted_count: 0,
             stride,
             longest,
         }
@@ -217,11 +228,25 @@ impl QueueHistograms {
     #[inline(always)]
     fn add(&mut self, port: PortId, packets: u32) {
         let bin = (bin(packets) as usize).min(self.stride - 1);
-        self.counts[port.0 as usize * self.stride + bin] += 1;
+        self.noted[self.noted_count % NOTED] = (port.0 as usize * self.stride + bin) as u32;
+        self.noted_count += 1;
+        if self.noted_count == NOTED {
+            self.count_noted();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_noted(&mut self) {
+        for &place in &self.noted[..self.noted_count] {
+            self.counts[place as usize] += 1;
+        }
+        self.noted_count = 0;
     }
 
     /// The histogram of one port.
-    fn of(&self, port: PortId) -> QueueHistogram {
+    fn of(&mut self, port: PortId) -> QueueHistogram {
+        self.count_noted();
         let own = &self.counts[port.0 as usize * self.stride..][..self.stride];
         let mut histogram = QueueHistogram::new(self.longest[port.0 as usize]);
         let last = histogram.counts.len() - 1;
@@ -233,6 +258,7 @@ impl QueueHistograms {
 
     /// Forgets what was counted at one port.
     fn clear(&mut self, port: PortId) {
+        self.count_noted();
         self.counts[port.0 as usize * self.stride..][..self.stride].fill(0);
     }
 }
@@ -342,8 +368,8 @@ mod tests {
             }
             counts
         };
-        let all = of(QueuesCounted::All);
-        let sampled = of(QueuesCounted::Sampled);
+        let mut all = of(QueuesCounted::All);
+        let mut sampled = of(QueuesCounted::Sampled);
         let mut both = of(QueuesCounted::SampledAndAll);
         for port in [PortId(0), PortId(1)] {
             assert_eq!(all.all(port), Some(all.told(port)));
@@ -370,6 +396,11 @@ mod tests {
         }
         for (port, own) in (0..).zip(&alone) {
             assert_eq!(&together.of(PortId(port)), own);
+        }
+        // What has just come is forgotten as well, and only there.
+        for (port, own) in (0..).zip(&mut alone) {
+            together.add(PortId(port), 2);
+            own.add(2);
         }
         together.clear(PortId(1));
         assert_eq!(together.of(PortId(1)), QueueHistogram::new(100));

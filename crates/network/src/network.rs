@@ -603,7 +603,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// The queue lengths that packets arriving at a link's port found: all of them, or a sample.
-    pub fn histogram(&self, link: u32) -> QueueHistogram {
+    pub fn histogram(&mut self, link: u32) -> QueueHistogram {
         self.ports.histogram(self.places.port_of(link))
     }
 
@@ -611,7 +611,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     ///
     /// # Panics
     /// Where only a sample is counted.
-    pub fn complete_histogram(&self, link: u32) -> QueueHistogram {
+    pub fn complete_histogram(&mut self, link: u32) -> QueueHistogram {
         let all = self.ports.complete_histogram(self.places.port_of(link));
         all.expect("all arrivals are counted")
     }

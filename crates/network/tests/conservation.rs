@@ -156,10 +156,10 @@ impl<D: Defect> Ports for Defective<D> {
     fn sent(&self, port: PortId, now: Time) -> u128 {
         self.ports.sent(port, now)
     }
-    fn histogram(&self, port: PortId) -> QueueHistogram {
+    fn histogram(&mut self, port: PortId) -> QueueHistogram {
         self.ports.histogram(port)
     }
-    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+    fn complete_histogram(&mut self, port: PortId) -> Option<QueueHistogram> {
         self.ports.complete_histogram(port)
     }
     fn clear_histogram(&mut self, port: PortId) {

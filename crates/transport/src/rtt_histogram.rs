@@ -36,6 +36,12 @@ fn bin_of(rtt: Time) -> u32 {
 }
 
 impl RttHistogram {
+    /// The samples in the bin of this one.
+    pub(crate) fn count_of(&self, rtt: Time) -> u32 {
+        let place = bin_of(rtt).wrapping_sub(self.first) as usize;
+        self.counts.get(place).copied().unwrap_or(0)
+    }
+
     /// Counts a sample.
     #[inline(always)]
     pub fn add(&mut self, rtt: Time) {

@@ -104,12 +104,12 @@ impl Recorder<'_> {
     }
 
     /// An interval of queues ends now.
-    pub fn sample_queues<P: Ports>(&mut self, regions: &Regions<P>, now: Time) {
+    pub fn sample_queues<P: Ports>(&mut self, regions: &mut Regions<P>, now: Time) {
         let links = &self.plan.record.queue_links;
         let courses = &mut self.series.queue_courses;
         courses.resize_with(links.len(), QueueCourse::default);
         for (&LinkId(link), course) in links.iter().zip(courses) {
-            let network = regions.network_of(link);
+            let network = regions.network_of_mut(link);
             let waiting = network.waiting(link, now);
             let waited = network.statistics(link, now).waited;
             let extent = course.end(now, waiting, waited, &network.complete_histogram(link));

@@ -33,7 +33,7 @@ impl Recorder<'_> {
             if is_main {
                 let recorded = self.plan.record.queue_links.iter();
                 for (&LinkId(link), course) in recorded.zip(&mut self.series.queue_courses) {
-                    let network = regions.network_of(link);
+                    let network = regions.network_of_mut(link);
                     course.before_clearing(&network.complete_histogram(link));
                 }
                 for region in regions.iter_mut() {
@@ -63,7 +63,7 @@ impl Recorder<'_> {
             let shares = self.flow_shares(window, flows, regions, now);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut links) {
-                    let found = regions.network_of(link).histogram(link);
+                    let found = regions.network_of_mut(link).histogram(link);
                     share.queue_p99 = f64::from(found.percentile(0.99));
                 }
             }

@@ -10,7 +10,7 @@ use super::look_ahead::LookAhead;
 use super::page_order::{Pages, order_of_pages};
 use crate::alarm::Alarm;
 use crate::build;
-use crate::execution::Turns;
+use crate::execution::{ReadAhead, Turns};
 use crate::scheduler::DueTimer;
 use crate::steps::{Sides, Step};
 use pathweave_fabric::routing::RoutingKind;
@@ -105,6 +105,7 @@ impl ByNode {
         links: &[LinkSetup],
         places: &Places,
         (inputs, sides): (Arc<Inputs>, Sides),
+        read_ahead: ReadAhead,
     ) -> Box<ByNode> {
         let mut kinds = vec![Kind::Switch; inputs.count()];
         for host in &plan.fabric.hosts {
@@ -128,7 +129,11 @@ impl ByNode {
             of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
             sides,
             together,
-            looks_ahead: plan.fabric.links.len() > FEWEST_LINKS,
+            looks_ahead: match read_ahead {
+                ReadAhead::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
+                ReadAhead::Always => true,
+                ReadAhead::Never => false,
+            },
             inputs,
             arrivals: Arrivals::new(),
             timers: Default::default(),

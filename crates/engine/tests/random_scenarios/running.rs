@@ -4,7 +4,8 @@ use super::folder;
 use super::properties::{self, Broken};
 use super::scenario;
 use pathweave_engine::{
-    Cut, Execution, Output, Progress, RunError, Turns, run, run_as, run_with_departure_ports,
+    Cut, Execution, Output, Progress, ReadAhead, RunError, Turns, run, run_as,
+    run_with_departure_ports,
 };
 use pathweave_random::Stream;
 use pathweave_scenario::{Plan, Variant};
@@ -141,12 +142,13 @@ fn examine(variant: &Variant, seed: u64) -> Result<(), Broken> {
 }
 
 /// Every node in a region drawn at random, or the regions that the engine would choose; nodes that have their turns in
-/// windows, mostly; and a number of threads.
+/// windows, mostly; reading ahead or not; and a number of threads.
 fn random_execution(plan: &Plan) -> Execution {
     let mut stream = Stream::new(plan.seed, "random cut", 0);
     let regions = stream.between(1, 8) as u8;
     let threads = [1, 2, 3, 8][stream.below(4) as usize];
     let turns = [Turns::ByNode, Turns::ByNode, Turns::ByTime][stream.below(3) as usize];
+    let read_ahead = [ReadAhead::Always, ReadAhead::Never][stream.below(2) as usize];
     let cut = if stream.below(3) == 0 {
         Cut::Into(regions)
     } else {
@@ -157,6 +159,7 @@ fn random_execution(plan: &Plan) -> Execution {
     Execution {
         cut,
         turns,
+        read_ahead,
         threads,
     }
 }

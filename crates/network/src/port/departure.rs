@@ -483,11 +483,11 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         arrived + port.lost_after_sending + port.sent_of_held(now)
     }
 
-    fn histogram(&self, port: PortId) -> QueueHistogram {
+    fn histogram(&mut self, port: PortId) -> QueueHistogram {
         self.arrivals.told(port)
     }
 
-    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+    fn complete_histogram(&mut self, port: PortId) -> Option<QueueHistogram> {
         self.arrivals.all(port)
     }
 

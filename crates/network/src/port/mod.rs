@@ -225,10 +225,10 @@ pub trait Ports {
     fn sent(&self, port: PortId, now: Time) -> u128;
 
     /// Queue lengths that arriving packets have found since [`Ports::clear_histogram`], all or a sample.
-    fn histogram(&self, port: PortId) -> QueueHistogram;
+    fn histogram(&mut self, port: PortId) -> QueueHistogram;
 
     /// Those of all arriving packets; `None` where only a sample was counted.
-    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram>;
+    fn complete_histogram(&mut self, port: PortId) -> Option<QueueHistogram>;
 
     /// Queue lengths are counted from zero on.
     fn clear_histogram(&mut self, port: PortId);

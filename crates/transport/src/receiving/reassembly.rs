@@ -18,6 +18,12 @@ impl Reassembly {
         self.next
     }
 
+    /// Where it stands whether the next numbers have arrived: what will be looked at first.
+    pub fn first_word(&self) -> Option<u64> {
+        let place = (self.next / 64) as usize & self.words.len().wrapping_sub(1);
+        self.words.get(place).copied()
+    }
+
     /// Takes a number that arrived. Returns whether it was new.
     #[inline(always)]
     pub fn insert(&mut self, number: u32) -> bool {

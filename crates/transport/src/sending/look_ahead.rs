@@ -30,5 +30,11 @@ impl Sending {
             let path = &connection.paths[sender.number.0 as usize];
             black_box((path.window, path.acked));
         }
+        for sender in senders() {
+            let connection = &self.connections[sender.connection as usize];
+            let path = &connection.paths[sender.number.0 as usize];
+            // The next sample will probably be much the same.
+            black_box(sender.rtts.count_of(path.smoothed_rtt));
+        }
     }
 }

@@ -69,7 +69,11 @@ impl<A: Agent> FifoPorts<A> {
             };
             packet.place = self.rings.held(hot.ring, hot.tail);
             if hot.tail.wrapping_sub(hot.head) >= u32::from(hot.taken_below[1]) {
-                black_box(self.rings.get(hot.ring, hot.first_maybe_unserved()).departure);
+                black_box(
+                    self.rings
+                        .get(hot.ring, hot.first_maybe_unserved())
+                        .departure,
+                );
                 black_box(self.cold[packet.port.0 as usize].marked);
             }
         }

@@ -421,11 +421,11 @@ impl<A: Agent> Ports for FifoPorts<A> {
         self.sent_by(port, now)
     }
 
-    fn histogram(&self, port: PortId) -> QueueHistogram {
+    fn histogram(&mut self, port: PortId) -> QueueHistogram {
         self.arrivals.told(port)
     }
 
-    fn complete_histogram(&self, port: PortId) -> Option<QueueHistogram> {
+    fn complete_histogram(&mut self, port: PortId) -> Option<QueueHistogram> {
         self.arrivals.all(port)
     }
 
