@@ -27,15 +27,15 @@ impl<A: Agent> FifoPorts<A> {
         if !A::ACTS && self.cold[place].follows_service {
             self.follow_service(port, super::after(now));
         }
+        if self.arrivals.counts(now) {
+            self.count_arrival(port, now);
+        }
         let (hot, cold) = (&self.hot[place], &self.cold[place]);
         let in_port = hot.tail.wrapping_sub(hot.served);
         let waiting = Waiting {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
-        if self.arrivals.counts(now) {
-            self.arrivals.add(port, waiting.packets, now);
-        }
         let size = header.size();
         if let Some(node) = cold.memory
             && !self.has_memory(node, port, size, now)
@@ -85,5 +85,13 @@ impl<A: Agent> FifoPorts<A> {
             self.count(port);
         }
         true
+    }
+
+    /// Counts what a packet finds. Apart, because few packets are counted and the others need the registers.
+    #[inline(never)]
+    fn count_arrival(&mut self, port: PortId, now: Time) {
+        let hot = &self.hot[port.0 as usize];
+        let waiting = hot.tail.wrapping_sub(hot.served).saturating_sub(1);
+        self.arrivals.add(port, waiting, now);
     }
 }
