@@ -286,8 +286,8 @@ def test_a_run_that_kills_its_workers_fails_alone(client: Client, tmp_path: Path
     ((task, reason),) = outcome.failed
     assert task.label == "Poison"
     assert reason.startswith(
-        "the process of its worker was killed each of the 2 times that it ran, the last time on"
-        " tcp://127.0.0.1:"
+        "the process of its worker was killed each of the last 2 times that it ran, the last time"
+        " on tcp://127.0.0.1:"
     )
     assert reason.endswith("; most often its machine has too little memory")
 

@@ -26,8 +26,8 @@ pub(crate) struct Crossing<S, L> {
     pub content: S,
 }
 
-/// Packets for which things are fetched from memory together.
-const AT_ONCE: usize = 64;
+/// Packets for which things are fetched from memory together: so many that what they need stays in the fastest cache.
+pub(crate) const AT_ONCE: usize = 64;
 
 impl<S: PacketContent, L> Default for Crossings<S, L> {
     fn default() -> Crossings<S, L> {
@@ -114,6 +114,27 @@ mod tests {
             crossings.push(packet, has_options.then_some(&options));
         }
         crossings
+    }
+
+    #[test]
+    fn packets_are_shown_before_they_come_out() {
+        let numbers = 0..3 * AT_ONCE as u32 + 1;
+        let mut all = crossings(numbers.clone());
+        let shown = std::cell::Cell::new(0);
+        let mut seen = Vec::new();
+        all.drain(
+            &mut seen,
+            |seen, packets| {
+                assert_eq!(shown.get(), seen.len());
+                shown.set(shown.get() + packets.len());
+            },
+            |seen, packet, &options| {
+                assert!(seen.len() < shown.get());
+                seen.push((packet.content.0, options));
+            },
+        );
+        let expected = numbers.map(|number| (number, u64::from(number % 2 * number * 10)));
+        assert_eq!(seen, expected.collect::<Vec<_>>());
     }
 
     #[test]

@@ -196,12 +196,13 @@ const NOTED: usize = 256;
 
 /// The histograms of all ports in one piece of memory.
 ///
-/// What is to be counted is noted first, and then counted together: a processor fetches the counts from memory at the same
-/// time, where it would wait for each between two packets.
+/// Arrivals are noted first, and then counted together. A processor then fetches many counts from memory at the same time.
+/// If each was counted at once, it would wait for one count after the other.
 #[derive(Clone, Debug)]
 struct QueueHistograms {
     counts: Box<[u32]>,
-    /// Places of counts that are to become one higher: the first of these, fewer than all.
+    /// Places of counts that are to become one higher. The first `noted_count` are in use: fewer than all, except within
+    /// [`QueueHistograms::add`].
     noted: Box<[u32; NOTED]>,
     noted_count: usize,
     /// Bins of each.
@@ -215,8 +216,10 @@ impl QueueHistograms {
     fn new(longest: Box<[u32]>) -> QueueHistograms {
         let stride = longest.iter().map(|&longest| bin(longest) as usize + 1);
         let stride = stride.max().unwrap_or(0);
+        let places = stride * longest.len();
+        assert!(u32::try_from(places).is_ok(), "fewer than 2^32 counts");
         QueueHistograms {
-            counts: vec![0; stride * longest.len()].into(),
+            counts: vec![0; places].into(),
             noted: Box::new([0; NOTED]),
             noted_count: 0,
             stride,

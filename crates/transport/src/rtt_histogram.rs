@@ -36,7 +36,7 @@ fn bin_of(rtt: Time) -> u32 {
 }
 
 impl RttHistogram {
-    /// The samples in the bin of this one.
+    /// How many samples lie in the bin of this one.
     pub(crate) fn count_of(&self, rtt: Time) -> u32 {
         let place = bin_of(rtt).wrapping_sub(self.first) as usize;
         self.counts.get(place).copied().unwrap_or(0)
@@ -150,9 +150,14 @@ mod tests {
         let mut histogram = RttHistogram::default();
         assert_eq!(histogram.percentile(0.5), None);
         assert_eq!(histogram.mean(), None);
+        assert_eq!(histogram.count_of(Time::from_micros(5000)), 0);
         for micros in 1..=10_000 {
             histogram.add(Time::from_micros(micros));
         }
+        // Its bin is the third of 16 in the octave from 2^32 ps on: from 4831.84 to 5100.27 us.
+        assert_eq!(histogram.count_of(Time::from_micros(5000)), 269);
+        assert_eq!(histogram.count_of(Time::ZERO), 0);
+        assert_eq!(histogram.count_of(Time::MAX), 0);
         for (share, expected) in [(0.01, 100e-6), (0.5, 5e-3), (0.99, 9.9e-3)] {
             let found = histogram
                 .percentile(share)

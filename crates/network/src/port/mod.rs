@@ -175,7 +175,8 @@ pub trait Ports {
     fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
     /// The packets that arrive next at these inputs of a page, if there are any: what they need on their way is fetched
-    /// from memory. Adds the headers of all that come to their hosts before a time. Changes nothing.
+    /// from memory. Where the first one comes to its host, adds the headers of all that arrive before a time. Changes
+    /// nothing.
     fn look_ahead(
         &self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),

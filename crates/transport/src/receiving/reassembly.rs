@@ -18,7 +18,7 @@ impl Reassembly {
         self.next
     }
 
-    /// Where it stands whether the next numbers have arrived: what will be looked at first.
+    /// The word with the bits of the next numbers, if there are any words. An arrival looks at it first.
     pub fn first_word(&self) -> Option<u64> {
         let place = (self.next / 64) as usize & self.words.len().wrapping_sub(1);
         self.words.get(place).copied()
@@ -109,12 +109,18 @@ mod tests {
         #[test]
         fn agrees_with_a_set(steps in prop::collection::vec((0u32..600, 1u32..90), 1..200)) {
             let mut reassembly = Reassembly::default();
+            prop_assert_eq!(reassembly.first_word(), None);
             let mut arrived = BTreeSet::new();
             for (start, count) in steps {
                 for number in start..start + count {
                     prop_assert_eq!(reassembly.insert(number), arrived.insert(number));
                     let next = (0..).find(|n| !arrived.contains(n)).expect("finite");
                     prop_assert_eq!(reassembly.next(), next);
+                    let word = reassembly.first_word().expect("something has arrived");
+                    for bit in next % 64..64 {
+                        let is_there = arrived.contains(&(next / 64 * 64 + bit));
+                        prop_assert_eq!(word >> bit & 1 == 1, is_there);
+                    }
                 }
                 prop_assert!(reassembly.is_consistent());
             }

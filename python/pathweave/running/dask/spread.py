@@ -263,7 +263,8 @@ class _Work:
                 self._lost.append(future)
                 return
             except Exception as error:
-                # Its worker may have died with them, and those that did it again have failed too.
+                # Its worker may have died with the results, and those that did the batch again may
+                # have died, too.
                 if future.status != "error":
                     if isinstance(error, (OSError, CancelledError)):
                         raise PathweaveError(_GONE) from error
@@ -324,8 +325,8 @@ _GONE = (
 def _killed(error: Any) -> str:
     times = error.allowed_failures + 1
     return (
-        f"the process of its worker was killed each of the {times} times that it ran, the last time"
-        f" on {error.last_worker.address}; most often its machine has too little memory"
+        f"the process of its worker was killed each of the last {times} times that it ran, the last"
+        f" time on {error.last_worker.address}; most often its machine has too little memory"
     )
 
 

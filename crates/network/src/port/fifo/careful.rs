@@ -87,7 +87,8 @@ impl<A: Agent> FifoPorts<A> {
         true
     }
 
-    /// Counts what a packet finds. Apart, because few packets are counted and the others need the registers.
+    /// Counts what a packet finds. It is a function of its own: few packets are counted, and the others need the
+    /// registers.
     #[inline(never)]
     fn count_arrival(&mut self, port: PortId, now: Time) {
         let hot = &self.hot[port.0 as usize];

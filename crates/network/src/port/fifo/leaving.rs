@@ -1,7 +1,8 @@
 //! Packets on links from one region to another.
 
-use super::{AT_ONCE, FifoPorts};
+use super::FifoPorts;
 use crate::agent::Agent;
+use crate::crossing::AT_ONCE;
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::rings::Entry;

@@ -33,7 +33,7 @@ impl<A: Agent> FifoPorts<A> {
             port: PortId(0),
             place: Held(0),
         }; Inputs::PAGE];
-        // Each loop asks for one thing of every packet, and needs only what the loop before has fetched.
+        // Each loop asks for things of every packet that need only what the loops before have fetched.
         let mut count = 0;
         for (input, packet) in due.places().zip(&mut packets) {
             let port = ports[input];
@@ -43,7 +43,7 @@ impl<A: Agent> FifoPorts<A> {
             count += 1;
         }
         let packets = &mut packets[..count];
-        // Nothing is decided here by what has just been asked for: a processor that guesses wrong stops asking.
+        // What has just been asked for decides nothing here: a processor that guesses wrong stops asking.
         for packet in &*packets {
             let hot = &self.hot[packet.port.0 as usize];
             black_box(self.rings.at(packet.place).departure);
@@ -62,6 +62,9 @@ impl<A: Agent> FifoPorts<A> {
                 }
                 Step::Special => {}
             }
+        }
+        for packet in &*packets {
+            black_box(self.hot.get(packet.port.0 as usize).map(|hot| hot.tail));
         }
         for packet in &mut *packets {
             let Some(hot) = self.hot.get(packet.port.0 as usize) else {

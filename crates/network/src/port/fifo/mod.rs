@@ -49,9 +49,6 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     memories: Vec<Option<NodeMemory>>,
 }
 
-/// Packets for which things are fetched from memory together: so many that their values stay in the fastest cache.
-const AT_ONCE: usize = 64;
-
 /// The time after which a moment is over.
 fn after(moment: Time) -> Time {
     moment + Time::from_picos(1)
