@@ -221,11 +221,23 @@ pub fn remove_link(kernel_name: &str) -> Result<(), Failure> {
     }
 }
 
+/// The machine's first mount namespace, in kernels that give it a fixed number (`MNT_NS_INIT_INO`). All others have higher
+/// numbers, from 0xf0000000 on.
+const FIRST_MOUNT_NAMESPACE: &str = "mnt:[4026531832]";
+
 /// Whether what this process mounts is not there for the machine's first process.
 fn has_own_mounts() -> bool {
     let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt"));
+    let own = of("self");
+    // A root with fewer capabilities than the first process may not look at it.
+    if own
+        .as_ref()
+        .is_ok_and(|own| own.as_os_str() == FIRST_MOUNT_NAMESPACE)
+    {
+        return false;
+    }
     // One that cannot be read counts as another one.
-    !matches!((of("self"), of("1")), (Ok(own), Ok(first)) if own == first)
+    !matches!((own, of("1")), (Ok(own), Ok(first)) if own == first)
 }
 
 /// Mounts the BPF file system where systems have it, if it is not there.
