@@ -483,8 +483,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.contents.remove(header.id())
     }
 
-    /// Packets arrive soon at these inputs of a page: what they need on their way is fetched from memory. Adds the headers
-    /// of those that come to their hosts.
+    /// Packets arrive soon at these inputs of a page: what they need on their way is fetched from memory. Where the first
+    /// one comes to its host, adds the headers of all that arrive before a time.
     pub fn look_ahead(
         &self,
         (due, page): (DueInputs, usize),

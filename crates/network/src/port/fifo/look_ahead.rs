@@ -33,7 +33,7 @@ impl<A: Agent> FifoPorts<A> {
             port: PortId(0),
             place: Held(0),
         }; Inputs::PAGE];
-        // Each loop asks for things of every packet that need only what the loops before have fetched.
+        // Each loop asks for things of every packet. Most of them need only what the loops before have fetched.
         let mut count = 0;
         for (input, packet) in due.places().zip(&mut packets) {
             let port = ports[input];
@@ -62,9 +62,6 @@ impl<A: Agent> FifoPorts<A> {
                 }
                 Step::Special => {}
             }
-        }
-        for packet in &*packets {
-            black_box(self.hot.get(packet.port.0 as usize).map(|hot| hot.tail));
         }
         for packet in &mut *packets {
             let Some(hot) = self.hot.get(packet.port.0 as usize) else {
