@@ -47,15 +47,14 @@ impl PathState {
 /// The congestion state of one subflow, shared by the transport and the controller.
 ///
 /// The controller writes `window`, `ssthresh`, `pacing_rate` and `may_send`; the transport writes
-/// everything else.
+/// everything else. What an acknowledgement reads and writes fills the first cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Path {
     /// Congestion window in packets. The transport may send while `in_flight + 1 <= window`.
     pub window: f64,
     /// Slow start ends when the window reaches this many packets; infinite until something was lost.
     pub ssthresh: f64,
-    /// The window's floor in congestion avoidance, in packets (1 after a timeout).
-    pub minimum_window: f64,
     /// RTT smoothed as RFC 6298 says; zero before the first sample.
     pub smoothed_rtt: Time,
     /// Smallest RTT sample; [`Time::MAX`] before the first.
@@ -77,21 +76,25 @@ pub struct Path {
     /// Whether acknowledgements that carry marks grow windows as others do. RFC 3168, section 6.1.2, forbids it; some
     /// published code does it. The transport sets it once.
     pub growth_by_marked_acks: bool,
+    /// Where it is between opening and closing.
+    pub state: PathState,
+    /// Cleared by a controller that suspends the subflow: no new data, retransmissions go on.
+    pub may_send: bool,
+    /// The window's floor in congestion avoidance, in packets (1 after a timeout).
+    pub minimum_window: f64,
     /// The response to a loss takes its share from this many packets at most: what was in flight if the transport
     /// says so (RFC 5681, section 3.1), else infinite. The transport sets it before each loss.
     pub loss_limit: f64,
     /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. The
-    /// transport sets it before each acknowledgement. Congestion avoidance counts every packet.
+    /// transport lowers it at a timeout until the recovery from it is over. Congestion avoidance counts every packet.
     pub slow_start_limit: u32,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,
     /// Rate at which packets leave at most; `None` sends as the window opens.
     pub pacing_rate: Option<Rate>,
-    /// Where it is between opening and closing.
-    pub state: PathState,
-    /// Cleared by a controller that suspends the subflow: no new data, retransmissions go on.
-    pub may_send: bool,
 }
+
+const _: () = assert!(core::mem::offset_of!(Path, minimum_window) == 64);
 
 impl Path {
     /// A subflow before its handshake.

@@ -200,11 +200,6 @@ fn take_ack(
         path.in_flight = sender.in_flight(connection.duplicates_hold);
         path.in_recovery = matches!(sender.recovery, RecoveryState::Fast(_));
     }
-    path.slow_start_limit = if after_timeout {
-        connection.config.packets_in_slow_start(true)
-    } else {
-        connection.slow_start_limit
-    };
     let has_failed = path.state == PathState::Failed;
     if connection.segmentation.is_some() {
         connection.open_receive_window();
@@ -270,7 +265,20 @@ fn take_ack(
         };
         follow_cut(sender, connection, brings, window_before, shows);
     }
+    if after_timeout {
+        end_slow_start_after_timeout(sender, connection);
+    }
     progress
+}
+
+/// If the recovery from a timeout is over, slow start counts as it does otherwise.
+#[cold]
+#[inline(never)]
+fn end_slow_start_after_timeout(sender: &Sender, connection: &mut Connection) {
+    if !matches!(sender.recovery, RecoveryState::Timeout(_)) {
+        let limit = connection.config.packets_in_slow_start(false);
+        connection.paths[sender.number.0 as usize].slow_start_limit = limit;
+    }
 }
 
 /// What an acknowledgement shows of a cut.

@@ -1,5 +1,6 @@
 //! What the subflows of a connection share.
 
+use super::reinjection::Reinjection;
 use super::scoreboard::Scoreboard;
 use super::segmentation::Segmentation;
 use crate::receiving::Reception;
@@ -7,7 +8,6 @@ use crate::segment::UNLIMITED;
 use crate::{Config, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How a connection is opened.
@@ -62,7 +62,7 @@ pub struct Scatter {
 }
 
 /// The sending end of a connection, but for what belongs to a single subflow. What every acknowledgement needs comes
-/// first.
+/// first, in 128 bytes.
 #[repr(C, align(64))]
 pub(crate) struct Connection {
     /// The subflows' congestion state, by number.
@@ -82,11 +82,12 @@ pub(crate) struct Connection {
     /// Segments that a subflow may have outstanding, if they are as long as can be.
     pub subflow_window: u32,
     /// Data of failed subflows, to be sent again on others.
-    pub reinject: VecDeque<u32>,
+    pub reinjection: Reinjection,
     /// Where packets differ in size.
     pub segmentation: Option<Box<Segmentation>>,
-    /// Packets of one acknowledgement that slow start counts at most, but after a timeout.
-    pub slow_start_limit: u32,
+    /// [`Config::minimum_rto`] and [`Config::maximum_rto`].
+    pub minimum_rto: Time,
+    pub maximum_rto: Time,
     /// The subflow whose turn it is.
     pub turn: u32,
     /// Header bytes of a data packet, those of its scheme included.
@@ -116,9 +117,6 @@ pub(crate) struct Connection {
     pub growth_in_cut_round: bool,
     /// [`Config::count_acks`].
     pub count_acks: bool,
-    /// [`Config::minimum_rto`] and [`Config::maximum_rto`].
-    pub minimum_rto: Time,
-    pub maximum_rto: Time,
     pub config: Arc<Config>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
@@ -126,6 +124,8 @@ pub(crate) struct Connection {
     pub subflow_starts: Vec<Time>,
     pub join_delays: Vec<Time>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Connection, config) <= 128);
 
 impl Connection {
     /// `paths` is room for the subflows' congestion state.
@@ -174,6 +174,7 @@ impl Connection {
         };
         path.packet = Bytes::new(packet + u64::from(scheme_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
+        path.slow_start_limit = config.packets_in_slow_start(false);
         paths.clear();
         paths.resize(opening.subflows as usize, path);
         Connection {
@@ -185,9 +186,8 @@ impl Connection {
             receive_window,
             joins_from,
             subflow_window,
-            reinject: VecDeque::new(),
+            reinjection: Reinjection::default(),
             segmentation,
-            slow_start_limit: config.packets_in_slow_start(false),
             turn: 0,
             header_bytes: config.overhead() + scheme_bytes,
             maximum_segment: config.maximum_segment,
@@ -218,7 +218,7 @@ impl Connection {
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
         self.has_one_size
-            && self.reinject.is_empty()
+            && self.reinjection.is_empty()
             && self.next_data < self.joins_from
             && !self.is_paced()
     }
@@ -335,7 +335,7 @@ impl Connection {
         else {
             return false;
         };
-        let next = self.reinject.front().copied().unwrap_or(self.next_data);
+        let next = self.reinjection.first().unwrap_or(self.next_data);
         let all = board.outstanding_data().chain([next]);
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
@@ -351,7 +351,7 @@ impl Connection {
     /// Whether there is data that the receive window lets go.
     #[inline]
     pub fn has_data(&self) -> bool {
-        !self.reinject.is_empty()
+        !self.reinjection.is_empty()
             || (self.next_data < self.total
                 && self.next_data - self.data_acked < self.receive_window)
     }
@@ -359,10 +359,8 @@ impl Connection {
     /// The data to send next, if there is any.
     #[inline]
     pub fn take_data(&mut self) -> Option<u32> {
-        while let Some(data) = self.reinject.pop_front() {
-            if data >= self.data_acked {
-                return Some(data);
-            }
+        if let Some(data) = self.reinjection.take_from(self.data_acked) {
+            return Some(data);
         }
         let available =
             self.next_data < self.total && self.next_data - self.data_acked < self.receive_window;

@@ -7,6 +7,7 @@ mod connection;
 mod cut_round;
 mod look_ahead;
 mod opening;
+mod reinjection;
 mod retransmission;
 mod scheduling;
 mod scoreboard;

@@ -50,6 +50,7 @@ impl Sending {
         let path = &mut connection.paths[sender.number.0 as usize];
         path.in_flight = sender.in_flight(connection.duplicates_hold);
         path.in_recovery = false;
+        path.slow_start_limit = connection.config.packets_in_slow_start(true);
         let number = sender.number;
         if let Some(loss) = loss {
             connection.lose(number, loss, sender.board.outstanding(), now);
@@ -75,14 +76,12 @@ impl Sending {
         if connection.config.reinject_after == Some(sender.timeout.in_row())
             && connection.paths.len() > 1
         {
-            let before = connection.reinject.len();
             let data_acked = connection.data_acked;
             let undelivered = sender
                 .board
                 .unacknowledged_data()
                 .filter(|&data| data >= data_acked);
-            connection.reinject.extend(undelivered);
-            sender.reinjected += (connection.reinject.len() - before) as u64;
+            sender.reinjected += connection.reinjection.add(undelivered);
             self.send_what_may_be_sent(place, now, out);
         }
     }

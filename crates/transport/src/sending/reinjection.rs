@@ -1,0 +1,91 @@
+//! Data of failed subflows, to be sent again on others.
+
+use std::collections::VecDeque;
+
+/// Numbers of such data, in the order in which they are to be sent. There are mostly none, which takes one word: a
+/// connection's hot state is small.
+#[derive(Debug, Default)]
+pub(crate) struct Reinjection(Option<Box<Waiting>>);
+
+/// At least one.
+#[derive(Debug)]
+struct Waiting {
+    data: VecDeque<u32>,
+}
+
+impl Reinjection {
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The first one.
+    pub fn first(&self) -> Option<u32> {
+        self.0.as_ref()?.data.front().copied()
+    }
+
+    /// Adds some behind the others. Returns how many.
+    pub fn add(&mut self, data: impl Iterator<Item = u32>) -> u64 {
+        let mut waiting = match self.0.take() {
+            Some(waiting) => waiting,
+            None => Box::new(Waiting {
+                data: VecDeque::new(),
+            }),
+        };
+        let before = waiting.data.len();
+        waiting.data.extend(data);
+        let added = waiting.data.len() - before;
+        self.0 = Some(waiting).filter(|waiting| !waiting.data.is_empty());
+        added as u64
+    }
+
+    /// Takes out the first one from this number on; what is before it in the queue is forgotten.
+    #[inline]
+    pub fn take_from(&mut self, number: u32) -> Option<u32> {
+        if self.is_empty() {
+            return None;
+        }
+        self.take_waiting(number)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_waiting(&mut self, number: u32) -> Option<u32> {
+        let waiting = self.0.as_mut()?;
+        let mut taken = None;
+        while taken.is_none()
+            && let Some(data) = waiting.data.pop_front()
+        {
+            taken = Some(data).filter(|&data| data >= number);
+        }
+        if waiting.data.is_empty() {
+            self.0 = None;
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_come_out_in_their_order_and_what_has_been_delivered_does_not() {
+        let mut reinjection = Reinjection::default();
+        assert_eq!((reinjection.first(), reinjection.take_from(0)), (None, None));
+        assert_eq!(reinjection.add([].into_iter()), 0);
+        assert!(reinjection.is_empty());
+        assert_eq!(reinjection.add([5, 9, 2].into_iter()), 3);
+        assert_eq!(reinjection.add([7, 1].into_iter()), 2);
+        assert_eq!(reinjection.first(), Some(5));
+        assert_eq!(reinjection.take_from(5), Some(5));
+        assert_eq!(reinjection.take_from(3), Some(9));
+        assert_eq!(reinjection.first(), Some(2));
+        assert_eq!(reinjection.take_from(3), Some(7));
+        assert!(!reinjection.is_empty());
+        assert_eq!(reinjection.take_from(3), None);
+        assert!(reinjection.is_empty());
+        assert_eq!(reinjection.take_from(0), None);
+    }
+}
