@@ -31,10 +31,12 @@ impl Key {
     fn latest(self) -> Key {
         Key(self.0 | u64::from(u32::MAX))
     }
+    /// Less than [`Key::SAME_TIME`] if both are at one time.
     #[inline(always)]
-    fn is_at_the_time_of(self, other: Key) -> bool {
-        (self.0 ^ other.0) >> 32 == 0
+    fn difference(self, other: Key) -> u64 {
+        self.0 ^ other.0
     }
+    const SAME_TIME: u64 = 1 << 32;
 }
 
 /// Packets that arrive at one node within a window, in their order once they are sorted.
@@ -47,7 +49,14 @@ pub struct Arrivals {
     /// The first `count` are in use.
     keys: Box<[Key]>,
     count: usize,
+    /// Parts of a picosecond, times 2^32, if the window has [`MOST_PARTS`].
+    parts_a_picosecond: u64,
+    /// Room for as many keys.
+    parted: Box<[Key]>,
 }
+
+/// Parts that a window is divided into at most.
+const MOST_PARTS: usize = 128;
 
 impl Arrivals {
     /// A window is no longer.
@@ -60,12 +69,16 @@ impl Arrivals {
             far: PortId(0),
             keys: vec![Key(0); 64].into(),
             count: 0,
+            parts_a_picosecond: 0,
+            parted: Box::default(),
         }
     }
 
-    /// A window begins.
-    pub fn begin(&mut self, from: Time) {
+    /// A window begins, which ends at `before`.
+    pub fn begin(&mut self, from: Time, before: Time) {
         self.from = from;
+        let length = before.saturating_sub(from).as_picos().max(1);
+        self.parts_a_picosecond = ((MOST_PARTS as u64) << 32) / length;
         self.clear();
     }
 
@@ -131,15 +144,53 @@ impl Arrivals {
     /// Puts them into their order: by time, and by a rank where times are equal.
     #[inline(always)]
     pub fn sort(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
+        /// Up to here, insertion costs less than parts.
+        const FEW: usize = 20;
         /// More are sorted by the library.
-        const FEW: usize = 40;
-        let keys = &mut self.keys[..self.count];
-        if keys.len() > FEW {
-            keys.sort_unstable();
-        } else if !sort_few(keys) {
-            return;
+        const MANY: usize = 2 * MOST_PARTS;
+        let are_equal = if self.count <= FEW {
+            sort_nearly_sorted(&mut self.keys[..self.count])
+        } else if self.count <= MANY {
+            self.sort_in_parts()
+        } else {
+            self.keys[..self.count].sort_unstable();
+            true
+        };
+        if are_equal {
+            self.sort_equals(rank);
         }
-        self.sort_equals(rank);
+    }
+
+    /// Sorts by time: first into parts of the window, each of which gets few. Returns whether times are equal.
+    #[inline(never)]
+    fn sort_in_parts(&mut self) -> bool {
+        let keys = &self.keys[..self.count];
+        // About one for each key.
+        let parts = keys.len().next_power_of_two().min(MOST_PARTS);
+        let (scale, shift) = (
+            self.parts_a_picosecond,
+            u32::BITS + MOST_PARTS.ilog2() - parts.ilog2(),
+        );
+        let part = |key: &Key| (((key.0 >> 32) * scale) >> shift) as usize % MOST_PARTS;
+        let mut places = [0u16; MOST_PARTS];
+        for key in keys {
+            places[part(key)] += 1;
+        }
+        let mut before = 0;
+        for place in &mut places[..parts] {
+            before += std::mem::replace(place, before);
+        }
+        if self.parted.len() < keys.len() {
+            self.parted = vec![Key(0); self.keys.len()].into();
+        }
+        let parted = &mut self.parted[..self.count];
+        for key in keys {
+            let place = &mut places[part(key)];
+            parted[usize::from(*place)] = *key;
+            *place += 1;
+        }
+        std::mem::swap(&mut self.keys, &mut self.parted);
+        sort_nearly_sorted(&mut self.keys[..self.count])
     }
 
     #[inline(never)]
@@ -155,8 +206,8 @@ impl Arrivals {
 
 /// Sorts by time, by insertion: those of one link are in order already. Returns whether times are equal.
 #[inline(always)]
-fn sort_few(keys: &mut [Key]) -> bool {
-    let mut equals = false;
+fn sort_nearly_sorted(keys: &mut [Key]) -> bool {
+    let mut closest = u64::MAX;
     let keys = Cell::from_mut(keys).as_slice_of_cells();
     for end in 1..keys.len() {
         let key = keys[end].get();
@@ -164,7 +215,7 @@ fn sort_few(keys: &mut [Key]) -> bool {
         for before in keys[..end].iter().rev() {
             let earlier = before.get();
             if earlier <= key.latest() {
-                equals |= earlier.is_at_the_time_of(key);
+                closest = closest.min(earlier.difference(key));
                 break;
             }
             place.set(earlier);
@@ -172,7 +223,7 @@ fn sort_few(keys: &mut [Key]) -> bool {
         }
         place.set(key);
     }
-    equals
+    closest < Key::SAME_TIME
 }
 
 /// Packets that are being added. Their number is kept here and not in the list, so that it stays in a register.
@@ -211,30 +262,67 @@ impl Default for Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn they_come_by_time_and_then_by_rank() {
-        for count in [0u32, 1, 7, 40, 41, 300] {
-            let mut arrivals = Arrivals::new();
-            arrivals.begin(Time::from_picos(1000));
+    const FROM: Time = Time::from_picos(1000);
+
+    /// Puts packets that arrive so long after the window has begun in order; each is kept where its number says. Ranks
+    /// go against the numbers.
+    fn sorted(length: u64, offsets: &[u64]) -> Vec<(u64, u32)> {
+        let mut arrivals = Arrivals::new();
+        // What is left of other windows makes no difference.
+        for length in [1, length] {
+            arrivals.begin(FROM, FROM + Time::from_picos(length));
             let mut adding = arrivals.adding();
-            for place in 0..count {
-                let offset = Time::from_picos(u64::from(place * 37 % 50));
-                adding.add(offset, Held(place));
+            for (place, &offset) in (0..).zip(offsets) {
+                adding.add(Time::from_picos(offset % length), Held(place));
             }
             adding.end(PortId(0));
             arrivals.sort(|at, Held(place)| (at.as_picos() % 3, u32::MAX - place));
-            assert_eq!(arrivals.count(), count as usize);
-            let mut seen = Vec::new();
-            for (at, Held(place)) in arrivals.all() {
-                assert_eq!(at.as_picos(), 1000 + u64::from(place * 37 % 50));
-                seen.push((at.as_picos(), at.as_picos() % 3, u32::MAX - place));
+        }
+        assert_eq!(arrivals.count(), offsets.len());
+        let all = arrivals.all();
+        let all: Vec<_> = all
+            .map(|(at, Held(place))| ((at - FROM).as_picos(), place))
+            .collect();
+        let last = all
+            .last()
+            .map(|&(offset, _)| FROM + Time::from_picos(offset));
+        assert_eq!(arrivals.last(), last);
+        all
+    }
+
+    fn check(length: u64, offsets: &[u64]) {
+        let mut expected: Vec<(u64, u32)> = (0..)
+            .zip(offsets)
+            .map(|(place, &offset)| (offset % length, place))
+            .collect();
+        expected.sort_by_key(|&(offset, place)| (offset, u32::MAX - place));
+        assert_eq!(sorted(length, offsets), expected);
+    }
+
+    #[test]
+    fn they_come_by_time_and_then_by_rank() {
+        for count in [0, 1, 7, 20, 21, 40, 65, 256, 257, 300] {
+            let offsets: Vec<u64> = (0..count).map(|place| place * 37).collect();
+            for length in [1, 2, 50, 20_000_000, u64::from(u32::MAX)] {
+                check(length, &offsets);
             }
-            assert_eq!(
-                arrivals.last(),
-                seen.last().map(|last| Time::from_picos(last.0))
-            );
-            assert!(seen.is_sorted(), "{seen:?}");
+            // All at the end of a long window.
+            let late: Vec<u64> = (0..count).map(|place| 20_000_000 - place % 7).collect();
+            check(20_000_001, &late);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn they_come_in_order_whatever_the_window(
+            length in 1..=u64::from(u32::MAX),
+            spread in 1..=u64::from(u32::MAX),
+            offsets in prop::collection::vec(any::<u64>(), 0..300),
+        ) {
+            let offsets: Vec<u64> = offsets.into_iter().map(|offset| offset % spread).collect();
+            check(length, &offsets);
         }
     }
 }

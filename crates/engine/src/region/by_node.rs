@@ -298,7 +298,7 @@ impl<P: Ports> Region<P> {
         {
             self.scheduler.arrivals().not_before = window.turn.elsewhere;
         }
-        work.arrivals.begin(window.turn.from);
+        work.arrivals.begin(window.turn.from, window.turn.before);
         // The end of the inputs of a node of which some have been gathered; zero if there is none.
         let mut open = 0;
         for page in pages {

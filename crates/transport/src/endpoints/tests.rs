@@ -190,8 +190,11 @@ fn window_after_a_timeout(recovery: crate::Recovery, slow_start_limit: Option<u3
         carry(&mut endpoints, now, &[], &mut wishes);
     }
     let subflow = endpoints.subflows(id).next().expect("a subflow");
-    assert_eq!(endpoints.subflow(subflow).path.acked, 40);
-    endpoints.subflow(subflow).path.window
+    let path = endpoints.subflow(subflow).path;
+    assert_eq!(path.acked, 40);
+    // From now on slow start counts as it did before.
+    assert_eq!(path.slow_start_limit, slow_start_limit.unwrap_or(u32::MAX));
+    path.window
 }
 
 #[test]

@@ -73,7 +73,10 @@ mod tests {
     #[test]
     fn data_come_out_in_their_order_and_what_has_been_delivered_does_not() {
         let mut reinjection = Reinjection::default();
-        assert_eq!((reinjection.first(), reinjection.take_from(0)), (None, None));
+        assert_eq!(
+            (reinjection.first(), reinjection.take_from(0)),
+            (None, None)
+        );
         assert_eq!(reinjection.add([].into_iter()), 0);
         assert!(reinjection.is_empty());
         assert_eq!(reinjection.add([5, 9, 2].into_iter()), 3);
