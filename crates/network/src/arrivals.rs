@@ -165,7 +165,7 @@ impl Arrivals {
     #[inline(never)]
     fn sort_in_parts(&mut self) -> bool {
         let keys = &self.keys[..self.count];
-        // About one for each key.
+        // About one for each key. Their numbers of keys fit into 16 bits.
         let parts = keys.len().next_power_of_two().min(MOST_PARTS);
         let (scale, shift) = (
             self.parts_a_picosecond,
@@ -196,9 +196,17 @@ impl Arrivals {
     #[inline(never)]
     fn sort_equals(&mut self, rank: impl Fn(Time, Held) -> (u64, u32)) {
         let same = |one: &Key, other: &Key| one.offset() == other.offset();
+        let rank = |key: &Key| rank(self.from + key.offset(), key.held());
         for equals in self.keys[..self.count].chunk_by_mut(same) {
-            if equals.len() > 1 {
-                equals.sort_by_cached_key(|key| rank(self.from + key.offset(), key.held()));
+            match equals {
+                [_] => {}
+                // The library would ask for memory.
+                [first, second] => {
+                    if rank(second) < rank(first) {
+                        std::mem::swap(first, second);
+                    }
+                }
+                _ => equals.sort_by_cached_key(rank),
             }
         }
     }
