@@ -32,12 +32,17 @@ def test_a_rise_needs_a_reason(tree: Path) -> None:
     rise, little, gain, same = recorded.compare(tree, "1.90.0", counted)
     assert rise.has_risen
     assert not any(comparison.has_risen for comparison in (little, gain, same))
-    assert rise.sentence() == (
+    assert rise.advice() == (
         "permutation-dctcp: 103.1 instructions per packet-hop, +3.1% against the recorded figure: "
         'give the reason with `pathweave bench --record "REASON"`'
     )
-    assert "record the gain" in gain.sentence()
-    assert "record" not in same.sentence().removesuffix("against the recorded figure")
+    assert (
+        gain.advice()
+        == f'{gain.sentence()}: record the gain with `pathweave bench --record "REASON"`'
+    )
+    assert same.advice() == same.sentence()
+    # Who has given a reason is not told to give one.
+    assert rise.sentence().endswith("+3.1% against the recorded figure")
     recorded.record(tree, "1.90.0", counted, "packets carry a second header")
     assert not any(c.has_risen for c in recorded.compare(tree, "1.90.0", counted))
     assert recorded.read(tree)["1.90.0"][CASES[0]].reason == "packets carry a second header"

@@ -60,16 +60,21 @@ class Comparison:
         return self.change > TOLERANCE
 
     def sentence(self) -> str:
-        """What to tell the user."""
+        """What was counted, beside what is recorded."""
         figure = f"{self.case}: {self.counted:.1f} instructions per packet-hop"
         if self.recorded is None:
             return f"{figure}; none are recorded for this version of rustc"
-        against = f"{figure}, {self.change:+.1%} against the recorded figure"
+        return f"{figure}, {self.change:+.1%} against the recorded figure"
+
+    def advice(self) -> str:
+        """The same, and what to do about it if anything is to be done."""
         if self.has_risen:
-            return f'{against}: give the reason with `pathweave bench --record "REASON"`'
-        if self.change < -TOLERANCE:
-            return f'{against}: record the gain with `pathweave bench --record "REASON"`'
-        return against
+            wanted = "give the reason"
+        elif self.change < -TOLERANCE:
+            wanted = "record the gain"
+        else:
+            return self.sentence()
+        return f'{self.sentence()}: {wanted} with `pathweave bench --record "REASON"`'
 
 
 def count(tree: Path, said: Callable[[str], None]) -> dict[str, float]:

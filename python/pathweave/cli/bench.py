@@ -148,11 +148,12 @@ def _compare_instructions(reason: str | None) -> None:
     compiler = recorded.compiler_version(tree)
     counted = recorded.count(tree, lambda text: console.print(text, markup=False))
     compared = recorded.compare(tree, compiler, counted)
-    for comparison in compared:
-        output().print(comparison.sentence(), markup=False, highlight=False, soft_wrap=True)
     if reason is not None:
         recorded.record(tree, compiler, counted, reason)
-    elif any(comparison.has_risen for comparison in compared):
+    for comparison in compared:
+        text = comparison.advice() if reason is None else comparison.sentence()
+        output().print(text, markup=False, highlight=False, soft_wrap=True)
+    if reason is None and any(comparison.has_risen for comparison in compared):
         raise typer.Exit(1)
 
 

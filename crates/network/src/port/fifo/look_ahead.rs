@@ -48,7 +48,7 @@ impl<A: Agent> FifoPorts<A> {
             let hot = &self.hot[packet.port.0 as usize];
             black_box(self.rings.at(packet.place).departure);
             // Two packets without labels share a cache line.
-            black_box(self.rings.get(hot.ring, hot.head.wrapping_add(1)).departure);
+            black_box(self.rings.get(hot.ring, hot.head.wrapping_add(2)).departure);
         }
         for packet in &mut *packets {
             let header = self.rings.at(packet.place).header;
