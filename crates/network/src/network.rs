@@ -1,19 +1,17 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
-use crate::agent::{AgentSetup, AgentStatistics, PacketLabel};
-use crate::crossing::{Crossing, Crossings};
+use crate::agent::{AgentSetup, PacketLabel};
 use crate::fmp::{Fmp, Message, Next};
 use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
-use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::histogram::QueuesCounted;
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
 use crate::packet::{Contents, Header, PacketContent};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
-use crate::port::{Delivered, HandOver, LinkEvents, Ports};
+use crate::port::{Delivered, LinkEvents, Ports};
 use crate::queue::QueueConfig;
-use crate::shared_buffer::{SharedBuffer, SharedBufferConfig};
-use crate::statistics::LinkStatistics;
+use crate::shared_buffer::SharedBufferConfig;
 use pathweave_control::Feedback;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -51,35 +49,14 @@ pub enum Arrival<L> {
     Consumed,
 }
 
-/// Counters that do not add up: a defect of the simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conservation {
-    /// Those of a link.
-    Link {
-        /// The link.
-        link: u32,
-        /// Packets offered to it.
-        offered: u64,
-        /// Packets delivered, lost, or still held.
-        accounted: u64,
-    },
-    /// Those of the whole network.
-    Network {
-        /// Packets that were sent and have neither arrived nor been lost.
-        under_way: u64,
-        /// Packets that the ports hold.
-        held: u64,
-    },
-}
-
 /// The ports of a region, the packets in them, and the routes they follow.
 ///
 /// Links are numbered by whoever sets the network up. Only events name ports. A region may be the whole fabric; if it
 /// is not, whoever runs it takes [`Network::hand_over`] to other regions' [`Network::receive`].
 pub struct Network<S: PacketContent, P: Ports> {
     pub(crate) ports: P,
-    places: Places,
-    contents: Contents<S>,
+    pub(crate) places: Places,
+    pub(crate) contents: Contents<S>,
     routes: Routes,
     /// Where switches choose routes while packets come.
     fmp: Option<Box<Fmp>>,
@@ -305,64 +282,6 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
-    /// are added to what leaves, by region. `of` names the ports that are meant: there everything before `now` has
-    /// happened, and nothing from then on.
-    pub fn hand_over(
-        &mut self,
-        now: Time,
-        of: impl Fn(PortId) -> bool,
-        leaving: &mut [Crossings<S, P::Label>],
-    ) {
-        let mut to = ToRegions {
-            places: &self.places,
-            contents: &mut self.contents,
-            leaving,
-            #[cfg(feature = "checks")]
-            checks: &mut self.checks,
-        };
-        self.ports.hand_over(now, of, &mut to);
-    }
-
-    /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`
-    /// if there is none.
-    pub fn next_to_leave(&self) -> Time {
-        self.ports.next_to_leave()
-    }
-
-    /// Packets will arrive from another region. Those of a link come in their order.
-    pub fn receive<E: LinkEvents>(&mut self, coming: &mut Crossings<S, P::Label>, events: &mut E) {
-        coming.drain(
-            self,
-            |network, soon| {
-                let inlets = soon.iter().map(|packet| packet.inlet);
-                network.ports.look_ahead_at(inlets);
-            },
-            |network, packet, options| {
-                let id = network.contents.insert(packet.content, options);
-                let header = packet.header.with_id(id);
-                let inlet = packet.inlet;
-                network
-                    .ports
-                    .receive(inlet, packet.departure, header, packet.label, events);
-            },
-        );
-    }
-
-    /// A link from another region goes down: hands each packet that was to arrive to `lost`.
-    pub fn lose_crossings<E: LinkEvents>(
-        &mut self,
-        link: u32,
-        now: Time,
-        events: &mut E,
-        mut lost: impl FnMut(S),
-    ) {
-        let inlet = self.places.inlet_of(link);
-        for header in self.ports.fail(inlet, now, events).lost {
-            lost(self.contents.remove(header.id()));
-        }
-    }
-
     /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
     pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
         let Some(mut fmp) = self.fmp.take() else {
@@ -564,146 +483,5 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
                 fmp.on_up(link, now);
             }
         }
-    }
-
-    /// Number of links.
-    pub fn links(&self) -> u32 {
-        self.places.count()
-    }
-
-    /// Whether a link is up.
-    pub fn is_up(&self, link: u32) -> bool {
-        self.ports.is_up(self.places.port_of(link))
-    }
-
-    /// Whether a link is up and does not lose everything.
-    pub fn carries(&self, link: u32) -> bool {
-        let port = self.places.port_of(link);
-        self.ports.is_up(port) && !self.ports.loses_all(port)
-    }
-
-    /// A link's present rate.
-    pub fn rate(&self, link: u32) -> Rate {
-        self.ports.rate(self.places.port_of(link))
-    }
-
-    /// Packets waiting at a link's port.
-    pub fn waiting(&self, link: u32, now: Time) -> u32 {
-        self.ports.waiting(self.places.port_of(link), now)
-    }
-
-    /// A link's counters.
-    pub fn statistics(&self, link: u32, now: Time) -> LinkStatistics {
-        self.ports.statistics(self.places.port_of(link), now)
-    }
-
-    /// Bits that a link has sent, those of the packet in service up to now included, times picoseconds a second.
-    pub fn sent(&self, link: u32, now: Time) -> u128 {
-        self.ports.sent(self.places.port_of(link), now)
-    }
-
-    /// The queue lengths that packets arriving at a link's port found: all of them, or a sample.
-    pub fn histogram(&mut self, link: u32) -> QueueHistogram {
-        self.ports.histogram(self.places.port_of(link))
-    }
-
-    /// The queue lengths that all packets arriving at a link's port found.
-    ///
-    /// # Panics
-    /// Where only a sample is counted.
-    pub fn complete_histogram(&mut self, link: u32) -> QueueHistogram {
-        let all = self.ports.complete_histogram(self.places.port_of(link));
-        all.expect("all arrivals are counted")
-    }
-
-    /// The queue lengths at all ports are counted from zero on.
-    pub fn clear_histograms(&mut self) {
-        for port in 0..self.places.count() {
-            self.ports.clear_histogram(PortId(port));
-        }
-    }
-
-    /// What a link's agent has kept and done when everything before `now` has happened.
-    pub fn agent_statistics(&mut self, link: u32, now: Time) -> AgentStatistics {
-        let port = self.places.port_of(link);
-        self.ports.agent_statistics(port, now)
-    }
-
-    /// The memory that the ports of a node share, if they do.
-    pub fn shared_buffer(&self, node: u32) -> Option<&SharedBuffer> {
-        self.ports.shared_buffer(node)
-    }
-
-    /// Number of packets in the network.
-    pub fn in_network(&self) -> usize {
-        self.contents.count()
-    }
-
-    /// Checks on every link that packets in = delivered + lost + held, and that the ports hold all packets.
-    pub fn check_conservation(&self, now: Time) -> Result<(), Conservation> {
-        let mut held = 0;
-        for &link in self.places.links() {
-            let port = self.places.port_of(link);
-            let statistics = self.ports.statistics(port, now);
-            let holds = u64::from(self.ports.holds(port));
-            let accounted = statistics.delivered + statistics.lost() + holds;
-            let offered = statistics.offered;
-            if accounted != offered {
-                return Err(Conservation::Link {
-                    link,
-                    offered,
-                    accounted,
-                });
-            }
-            held += holds;
-        }
-        // Those that are in another region, and those that come from one.
-        held -= self.ports.handed_over();
-        for inlet in 0..self.places.inlets().len() as u32 {
-            held += u64::from(self.ports.holds(PortId(self.places.count() + inlet)));
-        }
-        let under_way = self.in_network() as u64;
-        if held != under_way {
-            return Err(Conservation::Network { under_way, held });
-        }
-        Ok(())
-    }
-}
-
-/// Where packets go that leave for other regions.
-struct ToRegions<'a, S: PacketContent, L> {
-    places: &'a Places,
-    contents: &'a mut Contents<S>,
-    leaving: &'a mut [Crossings<S, L>],
-    #[cfg(feature = "checks")]
-    checks: &'a mut [crate::checks::LinkCheck],
-}
-
-impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
-    #[inline(always)]
-    fn soon(&self, header: Header) {
-        std::hint::black_box(self.contents.get(header.id()));
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L) {
-        let (region, inlet) = self.places.end(port);
-        let content = self.contents.remove(header.id());
-        let crossing = Crossing {
-            inlet,
-            departure,
-            header,
-            label,
-            content,
-        };
-        let has_options = content.has_options();
-        let options = has_options.then(|| self.contents.options(header.id()));
-        self.leaving[region as usize].push(crossing, options);
-    }
-
-    #[inline(always)]
-    fn arrived(&mut self, _port: PortId, _arrival: Time, _header: Header) {
-        #[cfg(feature = "checks")]
-        self.checks[_port.0 as usize].deliver(_arrival, _header.id());
     }
 }

@@ -1,0 +1,106 @@
+//! Packets leave a region for others, and come from there.
+
+use crate::crossing::{Crossing, Crossings};
+use crate::network::Network;
+use crate::packet::{Contents, Header, PacketContent};
+use crate::places::{Places, PortId};
+use crate::port::{HandOver, LinkEvents, Ports};
+use pathweave_units::Time;
+
+impl<S: PacketContent, P: Ports> Network<S, P> {
+    /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
+    /// are added to what leaves, by region. `of` names the ports that are meant: there everything before `now` has
+    /// happened, and nothing from then on.
+    pub fn hand_over(
+        &mut self,
+        now: Time,
+        of: impl Fn(PortId) -> bool,
+        leaving: &mut [Crossings<S, P::Label>],
+    ) {
+        let mut to = ToRegions {
+            places: &self.places,
+            contents: &mut self.contents,
+            leaving,
+            #[cfg(feature = "checks")]
+            checks: &mut self.checks,
+        };
+        self.ports.hand_over(now, of, &mut to);
+    }
+
+    /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`
+    /// if there is none.
+    pub fn next_to_leave(&self) -> Time {
+        self.ports.next_to_leave()
+    }
+
+    /// Packets will arrive from another region. Those of a link come in their order.
+    pub fn receive<E: LinkEvents>(&mut self, coming: &mut Crossings<S, P::Label>, events: &mut E) {
+        coming.drain(
+            self,
+            |network, soon| {
+                let inlets = soon.iter().map(|packet| packet.inlet);
+                network.ports.look_ahead_at(inlets);
+            },
+            |network, packet, options| {
+                let id = network.contents.insert(packet.content, options);
+                let header = packet.header.with_id(id);
+                let inlet = packet.inlet;
+                network
+                    .ports
+                    .receive(inlet, packet.departure, header, packet.label, events);
+            },
+        );
+    }
+
+    /// A link from another region goes down: hands each packet that was to arrive to `lost`.
+    pub fn lose_crossings<E: LinkEvents>(
+        &mut self,
+        link: u32,
+        now: Time,
+        events: &mut E,
+        mut lost: impl FnMut(S),
+    ) {
+        let inlet = self.places.inlet_of(link);
+        for header in self.ports.fail(inlet, now, events).lost {
+            lost(self.contents.remove(header.id()));
+        }
+    }
+}
+
+/// Where packets go that leave for other regions.
+struct ToRegions<'a, S: PacketContent, L> {
+    places: &'a Places,
+    contents: &'a mut Contents<S>,
+    leaving: &'a mut [Crossings<S, L>],
+    #[cfg(feature = "checks")]
+    checks: &'a mut [crate::checks::LinkCheck],
+}
+
+impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
+    #[inline(always)]
+    fn soon(&self, header: Header) {
+        std::hint::black_box(self.contents.get(header.id()));
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L) {
+        let (region, inlet) = self.places.end(port);
+        let content = self.contents.remove(header.id());
+        let crossing = Crossing {
+            inlet,
+            departure,
+            header,
+            label,
+            content,
+        };
+        let has_options = content.has_options();
+        let options = has_options.then(|| self.contents.options(header.id()));
+        self.leaving[region as usize].push(crossing, options);
+    }
+
+    #[inline(always)]
+    fn arrived(&mut self, _port: PortId, _arrival: Time, _header: Header) {
+        #[cfg(feature = "checks")]
+        self.checks[_port.0 as usize].deliver(_arrival, _header.id());
+    }
+}
