@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from pathweave.bench import recorded
 from pathweave.bench.cases import CASES
+from pathweave.cli.app import app
 from pathweave.errors import InputError
 
 TREE = Path(__file__).parent.parent
@@ -41,7 +43,7 @@ def test_a_rise_needs_a_reason(tree: Path) -> None:
         == f'{gain.sentence()}: record the gain with `pathweave bench --record "REASON"`'
     )
     assert same.advice() == same.sentence()
-    # Who has given a reason is not told to give one.
+    # Someone who has given a reason is not told to give one.
     assert rise.sentence().endswith("+3.1% against the recorded figure")
     recorded.record(tree, "1.90.0", counted, "packets carry a second header")
     assert not any(c.has_risen for c in recorded.compare(tree, "1.90.0", counted))
@@ -61,6 +63,10 @@ def test_another_compiler_only_reports(tree: Path) -> None:
 def test_mistakes_are_refused(tree: Path) -> None:
     with pytest.raises(InputError, match="needs a reason"):
         recorded.record(tree, "1.90.0", everywhere(1.0), " ")
+    # Nothing is counted for a reason that says nothing.
+    refused = CliRunner().invoke(app, ["bench", "--record", " "])
+    assert isinstance(refused.exception, InputError)
+    assert "needs a reason" in str(refused.exception)
     (tree / "benches/instructions.json").write_text('{"1.90.0": {"x": {"per_hop": 3}}}')
     with pytest.raises(InputError, match="not as it was written"):
         recorded.read(tree)

@@ -47,7 +47,8 @@ impl PathState {
 /// The congestion state of one subflow, shared by the transport and the controller.
 ///
 /// The controller writes `window`, `ssthresh`, `pacing_rate` and `may_send`; the transport writes
-/// everything else. What an acknowledgement reads and writes fills the first cache line.
+/// everything else. What almost every acknowledgement reads and writes fills the first cache
+/// line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Path {
@@ -86,7 +87,7 @@ pub struct Path {
     /// says so (RFC 5681, section 3.1), else infinite. The transport sets it before each loss.
     pub loss_limit: f64,
     /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. The
-    /// transport lowers it at a timeout until the recovery from it is over. Congestion avoidance counts every packet.
+    /// transport sets it to one, unless it is for all, from a timeout until the recovery from it is over. Congestion avoidance counts every packet.
     pub slow_start_limit: u32,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,

@@ -31,12 +31,13 @@ impl Key {
     fn latest(self) -> Key {
         Key(self.0 | u64::from(u32::MAX))
     }
-    /// Less than [`Key::SAME_TIME`] if both are at one time.
+    /// Keys that differ by less are at one time.
+    const OTHER_TIME: u64 = 1 << 32;
+    /// At least [`Key::OTHER_TIME`] if they are at different times.
     #[inline(always)]
     fn difference(self, other: Key) -> u64 {
         self.0 ^ other.0
     }
-    const SAME_TIME: u64 = 1 << 32;
 }
 
 /// Packets that arrive at one node within a window, in their order once they are sorted.
@@ -49,9 +50,9 @@ pub struct Arrivals {
     /// The first `count` are in use.
     keys: Box<[Key]>,
     count: usize,
-    /// Parts of a picosecond, times 2^32, if the window has [`MOST_PARTS`].
+    /// How many parts a picosecond spans, times 2^32, if the window is divided into [`MOST_PARTS`].
     parts_a_picosecond: u64,
-    /// Room for as many keys.
+    /// Room for keys that are put into parts.
     parted: Box<[Key]>,
 }
 
@@ -165,15 +166,18 @@ impl Arrivals {
     #[inline(never)]
     fn sort_in_parts(&mut self) -> bool {
         let keys = &self.keys[..self.count];
-        // About one for each key. Their numbers of keys fit into 16 bits.
+        // About one for each key.
         let parts = keys.len().next_power_of_two().min(MOST_PARTS);
         let (scale, shift) = (
             self.parts_a_picosecond,
             u32::BITS + MOST_PARTS.ilog2() - parts.ilog2(),
         );
+        // No number is that large; the compiler does not know it.
         let part = |key: &Key| (((key.0 >> 32) * scale) >> shift) as usize % MOST_PARTS;
+        // Few enough keys are sorted here that their number fits into 16 bits.
         let mut places = [0u16; MOST_PARTS];
         for key in keys {
+            debug_assert!(part(key) < parts, "a packet arrives within the window");
             places[part(key)] += 1;
         }
         let mut before = 0;
@@ -231,7 +235,7 @@ fn sort_nearly_sorted(keys: &mut [Key]) -> bool {
         }
         place.set(key);
     }
-    closest < Key::SAME_TIME
+    closest < Key::OTHER_TIME
 }
 
 /// Packets that are being added. Their number is kept here and not in the list, so that it stays in a register.

@@ -143,17 +143,19 @@ def _compare_instructions(reason: str | None) -> None:
     from pathweave.bench import native, recorded
     from pathweave.cli.console import messages, output
 
+    if reason is not None:
+        recorded.require(reason)  # Counting takes minutes.
     console = messages()
     tree = native.source_tree()
     compiler = recorded.compiler_version(tree)
     counted = recorded.count(tree, lambda text: console.print(text, markup=False))
     compared = recorded.compare(tree, compiler, counted)
-    if reason is not None:
-        recorded.record(tree, compiler, counted, reason)
     for comparison in compared:
         text = comparison.advice() if reason is None else comparison.sentence()
         output().print(text, markup=False, highlight=False, soft_wrap=True)
-    if reason is None and any(comparison.has_risen for comparison in compared):
+    if reason is not None:
+        recorded.record(tree, compiler, counted, reason)
+    elif any(comparison.has_risen for comparison in compared):
         raise typer.Exit(1)
 
 

@@ -265,6 +265,7 @@ fn take_ack(
         };
         follow_cut(sender, connection, brings, window_before, shows);
     }
+    // The acknowledgement that ends the recovery was still counted as one of it.
     if after_timeout {
         end_slow_start_after_timeout(sender, connection);
     }

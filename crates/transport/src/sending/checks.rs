@@ -2,7 +2,7 @@
 
 use super::Sending;
 use super::scheduling::may_take;
-use super::subflow::Phase;
+use super::subflow::{Phase, RecoveryState};
 use crate::Recovery;
 use pathweave_units::Time;
 
@@ -55,6 +55,14 @@ impl Sending {
                 what(),
                 path.window,
                 path.ssthresh
+            );
+            let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
+            let limit = connection.config.packets_in_slow_start(after_timeout);
+            assert!(
+                path.slow_start_limit == limit,
+                "{}: slow start counts {} packets, not {limit}",
+                what(),
+                path.slow_start_limit
             );
             if sender.phase == Phase::Open {
                 let counted = sender.in_flight(connection.duplicates_hold);

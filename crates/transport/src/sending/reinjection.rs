@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// Numbers of such data, in the order in which they are to be sent. There are mostly none, which takes one word: a
-/// connection's hot state is small.
+/// The numbers of the data, in the order in which they are to be sent. Usually there are none, which takes one word:
+/// every acknowledgement reads what stands beside it.
 #[derive(Debug, Default)]
 pub(crate) struct Reinjection(Option<Box<Waiting>>);
 
-/// At least one.
+/// At least one number. A box of a bare queue looks like a mistake to the linter.
 #[derive(Debug)]
 struct Waiting {
     data: VecDeque<u32>,
