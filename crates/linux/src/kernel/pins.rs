@@ -249,7 +249,9 @@ fn mount_bpf_file_system() -> Result<(), Failure> {
         return Err(Failure::refused(format!(
             "there is no BPF file system at {BPF_FILE_SYSTEM} in this mount namespace; in one of its own a controller would go when its last process ends"
         ))
-        .hint("load it outside of `ip netns exec`: it serves all network namespaces"));
+        .hint(format!(
+            "load it outside of `ip netns exec`: it serves all network namespaces; if you are outside already, mount the file system first: `mount -t bpf -o mode=0755 bpf {BPF_FILE_SYSTEM}`"
+        )));
     }
     // Without a mode it would be 1777, and anybody could make folders in it.
     mount(
