@@ -26,6 +26,7 @@ pub fn with_each(
 ) {
     with_a_peer(|peer| {
         for name in names {
+            println!("with {name}"); // A failed test shows it.
             let loaded = kernel::load(&request(name)).unwrap();
             test(peer, &loaded, name);
         }
