@@ -86,8 +86,9 @@ pub struct Path {
     /// The response to a loss takes its share from this many packets at most: what was in flight if the transport
     /// says so (RFC 5681, section 3.1), else infinite. The transport sets it before each loss.
     pub loss_limit: f64,
-    /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. The
-    /// transport sets it to one, unless it is for all, from a timeout until the recovery from it is over. Congestion avoidance counts every packet.
+    /// Packets of one acknowledgement that slow start counts at most (RFC 3465); [`u32::MAX`] for all. From a
+    /// timeout until the recovery from it is over the transport lowers a limit to one. Congestion avoidance counts
+    /// every packet.
     pub slow_start_limit: u32,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,

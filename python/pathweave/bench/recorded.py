@@ -102,7 +102,7 @@ def compare(tree: Path, compiler: str, counted: Mapping[str, float]) -> list[Com
     return [Comparison(case, figure, recorded.get(case)) for case, figure in counted.items()]
 
 
-def require(reason: str) -> None:
+def require_reason(reason: str) -> None:
     """Raise `InputError` for a reason that says nothing."""
     if not reason.strip():
         raise InputError("a figure needs a reason: what was changed, and why that is worth it")
@@ -110,7 +110,7 @@ def require(reason: str) -> None:
 
 def record(tree: Path, compiler: str, counted: Mapping[str, float], reason: str) -> None:
     """Write figures for this version of rustc in place of those that it had."""
-    require(reason)
+    require_reason(reason)
     figures = {case: Figure(round(figure, 1), reason) for case, figure in counted.items()}
     everything = read(tree) | {compiler: figures}
     write_json(

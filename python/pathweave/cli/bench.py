@@ -144,7 +144,7 @@ def _compare_instructions(reason: str | None) -> None:
     from pathweave.cli.console import messages, output
 
     if reason is not None:
-        recorded.require(reason)  # Counting takes minutes.
+        recorded.require_reason(reason)  # Counting takes minutes.
     console = messages()
     tree = native.source_tree()
     compiler = recorded.compiler_version(tree)

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(crate) struct Reinjection(Option<Box<Waiting>>);
 
 /// At least one number. A box of a bare queue looks like a mistake to the linter.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Waiting {
     data: VecDeque<u32>,
 }
@@ -27,17 +27,14 @@ impl Reinjection {
 
     /// Adds some behind the others. Returns how many.
     pub fn add(&mut self, data: impl Iterator<Item = u32>) -> u64 {
-        let mut waiting = match self.0.take() {
-            Some(waiting) => waiting,
-            None => Box::new(Waiting {
-                data: VecDeque::new(),
-            }),
-        };
-        let before = waiting.data.len();
-        waiting.data.extend(data);
-        let added = waiting.data.len() - before;
-        self.0 = Some(waiting).filter(|waiting| !waiting.data.is_empty());
-        added as u64
+        let waiting = &mut self.0.get_or_insert_default().data;
+        let before = waiting.len();
+        waiting.extend(data);
+        let after = waiting.len();
+        if after == 0 {
+            self.0 = None;
+        }
+        (after - before) as u64
     }
 
     /// Takes out the first one from this number on; what is before it in the queue is forgotten.
