@@ -6,6 +6,11 @@ use pathweave_network::{InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnE
 use pathweave_units::Time;
 use std::sync::Arc;
 
+/// Arrivals that are put in order together. Looking for fewer costs more for each of them: all inputs are looked through.
+/// With more of them, those that are set meanwhile take longer to find their places.
+const FEWEST_IN_ORDER: usize = 128;
+const MOST_IN_ORDER: usize = 512;
+
 /// The time of the first arrival at each input, so that one node after another can have its turn.
 ///
 /// Where events are to come in the order of all nodes ([`ArrivalTimes::pop_before`]), those of a window are put in order
@@ -17,8 +22,9 @@ pub(crate) struct ArrivalTimes {
     due: Vec<Due>,
     /// Zero while nothing is in order.
     ordered_before: Time,
-    /// How much is put in order at a time.
+    /// How much is put in order at a time, and how much that may be.
     window: Time,
+    longest: Time,
     inputs: Arc<Inputs>,
     pub ranks: Ranks,
     /// Nothing is set for a time before this.
@@ -34,13 +40,14 @@ pub(crate) struct Due {
 }
 
 impl ArrivalTimes {
-    /// For links that end at these inputs, of which events of a window of this length are put in order together.
-    pub fn new(inputs: Arc<Inputs>, window: Time, ranks: Ranks) -> ArrivalTimes {
+    /// For links that end at these inputs, of which events of a window of this length at most are put in order together.
+    pub fn new(inputs: Arc<Inputs>, longest: Time, ranks: Ranks) -> ArrivalTimes {
         ArrivalTimes {
             times: InputTimes::new(inputs.count()),
             due: Vec::new(),
             ordered_before: Time::ZERO,
-            window,
+            window: longest,
+            longest,
             inputs,
             ranks,
             #[cfg(feature = "checks")]
@@ -104,6 +111,11 @@ impl ArrivalTimes {
             if equals.len() > 1 {
                 equals.sort_by_cached_key(|&due| std::cmp::Reverse(self.key(due)));
             }
+        }
+        if due.len() > MOST_IN_ORDER {
+            self.window = self.window / 2;
+        } else if due.len() < FEWEST_IN_ORDER {
+            self.window = (self.window * 2).min(self.longest);
         }
         self.due = due;
         self.ordered_before = end;
