@@ -1,12 +1,14 @@
 //! What timers wake.
 
-use pathweave_transport::{Timer, TimerKind};
+use pathweave_transport::{SendingId, SendingSubflow, Timer, TimerKind};
 
 /// A timer of the transport or of the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
     /// One of a subflow's.
     Transport(Timer),
+    /// A connection starts whose first subflow is this one.
+    Start(SendingId, SendingSubflow),
     /// A feedback period of the switch with this number is over.
     Feedback(u32),
 }
@@ -25,6 +27,7 @@ impl Alarm {
                 (kind, timer.flow, timer.subflow)
             }
             Alarm::Feedback(switch) => (4, switch, 0),
+            Alarm::Start(..) => unreachable!("starts are not ranked as timers are"),
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct TurnsOfNodes {
 /// done.
 const MOST_DELAYS: u64 = 32;
 /// A time that is shorter than this part of a link's delay is handled in the order of all nodes.
-const SMALLEST_PART: u64 = 2;
+const SMALLEST_PART: u64 = 16;
 
 impl<P: Ports> Index<RegionId> for Regions<P> {
     type Output = Region<P>;

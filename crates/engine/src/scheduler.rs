@@ -11,7 +11,7 @@ use crate::link_schedule::LinkSchedule;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_units::Time;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Something that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +46,11 @@ pub(crate) struct Scheduler {
     heap: BinaryHeap<Reverse<Later>>,
     /// Timers that come into the heap before they are due.
     distant: DistantTimers,
-    /// The time of the heap's first entry, or that from which something has to come into it if that is earlier;
-    /// `Time::MAX` when there is neither.
+    /// Connections that start later, in their order, which is that of their times. At one time they come after all else.
+    starts: VecDeque<DueTimer>,
+    started: u32,
+    /// The time of the heap's first entry or of the first start, or that from which something has to come into the heap if
+    /// that is earlier; `Time::MAX` when there is none.
     heap_first: Time,
     /// Times of ports, arrivals and then departures, that lie too far ahead for that; `Time::MAX` for none. An entry of
     /// the heap that does not agree was cancelled.
@@ -63,6 +66,8 @@ impl Scheduler {
             links,
             heap: BinaryHeap::new(),
             distant: DistantTimers::new(),
+            starts: VecDeque::new(),
+            started: 0,
             heap_first: Time::MAX,
             far: [beyond(), beyond()],
         }
@@ -88,7 +93,7 @@ impl Scheduler {
 
     /// Timers that are set, and links that are scheduled far ahead.
     pub fn timers(&self) -> usize {
-        self.heap.len() + self.distant.count()
+        self.heap.len() + self.distant.count() + self.starts.len()
     }
 
     /// Moves the clock without an event; nothing is due before.
@@ -112,6 +117,15 @@ impl Scheduler {
         } else {
             self.push(self.timer(at, alarm));
         }
+    }
+
+    /// A connection will start, no earlier than those of which this has been said before.
+    pub fn start_later(&mut self, alarm: Alarm, at: Time) {
+        debug_assert!(self.starts.back().is_none_or(|last| last.at <= at));
+        let rank = (u64::MAX, self.started);
+        self.started = self.started.wrapping_add(1);
+        self.starts.push_back(DueTimer { at, rank, alarm });
+        self.heap_first = self.heap_first.min(at);
     }
 
     fn timer(&self, at: Time, alarm: Alarm) -> Later {
@@ -142,9 +156,8 @@ impl Scheduler {
 
     #[inline(always)]
     fn find_first(&mut self) {
-        let first = self.heap.peek();
-        let first = first.map_or(Time::MAX, |Reverse(first)| first.at);
-        self.heap_first = first.min(self.distant.from());
+        let start = self.starts.front().map_or(Time::MAX, |start| start.at);
+        self.heap_first = self.no_timer_before().min(start);
     }
 
     fn push(&mut self, later: Later) {
@@ -204,8 +217,21 @@ impl Scheduler {
         }
     }
 
+    /// The first entry of the heap, or the first start if that comes before.
     fn pop_heap(&mut self) -> Option<Later> {
-        let Reverse(later) = self.heap.pop()?;
+        let first = self.heap.peek().map(|Reverse(later)| later.at);
+        let start = self
+            .starts
+            .front()
+            .filter(|start| first.is_none_or(|first| start.at < first));
+        let later = match start.copied() {
+            Some(DueTimer { at, rank, alarm }) => {
+                self.starts.pop_front();
+                let event = Event::Timer(alarm);
+                Later { at, rank, event }
+            }
+            None => self.heap.pop()?.0,
+        };
         self.find_first();
         Some(later)
     }
@@ -222,8 +248,11 @@ impl Scheduler {
     }
 
     /// No timer is due before.
+    #[inline(always)]
     pub fn no_timer_before(&self) -> Time {
-        self.heap_first
+        let first = self.heap.peek();
+        let first = first.map_or(Time::MAX, |Reverse(first)| first.at);
+        first.min(self.distant.from())
     }
 
     /// The next event, if it is due before `limit` and stands where everybody can see that it is the
@@ -249,10 +278,7 @@ impl Scheduler {
         loop {
             self.bring_near(limit);
             self.turn(limit);
-            let first = self
-                .heap
-                .peek()
-                .map(|Reverse(later)| (later.at, later.rank));
+            let first = self.first_of_heap();
             if let Some(due) = self.links.first_due()
                 && (due.at < self.heap_first || first.is_none_or(|first| self.key(due) < first))
             {
@@ -275,6 +301,17 @@ impl Scheduler {
             self.check_not_past(later.at);
             self.set_now(later.at);
             return Some((later.at, later.event));
+        }
+    }
+
+    /// The first entry of the heap, or the first start if that comes before.
+    fn first_of_heap(&self) -> Option<(Time, (u64, u32))> {
+        let first = self.heap.peek();
+        let first = first.map(|Reverse(later)| (later.at, later.rank));
+        let start = self.starts.front().map(|start| (start.at, start.rank));
+        match (first, start) {
+            (Some(first), Some(start)) => Some(first.min(start)),
+            _ => first.or(start),
         }
     }
 
@@ -331,6 +368,7 @@ mod tests {
     use crate::ranks::Ranks;
     use crate::wheel::Wheel;
     use pathweave_network::{Inputs, LinkSetup, Places, QueueConfig};
+    use pathweave_transport::{SendingId, SendingSubflow};
     use pathweave_units::Rate;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -340,6 +378,7 @@ mod tests {
     enum Step {
         Link(u32, bool, u64),
         Timer(u32, u64),
+        Start(u32, u64),
         Cancel(u32, bool),
         Pop(u64),
     }
@@ -377,6 +416,50 @@ mod tests {
         assert_eq!(times.nothing_before(), Some(micros(1000)));
     }
 
+    /// How much is put in order at a time follows from how much there is.
+    #[test]
+    fn many_arrivals_come_in_their_order_and_so_do_few() {
+        let (places, inputs) = ports(3000);
+        let ranks = Ranks::new(7, places.links().into(), places.all_links());
+        let longest = Time::from_picos(1000);
+        let mut times = ArrivalTimes::new(inputs, longest, ranks.clone());
+        let mut expected = std::collections::BTreeSet::new();
+        let mut set = |times: &mut ArrivalTimes, port: u32, at: Time| {
+            times.schedule(PortId(port), LinkEvent::Arrival, at);
+            let rank = ranks.of(at, PortId(port), LinkEvent::Arrival);
+            expected.insert((at, rank, port));
+        };
+        let mut draws = (0u64..).map(|draw| pathweave_random::mix(draw) >> 32);
+        let mut after = |now: Time, most: u64| {
+            let draw = draws.next().expect("numbers do not end");
+            now + Time::from_picos(1 + draw % most)
+        };
+        for port in 0..3000 {
+            set(&mut times, port, after(Time::ZERO, 1000));
+        }
+        let mut popped = Vec::new();
+        // At first each port has the next arrival soon, then one that is far, and then none.
+        for count in 0..20_000 {
+            times.turn(Time::MAX);
+            let Some(due) = times.pop_before(Time::MAX) else {
+                break;
+            };
+            let port = times.due_link(due).port.0;
+            popped.push((due.at, port));
+            if count < 10_000 {
+                set(&mut times, port, after(due.at, 1000));
+            } else if count < 14_000 {
+                set(&mut times, port, after(due.at, 1_000_000));
+            }
+        }
+        let expected: Vec<(Time, u32)> = expected
+            .into_iter()
+            .map(|(at, _, port)| (at, port))
+            .collect();
+        assert_eq!(popped.len(), 17_000);
+        assert!(popped == expected);
+    }
+
     fn delay() -> impl Strategy<Value = u64> {
         // Equal times, near ones, and some far beyond the wheel's horizon.
         prop_oneof![Just(0), 0u64..20, 0u64..100_000, 0u64..100_000_000_000]
@@ -386,6 +469,7 @@ mod tests {
         prop_oneof![
             4 => (0u32..20, any::<bool>(), delay()).prop_map(|(l, d, t)| Step::Link(l, d, t)),
             2 => (0u32..20, delay()).prop_map(|(id, t)| Step::Timer(id, t)),
+            1 => (0u32..20, delay()).prop_map(|(id, t)| Step::Start(id, t)),
             1 => (0u32..20, any::<bool>()).prop_map(|(l, d)| Step::Cancel(l, d)),
             5 => delay().prop_map(Step::Pop),
         ]
@@ -410,6 +494,7 @@ mod tests {
             let mut scheduler = Scheduler::new(20, links);
             let mut oracle: BTreeMap<(Time, (u64, u32), u32), Event> = BTreeMap::new();
             let mut serial = 0;
+            let mut last_start = Time::ZERO;
             for step in steps {
                 match step {
                     Step::Link(_, true, _) | Step::Cancel(_, true) if !is_wheel => {}
@@ -432,6 +517,15 @@ mod tests {
                         serial += 1;
                         let rank = ranks.of_timer(at, 4, id, 0);
                         oracle.insert((at, rank, serial), Event::Timer(alarm));
+                    }
+                    Step::Start(id, delay) => {
+                        let at = last_start.max(scheduler.now() + Time::from_picos(delay));
+                        last_start = at;
+                        let alarm = Alarm::Start(SendingId(id), SendingSubflow(id));
+                        scheduler.start_later(alarm, at);
+                        serial += 1;
+                        // At one time after all else, and in the order in which they were set.
+                        oracle.insert((at, (u64::MAX, u32::MAX), serial), Event::Timer(alarm));
                     }
                     Step::Cancel(link, departure) => {
                         let event =

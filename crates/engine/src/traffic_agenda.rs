@@ -67,7 +67,7 @@ pub(crate) struct Entry {
 }
 
 /// All that is to happen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct TrafficAgenda {
     /// The next entry, if it came when there was none here; otherwise [`Key::NONE`]. Much of what is added is due
     /// before all else.
@@ -76,6 +76,9 @@ pub(crate) struct TrafficAgenda {
     others: BinaryHeap<Reverse<Key>>,
     /// What destinations are to hear, by flow: a source stops once.
     stopped: BTreeMap<u32, Stopped>,
+    /// The last entry that was taken out when it was due, and the last one that was taken out ahead.
+    taken: Key,
+    ahead: Key,
 }
 
 /// An entry in one word, whose order is that of entries: time, group, kind and flow, from the highest bits on.
@@ -85,16 +88,14 @@ struct Key(u128);
 /// Bits of the flow's number and of the kind.
 const FLOW_BITS: u32 = 32;
 const KIND_BITS: u32 = 4;
-
-impl Default for Key {
-    fn default() -> Key {
-        Key::NONE
-    }
-}
+const WAKE: u64 = 7;
+const START_FLOW: u64 = 8;
 
 impl Key {
     /// After all entries: it belongs to none.
     const NONE: Key = Key(u128::MAX);
+    /// Before all entries but the first: it belongs to none.
+    const FIRST: Key = Key(0);
 
     fn new(at: Time, whose: Whose, act: Act) -> Key {
         let group = match whose {
@@ -109,13 +110,17 @@ impl Key {
             Act::Stop => (4, 0),
             Act::Finished(flow) => (5, flow),
             Act::HearStop(flow, _) => (6, flow),
-            Act::Wake => (7, 0),
-            Act::StartFlow(flow) => (8, flow),
+            Act::Wake => (WAKE, 0),
+            Act::StartFlow(flow) => (START_FLOW, flow),
             Act::StopFlow(flow) => (9, flow),
             Act::OpenPath(flow) => (10, flow),
         };
         let place = (group << KIND_BITS | kind) << FLOW_BITS | u64::from(flow);
         Key(u128::from(at.as_picos()) << u64::BITS | u128::from(place))
+    }
+
+    fn kind(self) -> u64 {
+        self.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1)
     }
 
     fn at(self) -> Time {
@@ -134,6 +139,18 @@ impl Key {
     fn whose(self) -> Whose {
         let group = (self.0 as u64 >> (FLOW_BITS + KIND_BITS)) as u32;
         group.checked_sub(1).map_or(Whose::Run, Whose::Group)
+    }
+}
+
+impl Default for TrafficAgenda {
+    fn default() -> TrafficAgenda {
+        TrafficAgenda {
+            first: Key::NONE,
+            others: BinaryHeap::new(),
+            stopped: BTreeMap::new(),
+            taken: Key::FIRST,
+            ahead: Key::FIRST,
+        }
     }
 }
 
@@ -187,13 +204,41 @@ impl TrafficAgenda {
         if key == Key::NONE || key.at() > now || key.limit() > limit {
             return None;
         }
+        self.taken = key;
+        self.take_next()
+    }
+
+    /// The next entry, if it is due before a time and a flow starts, or a group is woken that may start some.
+    pub fn take_start_before(&mut self, limit: Time) -> Option<Entry> {
+        let key = self.next_key();
+        if key == Key::NONE || key.at() >= limit || !matches!(key.kind(), WAKE | START_FLOW) {
+            return None;
+        }
+        self.ahead = key;
+        self.take_next()
+    }
+
+    /// The time of the last entry that was taken out ahead.
+    pub fn ahead(&self) -> Time {
+        self.ahead.at()
+    }
+
+    /// Whether an entry was taken out ahead that comes after what happens now.
+    pub fn is_ahead_of(&self, now: Time) -> bool {
+        self.ahead.at() > now || (self.ahead.at() == now && self.taken < self.ahead)
+    }
+
+    /// The next entry.
+    #[inline(always)]
+    fn take_next(&mut self) -> Option<Entry> {
+        let key = self.next_key();
         if self.first == Key::NONE {
             self.others.pop();
         } else {
             self.first = Key::NONE;
         }
         let flow = key.0 as u32;
-        let act = match key.0 as u64 >> FLOW_BITS & ((1 << KIND_BITS) - 1) {
+        let act = match key.kind() {
             0 => Act::Close,
             1 => Act::End,
             2 => Act::Look,
@@ -201,8 +246,8 @@ impl TrafficAgenda {
             4 => Act::Stop,
             5 => Act::Finished(flow),
             6 => Act::HearStop(flow, self.stopped.remove(&flow)?),
-            7 => Act::Wake,
-            8 => Act::StartFlow(flow),
+            WAKE => Act::Wake,
+            START_FLOW => Act::StartFlow(flow),
             9 => Act::StopFlow(flow),
             _ => Act::OpenPath(flow),
         };
@@ -240,6 +285,50 @@ mod tests {
             (0u32..5).prop_map(Act::StopFlow),
         ];
         (0u64..4, whose, act)
+    }
+
+    #[test]
+    fn starts_are_taken_ahead_until_something_else_is_next() {
+        let (run, group) = (Whose::Run, Whose::Group(1));
+        let at = Time::from_picos;
+        let mut agenda = TrafficAgenda::default();
+        assert!(!agenda.is_ahead_of(at(0)));
+        for (time, whose, act) in [
+            (3, group, Act::StartFlow(7)),
+            (3, group, Act::StopFlow(2)),
+            (1, group, Act::Wake),
+            (4, group, Act::StartFlow(8)),
+            (3, group, Act::Finished(1)),
+        ] {
+            agenda.add(at(time), whose, act);
+        }
+        let ahead = |agenda: &mut TrafficAgenda, limit| {
+            let entry = agenda.take_start_before(at(limit))?;
+            Some((entry.at, entry.act))
+        };
+        assert_eq!(ahead(&mut agenda, 1), None);
+        assert_eq!(ahead(&mut agenda, 9), Some((at(1), Act::Wake)));
+        assert_eq!(agenda.ahead(), at(1));
+        // It may have woken a program that wants a flow started at once, and what comes first at that time is taken first.
+        agenda.add(at(1), group, Act::StartFlow(9));
+        assert_eq!(ahead(&mut agenda, 9), Some((at(1), Act::StartFlow(9))));
+        assert_eq!(ahead(&mut agenda, 9), None);
+        assert!(agenda.is_ahead_of(at(0)) && agenda.is_ahead_of(at(1)));
+        assert!(!agenda.is_ahead_of(at(2)));
+        agenda.add(at(1), group, Act::StopFlow(4));
+        agenda.take_due(at(1)).expect("it is due");
+        assert!(!agenda.is_ahead_of(at(1)));
+        assert_eq!(
+            agenda.take_due(at(3)).map(|entry| entry.act),
+            Some(Act::Finished(1))
+        );
+        assert_eq!(ahead(&mut agenda, 9), Some((at(3), Act::StartFlow(7))));
+        agenda.add(at(3), run, Act::Look);
+        assert_eq!(
+            agenda.take_due(at(3)).map(|entry| entry.act),
+            Some(Act::Look)
+        );
+        assert!(agenda.is_ahead_of(at(3)));
     }
 
     proptest! {

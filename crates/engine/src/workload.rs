@@ -34,6 +34,8 @@ pub(crate) struct GroupCount {
 pub(crate) struct Workload<'p> {
     plan: &'p Plan,
     pub programs: Vec<Program>,
+    /// Whether any of them heeds the ends of flows.
+    closes_loops: bool,
     /// The wake time set for each program; `Time::MAX` for none.
     wakes: Vec<Time>,
     pub counts: Vec<GroupCount>,
@@ -59,6 +61,7 @@ impl<'p> Workload<'p> {
             wakes: vec![Time::MAX; programs.len()],
             counts: vec![GroupCount::default(); programs.len()],
             programs,
+            closes_loops: plan.groups.iter().any(|group| group.pattern.heeds_ends()),
             flows: FlowList::default(),
             active: FlowSet::default(),
             pending: 0,
@@ -221,6 +224,14 @@ impl<'p> Workload<'p> {
         self.check_amounts_finished(group);
     }
 
+    /// Traffic hears that a flow has ended, where nothing follows from it ([`Workload::heeds_ends`]).
+    pub fn note_end(&mut self, number: u32, now: Time) {
+        self.active.remove(number);
+        let mut starts = Vec::new();
+        self.count_end(number, now, &mut starts);
+        debug_assert!(starts.is_empty(), "open loops answer nothing");
+    }
+
     /// Counts a flow that has ended, and tells its group if it has finished; pushes what it wants started. Gives the
     /// group.
     fn count_end(&mut self, number: u32, now: Time, starts: &mut Vec<FlowStart>) -> u32 {
@@ -259,6 +270,25 @@ impl<'p> Workload<'p> {
             }
         }
         self.ended = ended;
+    }
+
+    /// Whether it makes a difference when traffic hears that a flow has ended, before any other flow is asked for: a
+    /// program may answer, or the run may be over.
+    #[inline]
+    pub fn heeds_ends(&self) -> bool {
+        let decides = |stop: &TrafficStop| {
+            let count = self.counts[stop.group];
+            // What has not started cannot have finished.
+            let may_be_enough = match stop.amount {
+                Amount::Flows(flows) => count.started >= flows,
+                Amount::Bytes(bytes) => count.started_bytes >= bytes.get(),
+                Amount::Jobs(_) => true,
+            };
+            may_be_enough || self.programs[stop.group].next_wake().is_none()
+        };
+        self.closes_loops
+            || self.plan.stop.traffic.as_ref().is_some_and(decides)
+            || (self.ends_with_flows() && !self.starts_to_come())
     }
 
     /// Whether flows may still start.

@@ -4,6 +4,7 @@ mod plans;
 
 use pathweave_engine::{
     Cut, Execution, Output, Progress, ReadAhead, Turns, most_threads, run_as, run_on_threads,
+    run_with_departure_ports,
 };
 use pathweave_scenario::Plan;
 
@@ -88,6 +89,16 @@ fn check_plan(plan: &Plan) -> Output {
     alone
 }
 
+/// The same where nothing waits for the ends of flows, and against ports for which all events come in the order of their
+/// times: there each flow is opened when it starts, and each end is heard of at its time.
+fn check_open_loops(plan: &Plan) -> Output {
+    let output = check_plan(plan);
+    let one_by_one = run_with_departure_ports(plan, &Progress::default());
+    let one_by_one = one_by_one.expect("a run without defects");
+    assert!(everything(&one_by_one) == everything(&output));
+    output
+}
+
 const LARGE: &str = r#"
     [[traffic]]
     name = "large"
@@ -158,6 +169,112 @@ fn with_closed_loops_and_jobs() {
         "#,
     );
     assert!(output.counters.flows_finished > 20);
+}
+
+/// Flows start at times of their own, and nothing follows from their ends: hosts start them in their turns.
+#[test]
+fn with_open_loops() {
+    let plan = plan(
+        "",
+        r#"
+        [[traffic]]
+        name = "small"
+        pattern = "poisson"
+        load = 0.4
+        layer = "rack"
+        size = { kind = "pareto", shape = 1.2, mean = "8 KB", maximum = "200 KB" }
+        controller = "dctcp"
+        [[traffic]]
+        name = "regular"
+        pattern = "many-to-many"
+        gap = "3 us"
+        size = "2 KB"
+        controller = "lia"
+        subflows = 2
+        stop = "800 us"
+        [[traffic]]
+        name = "bursts"
+        pattern = "bursts"
+        destination = "h3"
+        flows = 6
+        period = "100 us"
+        size = "5 KB"
+        controller = "reno"
+        [record]
+        windows = "on-change"
+        rates = "70 us"
+        queues = "30 us"
+        packets = ["small/3", "bursts/4"]
+        [[events]]
+        at = "300 us"
+        link = "agg0.0-core0.0"
+        down = true
+        "#,
+    );
+    let output = check_open_loops(&plan);
+    let counters = output.counters;
+    assert!(
+        counters.flows_finished > 300 && counters.marked > 0,
+        "{counters:?}"
+    );
+    assert!(output.captures.iter().all(|capture| capture.packets > 3));
+}
+
+/// The run is over when the last of its flows has come, which does not start because its group has ended.
+#[test]
+fn with_a_last_flow_that_does_not_start() {
+    let text = r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 2
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "100 us"
+        host_delay = "100 us"
+        [[traffic]]
+        name = "flows"
+        pattern = "flows"
+        controller = "dctcp"
+        size = "10 KB"
+        stop = "3 ms"
+        flows = [
+            { from = "S1", to = "D1" },
+            { from = "S2", to = "D2", start = "700 us" },
+            { from = "S1", to = "D2", start = "4.5 ms" },
+        ]
+        "#;
+    let output = check_open_loops(&read(text));
+    assert_eq!(output.counters.flows_finished, 2);
+    let last_start = pathweave_units::Time::from_micros(4500);
+    assert!(output.counters.ended >= last_start);
+}
+
+/// A run that ends with a number of flows has to hear of them at their times once there may be enough.
+#[test]
+fn with_an_end_after_so_many_flows() {
+    for drain in ["", ", drain = true"] {
+        let text = format!(
+            r#"
+            [fabric]
+            kind = "fat-tree"
+            k = 4
+            rate = "10 Gbps"
+            delay = "10 us"
+            [[traffic]]
+            name = "small"
+            pattern = "poisson"
+            load = 0.3
+            layer = "rack"
+            size = "6 KB"
+            controller = "dctcp"
+            [stop]
+            traffic = "small"
+            flows = 150{}
+            "#,
+            drain.replace(", ", "\n            ")
+        );
+        let output = check_open_loops(&read(&text));
+        assert!(output.counters.flows_finished >= 150);
+    }
 }
 
 #[test]

@@ -90,15 +90,15 @@ impl FlowTable<'_> {
         3 + if paths > 1 { paths as u32 } else { 0 }
     }
 
-    /// Opens a flow, gives it routes and starts it.
-    pub fn start<P: Ports>(
+    /// Opens a flow and gives it routes, so that it can start.
+    #[inline]
+    pub fn open<P: Ports>(
         &mut self,
         number: u32,
         flow: &mut Flow,
         opening: Opening,
         regions: &mut Regions<P>,
-        now: Time,
-    ) {
+    ) -> Halves {
         let halves = open(flow, opening, regions);
         self.lay_routes(number, flow, halves, regions);
         let place = number as usize;
@@ -107,8 +107,7 @@ impl FlowTable<'_> {
         }
         self.halves[place] = Some(halves);
         flow.ideal = ideal(self.plan, number, flow, &self.room.ways);
-        let (sending, _, mut out) = regions[halves.source].halves(now);
-        sending.start(halves.sending, now, &mut out);
+        halves
     }
 
     /// Gives each subflow its routes, and finds out which data paths packets may take.

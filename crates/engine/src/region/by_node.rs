@@ -19,6 +19,7 @@ use pathweave_network::{
 };
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
+use pathweave_transport::End;
 use pathweave_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -177,14 +178,18 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
         Turns::ByNode => window > Time::from_picos(1),
         Turns::AsSuits => {
             events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64
-                && starts_per_second(plan) * window.as_secs_f64() <= MOST_STARTS
+                && starts_that_end_windows(plan) * window.as_secs_f64() <= MOST_STARTS
         }
     };
     suits.then_some(window)
 }
 
-/// Flows that start in a second whatever becomes of others, as far as the patterns say.
-fn starts_per_second(plan: &Plan) -> f64 {
+/// Flows that start in a second, each of which ends a window, as far as the patterns say. Where no pattern heeds the ends of
+/// flows, their starts are known ahead.
+fn starts_that_end_windows(plan: &Plan) -> f64 {
+    if !plan.groups.iter().any(|group| group.pattern.heeds_ends()) {
+        return 0.0;
+    }
     let hosts = build::hosts(&plan.fabric);
     let groups = plan.groups.iter().map(|group| match &group.pattern {
         Pattern::Poisson(poisson) => poisson.flows_per_second(&hosts, &group.size).unwrap_or(0.0),
@@ -208,7 +213,9 @@ impl<P: Ports> Region<P> {
         let listed = by_node
             .iter()
             .flat_map(|by_node| by_node.timers.iter().flatten());
-        let first = listed.map(|(_, timer)| timer.at).min();
+        // No subflow fails because a connection starts.
+        let timers = listed.filter(|(_, timer)| !matches!(timer.alarm, Alarm::Start(..)));
+        let first = timers.map(|(_, timer)| timer.at).min();
         first
             .unwrap_or(Time::MAX)
             .min(self.scheduler.no_timer_before())
@@ -367,10 +374,14 @@ impl<P: Ports> Region<P> {
     #[inline(never)]
     fn list_timers(&mut self, work: &mut ByNode, step: &Step) {
         while let Some(timer) = self.scheduler.take_timer(step.before) {
-            let Alarm::Transport(of) = timer.alarm else {
-                unreachable!("feedback of switches is not handled node by node")
+            let end = match timer.alarm {
+                Alarm::Transport(of) => of.end(),
+                Alarm::Start(_, first) => End::Sending(first),
+                Alarm::Feedback(_) => {
+                    unreachable!("feedback of switches is not handled node by node")
+                }
             };
-            let host = self.outgoing.departures.host(of.end());
+            let host = self.outgoing.departures.host(end);
             let side = work.sides.of_node(host);
             work.timers[side].push((work.inputs.of_node(host).start, timer));
         }

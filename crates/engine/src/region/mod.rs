@@ -55,6 +55,8 @@ pub(crate) struct Region<P: Ports> {
     /// What the run has to hear of.
     pub reports: Vec<Report>,
     reactions: Reactions,
+    /// Whether nothing may happen here after the time at which the run hears that a flow has ended.
+    pub heeds_ends: bool,
     /// What happens to packets is carried out up to here; what is reported may be due earlier than was said.
     limit: Time,
     /// Switches whose next feedback is scheduled.
@@ -100,6 +102,7 @@ impl<P: Ports> Region<P> {
             recoveries: Recoveries::default(),
             reports: Vec::new(),
             reactions,
+            heeds_ends: true,
             limit: Time::ZERO,
             feedback_scheduled: 0,
             feedback_over: false,
@@ -267,6 +270,10 @@ impl<P: Ports> Region<P> {
                     sending.on_timer(timer, now, &mut out);
                 }
             }
+            Alarm::Start(connection, _) => {
+                let (sending, _, mut out) = self.halves(now);
+                sending.start(connection, now, &mut out);
+            }
             Alarm::Feedback(switch) => self.send_feedback(switch, now),
         }
     }
@@ -300,9 +307,11 @@ impl<P: Ports> Region<P> {
                         ended: delivered_at.max(now.saturating_sub(self.reactions.to_flows)),
                         heard: now + self.reactions.to_flows,
                     });
-                    // The agenda follows what happens to packets at that time.
-                    let after = now + self.reactions.to_flows + Time::from_picos(1);
-                    self.limit = self.limit.min(after);
+                    if self.heeds_ends {
+                        // The agenda follows what happens to packets at that time.
+                        let after = now + self.reactions.to_flows + Time::from_picos(1);
+                        self.limit = self.limit.min(after);
+                    }
                 }
                 Notice::Failed => {
                     let heard = now + self.reactions.to_failures;

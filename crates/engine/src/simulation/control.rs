@@ -92,7 +92,7 @@ impl<P: Ports> Simulation<'_, P> {
                     .of_link_mut(number)
                     .network
                     .set_loss(number, *probability);
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
             Change::Down => {
                 self.recorder.change_capacity(link, now, Rate::ZERO);
@@ -105,7 +105,7 @@ impl<P: Ports> Simulation<'_, P> {
                 let rate = network.rate(number);
                 self.recorder.change_capacity(link, now, rate);
                 self.flows.on_change(link, now);
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
         }
     }
@@ -118,7 +118,7 @@ impl<P: Ports> Simulation<'_, P> {
             .flows
             .reroute(active, &workload.flows, &mut self.regions, now)
         {
-            self.end_if_nothing_can_happen();
+            self.end_if_nothing_can_happen(now);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Flows come and go: traffic asks for them, and they leave their counters behind.
 
 use super::Simulation;
+use crate::alarm::Alarm;
+use crate::flow_table::Halves;
 use crate::outcome::{RunError, Verdict};
 use pathweave_network::Ports;
 use pathweave_units::Time;
@@ -13,11 +15,29 @@ pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 const LEAVING_LOOKED_AT: usize = 4;
 
 impl<P: Ports> Simulation<'_, P> {
-    /// Not part of the run loop, which would get slower.
+    /// A flow starts now. Not part of the run loop, which would get slower.
     #[inline(never)]
     pub(super) fn start_flow(&mut self, number: u32, now: Time) {
-        if !self.workload.start(number, now) {
-            return;
+        if let Some(halves) = self.open_flow(number, now) {
+            let (sending, _, mut out) = self.regions[halves.source].halves(now);
+            sending.start(halves.sending, now, &mut out);
+        }
+    }
+
+    /// A flow will start, no earlier than those of which this has been said before. Its source does it in its turn.
+    pub(super) fn start_flow_later(&mut self, number: u32, at: Time) {
+        if let Some(halves) = self.open_flow(number, at) {
+            let alarm = Alarm::Start(halves.sending, halves.first_sending);
+            let source = &mut self.regions[halves.source];
+            source.scheduler.start_later(alarm, at);
+        }
+    }
+
+    /// Opens a flow that starts at a time; `None` if it does not start.
+    #[inline]
+    fn open_flow(&mut self, number: u32, at: Time) -> Option<Halves> {
+        if !self.workload.start(number, at) {
+            return None;
         }
         // Where switches keep tables, flows leave them with the period of feedback.
         if self.regions.first().network.fmp().is_none() {
@@ -27,16 +47,16 @@ impl<P: Ports> Simulation<'_, P> {
         if let Err(refused) = self.flows.check(flow) {
             self.refused = Some(refused);
             self.workload.ended = Some(Verdict::Stopped);
-            return;
+            return None;
         }
         let opening = self.flows.opening(number, flow);
         self.recorder
             .begin_capture(number, flow, &opening, &mut self.regions);
-        if flow.size.is_some() && self.regions.has_windows() {
+        if flow.size.is_some() && self.heeds_ends && self.regions.has_windows() {
             self.agenda.watch(number);
         }
-        self.flows
-            .start(number, flow, opening, &mut self.regions, now);
+        let halves = self.flows.open(number, flow, opening, &mut self.regions);
+        Some(halves)
     }
 
     /// Flows of which nothing is left give their counters and places back, if they are among the first so many

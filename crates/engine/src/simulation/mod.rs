@@ -68,6 +68,8 @@ struct Simulation<'p, P: Ports> {
     recorder: Recorder<'p>,
     /// The first time of which not everything has happened.
     handled_before: Time,
+    /// Whether packets go no further than to the time at which traffic hears that a flow has ended.
+    heeds_ends: bool,
     /// Why the run cannot go on.
     refused: Option<RunError>,
 }
@@ -90,6 +92,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             flows,
             recorder: Recorder::new(plan),
             handled_before: Time::ZERO,
+            heeds_ends: true,
             refused: None,
             plan,
             progress,
@@ -206,7 +209,10 @@ impl<'p, P: Ports> Simulation<'p, P> {
             }
             let traffic = self.agenda.traffic.next();
             if control.min(traffic) == Time::MAX && self.regions.nothing_before() == Time::MAX {
-                self.handled_before = self.regions.now() + Time::from_picos(1);
+                // What was done ahead may have come to nothing.
+                let last = self.regions.now().max(self.agenda.traffic.ahead());
+                self.regions.advance(last);
+                self.handled_before = last + Time::from_picos(1);
                 // Flows may be left whose every packet and timer is gone.
                 let done = self.workload.active.is_empty() && self.workload.pending == 0;
                 return Ok(if done {
@@ -252,6 +258,13 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Handles what happens to packets, up to the limit or a part of the way.
     fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
+        self.heed_ends();
+        if !self.heeds_ends {
+            let ahead = self.regions.end_of_turns(self.handled_before);
+            self.start_ahead(ahead.min(self.agenda.control()));
+            self.heed_ends();
+            self.agenda.set_limit(self.agenda.control());
+        }
         let limit = self.agenda.limit();
         if !self.regions.has_windows() {
             return self
@@ -267,11 +280,15 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let end = limit.min(self.regions.end_of_window(from));
         let of_turns = limit.min(self.regions.end_of_turns(from)).max(end);
         // What is reported from within the window must not be due within it.
-        let (workload, table) = (&self.workload, &self.flows);
-        let finish = self
-            .agenda
-            .earliest_finish(from, of_turns, workload, table, &self.regions);
-        let safe = finish.saturating_add(self.agenda.reactions.to_flows);
+        let safe = if self.heeds_ends {
+            let (workload, table) = (&self.workload, &self.flows);
+            let finish =
+                self.agenda
+                    .earliest_finish(from, of_turns, workload, table, &self.regions);
+            finish.saturating_add(self.agenda.reactions.to_flows)
+        } else {
+            Time::MAX
+        };
         if self.regions.have_turns(from, safe.min(of_turns)) {
             self.regions
                 .run_by_node(from, safe.min(of_turns), until_look, lead)
@@ -280,6 +297,29 @@ impl<'p, P: Ports> Simulation<'p, P> {
         } else {
             self.regions
                 .run_window(from, safe.min(end), until_look, lead)
+        }
+    }
+
+    /// Finds out whether packets may go on without traffic after a flow has ended.
+    #[inline(always)]
+    pub(super) fn heed_ends(&mut self) {
+        if self.regions.has_windows() && self.workload.heeds_ends() != self.heeds_ends {
+            self.change_heed();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_heed(&mut self) {
+        self.heeds_ends = !self.heeds_ends;
+        for region in self.regions.iter_mut() {
+            region.heeds_ends = self.heeds_ends;
+        }
+        if self.heeds_ends {
+            // Nobody has watched those that have started meanwhile.
+            for flow in self.workload.under_way() {
+                self.agenda.watch(flow);
+            }
         }
     }
 
@@ -320,8 +360,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
                         .keep_remainders(flow, halves, &mut self.regions);
                 }
                 let group = self.workload.end(flow, delivered, ended);
-                self.agenda
-                    .expect(heard, Whose::Group(group), Act::Finished(flow));
+                if self.heeds_ends {
+                    self.agenda
+                        .expect(heard, Whose::Group(group), Act::Finished(flow));
+                } else {
+                    self.workload.note_end(flow, heard);
+                }
             }
             Report::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),
             Report::Closed { flow } => self.flows.expect_to_leave(flow),

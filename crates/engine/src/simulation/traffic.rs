@@ -19,25 +19,25 @@ impl<P: Ports> Simulation<'_, P> {
         match act {
             Act::Close => {
                 self.workload.close();
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
             Act::End => self.workload.ended = Some(Verdict::Stopped),
-            Act::Look => self.end_if_nothing_can_happen(),
+            Act::Look => self.end_if_nothing_can_happen(now),
             Act::Begin => {
                 self.workload
                     .begin(whose.group(), now, &mut self.agenda.traffic);
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
             Act::Stop => {
                 for number in self.workload.stop_group(whose.group()) {
                     self.stop_flow(number, now);
                 }
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
             Act::Finished(number) => {
                 self.workload
                     .hear_end(number, now, &mut self.agenda.traffic);
-                self.end_if_nothing_can_happen();
+                self.end_if_nothing_can_happen(now);
             }
             Act::HearStop(number, stopped) => self.hear_stop(number, stopped, now),
             Act::Wake => self
@@ -55,6 +55,25 @@ impl<P: Ports> Simulation<'_, P> {
         if let Act::Stop | Act::HearStop(..) | Act::StartFlow(_) | Act::StopFlow(_) = act {
             self.regions.on_notices(now);
             self.hear_reports();
+        }
+    }
+
+    /// Flows that start before a time are opened ahead, as far as nothing else happens to traffic before: nodes need not
+    /// come to one time for each. Their numbers follow from the order in which they were asked for, which nothing that hosts
+    /// do can change.
+    pub(super) fn start_ahead(&mut self, limit: Time) {
+        while !self.heeds_ends
+            && self.refused.is_none()
+            && let Some(Entry { at, whose, act }) = self.agenda.traffic.take_start_before(limit)
+        {
+            match act {
+                Act::StartFlow(number) => self.start_flow_later(number, at),
+                _ => {
+                    self.workload
+                        .wake(whose.group(), at, &mut self.agenda.traffic);
+                    self.heed_ends();
+                }
+            }
         }
     }
 
@@ -84,7 +103,11 @@ impl<P: Ports> Simulation<'_, P> {
     }
 
     /// Ends the run when all flows are done and none will come, or when none can go on.
-    pub(super) fn end_if_nothing_can_happen(&mut self) {
+    pub(super) fn end_if_nothing_can_happen(&mut self, now: Time) {
+        // Flows that have been opened ahead are still to start.
+        if self.agenda.traffic.is_ahead_of(now) {
+            return;
+        }
         let carries = |LinkId(link): LinkId| self.regions.carries(link);
         let changes_made = self.agenda.changes_made();
         self.workload.ended = self.workload.verdict(changes_made, carries, |number| {

@@ -153,6 +153,15 @@ impl Pattern {
         )
     }
 
+    /// Whether anything follows from the end of a flow: another one starts, or a job gets on. Elsewhere flows start at
+    /// times of their own (open loop).
+    pub fn heeds_ends(&self) -> bool {
+        !matches!(
+            self,
+            Pattern::Poisson(_) | Pattern::ManyToMany(_) | Pattern::Bursts(_) | Pattern::Listed(_)
+        )
+    }
+
     /// Whether the flows between two hosts share a connection, which stays open and keeps its paths.
     pub fn keeps_connections(&self) -> bool {
         matches!(self, Pattern::Collective(_) | Pattern::Goal(_))
