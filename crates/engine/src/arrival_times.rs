@@ -113,7 +113,7 @@ impl ArrivalTimes {
             }
         }
         if due.len() > MOST_IN_ORDER {
-            self.window = self.window / 2;
+            self.window = (self.window / 2).max(Time::from_picos(1));
         } else if due.len() < FEWEST_IN_ORDER {
             self.window = (self.window * 2).min(self.longest);
         }

@@ -119,7 +119,7 @@ impl Scheduler {
         }
     }
 
-    /// A connection will start, no earlier than those of which this has been said before.
+    /// A connection will start. Calls come in the order of the times.
     pub fn start_later(&mut self, alarm: Alarm, at: Time) {
         debug_assert!(self.starts.back().is_none_or(|last| last.at <= at));
         let rank = (u64::MAX, self.started);
@@ -452,11 +452,23 @@ mod tests {
                 set(&mut times, port, after(due.at, 1_000_000));
             }
         }
+        // All at the same times, again and again.
+        let first = popped.last().expect("they came").0;
+        for round in 1..30 {
+            for port in 0..3000 {
+                set(&mut times, port, first + Time::from_micros(round));
+            }
+            for _ in 0..3000 {
+                times.turn(Time::MAX);
+                let due = times.pop_before(Time::MAX).expect("each port has one");
+                popped.push((due.at, times.due_link(due).port.0));
+            }
+        }
         let expected: Vec<(Time, u32)> = expected
             .into_iter()
             .map(|(at, _, port)| (at, port))
             .collect();
-        assert_eq!(popped.len(), 17_000);
+        assert_eq!(popped.len(), 17_000 + 29 * 3000);
         assert!(popped == expected);
     }
 

@@ -5,6 +5,9 @@
 //! stands here: entries are carried out in the order of time, group, kind and flow. What concerns the whole run
 //! comes before all that happens to packets at the same time, and what concerns a group after it. What hosts do
 //! is heard of after a reaction time ([`crate::reactions`]), never at once.
+//!
+//! Where nothing follows from the ends of flows, nobody has to wait for them. Ends are noted, and traffic hears of them
+//! before the next entry that comes later in this order. Starts can be taken out ahead, as long as they are next.
 
 use pathweave_transport::Stopped;
 use pathweave_units::Time;
@@ -76,6 +79,8 @@ pub(crate) struct TrafficAgenda {
     others: BinaryHeap<Reverse<Key>>,
     /// What destinations are to hear, by flow: a source stops once.
     stopped: BTreeMap<u32, Stopped>,
+    /// Ends of flows that traffic has not heard of, from which nothing follows.
+    noted: Vec<Key>,
     /// The last entry that was taken out when it was due, and the last one that was taken out ahead.
     taken: Key,
     ahead: Key,
@@ -94,7 +99,7 @@ const START_FLOW: u64 = 8;
 impl Key {
     /// After all entries: it belongs to none.
     const NONE: Key = Key(u128::MAX);
-    /// Before all entries but the first: it belongs to none.
+    /// No entry comes before it. It stands for none that was taken out yet.
     const FIRST: Key = Key(0);
 
     fn new(at: Time, whose: Whose, act: Act) -> Key {
@@ -148,6 +153,7 @@ impl Default for TrafficAgenda {
             first: Key::NONE,
             others: BinaryHeap::new(),
             stopped: BTreeMap::new(),
+            noted: Vec::new(),
             taken: Key::FIRST,
             ahead: Key::FIRST,
         }
@@ -160,7 +166,38 @@ impl TrafficAgenda {
         if let Act::HearStop(flow, stopped) = act {
             self.stopped.insert(flow, stopped);
         }
-        let key = Key::new(at, whose, act);
+        self.add_key(Key::new(at, whose, act));
+    }
+
+    /// Traffic will hear at a time that a flow of a group has ended, and nothing follows from it.
+    pub fn note_end(&mut self, heard: Time, group: u32, flow: u32) {
+        let key = Key::new(heard, Whose::Group(group), Act::Finished(flow));
+        self.noted.push(key);
+    }
+
+    /// The flows whose ends traffic hears of before a time, and when it does, in no order.
+    pub fn noted_before(&mut self, at: Time) -> impl Iterator<Item = (u32, Time)> {
+        self.noted_before_key(Key::new(at, Whose::Run, Act::Close))
+    }
+
+    /// The same, before an entry is carried out.
+    pub fn noted_before_entry(&mut self, entry: &Entry) -> impl Iterator<Item = (u32, Time)> {
+        self.noted_before_key(Key::new(entry.at, entry.whose, entry.act))
+    }
+
+    fn noted_before_key(&mut self, limit: Key) -> impl Iterator<Item = (u32, Time)> {
+        let heard = self.noted.extract_if(.., move |key| *key < limit);
+        heard.map(|key| (key.0 as u32, key.at()))
+    }
+
+    /// Something may follow from the ends that have been noted.
+    pub fn heed_noted(&mut self) {
+        for key in std::mem::take(&mut self.noted) {
+            self.add_key(key);
+        }
+    }
+
+    fn add_key(&mut self, key: Key) {
         if self.next_key() < key {
             self.others.push(Reverse(key));
             return;
@@ -285,6 +322,40 @@ mod tests {
             (0u32..5).prop_map(Act::StopFlow),
         ];
         (0u64..4, whose, act)
+    }
+
+    #[test]
+    fn ends_that_are_noted_are_heard_of_in_the_order_of_the_rule() {
+        let at = Time::from_picos;
+        let mut agenda = TrafficAgenda::default();
+        for (heard, group, flow) in [(5, 1, 2), (3, 0, 9), (5, 0, 4), (8, 0, 7)] {
+            agenda.note_end(at(heard), group, flow);
+        }
+        assert!(agenda.is_empty());
+        let before = |agenda: &mut TrafficAgenda, time| -> Vec<_> {
+            agenda.noted_before(at(time)).collect()
+        };
+        assert_eq!(before(&mut agenda, 3), []);
+        assert_eq!(before(&mut agenda, 5), [(9, at(3))]);
+        let stop = Entry {
+            at: at(5),
+            whose: Whose::Group(1),
+            act: Act::Stop,
+        };
+        // The group's own end comes after its stop.
+        let heard: Vec<_> = agenda.noted_before_entry(&stop).collect();
+        assert_eq!(heard, [(4, at(5))]);
+        agenda.heed_noted();
+        assert_eq!(before(&mut agenda, 99), []);
+        assert_eq!(agenda.next(), at(5));
+        assert_eq!(
+            agenda.take_due(at(5)).map(|entry| entry.act),
+            Some(Act::Finished(2))
+        );
+        assert_eq!(
+            agenda.take_due(at(8)).map(|entry| entry.act),
+            Some(Act::Finished(7))
+        );
     }
 
     #[test]

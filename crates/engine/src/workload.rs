@@ -272,8 +272,8 @@ impl<'p> Workload<'p> {
         self.ended = ended;
     }
 
-    /// Whether it makes a difference when traffic hears that a flow has ended, before any other flow is asked for: a
-    /// program may answer, or the run may be over.
+    /// Whether the time matters at which traffic hears that a flow has ended: a program may start another flow then, or the
+    /// run may end.
     #[inline]
     pub fn heeds_ends(&self) -> bool {
         let decides = |stop: &TrafficStop| {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 const FEWEST_LINKS: usize = 4096;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
-/// Flows that start in a window, each of which ends it: with more of them too little is left of windows.
+/// Flows that start in a window where loops are closed, each of which ends it: with more of them too little is left of windows.
 const MOST_STARTS: f64 = 2.0;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;

@@ -55,7 +55,7 @@ pub(crate) struct Region<P: Ports> {
     /// What the run has to hear of.
     pub reports: Vec<Report>,
     reactions: Reactions,
-    /// Whether nothing may happen here after the time at which the run hears that a flow has ended.
+    /// Whether packets go no further than to the time at which traffic hears that a flow has ended.
     pub heeds_ends: bool,
     /// What happens to packets is carried out up to here; what is reported may be due earlier than was said.
     limit: Time,

@@ -24,7 +24,7 @@ impl<P: Ports> Simulation<'_, P> {
         }
     }
 
-    /// A flow will start, no earlier than those of which this has been said before. Its source does it in its turn.
+    /// A flow will start. Its source does it in its turn. Calls come in the order of the times.
     pub(super) fn start_flow_later(&mut self, number: u32, at: Time) {
         if let Some(halves) = self.open_flow(number, at) {
             let alarm = Alarm::Start(halves.sending, halves.first_sending);

@@ -68,7 +68,7 @@ struct Simulation<'p, P: Ports> {
     recorder: Recorder<'p>,
     /// The first time of which not everything has happened.
     handled_before: Time,
-    /// Whether packets go no further than to the time at which traffic hears that a flow has ended.
+    /// Whether packets go no further than to the time at which traffic hears that a flow has ended. Regions know it too.
     heeds_ends: bool,
     /// Why the run cannot go on.
     refused: Option<RunError>,
@@ -194,6 +194,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 let ran = self.run_regions(until_look, lead);
                 self.handled_before = ran.handled_before;
                 self.hear_reports();
+                if let Some(error) = self.refused.take() {
+                    return Err(error);
+                }
                 until_look = ran.left;
                 if until_look == 0 {
                     until_look = BETWEEN_LOOKS;
@@ -209,7 +212,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             }
             let traffic = self.agenda.traffic.next();
             if control.min(traffic) == Time::MAX && self.regions.nothing_before() == Time::MAX {
-                // What was done ahead may have come to nothing.
+                // A start that was taken ahead may have been refused. Its time has been reached all the same.
                 let last = self.regions.now().max(self.agenda.traffic.ahead());
                 self.regions.advance(last);
                 self.handled_before = last + Time::from_picos(1);
@@ -230,6 +233,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
             if control <= traffic {
                 self.stop_if_cancelled()?;
                 self.regions.advance(control);
+                for (flow, heard) in self.agenda.traffic.noted_before(control) {
+                    self.workload.note_end(flow, heard);
+                }
                 self.control(control);
                 control = self.next_control();
             } else {
@@ -258,6 +264,10 @@ impl<'p, P: Ports> Simulation<'p, P> {
 
     /// Handles what happens to packets, up to the limit or a part of the way.
     fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
+        // What was due before has been carried out.
+        for (flow, heard) in self.agenda.traffic.noted_before(self.handled_before) {
+            self.workload.note_end(flow, heard);
+        }
         self.heed_ends();
         if !self.heeds_ends {
             let ahead = self.regions.end_of_turns(self.handled_before);
@@ -316,6 +326,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             region.heeds_ends = self.heeds_ends;
         }
         if self.heeds_ends {
+            self.agenda.traffic.heed_noted();
             // Nobody has watched those that have started meanwhile.
             for flow in self.workload.under_way() {
                 self.agenda.watch(flow);
@@ -364,7 +375,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     self.agenda
                         .expect(heard, Whose::Group(group), Act::Finished(flow));
                 } else {
-                    self.workload.note_end(flow, heard);
+                    self.agenda.traffic.note_end(heard, group, flow);
                 }
             }
             Report::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),

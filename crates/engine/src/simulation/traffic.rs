@@ -8,9 +8,15 @@ use pathweave_network::Ports;
 use pathweave_transport::Stopped;
 use pathweave_units::Time;
 
+/// Entries that are taken out ahead before it is looked whether the run shall end early.
+const MOST_AHEAD: u32 = 1 << 12;
+
 impl<P: Ports> Simulation<'_, P> {
     /// Carries out an entry that is due.
     pub(super) fn follow(&mut self, entry: Entry) {
+        for (flow, heard) in self.agenda.traffic.noted_before_entry(&entry) {
+            self.workload.note_end(flow, heard);
+        }
         let Entry {
             at: now,
             whose,
@@ -62,10 +68,13 @@ impl<P: Ports> Simulation<'_, P> {
     /// come to one time for each. Their numbers follow from the order in which they were asked for, which nothing that hosts
     /// do can change.
     pub(super) fn start_ahead(&mut self, limit: Time) {
+        let mut left = MOST_AHEAD;
         while !self.heeds_ends
+            && left > 0
             && self.refused.is_none()
             && let Some(Entry { at, whose, act }) = self.agenda.traffic.take_start_before(limit)
         {
+            left -= 1;
             match act {
                 Act::StartFlow(number) => self.start_flow_later(number, at),
                 _ => {
@@ -85,8 +94,10 @@ impl<P: Ports> Simulation<'_, P> {
         };
         let (sending, _, mut out) = self.regions[halves.source].halves(now);
         if let Some(stopped) = sending.stop(halves.sending, &mut out) {
-            // Nobody knows when what is under way will have arrived.
-            self.agenda.watch(number);
+            if self.heeds_ends {
+                // Nobody knows when what is under way will have arrived.
+                self.agenda.watch(number);
+            }
             self.agenda.expect(
                 now + self.agenda.reactions.to_flows,
                 group,
@@ -104,7 +115,7 @@ impl<P: Ports> Simulation<'_, P> {
 
     /// Ends the run when all flows are done and none will come, or when none can go on.
     pub(super) fn end_if_nothing_can_happen(&mut self, now: Time) {
-        // Flows that have been opened ahead are still to start.
+        // A start that was taken out ahead has not come yet, even if the flow will not start.
         if self.agenda.traffic.is_ahead_of(now) {
             return;
         }
