@@ -254,6 +254,44 @@ fn with_a_last_flow_that_does_not_start() {
     assert!(counters.ended >= last_start);
 }
 
+/// The last flow has drawn more than can be sent. It is opened ahead, and the first flow has left nothing to do until then.
+#[test]
+fn with_a_last_flow_that_is_refused() {
+    let plan = read(
+        r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 2
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "100 us"
+        host_delay = "100 us"
+        [transport]
+        initial_rto = "1 ms"
+        minimum_rto = "1 ms"
+        [[traffic]]
+        name = "flows"
+        pattern = "flows"
+        controller = "dctcp"
+        size = { kind = "pareto", shape = 1.01, mean = "900000 TB" }
+        flows = [
+            { from = "S1", to = "D1", size = "10 KB" },
+            { from = "S1", to = "D2", start = "3 ms" },
+        ]
+        "#,
+    );
+    for turns in [Turns::ByTime, Turns::ByNode] {
+        let execution = Execution {
+            turns,
+            ..Execution::PLAIN
+        };
+        let Err(refused) = run_as(&plan, &Progress::default(), &execution) else {
+            panic!("the flow is refused");
+        };
+        let text = refused.to_string();
+        assert!(text.contains("more packets than can be numbered"), "{text}");
+    }
+}
+
 /// A run that ends with a number of flows has to hear of them at their times once there may be enough.
 #[test]
 fn with_an_end_after_so_many_flows() {
