@@ -134,6 +134,12 @@ impl<'p> Agenda<'p> {
         self.limit = self.limit.min(self.traffic.limit());
     }
 
+    /// Something may follow from the ends of flows that have been noted; packets do not go on beyond it.
+    pub fn heed_noted(&mut self) {
+        self.traffic.heed_noted();
+        self.limit = self.limit.min(self.traffic.limit());
+    }
+
     /// What is due to traffic now, if packets have come as far as it needs.
     #[inline(always)]
     pub fn take_due(&mut self, now: Time) -> Option<Entry> {

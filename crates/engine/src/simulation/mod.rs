@@ -326,7 +326,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             region.heeds_ends = self.heeds_ends;
         }
         if self.heeds_ends {
-            self.agenda.traffic.heed_noted();
+            self.agenda.heed_noted();
             // Nobody has watched those that have started meanwhile.
             for flow in self.workload.under_way() {
                 self.agenda.watch(flow);
