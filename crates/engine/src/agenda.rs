@@ -29,8 +29,6 @@ pub(crate) struct Agenda<'p> {
     boundaries: Vec<Time>,
     /// What happens to packets is carried out up to here, before whatever else is due then.
     limit: Time,
-    /// When something is due next that is not traffic.
-    control: Time,
     finishes: Finishes,
     /// How fast packets can come to each host.
     into_hosts: Box<[IntoHost]>,
@@ -95,7 +93,6 @@ impl<'p> Agenda<'p> {
             changes_made: 0,
             boundaries,
             limit: Time::ZERO,
-            control: Time::ZERO,
             finishes: Finishes::default(),
             into_hosts: into_hosts(plan),
         }
@@ -114,13 +111,7 @@ impl<'p> Agenda<'p> {
 
     /// Packets may go on up to `control`, or up to what is to happen to traffic before.
     pub fn set_limit(&mut self, control: Time) {
-        self.control = control;
         self.limit = control.min(self.traffic.limit()).min(LATEST);
-    }
-
-    /// When something is due next that is not traffic.
-    pub fn control(&self) -> Time {
-        self.control
     }
 
     /// What happens to packets is carried out up to here, before whatever else is due then.

@@ -206,7 +206,7 @@ impl Scheduler {
         if self.heap_first >= limit {
             return None;
         }
-        let later = self.pop_heap()?;
+        let later = self.pop_later()?;
         match later.event {
             Event::Timer(alarm) => Some(DueTimer {
                 at: later.at,
@@ -218,7 +218,7 @@ impl Scheduler {
     }
 
     /// The first entry of the heap, or the first start if that comes before.
-    fn pop_heap(&mut self) -> Option<Later> {
+    fn pop_later(&mut self) -> Option<Later> {
         let first = self.heap.peek().map(|Reverse(later)| later.at);
         let start = self
             .starts
@@ -278,7 +278,7 @@ impl Scheduler {
         loop {
             self.bring_near(limit);
             self.turn(limit);
-            let first = self.first_of_heap();
+            let first = self.first_later();
             if let Some(due) = self.links.first_due()
                 && (due.at < self.heap_first || first.is_none_or(|first| self.key(due) < first))
             {
@@ -289,7 +289,7 @@ impl Scheduler {
             if first?.0 >= limit {
                 return None;
             }
-            let later = self.pop_heap()?;
+            let later = self.pop_later()?;
             if let Event::Link(port, event) = later.event {
                 let far = self.far(port, event);
                 if *far != later.at {
@@ -305,7 +305,7 @@ impl Scheduler {
     }
 
     /// The first entry of the heap, or the first start if that comes before.
-    fn first_of_heap(&self) -> Option<(Time, (u64, u32))> {
+    fn first_later(&self) -> Option<(Time, (u64, u32))> {
         let first = self.heap.peek();
         let first = first.map(|Reverse(later)| (later.at, later.rank));
         let start = self.starts.front().map(|start| (start.at, start.rank));

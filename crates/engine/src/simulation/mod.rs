@@ -191,7 +191,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             // What happens meanwhile may put something on the agenda that is due earlier.
             self.agenda.set_limit(control);
             loop {
-                let ran = self.run_regions(until_look, lead);
+                let ran = self.run_regions(control, until_look, lead);
                 self.handled_before = ran.handled_before;
                 self.hear_reports();
                 if let Some(error) = self.refused.take() {
@@ -262,8 +262,14 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    /// Handles what happens to packets, up to the limit or a part of the way.
-    fn run_regions(&mut self, until_look: u32, lead: &mut Followed<'_, P>) -> Progressed {
+    /// Handles what happens to packets, up to the limit or a part of the way. At `control` something is due that is not
+    /// traffic.
+    fn run_regions(
+        &mut self,
+        control: Time,
+        until_look: u32,
+        lead: &mut Followed<'_, P>,
+    ) -> Progressed {
         // What was due before has been carried out.
         for (flow, heard) in self.agenda.traffic.noted_before(self.handled_before) {
             self.workload.note_end(flow, heard);
@@ -271,9 +277,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
         self.heed_ends();
         if !self.heeds_ends {
             let ahead = self.regions.end_of_turns(self.handled_before);
-            self.start_ahead(ahead.min(self.agenda.control()));
+            self.start_ahead(ahead.min(control));
             self.heed_ends();
-            self.agenda.set_limit(self.agenda.control());
+            self.agenda.set_limit(control);
         }
         let limit = self.agenda.limit();
         if !self.regions.has_windows() {
