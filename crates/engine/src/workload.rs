@@ -12,7 +12,7 @@ use crate::record::Traffic;
 use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;
-use pathweave_scenario::{Amount, Change, Plan, TrafficStop};
+use pathweave_scenario::{Amount, Change, GroupPlan, Plan, TrafficStop};
 use pathweave_traffic::{Event, FlowStart, Program};
 use pathweave_units::{Bytes, Time};
 
@@ -61,7 +61,7 @@ impl<'p> Workload<'p> {
             wakes: vec![Time::MAX; programs.len()],
             counts: vec![GroupCount::default(); programs.len()],
             programs,
-            closes_loops: plan.groups.iter().any(|group| group.pattern.heeds_ends()),
+            closes_loops: plan.groups.iter().any(GroupPlan::heeds_ends),
             flows: FlowList::default(),
             active: FlowSet::default(),
             pending: 0,

@@ -61,6 +61,11 @@ pub struct GroupPlan {
 }
 
 impl GroupPlan {
+    /// Whether anything follows from the end of one of its flows.
+    pub fn heeds_ends(&self) -> bool {
+        self.pattern.heeds_ends(&self.size)
+    }
+
     /// The group's controller, then those of listed flows that have their own.
     pub fn controllers(&self) -> impl Iterator<Item = (&Algorithm, &Parameters)> {
         let own = self

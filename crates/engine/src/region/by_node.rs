@@ -17,7 +17,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
     Arrivals, DueInputs, Header, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
 };
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_transport::End;
 use pathweave_units::Time;
@@ -187,7 +187,7 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
 /// Flows that start in a second, each of which ends a window, as far as the patterns say. Where no pattern heeds the ends of
 /// flows, their starts are known ahead.
 fn starts_that_end_windows(plan: &Plan) -> f64 {
-    if !plan.groups.iter().any(|group| group.pattern.heeds_ends()) {
+    if !plan.groups.iter().any(GroupPlan::heeds_ends) {
         return 0.0;
     }
     let hosts = build::hosts(&plan.fabric);

@@ -28,7 +28,7 @@ pub use random::Random;
 pub use trace::Trace;
 
 use crate::program::Launcher;
-use crate::{Event, FlowStart, Hosts, TrafficError};
+use crate::{Event, FlowStart, Hosts, Size, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::Time;
 use std::fmt::Debug;
@@ -154,12 +154,21 @@ impl Pattern {
     }
 
     /// Whether anything follows from the end of a flow: another one starts, or a job gets on. Elsewhere flows start at
-    /// times of their own (open loop).
-    pub fn heeds_ends(&self) -> bool {
-        !matches!(
-            self,
-            Pattern::Poisson(_) | Pattern::ManyToMany(_) | Pattern::Bursts(_) | Pattern::Listed(_)
-        )
+    /// times of their own (open loop). Flows of unlimited size never finish; when they are stopped, nothing follows.
+    pub fn heeds_ends(&self, size: &Size) -> bool {
+        match self {
+            Pattern::Poisson(_)
+            | Pattern::ManyToMany(_)
+            | Pattern::Bursts(_)
+            | Pattern::Listed(_) => false,
+            Pattern::Permutation(options) if options.rounds == Some(1) => false,
+            Pattern::Permutation(_) | Pattern::Random(_) | Pattern::ManyToOne(_) => {
+                *size != Size::Unlimited
+            }
+            Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_) => {
+                true
+            }
+        }
     }
 
     /// Whether the flows between two hosts share a connection, which stays open and keeps its paths.
