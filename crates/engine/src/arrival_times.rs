@@ -2,7 +2,7 @@
 
 use crate::due_link::DueLink;
 use crate::ranks::Ranks;
-use pathweave_network::{InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents};
+use pathweave_network::{InputSet, InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -22,6 +22,9 @@ pub(crate) struct ArrivalTimes {
     due: Vec<Due>,
     /// Zero while nothing is in order.
     ordered_before: Time,
+    /// All inputs, and those that are put in order.
+    all: InputSet,
+    ordered: InputSet,
     /// How much is put in order at a time, and how much that may be.
     window: Time,
     longest: Time,
@@ -46,6 +49,8 @@ impl ArrivalTimes {
             times: InputTimes::new(inputs.count()),
             due: Vec::new(),
             ordered_before: Time::ZERO,
+            all: InputSet::all(inputs.count()),
+            ordered: InputSet::all(inputs.count()),
             window: longest,
             longest,
             inputs,
@@ -96,15 +101,15 @@ impl ArrivalTimes {
     #[inline(never)]
     fn put_in_order(&mut self, before: Time) {
         self.ordered_before = Time::ZERO;
-        let earliest = self.times.earliest();
+        let earliest = self.times.earliest(&self.ordered);
         if earliest >= before {
             // Who asks when the next one is due hears of none that has been.
-            self.times.look_again(before);
+            self.times.look_again(before, &self.ordered);
             return;
         }
         let end = earliest.saturating_add(self.window);
         let mut due = std::mem::take(&mut self.due);
-        let inputs = self.times.due_before(end);
+        let inputs = self.times.due_before(end, &self.ordered);
         due.extend(inputs.map(|(input, at)| Due { at, input }));
         due.sort_unstable_by_key(|due| std::cmp::Reverse(due.at));
         for equals in due.chunk_by_mut(|one, other| one.at == other.at) {
@@ -119,6 +124,13 @@ impl ArrivalTimes {
         }
         self.due = due;
         self.ordered_before = end;
+    }
+
+    /// From now on only these inputs are put in order; gives those that were before. Nothing is in order any more. No packet
+    /// that leaves one of their nodes arrives at another of them within the longest window.
+    pub fn order_only(&mut self, inputs: InputSet) -> InputSet {
+        self.forget_order();
+        std::mem::replace(&mut self.ordered, inputs)
     }
 
     /// Nothing is in order any more.
@@ -154,7 +166,8 @@ impl ArrivalTimes {
     /// The earliest time of all.
     pub fn earliest(&self) -> Option<Time> {
         let first = self.first_due().map(|due| due.at);
-        first.or(Some(self.times.earliest()).filter(|&earliest| earliest < Time::MAX))
+        let earliest = self.times.earliest(&self.all);
+        first.or(Some(earliest).filter(|&earliest| earliest < Time::MAX))
     }
 }
 

@@ -18,10 +18,21 @@ pub(crate) struct Regions<P: Ports> {
     lookahead: Time,
     /// How nodes have their turns, if they have.
     turns: Option<TurnsOfNodes>,
+    /// How far switches have come where hosts go first and have not been caught up with.
+    behind: Option<Behind>,
     /// Events of the last window.
     last_handled: u64,
     /// Room for what threads have to do.
     errands: Vec<Errand<P>>,
+}
+
+/// How far nodes have been handled while hosts go first.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    /// Switches on the hosts' side.
+    own_side: Time,
+    /// All nodes of the other side.
+    other_side: Time,
 }
 
 /// How nodes have their turns.
@@ -66,6 +77,7 @@ impl<P: Ports> Regions<P> {
             of_link,
             lookahead,
             turns,
+            behind: None,
             last_handled: 0,
             errands: Vec::new(),
         }
@@ -252,6 +264,85 @@ impl<P: Ports> Regions<P> {
         Progressed {
             handled_before: end,
             left: u64::from(most).saturating_sub(handled) as u32,
+        }
+    }
+
+    /// Whether hosts can go first ([`Regions::run_hosts_first`]). An agent would see a packet arrive at a host before it has
+    /// seen what came to the switch meanwhile.
+    pub fn hosts_can_go_first(&self) -> bool {
+        !P::HAVE_AGENTS && self.is_one() && self.first().steps_together()
+    }
+
+    /// Whether hosts go first between two times: they have begun to, or it is worth it.
+    pub fn hosts_go_first(&self, from: Time, end: Time) -> bool {
+        self.behind.is_some() || self.have_turns(from, end)
+    }
+
+    /// Handles what happens at hosts before a time, in its order, or until something is due earlier that is reported.
+    /// Switches have their turns, so that they have come up to `gather` when hosts have, and to no time in particular
+    /// before: traffic may be changed meanwhile, and hosts hear of it, but no switch. What hosts send reaches other nodes a
+    /// link's delay later. `most` counts down to the next look at the watch.
+    pub fn run_hosts_first(
+        &mut self,
+        from: Time,
+        (limit, gather): (Time, Time),
+        most: u32,
+    ) -> Progressed {
+        let Some(turns) = &self.turns else {
+            unreachable!("whoever calls has asked for turns of nodes")
+        };
+        let (delay, of_hosts) = (turns.delay, turns.sides.of_hosts().unwrap_or(0));
+        let region = &mut *self.all[0];
+        let mut behind = self.behind.take().unwrap_or_else(|| {
+            let last = region.scheduler.now();
+            region.let_hosts_go_first(last);
+            Behind {
+                own_side: from,
+                other_side: from,
+            }
+        });
+        // What arrives at hosts before has left the other side.
+        let end = behind.other_side.saturating_add(delay).min(gather);
+        let left = region.run(limit.min(end), most);
+        let progressed = Progressed {
+            handled_before: left.map_or(from, |_| region.handled_before()),
+            left: left.unwrap_or(0),
+        };
+        if left.is_none() || progressed.handled_before < end {
+            self.behind = Some(behind);
+            return progressed;
+        }
+        let own = Step {
+            side: of_hosts,
+            from: behind.own_side,
+            before: end,
+            elsewhere: behind.other_side,
+        };
+        let other = Step {
+            side: 1 - of_hosts,
+            from: behind.other_side,
+            before: end.saturating_add(delay).min(gather),
+            elsewhere: end,
+        };
+        let last = region.scheduler.now();
+        let handled = region.let_switches_follow(&own, &other);
+        if end < gather {
+            behind = Behind {
+                own_side: end,
+                other_side: other.before,
+            };
+            if region.reports.is_empty() {
+                // What traffic does from `limit` on reaches nobody before.
+                let idle_until = region.nothing_before().min(limit).min(gather);
+                behind.own_side = behind.own_side.max(idle_until);
+                behind.other_side = behind.other_side.max(idle_until);
+            }
+            region.let_hosts_go_first(last);
+            self.behind = Some(behind);
+        }
+        Progressed {
+            left: u64::from(progressed.left).saturating_sub(handled) as u32,
+            ..progressed
         }
     }
 

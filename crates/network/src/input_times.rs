@@ -20,6 +20,35 @@ pub struct InputTimes {
     bounds: Box<[[Time; GROUPS_OF_PAGE]]>,
 }
 
+/// Some of the inputs.
+#[derive(Clone, Debug)]
+pub struct InputSet {
+    /// By group: a bit for each input.
+    groups: Box<[u16]>,
+}
+
+const _: () = assert!(GROUP == u16::BITS as usize);
+
+impl InputSet {
+    /// All of so many inputs.
+    pub fn all(inputs: usize) -> InputSet {
+        let pages = inputs.div_ceil(Inputs::PAGE);
+        InputSet {
+            groups: vec![u16::MAX; pages * GROUPS_OF_PAGE].into(),
+        }
+    }
+
+    /// Those of so many inputs that are among these.
+    pub fn of(inputs: usize, some: impl Iterator<Item = usize>) -> InputSet {
+        let mut set = InputSet::all(inputs);
+        set.groups.fill(0);
+        for input in some {
+            set.groups[input / GROUP] |= 1 << (input % GROUP);
+        }
+        set
+    }
+}
+
 /// Inputs of a page that are due: a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DueInputs {
@@ -122,21 +151,28 @@ impl InputTimes {
         bounds.fold(Time::MAX, Time::min)
     }
 
-    /// The earliest time of all; `Time::MAX` if nothing is due.
-    pub fn earliest(&self) -> Time {
+    /// The earliest time of some inputs; `Time::MAX` if nothing is due there.
+    pub fn earliest(&self, of: &InputSet) -> Time {
         let mut earliest = Time::MAX;
-        for (group, &bound) in self.bounds.as_flattened().iter().enumerate() {
-            if bound < earliest {
-                earliest = earliest.min(self.earliest_of(group));
+        let groups = self.times.as_flattened().chunks(GROUP);
+        let bounds = self.bounds.as_flattened().iter().zip(&of.groups);
+        for (times, (&bound, &own)) in groups.zip(bounds) {
+            if own != 0 && bound < earliest {
+                let own = times
+                    .iter()
+                    .enumerate()
+                    .filter(|(place, _)| own >> place & 1 != 0);
+                earliest = own.map(|(_, &at)| at).fold(earliest, Time::min);
             }
         }
         earliest
     }
 
-    /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`.
-    pub fn look_again(&mut self, end: Time) {
-        for group in 0..self.bounds.as_flattened().len() {
-            if self.bounds.as_flattened()[group] < end {
+    /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`, or that of inputs that
+    /// are not among these.
+    pub fn look_again(&mut self, end: Time, of: &InputSet) {
+        for (group, &own) in of.groups.iter().enumerate() {
+            if own != 0 && self.bounds.as_flattened()[group] < end {
                 self.bounds.as_flattened_mut()[group] = self.earliest_of(group);
             }
         }
@@ -146,15 +182,23 @@ impl InputTimes {
         earliest(&self.times.as_flattened()[group * GROUP..][..GROUP])
     }
 
-    /// All inputs that are due before a time, in their order, with their times.
-    pub fn due_before(&mut self, end: Time) -> impl Iterator<Item = (u32, Time)> {
-        self.look_again(end);
+    /// Those of some inputs that are due before a time, in their order, with their times.
+    pub fn due_before<'a>(
+        &'a mut self,
+        end: Time,
+        of: &'a InputSet,
+    ) -> impl Iterator<Item = (u32, Time)> + 'a {
+        self.look_again(end, of);
         let times = self.times.as_flattened().chunks(GROUP);
-        let groups = (0..).zip(times).zip(self.bounds.as_flattened());
-        let due = groups.filter(move |&(_, &bound)| bound < end);
-        let inputs = due.flat_map(|((group, times), _)| {
-            let first = group * GROUP as u32;
-            (first..).zip(times.iter().copied())
+        let groups = (0..).zip(times).zip(&of.groups);
+        let due = groups.zip(self.bounds.as_flattened());
+        let due = due.filter(move |&((_, &own), &bound)| own != 0 && bound < end);
+        let inputs = due.flat_map(|(((group, times), &own), _)| {
+            let own = times
+                .iter()
+                .enumerate()
+                .filter(move |(place, _)| own >> place & 1 != 0);
+            own.map(move |(place, &at)| (group * GROUP as u32 + place as u32, at))
         });
         inputs.filter(move |&(_, at)| at < end)
     }

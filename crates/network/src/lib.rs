@@ -37,7 +37,7 @@ pub use crossing::Crossings;
 pub use fmp::{Fmp, FmpStatistics};
 pub use forwarding::{RouteId, RouteStart, RouteTable};
 pub use histogram::{QueueHistogram, QueuesCounted};
-pub use input_times::{DueInputs, InputTimes};
+pub use input_times::{DueInputs, InputSet, InputTimes};
 pub use inputs::Inputs;
 pub use network::{Arrival, LinkSetup, Network};
 pub use observed::Conservation;

@@ -15,7 +15,7 @@ use crate::scheduler::DueTimer;
 use crate::steps::{Sides, Step};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
-    Arrivals, DueInputs, Header, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
+    Arrivals, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
 };
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
@@ -55,6 +55,8 @@ pub(crate) struct ByNode {
     of_ports: Box<[u8]>,
     /// The order of pages where both sides take a step together, by the first side, if they can.
     together: Option<[Box<[Pages]>; Sides::MOST]>,
+    /// The hosts' inputs while all are put in order; all inputs while hosts go first.
+    not_ordered: InputSet,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -125,11 +127,14 @@ impl ByNode {
             [0, 1].map(|first| order_of_pages(first, &sides, &inputs, links, hosts))
         });
         let nodes = places.links().iter().map(|&link| links[link as usize].from);
+        let of_hosts = (0..inputs.count()).filter(|&input| kinds[input] != Kind::Switch);
+        let of_hosts = InputSet::of(inputs.count(), of_hosts);
         Box::new(ByNode {
             kinds: kinds.into(),
             of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
             sides,
             together,
+            not_ordered: of_hosts,
             looks_ahead: match read_ahead {
                 ReadAhead::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
                 ReadAhead::Always => true,
@@ -253,24 +258,56 @@ impl<P: Ports> Region<P> {
                 second
             };
             region.list_timers(work, with_hosts);
-            let mut windows = [Window::new(first, last), Window::new(second, last)];
-            let orders = work
-                .together
-                .take()
-                .expect("whoever calls has asked for it");
-            for Pages { side, pages } in &orders[first.side] {
-                let window = &mut windows[usize::from(*side != first.side)];
-                region.run_pages(work, pages.clone(), window);
-            }
-            work.together = Some(orders);
-            let [one, other] = windows;
-            Window {
-                last: one.last.max(other.last),
-                packets: one.packets + other.packets,
-                timers: one.timers + other.timers,
-                ..one
-            }
+            region.run_together(work, (first, second), last)
         })
+    }
+
+    /// From now on hosts handle what happens to them in the order of its times ([`Region::run`]) and the other nodes nothing,
+    /// until [`Region::let_switches_follow`]. Something has happened at hosts at the time `last`, and nothing later.
+    pub fn let_hosts_go_first(&mut self, last: Time) {
+        self.scheduler.turn_to(last);
+        self.swap_ordered();
+    }
+
+    /// Everything has happened at hosts before the end of the first step, which is one of their side. Its switches and then
+    /// the nodes of the other side take their steps. Returns the number of events.
+    pub fn let_switches_follow(&mut self, first: &Step, second: &Step) -> u64 {
+        self.swap_ordered();
+        self.run_steps(|region, work, last| region.run_together(work, (first, second), last))
+    }
+
+    fn swap_ordered(&mut self) {
+        let Some(work) = &mut self.by_node else {
+            unreachable!("whoever calls has asked for turns of nodes")
+        };
+        let inputs = std::mem::replace(&mut work.not_ordered, InputSet::all(0));
+        work.not_ordered = self.scheduler.arrivals().order_only(inputs);
+    }
+
+    /// Takes two steps, one of each side, whose timers are listed.
+    fn run_together(
+        &mut self,
+        work: &mut ByNode,
+        (first, second): (&Step, &Step),
+        last: Time,
+    ) -> Window {
+        let mut windows = [Window::new(first, last), Window::new(second, last)];
+        let orders = work
+            .together
+            .take()
+            .expect("whoever calls has asked for it");
+        for Pages { side, pages } in &orders[first.side] {
+            let window = &mut windows[usize::from(*side != first.side)];
+            self.run_pages(work, pages.clone(), window);
+        }
+        work.together = Some(orders);
+        let [one, other] = windows;
+        Window {
+            last: one.last.max(other.last),
+            packets: one.packets + other.packets,
+            timers: one.timers + other.timers,
+            ..one
+        }
     }
 
     fn run_step(&mut self, step: &Step) -> u64 {

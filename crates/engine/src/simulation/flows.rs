@@ -43,6 +43,7 @@ impl<P: Ports> Simulation<'_, P> {
         if self.regions.first().network.fmp().is_none() {
             self.release_the_gone(LEAVING_LOOKED_AT);
         }
+        let asks_for_finishes = self.asks_for_finishes();
         let flow = &mut self.workload.flows[number as usize];
         if let Err(refused) = self.flows.check(flow) {
             self.refused = Some(refused);
@@ -52,7 +53,7 @@ impl<P: Ports> Simulation<'_, P> {
         let opening = self.flows.opening(number, flow);
         self.recorder
             .begin_capture(number, flow, &opening, &mut self.regions);
-        if flow.size.is_some() && self.heeds_ends && self.regions.has_windows() {
+        if flow.size.is_some() && asks_for_finishes {
             self.agenda.watch(number);
         }
         let halves = self.flows.open(number, flow, opening, &mut self.regions);

@@ -70,6 +70,8 @@ struct Simulation<'p, P: Ports> {
     handled_before: Time,
     /// Whether packets go no further than to the time at which traffic hears that a flow has ended. Regions know it too.
     heeds_ends: bool,
+    /// Whether hosts go first where ends are heeded ([`Regions::run_hosts_first`]): no end of a flow ends the run.
+    hosts_first: bool,
     /// Why the run cannot go on.
     refused: Option<RunError>,
 }
@@ -85,8 +87,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let router = flows.routing().intact();
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let reactions = Reactions::new(plan);
+        let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
-            regions: division::regions(plan, router, reactions, execution),
+            hosts_first: regions.hosts_can_go_first()
+                && workload.heeds_ends()
+                && workload.ends_at_a_time(),
+            regions,
             workload,
             agenda: Agenda::new(plan, reactions),
             flows,
@@ -293,10 +299,21 @@ impl<'p, P: Ports> Simulation<'p, P> {
         } else {
             self.regions.skip(self.handled_before, limit)
         };
+        if self.hosts_first && self.heeds_ends {
+            // The run ends at one time for all nodes.
+            let stop = self.plan.stop.at.filter(|&stop| from < stop);
+            let gather = control.min(stop.unwrap_or(Time::MAX));
+            if self.regions.hosts_go_first(from, gather) {
+                let limit = limit.min(gather);
+                return self
+                    .regions
+                    .run_hosts_first(from, (limit, gather), until_look);
+            }
+        }
         let end = limit.min(self.regions.end_of_window(from));
         let of_turns = limit.min(self.regions.end_of_turns(from)).max(end);
         // What is reported from within the window must not be due within it.
-        let safe = if self.heeds_ends {
+        let safe = if self.asks_for_finishes() {
             let (workload, table) = (&self.workload, &self.flows);
             let finish =
                 self.agenda
@@ -314,6 +331,11 @@ impl<'p, P: Ports> Simulation<'p, P> {
             self.regions
                 .run_window(from, safe.min(end), until_look, lead)
         }
+    }
+
+    /// Whether anybody asks which flow may finish first.
+    fn asks_for_finishes(&self) -> bool {
+        self.heeds_ends && !self.hosts_first && self.regions.has_windows()
     }
 
     /// Finds out whether packets may go on without traffic after a flow has ended.

@@ -311,6 +311,7 @@ impl<A: Agent> DeparturePorts<A> {
 impl<A: Agent> Ports for DeparturePorts<A> {
     type Label = A::Label;
     const KNOW_ARRIVALS: bool = false;
+    const HAVE_AGENTS: bool = A::ACTS;
 
     fn new(
         links: &[LinkSetup],

@@ -92,6 +92,9 @@ pub trait Ports {
     /// Whether they can say of all packets of a window when they arrive, before any of it has happened.
     const KNOW_ARRIVALS: bool;
 
+    /// Whether agents see when packets come and leave.
+    const HAVE_AGENTS: bool;
+
     /// The ports of these links, and the inlets, at these places. `stream` gives the randomness of each link, by its
     /// number.
     fn new(

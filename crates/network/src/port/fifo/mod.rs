@@ -100,6 +100,7 @@ impl<A: Agent> FifoPorts<A> {
 impl<A: Agent> Ports for FifoPorts<A> {
     type Label = A::Label;
     const KNOW_ARRIVALS: bool = true;
+    const HAVE_AGENTS: bool = A::ACTS;
 
     fn new(
         links: &[LinkSetup],
