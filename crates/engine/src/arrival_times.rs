@@ -2,7 +2,9 @@
 
 use crate::due_link::DueLink;
 use crate::ranks::Ranks;
-use pathweave_network::{InputSet, InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents};
+use pathweave_network::{
+    DueInputs, InputSet, InputTimes, Inputs, LinkEvent, LinkEvents, PortId, TurnEvents,
+};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -20,6 +22,8 @@ pub(crate) struct ArrivalTimes {
     pub times: InputTimes,
     /// Inputs that are due before `ordered_before`, the earliest last.
     due: Vec<Due>,
+    /// Of `due`, so many come after those that [`ArrivalTimes::next_in_order`] has handed out.
+    not_handed_out: usize,
     /// Zero while nothing is in order.
     ordered_before: Time,
     /// All inputs, and those that are put in order.
@@ -48,6 +52,7 @@ impl ArrivalTimes {
         ArrivalTimes {
             times: InputTimes::new(inputs.count()),
             due: Vec::new(),
+            not_handed_out: 0,
             ordered_before: Time::ZERO,
             all: InputSet::all(inputs.count()),
             ordered: InputSet::all(inputs.count()),
@@ -122,8 +127,30 @@ impl ArrivalTimes {
         } else if due.len() < FEWEST_IN_ORDER {
             self.window = (self.window * 2).min(self.longest);
         }
+        self.not_handed_out = due.len();
         self.due = due;
         self.ordered_before = end;
+    }
+
+    /// Whether the first of what is in order has not been handed out by [`ArrivalTimes::next_in_order`].
+    #[inline(always)]
+    pub fn goes_on_with_new(&self) -> bool {
+        self.due.len() <= self.not_handed_out && !self.due.is_empty()
+    }
+
+    /// The ports or inlets from which something arrives next in the order of times, and a time after that; a page of them at
+    /// most.
+    pub fn next_in_order(&mut self) -> (DueInputs, [PortId; Inputs::PAGE], Time) {
+        let first = self.due.len().saturating_sub(Inputs::PAGE);
+        let next = &self.due[first..];
+        let mut ports = [PortId(0); Inputs::PAGE];
+        for (port, due) in ports.iter_mut().zip(next) {
+            *port = self.inputs.port(due.input as usize);
+        }
+        let last = next.first().map_or(Time::ZERO, |due| due.at);
+        self.not_handed_out = first;
+        let after = last.saturating_add(Time::from_picos(1));
+        (DueInputs::first_ones(next.len()), ports, after)
     }
 
     /// From now on only these inputs are put in order; gives those that were before. Nothing is in order any more. No packet
@@ -136,6 +163,7 @@ impl ArrivalTimes {
     /// Nothing is in order any more.
     pub fn forget_order(&mut self) {
         self.due.clear();
+        self.not_handed_out = 0;
         self.ordered_before = Time::ZERO;
     }
 

@@ -181,6 +181,14 @@ impl Scheduler {
         }
     }
 
+    /// Whether what comes next in the order of times, before `limit`, has not been handed out by
+    /// [`ArrivalTimes::next_in_order`].
+    #[inline(always)]
+    pub fn goes_on_with_new(&mut self, limit: Time) -> bool {
+        self.turn(limit);
+        self.arrivals().goes_on_with_new()
+    }
+
     /// Ports that are due before `limit` and before any timer have their turn next.
     #[inline(always)]
     fn turn(&mut self, limit: Time) {

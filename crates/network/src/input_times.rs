@@ -56,6 +56,12 @@ pub struct DueInputs {
 }
 
 impl DueInputs {
+    /// So many at the first places of a page.
+    pub fn first_ones(count: usize) -> DueInputs {
+        let (bits, _) = DueInputs { bits: u64::MAX }.split(count);
+        bits
+    }
+
     /// The place of the first one in the page, if there is any.
     #[inline(always)]
     pub fn first(self) -> Option<usize> {

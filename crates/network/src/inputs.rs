@@ -86,7 +86,7 @@ impl Inputs {
 
     /// The ports of a page of inputs, or the inlets.
     #[inline(always)]
-    pub(crate) fn ports_of_page(&self, page: usize) -> &[PortId; Inputs::PAGE] {
+    pub fn ports_of_page(&self, page: usize) -> &[PortId; Inputs::PAGE] {
         &self.ports[page]
     }
 

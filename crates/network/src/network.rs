@@ -402,17 +402,15 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.contents.remove(header.id())
     }
 
-    /// Packets arrive soon at these inputs of a page: what they need on their way is fetched from memory. Where the first
-    /// one comes to its host, adds the headers of all that arrive before a time.
+    /// Packets arrive soon from some of these ports or inlets: what they need on their way is fetched from memory. Where the
+    /// first one comes to its host, adds the headers of all that arrive before a time.
     pub fn look_ahead(
         &self,
-        (due, page): (DueInputs, usize),
-        inputs: &Inputs,
+        due: (DueInputs, &[PortId; Inputs::PAGE]),
         before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        let ports = inputs.ports_of_page(page);
-        self.ports.look_ahead((due, ports), before, at_hosts);
+        self.ports.look_ahead(due, before, at_hosts);
     }
 
     /// What a packet in the network carries.

@@ -267,13 +267,38 @@ impl<P: Ports> Region<P> {
     pub fn let_hosts_go_first(&mut self, last: Time) {
         self.scheduler.turn_to(last);
         self.swap_ordered();
+        self.fetches_in_order = self.by_node.as_ref().is_some_and(|work| work.looks_ahead);
     }
 
     /// Everything has happened at hosts before the end of the first step, which is one of their side. Its switches and then
     /// the nodes of the other side take their steps. Returns the number of events.
     pub fn let_switches_follow(&mut self, first: &Step, second: &Step) -> u64 {
         self.swap_ordered();
+        self.fetches_in_order = false;
         self.run_steps(|region, work, last| region.run_together(work, (first, second), last))
+    }
+
+    /// What the packets need that arrive next in the order of times is fetched from memory, if that has not been done.
+    #[inline(always)]
+    pub(super) fn look_ahead_in_order(&mut self, limit: Time) {
+        if self.fetches_in_order && self.scheduler.goes_on_with_new(limit) {
+            self.fetch_in_order();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch_in_order(&mut self) {
+        let (due, ports, before) = self.scheduler.arrivals().next_in_order();
+        if let Some(work) = &mut self.by_node {
+            work.look_ahead.fetch(
+                (due, &ports),
+                before,
+                &self.network,
+                (&self.sending, &self.receiving),
+                &self.outgoing.departures,
+            );
+        }
     }
 
     fn swap_ordered(&mut self) {
@@ -399,8 +424,8 @@ impl<P: Ports> Region<P> {
     /// What the packets need that arrive at these inputs of a page is fetched from memory.
     fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs, before: Time) {
         work.look_ahead.fetch(
-            (due, page),
-            (&work.inputs, before),
+            (due, work.inputs.ports_of_page(page)),
+            before,
             &self.network,
             (&self.sending, &self.receiving),
             &self.outgoing.departures,

@@ -8,7 +8,7 @@
 
 use super::Carried;
 use super::outlet::Departures;
-use pathweave_network::{DueInputs, Header, Inputs, Network, Ports};
+use pathweave_network::{DueInputs, Header, Inputs, Network, PortId, Ports};
 use pathweave_transport::{Receiving, Segment, Sending};
 use pathweave_units::Time;
 
@@ -20,18 +20,18 @@ pub(super) struct LookAhead {
 }
 
 impl LookAhead {
-    /// Fetches what the packets need that arrive soon at these inputs of a page.
+    /// Fetches what the packets need that arrive soon from some of these ports or inlets.
     #[inline(never)]
     pub fn fetch<P: Ports>(
         &mut self,
-        due: (DueInputs, usize),
-        (inputs, before): (&Inputs, Time),
+        due: (DueInputs, &[PortId; Inputs::PAGE]),
+        before: Time,
         network: &Network<Carried, P>,
         (sending, receiving): (&Sending, &Receiving),
         departures: &Departures,
     ) {
         self.headers.clear();
-        network.look_ahead(due, inputs, before, &mut self.headers);
+        network.look_ahead(due, before, &mut self.headers);
         self.segments.clear();
         self.segments
             .extend(self.headers.iter().map(|&header| network.look_at(header).0));

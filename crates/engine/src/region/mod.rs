@@ -64,6 +64,8 @@ pub(crate) struct Region<P: Ports> {
     /// Nothing but feedback is left to happen.
     pub feedback_over: bool,
     by_node: Option<Box<ByNode>>,
+    /// Whether what packets need is fetched from memory before they come in the order of times.
+    fetches_in_order: bool,
     pub packet_hops: u64,
     /// Packets that leave for other regions, by region, and those that have come from there.
     pub leaving: Vec<Crossers<P>>,
@@ -88,6 +90,7 @@ impl<P: Ports> Region<P> {
         Region {
             id,
             by_node,
+            fetches_in_order: false,
             network,
             sending: Sending::default(),
             receiving: Receiving::default(),
@@ -132,6 +135,7 @@ impl<P: Ports> Region<P> {
             if left == 0 {
                 return None;
             }
+            self.look_ahead_in_order(limit);
             let Some((now, event)) = self.scheduler.pop_before(self.limit) else {
                 return Some(left);
             };

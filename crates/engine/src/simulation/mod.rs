@@ -293,13 +293,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 .regions
                 .run_alone(self.handled_before, limit, until_look);
         }
-        let from = if self.regions.is_one() {
-            let due = self.regions.nothing_before();
-            due.max(self.handled_before).min(limit)
-        } else {
-            self.regions.skip(self.handled_before, limit)
-        };
         if self.hosts_first && self.heeds_ends {
+            let from = self.handled_before;
             // The run ends at one time for all nodes.
             let stop = self.plan.stop.at.filter(|&stop| from < stop);
             let gather = control.min(stop.unwrap_or(Time::MAX));
@@ -310,6 +305,12 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     .run_hosts_first(from, (limit, gather), until_look);
             }
         }
+        let from = if self.regions.is_one() {
+            let due = self.regions.nothing_before();
+            due.max(self.handled_before).min(limit)
+        } else {
+            self.regions.skip(self.handled_before, limit)
+        };
         let end = limit.min(self.regions.end_of_window(from));
         let of_turns = limit.min(self.regions.end_of_turns(from)).max(end);
         // What is reported from within the window must not be due within it.
