@@ -1,14 +1,16 @@
 //! How a fabric is divided into regions.
 
 use crate::build;
-use crate::execution::{Cut, Execution};
+use crate::execution::{Cut, Execution, Turns};
 use crate::reactions::Reactions;
-use crate::region::{ByNode, Region, RegionId, window};
+use crate::region::{ByNode, Region, RegionId, window, windows_outlast_starts};
 use crate::regions::{Regions, TurnsOfNodes};
 use crate::steps::Sides;
+use pathweave_fabric::NodeKind;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
 use pathweave_scenario::{GroupPlan, Plan};
+use pathweave_traffic::Pattern;
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -31,8 +33,32 @@ pub fn most_threads(plan: &Plan) -> usize {
         let window = window.unwrap_or(Time::ZERO).as_picos();
         window as f64 / link.rate.time_for(packet).as_picos() as f64
     });
+    let ends = ends_that_are_heeded(plan) * window.unwrap_or(Time::ZERO).as_secs_f64();
+    if ends > MOST_ENDS {
+        return 1;
+    }
     let most = events.sum::<f64>() / WORTHWHILE;
     (most as usize).clamp(1, 255)
+}
+
+/// Flows that end in a window and whose ends others wait for: where there are more, all regions would have to come to one
+/// time at each of them. In one region hosts can go first.
+const MOST_ENDS: f64 = 0.1;
+
+/// Flows that can end in a second and whose ends others wait for, as far as the patterns say, if hosts send as fast as they can.
+fn ends_that_are_heeded(plan: &Plan) -> f64 {
+    let fabric = &plan.fabric;
+    let links = fabric.links.iter();
+    let of_hosts =
+        links.filter(|link| matches!(fabric.node(link.from).kind, NodeKind::Host { .. }));
+    let sent: f64 = of_hosts.map(|link| link.rate.as_bps() as f64 / 8.0).sum();
+    let groups = plan.groups.iter().filter(|group| group.heeds_ends());
+    let sizes = groups.filter_map(|group| match &group.pattern {
+        Pattern::Incast(jobs) => Some((jobs.request + jobs.response).get() as f64 / 2.0),
+        Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_) => None,
+        _ => group.size.mean(),
+    });
+    sizes.map(|size| sent / size).fold(0.0, f64::max)
 }
 
 /// What a host does for the transport, as a multiple of what a port does for the packets that join it.
@@ -50,6 +76,15 @@ pub(crate) fn regions<P: Ports>(
         sides: Sides::of_plan(plan, &links, delay),
         delay,
         notice: reactions.to_failures,
+    });
+    let turns = turns.filter(|turns| {
+        let hosts_can_go_first = !P::HAVE_AGENTS
+            && execution.cut == Cut::NOWHERE
+            && plan.stop.is_at_a_time()
+            && turns.sides.of_hosts().is_some();
+        execution.turns != Turns::AsSuits
+            || hosts_can_go_first
+            || windows_outlast_starts(plan, turns.delay)
     });
     let one_side = Sides::one(plan.fabric.nodes.len());
     let sides = turns.as_ref().map_or(&one_side, |turns| &turns.sides);

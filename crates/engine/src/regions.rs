@@ -18,7 +18,7 @@ pub(crate) struct Regions<P: Ports> {
     lookahead: Time,
     /// How nodes have their turns, if they have.
     turns: Option<TurnsOfNodes>,
-    /// How far switches have come where hosts go first and have not been caught up with.
+    /// How far nodes have come while hosts go first.
     behind: Option<Behind>,
     /// Events of the last window.
     last_handled: u64,
@@ -29,6 +29,8 @@ pub(crate) struct Regions<P: Ports> {
 /// How far nodes have been handled while hosts go first.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
+    /// When all nodes will have come to the same time.
+    gather: Time,
     /// Switches on the hosts' side.
     own_side: Time,
     /// All nodes of the other side.
@@ -48,6 +50,9 @@ pub(crate) struct TurnsOfNodes {
 /// Nodes have their turns for as long as it takes packets to pass so many links, before it is looked what else is to be
 /// done.
 const MOST_DELAYS: u64 = 32;
+/// Where hosts can go first, nodes of both sides have their turns together if they can have them for so many delays:
+/// that costs less.
+const FEWEST_DELAYS: u64 = 4;
 /// A time that is shorter than this part of a link's delay is handled in the order of all nodes.
 const SMALLEST_PART: u64 = 16;
 
@@ -223,6 +228,12 @@ impl<P: Ports> Regions<P> {
         turns.is_some_and(|turns| end - from >= turns.delay / SMALLEST_PART)
     }
 
+    /// Whether nodes have their turns between two times for so long that hosts need not go first.
+    pub fn have_long_turns(&self, from: Time, end: Time) -> bool {
+        let turns = self.turns.as_ref();
+        turns.is_some_and(|turns| end - from >= turns.delay * FEWEST_DELAYS)
+    }
+
     /// Handles what happens to packets before a time in all regions, node by node, or until something is due earlier that
     /// is reported. No flow finishes so early that it would be due. `most` counts down to the next look at the watch.
     pub fn run_by_node(
@@ -273,34 +284,35 @@ impl<P: Ports> Regions<P> {
         !P::HAVE_AGENTS && self.is_one() && self.first().steps_together()
     }
 
-    /// Whether hosts go first between two times: they have begun to, or it is worth it.
-    pub fn hosts_go_first(&self, from: Time, end: Time) -> bool {
-        self.behind.is_some() || self.have_turns(from, end)
+    /// Whether hosts go first now ([`Regions::run_hosts_first`]).
+    pub fn hosts_go_first(&self) -> bool {
+        self.behind.is_some()
     }
 
-    /// Handles what happens at hosts before a time, in its order, or until something is due earlier that is reported.
-    /// Switches have their turns, so that they have come up to `gather` when hosts have, and to no time in particular
+    /// From now on hosts go first, up to `gather`. Everything before `from` has happened.
+    pub fn let_hosts_go_first(&mut self, from: Time, gather: Time) {
+        self.behind = Some(Behind {
+            gather,
+            own_side: from,
+            other_side: from,
+        });
+        let region = self.first_mut();
+        let last = region.scheduler.now();
+        region.let_hosts_go_first(last);
+    }
+
+    /// Handles what happens at hosts before a time, in its order, or until something is due earlier that is reported. `from`
+    /// is how far hosts have come.
+    /// Switches have their turns, so that they have come up to the time to gather when hosts have, and to no time in particular
     /// before: traffic may be changed meanwhile, and hosts hear of it, but no switch. What hosts send reaches other nodes a
     /// link's delay later. `most` counts down to the next look at the watch.
-    pub fn run_hosts_first(
-        &mut self,
-        from: Time,
-        (limit, gather): (Time, Time),
-        most: u32,
-    ) -> Progressed {
-        let Some(turns) = &self.turns else {
-            unreachable!("whoever calls has asked for turns of nodes")
+    pub fn run_hosts_first(&mut self, from: Time, limit: Time, most: u32) -> Progressed {
+        let (Some(turns), Some(behind)) = (&self.turns, self.behind) else {
+            unreachable!("whoever calls has let hosts go first")
         };
         let (delay, of_hosts) = (turns.delay, turns.sides.of_hosts().unwrap_or(0));
         let region = &mut *self.all[0];
-        let mut behind = self.behind.take().unwrap_or_else(|| {
-            let last = region.scheduler.now();
-            region.let_hosts_go_first(last);
-            Behind {
-                own_side: from,
-                other_side: from,
-            }
-        });
+        let gather = behind.gather;
         // What arrives at hosts before has left the other side.
         let end = behind.other_side.saturating_add(delay).min(gather);
         let left = region.run(limit.min(end), most);
@@ -309,7 +321,6 @@ impl<P: Ports> Regions<P> {
             left: left.unwrap_or(0),
         };
         if left.is_none() || progressed.handled_before < end {
-            self.behind = Some(behind);
             return progressed;
         }
         let own = Step {
@@ -326,20 +337,19 @@ impl<P: Ports> Regions<P> {
         };
         let last = region.scheduler.now();
         let handled = region.let_switches_follow(&own, &other);
-        if end < gather {
-            behind = Behind {
-                own_side: end,
-                other_side: other.before,
-            };
+        self.behind = (end < gather).then(|| {
+            let mut idle_until = Time::ZERO;
             if region.reports.is_empty() {
                 // What traffic does from `limit` on reaches nobody before.
-                let idle_until = region.nothing_before().min(limit).min(gather);
-                behind.own_side = behind.own_side.max(idle_until);
-                behind.other_side = behind.other_side.max(idle_until);
+                idle_until = region.nothing_before().min(limit).min(gather);
             }
             region.let_hosts_go_first(last);
-            self.behind = Some(behind);
-        }
+            Behind {
+                gather,
+                own_side: end.max(idle_until),
+                other_side: other.before.max(idle_until),
+            }
+        });
         Progressed {
             left: u64::from(progressed.left).saturating_sub(handled) as u32,
             ..progressed

@@ -291,12 +291,6 @@ impl<'p> Workload<'p> {
             || (self.ends_with_flows() && !self.starts_to_come())
     }
 
-    /// Whether the run ends at a time that is known, and nothing that traffic does can end it before.
-    pub fn ends_at_a_time(&self) -> bool {
-        let stop = &self.plan.stop;
-        stop.at.is_some() && stop.traffic.is_none() && stop.last_start.is_none()
-    }
-
     /// Whether flows may still start.
     pub fn starts_to_come(&self) -> bool {
         let wakes = |program: &Program| program.next_wake().is_some();

@@ -7,13 +7,7 @@ use pathweave_engine::{
     run_with_departure_ports,
 };
 use pathweave_scenario::Plan;
-
-/// A plan from the text of a scenario.
-fn read(text: &str) -> Plan {
-    let scenario = pathweave_scenario::check(text)
-        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
-    scenario.variants()[0].plan(1)
-}
+use plans::read;
 
 /// Enough events between two exchanges of regions that threads share them.
 fn plan(fabric: &str, rest: &str) -> Plan {

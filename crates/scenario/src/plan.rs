@@ -131,6 +131,13 @@ pub struct Stop {
     pub traffic: Option<TrafficStop>,
 }
 
+impl Stop {
+    /// Whether the run ends at a time that is known, and nothing that traffic does can end it before.
+    pub fn is_at_a_time(&self) -> bool {
+        self.at.is_some() && self.traffic.is_none() && self.last_start.is_none()
+    }
+}
+
 /// A condition on a traffic group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrafficStop {

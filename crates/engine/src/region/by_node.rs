@@ -181,12 +181,14 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
     let suits = match turns {
         Turns::ByTime => false,
         Turns::ByNode => window > Time::from_picos(1),
-        Turns::AsSuits => {
-            events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64
-                && starts_that_end_windows(plan) * window.as_secs_f64() <= MOST_STARTS
-        }
+        Turns::AsSuits => events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64,
     };
     suits.then_some(window)
+}
+
+/// Whether so few flows start that enough is left of windows of this length, if each start ends one.
+pub(crate) fn windows_outlast_starts(plan: &Plan, window: Time) -> bool {
+    starts_that_end_windows(plan) * window.as_secs_f64() <= MOST_STARTS
 }
 
 /// Flows that start in a second, each of which ends a window, as far as the patterns say. Where no pattern heeds the ends of

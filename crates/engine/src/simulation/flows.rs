@@ -43,7 +43,6 @@ impl<P: Ports> Simulation<'_, P> {
         if self.regions.first().network.fmp().is_none() {
             self.release_the_gone(LEAVING_LOOKED_AT);
         }
-        let asks_for_finishes = self.asks_for_finishes();
         let flow = &mut self.workload.flows[number as usize];
         if let Err(refused) = self.flows.check(flow) {
             self.refused = Some(refused);
@@ -53,7 +52,7 @@ impl<P: Ports> Simulation<'_, P> {
         let opening = self.flows.opening(number, flow);
         self.recorder
             .begin_capture(number, flow, &opening, &mut self.regions);
-        if flow.size.is_some() && asks_for_finishes {
+        if flow.size.is_some() && self.heeds_ends && self.regions.has_windows() {
             self.agenda.watch(number);
         }
         let halves = self.flows.open(number, flow, opening, &mut self.regions);

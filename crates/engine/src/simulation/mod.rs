@@ -89,9 +89,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let reactions = Reactions::new(plan);
         let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
-            hosts_first: regions.hosts_can_go_first()
-                && workload.heeds_ends()
-                && workload.ends_at_a_time(),
+            hosts_first: regions.hosts_can_go_first() && plan.stop.is_at_a_time(),
             regions,
             workload,
             agenda: Agenda::new(plan, reactions),
@@ -293,17 +291,9 @@ impl<'p, P: Ports> Simulation<'p, P> {
                 .regions
                 .run_alone(self.handled_before, limit, until_look);
         }
-        if self.hosts_first && self.heeds_ends {
+        if self.regions.hosts_go_first() {
             let from = self.handled_before;
-            // The run ends at one time for all nodes.
-            let stop = self.plan.stop.at.filter(|&stop| from < stop);
-            let gather = control.min(stop.unwrap_or(Time::MAX));
-            if self.regions.hosts_go_first(from, gather) {
-                let limit = limit.min(gather);
-                return self
-                    .regions
-                    .run_hosts_first(from, (limit, gather), until_look);
-            }
+            return self.regions.run_hosts_first(from, limit, until_look);
         }
         let from = if self.regions.is_one() {
             let due = self.regions.nothing_before();
@@ -314,7 +304,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let end = limit.min(self.regions.end_of_window(from));
         let of_turns = limit.min(self.regions.end_of_turns(from)).max(end);
         // What is reported from within the window must not be due within it.
-        let safe = if self.asks_for_finishes() {
+        let safe = if self.heeds_ends {
             let (workload, table) = (&self.workload, &self.flows);
             let finish =
                 self.agenda
@@ -323,20 +313,25 @@ impl<'p, P: Ports> Simulation<'p, P> {
         } else {
             Time::MAX
         };
-        if self.regions.have_turns(from, safe.min(of_turns)) {
-            self.regions
-                .run_by_node(from, safe.min(of_turns), until_look, lead)
+        let known = safe.min(of_turns);
+        if self.hosts_first && self.heeds_ends && !self.regions.have_long_turns(from, known) {
+            // The run ends at one time for all nodes.
+            let stop = self.plan.stop.at.filter(|&stop| from < stop);
+            let gather = control.min(stop.unwrap_or(Time::MAX));
+            let gather = gather.min(self.regions.end_of_turns(from));
+            if self.regions.have_turns(from, gather) {
+                self.regions.let_hosts_go_first(from, gather);
+                return self.regions.run_hosts_first(from, limit, until_look);
+            }
+        }
+        if self.regions.have_turns(from, known) {
+            self.regions.run_by_node(from, known, until_look, lead)
         } else if self.regions.is_one() {
             self.regions.run_alone(from, end, until_look)
         } else {
             self.regions
                 .run_window(from, safe.min(end), until_look, lead)
         }
-    }
-
-    /// Whether anybody asks which flow may finish first.
-    fn asks_for_finishes(&self) -> bool {
-        self.heeds_ends && !self.hosts_first && self.regions.has_windows()
     }
 
     /// Finds out whether packets may go on without traffic after a flow has ended.

@@ -94,7 +94,7 @@ impl<P: Ports> Simulation<'_, P> {
         };
         let (sending, _, mut out) = self.regions[halves.source].halves(now);
         if let Some(stopped) = sending.stop(halves.sending, &mut out) {
-            if self.asks_for_finishes() {
+            if self.heeds_ends {
                 // Nobody knows when what is under way will have arrived.
                 self.agenda.watch(number);
             }

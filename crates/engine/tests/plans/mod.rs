@@ -14,6 +14,13 @@ use pathweave_traffic::{Pattern, Size};
 use pathweave_transport::{AckPolicy, Config};
 use pathweave_units::{Bytes, Rate, Time};
 
+/// A plan from the text of a scenario.
+pub fn read(text: &str) -> Plan {
+    let scenario = pathweave_scenario::check(text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    scenario.variants()[0].plan(1)
+}
+
 /// A queue of `limit` packets that marks above `k`; drop-tail without.
 pub fn queue(limit: u32, k: Option<u32>) -> QueueConfig {
     let marking = k.map_or(Marking::None, |k| Marking::Step {
