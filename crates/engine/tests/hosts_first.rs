@@ -19,8 +19,9 @@ fn check(fabric: &str, rest: &str) -> u64 {
         r#"
         [fabric]
         {fabric}
-        rate = "1 Gbps"
         queue = {{ limit = 20, mark = {{ kind = "step", k = 5 }} }}
+        [transport]
+        minimum_rto = "500 us"
         [routing]
         kind = "ecmp"
         detection_delay = "100 us"
@@ -48,9 +49,9 @@ fn check(fabric: &str, rest: &str) -> u64 {
 }
 
 const FABRICS: [&str; 3] = [
-    "kind = \"fat-tree\"\nk = 4\ndelay = \"5 us\"",
-    "kind = \"fat-tree\"\nk = 4\ndelay = { rack = \"2 us\", aggregation = \"9 us\", core = \"5 us\" }",
-    "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 5\ndelay = \"3 us\"",
+    "kind = \"fat-tree\"\nk = 4\nrate = \"1 Gbps\"\ndelay = \"5 us\"",
+    "kind = \"fat-tree\"\nk = 4\nrate = \"1 Gbps\"\ndelay = { rack = \"2 us\", aggregation = \"9 us\", core = \"5 us\" }",
+    "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 5\nhost_rate = \"1 Gbps\"\nhost_delay = \"3 us\"",
 ];
 
 #[test]

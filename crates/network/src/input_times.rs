@@ -267,6 +267,8 @@ mod tests {
         fn what_is_due_is_listed(steps in prop::collection::vec(step(), 1..200)) {
             let picos = Time::from_picos;
             let mut times = InputTimes::new(150);
+            let sets = [InputSet::all(150), InputSet::of(150, (0..150).filter(|input| input % 7 < 2))];
+            let is_in = |set: usize, input: u32| set == 0 || input % 7 < 2;
             let mut expected = BTreeMap::new();
             let mut now = 0;
             for step in steps {
@@ -283,10 +285,15 @@ mod tests {
                         let end = picos(now + length);
                         let before = |(_, at): &(&u32, &Time)| **at < end;
                         let wanted: Vec<_> = expected.iter().filter(before).map(|(&i, &at)| (i, at)).collect();
-                        prop_assert!(times.bound() <= times.earliest());
-                        let earliest = expected.values().copied().min().unwrap_or(Time::MAX);
-                        prop_assert_eq!(times.earliest(), earliest);
-                        prop_assert_eq!(times.due_before(end).collect::<Vec<_>>(), wanted.clone());
+                        prop_assert!(times.bound() <= times.earliest(&sets[0]));
+                        for (number, set) in sets.iter().enumerate() {
+                            let own = expected.iter().filter(|&(&input, _)| is_in(number, input));
+                            let earliest = own.map(|(_, &at)| at).min().unwrap_or(Time::MAX);
+                            prop_assert_eq!(times.earliest(set), earliest);
+                            let wanted = wanted.iter().filter(|&&(input, _)| is_in(number, input));
+                            let wanted: Vec<_> = wanted.copied().collect();
+                            prop_assert_eq!(times.due_before(end, set).collect::<Vec<_>>(), wanted);
+                        }
                         let mut listed = Vec::new();
                         for page in 0..times.pages() {
                             for place in times.list_due(page, end).places() {

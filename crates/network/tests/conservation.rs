@@ -48,6 +48,7 @@ struct Defective<D> {
 impl<D: Defect> Ports for Defective<D> {
     type Label = ();
     const KNOW_ARRIVALS: bool = true;
+    const HAVE_AGENTS: bool = false;
 
     fn new(
         links: &[LinkSetup],
