@@ -22,7 +22,7 @@ pub(crate) struct ArrivalTimes {
     pub times: InputTimes,
     /// Inputs that are due before `ordered_before`, the earliest last.
     due: Vec<Due>,
-    /// Of `due`, so many come after those that [`ArrivalTimes::next_in_order`] has handed out.
+    /// Entries of `due` that [`ArrivalTimes::next_in_order`] has not handed out; an estimate once others have been inserted.
     not_handed_out: usize,
     /// Zero while nothing is in order.
     ordered_before: Time,
@@ -79,6 +79,11 @@ impl ArrivalTimes {
     fn set_in_order(&mut self, input: u32, at: Time) {
         let due = Due { at, input };
         let key = self.key(due);
+        #[cfg(feature = "checks")]
+        assert!(
+            self.ordered.contains(input as usize),
+            "check: an arrival at {at} among those of other nodes"
+        );
         let place = self.due.partition_point(|&other| self.key(other) > key);
         self.due.insert(place, due);
     }

@@ -41,24 +41,46 @@ pub fn most_threads(plan: &Plan) -> usize {
     (most as usize).clamp(1, 255)
 }
 
-/// Flows that end in a window and whose ends others wait for: where there are more, all regions would have to come to one
-/// time at each of them. In one region hosts can go first.
+/// Whether hosts can go first if they are all on one side of a fabric that is one region. The run has to end at one time
+/// for all nodes. An agent would see a packet arrive at a host before it has seen what came to the switch meanwhile.
+fn suits_hosts_first<P: Ports>(plan: &Plan) -> bool {
+    !P::HAVE_AGENTS && plan.stop.is_at_a_time()
+}
+
+/// Flows that end in a window and whose ends others wait for: where there are more, all regions have to come to one time so
+/// often that one region is faster.
 const MOST_ENDS: f64 = 0.1;
 
-/// Flows that can end in a second and whose ends others wait for, as far as the patterns say, if hosts send as fast as they can.
+/// Flows that can end in a second and whose ends others wait for, where patterns say how large flows are, if hosts send as
+/// fast as they can.
 fn ends_that_are_heeded(plan: &Plan) -> f64 {
     let fabric = &plan.fabric;
     let links = fabric.links.iter();
     let of_hosts =
         links.filter(|link| matches!(fabric.node(link.from).kind, NodeKind::Host { .. }));
     let sent: f64 = of_hosts.map(|link| link.rate.as_bps() as f64 / 8.0).sum();
+    let per_host = sent / fabric.hosts.len() as f64;
     let groups = plan.groups.iter().filter(|group| group.heeds_ends());
-    let sizes = groups.filter_map(|group| match &group.pattern {
-        Pattern::Incast(jobs) => Some((jobs.request + jobs.response).get() as f64 / 2.0),
-        Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_) => None,
-        _ => group.size.mean(),
+    let ends = groups.filter_map(|group| {
+        let mean = group.size.mean();
+        let part = |hosts: &Option<Vec<u32>>| {
+            hosts
+                .as_ref()
+                .map_or(sent, |own| per_host * own.len() as f64)
+        };
+        match &group.pattern {
+            Pattern::Permutation(pattern) => Some(part(&pattern.hosts) / mean?),
+            Pattern::Random(pattern) => Some(part(&pattern.sources) / mean?),
+            Pattern::ManyToOne(_) => Some(per_host / mean?),
+            Pattern::Incast(jobs) => {
+                let mean = (jobs.request.get() as f64 + jobs.response.get() as f64) / 2.0;
+                Some(part(&jobs.hosts) / mean)
+            }
+            // Their flows are as large as each step of a job says, and often wait for computing.
+            _ => None,
+        }
     });
-    sizes.map(|size| sent / size).fold(0.0, f64::max)
+    ends.sum()
 }
 
 /// What a host does for the transport, as a multiple of what a port does for the packets that join it.
@@ -72,23 +94,28 @@ pub(crate) fn regions<P: Ports>(
     execution: &Execution,
 ) -> Regions<P> {
     let links = build::links(plan, router);
-    let turns = window::<P>(plan, execution.turns).map(|delay| TurnsOfNodes {
-        sides: Sides::of_plan(plan, &links, delay),
-        delay,
-        notice: reactions.to_failures,
-    });
-    let turns = turns.filter(|turns| {
-        let hosts_can_go_first = !P::HAVE_AGENTS
-            && execution.cut == Cut::NOWHERE
-            && plan.stop.is_at_a_time()
-            && turns.sides.of_hosts().is_some();
-        execution.turns != Turns::AsSuits
-            || hosts_can_go_first
-            || windows_outlast_starts(plan, turns.delay)
+    let turns = window::<P>(plan, execution.turns).map(|delay| {
+        let sides = Sides::of_plan(plan, &links, delay);
+        TurnsOfNodes {
+            first_side: sides.of_hosts().filter(|_| suits_hosts_first::<P>(plan)),
+            sides,
+            delay,
+            notice: reactions.to_failures,
+        }
     });
     let one_side = Sides::one(plan.fabric.nodes.len());
     let sides = turns.as_ref().map_or(&one_side, |turns| &turns.sides);
     let of_node = divide(plan, &links, sides, &execution.cut);
+    let is_one = of_node.iter().all(|&region| region == 0);
+    let turns = turns.map(|turns| TurnsOfNodes {
+        first_side: turns.first_side.filter(|_| is_one),
+        ..turns
+    });
+    let turns = turns.filter(|turns| {
+        execution.turns != Turns::AsSuits
+            || turns.first_side.is_some()
+            || windows_outlast_starts(plan, turns.delay)
+    });
     let table = RouteTable::default();
     let places = Places::in_regions(&links, &of_node);
     let count = places.len();

@@ -19,7 +19,7 @@ pub(crate) struct Regions<P: Ports> {
     /// How nodes have their turns, if they have.
     turns: Option<TurnsOfNodes>,
     /// How far nodes have come while hosts go first.
-    behind: Option<Behind>,
+    lead: Option<HostsLead>,
     /// Events of the last window.
     last_handled: u64,
     /// Room for what threads have to do.
@@ -28,12 +28,12 @@ pub(crate) struct Regions<P: Ports> {
 
 /// How far nodes have been handled while hosts go first.
 #[derive(Clone, Copy, Debug)]
-struct Behind {
+struct HostsLead {
     /// When all nodes will have come to the same time.
     gather: Time,
-    /// Switches on the hosts' side.
-    own_side: Time,
-    /// All nodes of the other side.
+    /// Everything has happened before this time at switches on the hosts' side.
+    own_switches: Time,
+    /// Everything has happened before this time at the nodes of the other side.
     other_side: Time,
 }
 
@@ -45,6 +45,8 @@ pub(crate) struct TurnsOfNodes {
     pub delay: Time,
     /// How long after a subflow has failed the run acts on it, at the earliest.
     pub notice: Time,
+    /// The side of the hosts, if they can go first ([`Regions::run_hosts_first`]).
+    pub first_side: Option<usize>,
 }
 
 /// Nodes have their turns for as long as it takes packets to pass so many links, before it is looked what else is to be
@@ -82,7 +84,7 @@ impl<P: Ports> Regions<P> {
             of_link,
             lookahead,
             turns,
-            behind: None,
+            lead: None,
             last_handled: 0,
             errands: Vec::new(),
         }
@@ -278,22 +280,22 @@ impl<P: Ports> Regions<P> {
         }
     }
 
-    /// Whether hosts can go first ([`Regions::run_hosts_first`]). An agent would see a packet arrive at a host before it has
-    /// seen what came to the switch meanwhile.
+    /// Whether hosts can go first ([`Regions::run_hosts_first`]).
     pub fn hosts_can_go_first(&self) -> bool {
-        !P::HAVE_AGENTS && self.is_one() && self.first().steps_together()
+        let turns = self.turns.as_ref();
+        turns.is_some_and(|turns| turns.first_side.is_some())
     }
 
     /// Whether hosts go first now ([`Regions::run_hosts_first`]).
     pub fn hosts_go_first(&self) -> bool {
-        self.behind.is_some()
+        self.lead.is_some()
     }
 
     /// From now on hosts go first, up to `gather`. Everything before `from` has happened.
     pub fn let_hosts_go_first(&mut self, from: Time, gather: Time) {
-        self.behind = Some(Behind {
+        self.lead = Some(HostsLead {
             gather,
-            own_side: from,
+            own_switches: from,
             other_side: from,
         });
         let region = self.first_mut();
@@ -301,20 +303,22 @@ impl<P: Ports> Regions<P> {
         region.let_hosts_go_first(last);
     }
 
-    /// Handles what happens at hosts before a time, in its order, or until something is due earlier that is reported. `from`
-    /// is how far hosts have come.
-    /// Switches have their turns, so that they have come up to the time to gather when hosts have, and to no time in particular
-    /// before: traffic may be changed meanwhile, and hosts hear of it, but no switch. What hosts send reaches other nodes a
-    /// link's delay later. `most` counts down to the next look at the watch.
+    /// Handles what happens at hosts before a time, in the order of its times, or until something is due earlier that is
+    /// reported. `from` is how far hosts have come. `most` counts down to the next look at the watch.
+    ///
+    /// Once hosts have come as far as they can, switches have their turns. Until all gather, nodes have come to different
+    /// times: what traffic does meanwhile changes hosts only, and what these send reaches a switch a link's delay later.
     pub fn run_hosts_first(&mut self, from: Time, limit: Time, most: u32) -> Progressed {
-        let (Some(turns), Some(behind)) = (&self.turns, self.behind) else {
+        let (Some(lead), Some(turns)) = (self.lead, &self.turns) else {
             unreachable!("whoever calls has let hosts go first")
         };
-        let (delay, of_hosts) = (turns.delay, turns.sides.of_hosts().unwrap_or(0));
+        let (delay, Some(of_hosts)) = (turns.delay, turns.first_side) else {
+            unreachable!("whoever lets hosts go first has asked whether they can")
+        };
         let region = &mut *self.all[0];
-        let gather = behind.gather;
+        let gather = lead.gather;
         // What arrives at hosts before has left the other side.
-        let end = behind.other_side.saturating_add(delay).min(gather);
+        let end = lead.other_side.saturating_add(delay).min(gather);
         let left = region.run(limit.min(end), most);
         let progressed = Progressed {
             handled_before: left.map_or(from, |_| region.handled_before()),
@@ -325,28 +329,29 @@ impl<P: Ports> Regions<P> {
         }
         let own = Step {
             side: of_hosts,
-            from: behind.own_side,
+            from: lead.own_switches,
             before: end,
-            elsewhere: behind.other_side,
+            elsewhere: lead.other_side,
         };
         let other = Step {
             side: 1 - of_hosts,
-            from: behind.other_side,
+            from: lead.other_side,
             before: end.saturating_add(delay).min(gather),
             elsewhere: end,
         };
         let last = region.scheduler.now();
         let handled = region.let_switches_follow(&own, &other);
-        self.behind = (end < gather).then(|| {
+        self.lead = (end < gather).then(|| {
             let mut idle_until = Time::ZERO;
             if region.reports.is_empty() {
-                // What traffic does from `limit` on reaches nobody before.
+                // Traffic does something one picosecond before `limit` at the earliest. What a host sends then has left it at
+                // `limit` or later.
                 idle_until = region.nothing_before().min(limit).min(gather);
             }
             region.let_hosts_go_first(last);
-            Behind {
+            HostsLead {
                 gather,
-                own_side: end.max(idle_until),
+                own_switches: end.max(idle_until),
                 other_side: other.before.max(idle_until),
             }
         });

@@ -38,6 +38,11 @@ impl InputSet {
         }
     }
 
+    /// Whether an input is one of them.
+    pub fn contains(&self, input: usize) -> bool {
+        self.groups[input / GROUP] >> (input % GROUP) & 1 != 0
+    }
+
     /// Those of so many inputs that are among these.
     pub fn of(inputs: usize, some: impl Iterator<Item = usize>) -> InputSet {
         let mut set = InputSet::all(inputs);
@@ -174,8 +179,8 @@ impl InputTimes {
         earliest
     }
 
-    /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`, or that of inputs that
-    /// are not among these.
+    /// Bounds that are earlier than `end` become exact in all groups that have one of these inputs. If these are all inputs,
+    /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`.
     pub fn look_again(&mut self, end: Time, of: &InputSet) {
         for (group, &own) in of.groups.iter().enumerate() {
             if own != 0 && self.bounds.as_flattened()[group] < end {

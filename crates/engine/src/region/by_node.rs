@@ -311,7 +311,7 @@ impl<P: Ports> Region<P> {
         work.not_ordered = self.scheduler.arrivals().order_only(inputs);
     }
 
-    /// Takes two steps, one of each side, whose timers are listed.
+    /// Takes two steps, one of each side. Timers that are to expire in them have been listed.
     fn run_together(
         &mut self,
         work: &mut ByNode,

@@ -135,7 +135,7 @@ impl<P: Ports> Region<P> {
             if left == 0 {
                 return None;
             }
-            self.look_ahead_in_order(limit);
+            self.look_ahead_in_order(self.limit);
             let Some((now, event)) = self.scheduler.pop_before(self.limit) else {
                 return Some(left);
             };

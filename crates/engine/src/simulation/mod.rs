@@ -89,7 +89,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let reactions = Reactions::new(plan);
         let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
-            hosts_first: regions.hosts_can_go_first() && plan.stop.is_at_a_time(),
+            hosts_first: regions.hosts_can_go_first(),
             regions,
             workload,
             agenda: Agenda::new(plan, reactions),
@@ -316,8 +316,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let known = safe.min(of_turns);
         if self.hosts_first && self.heeds_ends && !self.regions.have_long_turns(from, known) {
             // The run ends at one time for all nodes.
-            let stop = self.plan.stop.at.filter(|&stop| from < stop);
-            let gather = control.min(stop.unwrap_or(Time::MAX));
+            let gather = control.min(self.plan.stop.at.unwrap_or(Time::MAX));
             let gather = gather.min(self.regions.end_of_turns(from));
             if self.regions.have_turns(from, gather) {
                 self.regions.let_hosts_go_first(from, gather);
