@@ -21,7 +21,7 @@ pub enum Turns {
     AsSuits,
     /// Always the first event of all nodes.
     ByTime,
-    /// In windows one node after another, where that is possible.
+    /// In windows one node after another, where that is possible; hosts may go first.
     ByNode,
 }
 
@@ -30,7 +30,7 @@ pub enum Turns {
 pub enum ReadAhead {
     /// If the fabric exceeds a processor's cache.
     AsSuits,
-    /// Wherever nodes have their turns.
+    /// Wherever nodes have their turns, and at hosts that go first.
     Always,
     /// Nowhere.
     Never,
