@@ -158,11 +158,17 @@ impl ArrivalTimes {
         (DueInputs::first_ones(next.len()), ports, after)
     }
 
-    /// From now on only these inputs are put in order; gives those that were before. Nothing is in order any more. No packet
-    /// that leaves one of their nodes arrives at another of them within the longest window.
-    pub fn order_only(&mut self, inputs: InputSet) -> InputSet {
+    /// From now on only these inputs are put in order. Nothing is in order any more. What leaves one of their nodes arrives
+    /// nowhere within the longest window.
+    pub fn order_only(&mut self, inputs: &InputSet) {
         self.forget_order();
-        std::mem::replace(&mut self.ordered, inputs)
+        self.ordered.clone_from(inputs);
+    }
+
+    /// From now on all inputs are put in order again. Nothing is in order any more.
+    pub fn order_all(&mut self) {
+        self.forget_order();
+        self.ordered.clone_from(&self.all);
     }
 
     /// Nothing is in order any more.

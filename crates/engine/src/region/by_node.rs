@@ -55,8 +55,8 @@ pub(crate) struct ByNode {
     of_ports: Box<[u8]>,
     /// The order of pages where both sides take a step together, by the first side, if they can.
     together: Option<[Box<[Pages]>; Sides::MOST]>,
-    /// The hosts' inputs while all are put in order; all inputs while hosts go first.
-    not_ordered: InputSet,
+    /// The inputs of hosts.
+    of_hosts: InputSet,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -134,7 +134,7 @@ impl ByNode {
             of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
             sides,
             together,
-            not_ordered: of_hosts,
+            of_hosts,
             looks_ahead: match read_ahead {
                 ReadAhead::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
                 ReadAhead::Always => true,
@@ -267,15 +267,18 @@ impl<P: Ports> Region<P> {
     /// From now on hosts handle what happens to them in the order of its times ([`Region::run`]) and the other nodes nothing,
     /// until [`Region::let_switches_follow`]. Something has happened at hosts at the time `last`, and nothing later.
     pub fn let_hosts_go_first(&mut self, last: Time) {
+        let Some(work) = &self.by_node else {
+            unreachable!("whoever calls has asked for turns of nodes")
+        };
         self.scheduler.turn_to(last);
-        self.swap_ordered();
-        self.fetches_in_order = self.by_node.as_ref().is_some_and(|work| work.looks_ahead);
+        self.scheduler.arrivals().order_only(&work.of_hosts);
+        self.fetches_in_order = work.looks_ahead;
     }
 
     /// Everything has happened at hosts before the end of the first step, which is one of their side. Its switches and then
     /// the nodes of the other side take their steps. Returns the number of events.
     pub fn let_switches_follow(&mut self, first: &Step, second: &Step) -> u64 {
-        self.swap_ordered();
+        self.scheduler.arrivals().order_all();
         self.fetches_in_order = false;
         self.run_steps(|region, work, last| region.run_together(work, (first, second), last))
     }
@@ -301,14 +304,6 @@ impl<P: Ports> Region<P> {
                 &self.outgoing.departures,
             );
         }
-    }
-
-    fn swap_ordered(&mut self) {
-        let Some(work) = &mut self.by_node else {
-            unreachable!("whoever calls has asked for turns of nodes")
-        };
-        let inputs = std::mem::replace(&mut work.not_ordered, InputSet::all(0));
-        work.not_ordered = self.scheduler.arrivals().order_only(inputs);
     }
 
     /// Takes two steps, one of each side. Timers that are to expire in them have been listed.

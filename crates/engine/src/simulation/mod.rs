@@ -70,8 +70,6 @@ struct Simulation<'p, P: Ports> {
     handled_before: Time,
     /// Whether packets go no further than to the time at which traffic hears that a flow has ended. Regions know it too.
     heeds_ends: bool,
-    /// Whether hosts go first where ends are heeded ([`Regions::run_hosts_first`]): no end of a flow ends the run.
-    hosts_first: bool,
     /// Why the run cannot go on.
     refused: Option<RunError>,
 }
@@ -87,10 +85,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let router = flows.routing().intact();
         let workload = Workload::new(plan, router).map_err(RunError::Plan)?;
         let reactions = Reactions::new(plan);
-        let regions = division::regions(plan, router, reactions, execution);
         Ok(Simulation {
-            hosts_first: regions.hosts_can_go_first(),
-            regions,
+            regions: division::regions(plan, router, reactions, execution),
             workload,
             agenda: Agenda::new(plan, reactions),
             flows,
@@ -314,7 +310,10 @@ impl<'p, P: Ports> Simulation<'p, P> {
             Time::MAX
         };
         let known = safe.min(of_turns);
-        if self.hosts_first && self.heeds_ends && !self.regions.have_long_turns(from, known) {
+        if self.heeds_ends
+            && self.regions.hosts_can_go_first()
+            && !self.regions.have_long_turns(from, known)
+        {
             // The run ends at one time for all nodes.
             let gather = control.min(self.plan.stop.at.unwrap_or(Time::MAX));
             let gather = gather.min(self.regions.end_of_turns(from));
