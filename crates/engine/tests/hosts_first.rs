@@ -9,7 +9,9 @@ use pathweave_engine::{
 use plans::read;
 
 fn everything(output: &Output) -> String {
-    format!("{} {:?}", output.hash, output.counters)
+    let captures = output.captures.iter();
+    let captured: Vec<&[u8]> = captures.map(|capture| &*capture.pcapng).collect();
+    format!("{} {:?} {captured:?}", output.hash, output.counters)
 }
 
 /// Holds a run in which hosts go first against others in which all events come in the order of their times. Gives the number
@@ -129,6 +131,14 @@ fn with_measurements_failures_and_an_end_in_between() {
                     link = "agg0.0-core0.0"
                     up = true
                     [[events]]
+                    at = "900 us"
+                    link = "agg2.1-core1.0"
+                    loss = 0.05
+                    [[events]]
+                    at = "1100 us"
+                    link = "edge3.0-agg3.0"
+                    loss = 1
+                    [[events]]
                     at = "1234567 ns"
                     link = "edge1.0-agg1.1"
                     rate = "300 Mbps"
@@ -140,6 +150,7 @@ fn with_measurements_failures_and_an_end_in_between() {
                     rates = "433 us"
                     queues = "17 us"
                     windows = "on-change"
+                    packets = ["closed/1"]
                     "#
                 ),
             );
@@ -164,6 +175,24 @@ fn with_long_times_in_which_nothing_happens() {
         controller = "reno"
         [stop]
         at = "100 ms"
+        "#,
+    );
+    assert!(finished > 20, "{finished}");
+}
+
+/// Ports of a switch share memory, so that a packet's fate depends on what the others hold.
+#[test]
+fn with_shared_memory() {
+    let finished = check(
+        "kind = \"fat-tree\"\nk = 4\nrate = \"1 Gbps\"\ndelay = \"5 us\"\nshared_buffer = { size = \"40 KB\", alpha = 1 }",
+        r#"
+        [[traffic]]
+        name = "closed"
+        pattern = "random"
+        size = "50 KB"
+        controller = "reno"
+        [stop]
+        at = "6 ms"
         "#,
     );
     assert!(finished > 20, "{finished}");
