@@ -136,7 +136,7 @@ def run(
         only: restrictions, as in `{"scheme": "XMP-4"}`.
         out: folder for results.
         jobs: how many runs at a time; all cores when None.
-        threads: threads for each run, as far as its fabric is large enough; when None, a run has
+        threads: threads for each run, as far as they make it faster; when None, a run has
             one with `jobs`, and runs share all cores without.
         fresh: run everything again.
         progress: show how far runs have come.

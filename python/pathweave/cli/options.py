@@ -67,8 +67,8 @@ Jobs = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(
-        help="Threads for each run, as far as its fabric is large enough. If not given, a run has"
-        " one with --jobs, and runs share all cores without.",
+        help="Threads for each run, as far as they make it faster. If not given, a run has one with"
+        " --jobs, and runs share all cores without.",
         metavar="N",
         min=1,
         max=255,
