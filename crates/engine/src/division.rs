@@ -2,15 +2,14 @@
 
 use crate::build;
 use crate::execution::{Cut, Execution, Turns};
+use crate::flow_rates;
 use crate::reactions::Reactions;
-use crate::region::{ByNode, Region, RegionId, window, windows_outlast_starts};
+use crate::region::{ByNode, Region, RegionId, window};
 use crate::regions::{Regions, TurnsOfNodes};
 use crate::steps::Sides;
-use pathweave_fabric::NodeKind;
 use pathweave_fabric::routing::{Router, RoutingKind};
 use pathweave_network::{Inputs, LinkSetup, Places, Ports, RouteTable};
 use pathweave_scenario::{GroupPlan, Plan};
-use pathweave_traffic::Pattern;
 use pathweave_units::Time;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -33,8 +32,7 @@ pub fn most_threads(plan: &Plan) -> usize {
         let window = window.unwrap_or(Time::ZERO).as_picos();
         window as f64 / link.rate.time_for(packet).as_picos() as f64
     });
-    let ends = ends_that_are_heeded(plan) * window.unwrap_or(Time::ZERO).as_secs_f64();
-    if ends > MOST_ENDS {
+    if !flow_rates::windows_outlast_ends(plan, window.unwrap_or(Time::ZERO)) {
         return 1;
     }
     let most = events.sum::<f64>() / WORTHWHILE;
@@ -45,42 +43,6 @@ pub fn most_threads(plan: &Plan) -> usize {
 /// for all nodes. An agent would see a packet arrive at a host before it has seen what came to the switch meanwhile.
 fn suits_hosts_first<P: Ports>(plan: &Plan) -> bool {
     !P::HAVE_AGENTS && plan.stop.is_at_a_time()
-}
-
-/// Flows that end in a window and whose ends others wait for: where there are more, all regions have to come to one time so
-/// often that one region is faster.
-const MOST_ENDS: f64 = 0.1;
-
-/// Flows that can end in a second and whose ends others wait for, where patterns say how large flows are, if hosts send as
-/// fast as they can.
-fn ends_that_are_heeded(plan: &Plan) -> f64 {
-    let fabric = &plan.fabric;
-    let links = fabric.links.iter();
-    let of_hosts =
-        links.filter(|link| matches!(fabric.node(link.from).kind, NodeKind::Host { .. }));
-    let sent: f64 = of_hosts.map(|link| link.rate.as_bps() as f64 / 8.0).sum();
-    let per_host = sent / fabric.hosts.len() as f64;
-    let groups = plan.groups.iter().filter(|group| group.heeds_ends());
-    let ends = groups.filter_map(|group| {
-        let mean = group.size.mean();
-        let part = |hosts: &Option<Vec<u32>>| {
-            hosts
-                .as_ref()
-                .map_or(sent, |own| per_host * own.len() as f64)
-        };
-        match &group.pattern {
-            Pattern::Permutation(pattern) => Some(part(&pattern.hosts) / mean?),
-            Pattern::Random(pattern) => Some(part(&pattern.sources) / mean?),
-            Pattern::ManyToOne(_) => Some(per_host / mean?),
-            Pattern::Incast(jobs) => {
-                let mean = (jobs.request.get() as f64 + jobs.response.get() as f64) / 2.0;
-                Some(part(&jobs.hosts) / mean)
-            }
-            // Their flows are as large as each step of a job says, and often wait for computing.
-            _ => None,
-        }
-    });
-    ends.sum()
 }
 
 /// What a host does for the transport, as a multiple of what a port does for the packets that join it.
@@ -114,7 +76,7 @@ pub(crate) fn regions<P: Ports>(
     let turns = turns.filter(|turns| {
         execution.turns != Turns::AsSuits
             || turns.first_side.is_some()
-            || windows_outlast_starts(plan, turns.delay)
+            || flow_rates::windows_outlast_starts(plan, turns.delay)
     });
     let table = RouteTable::default();
     let places = Places::in_regions(&links, &of_node);

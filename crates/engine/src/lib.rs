@@ -21,6 +21,7 @@ mod extent;
 mod faults;
 mod finishes;
 mod flow_list;
+mod flow_rates;
 mod flow_set;
 mod flow_table;
 mod flows;

@@ -17,8 +17,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
     Arrivals, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
 };
-use pathweave_scenario::{GroupPlan, Plan};
-use pathweave_traffic::Pattern;
+use pathweave_scenario::Plan;
 use pathweave_transport::End;
 use pathweave_units::Time;
 use std::ops::Range;
@@ -28,8 +27,6 @@ use std::sync::Arc;
 const FEWEST_LINKS: usize = 4096;
 /// Events of a window, for each node, from which on it is worth it if all links are busy with full packets.
 const FEWEST_EVENTS: f64 = 1.0;
-/// Flows that start in a window where loops are closed, each of which ends it: with more of them too little is left of windows.
-const MOST_STARTS: f64 = 2.0;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
@@ -184,26 +181,6 @@ pub(crate) fn window<P: Ports>(plan: &Plan, turns: Turns) -> Option<Time> {
         Turns::AsSuits => events >= FEWEST_EVENTS * plan.fabric.nodes.len() as f64,
     };
     suits.then_some(window)
-}
-
-/// Whether so few flows start that enough is left of windows of this length, if each start ends one.
-pub(crate) fn windows_outlast_starts(plan: &Plan, window: Time) -> bool {
-    starts_that_end_windows(plan) * window.as_secs_f64() <= MOST_STARTS
-}
-
-/// Flows that start in a second, each of which ends a window, as far as the patterns say. Where no pattern heeds the ends of
-/// flows, their starts are known ahead.
-fn starts_that_end_windows(plan: &Plan) -> f64 {
-    if !plan.groups.iter().any(GroupPlan::heeds_ends) {
-        return 0.0;
-    }
-    let hosts = build::hosts(&plan.fabric);
-    let groups = plan.groups.iter().map(|group| match &group.pattern {
-        Pattern::Poisson(poisson) => poisson.flows_per_second(&hosts, &group.size).unwrap_or(0.0),
-        Pattern::ManyToMany(pattern) if pattern.gap > Time::ZERO => 1.0 / pattern.gap.as_secs_f64(),
-        _ => 0.0,
-    });
-    groups.sum()
 }
 
 impl<P: Ports> Region<P> {

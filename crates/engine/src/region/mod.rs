@@ -15,7 +15,7 @@ mod recording;
 mod report;
 mod spray;
 
-pub(crate) use by_node::{ByNode, window, windows_outlast_starts};
+pub(crate) use by_node::{ByNode, window};
 pub(crate) use laid::{Laid, SubflowRoutes};
 pub(crate) use outlet::{Carried, Departure, RegionId};
 use outlet::{Departures, Notice, Outgoing, Outlet};
