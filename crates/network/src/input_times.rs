@@ -23,34 +23,54 @@ pub struct InputTimes {
 /// Some of the inputs.
 #[derive(Clone, Debug)]
 pub struct InputSet {
-    /// By group: a bit for each input.
-    groups: Box<[u16]>,
+    /// By page: a bit for each input.
+    pages: Box<[u64]>,
 }
 
-const _: () = assert!(GROUP == u16::BITS as usize);
+const _: () = assert!(GROUP == u16::BITS as usize && Inputs::PAGE == u64::BITS as usize);
 
 impl InputSet {
     /// All of so many inputs.
     pub fn all(inputs: usize) -> InputSet {
         let pages = inputs.div_ceil(Inputs::PAGE);
         InputSet {
-            groups: vec![u16::MAX; pages * GROUPS_OF_PAGE].into(),
+            pages: vec![u64::MAX; pages].into(),
         }
     }
 
     /// Whether an input is one of them.
+    #[inline(always)]
     pub fn contains(&self, input: usize) -> bool {
-        self.groups[input / GROUP] >> (input % GROUP) & 1 != 0
+        self.pages[input / Inputs::PAGE] >> (input % Inputs::PAGE) & 1 != 0
     }
 
     /// Those of so many inputs that are among these.
     pub fn of(inputs: usize, some: impl Iterator<Item = usize>) -> InputSet {
         let mut set = InputSet::all(inputs);
-        set.groups.fill(0);
+        set.pages.fill(0);
         for input in some {
-            set.groups[input / GROUP] |= 1 << (input % GROUP);
+            set.pages[input / Inputs::PAGE] |= 1 << (input % Inputs::PAGE);
         }
         set
+    }
+
+    /// The pages that have some of these inputs.
+    fn pages(&self) -> impl Iterator<Item = usize> {
+        let pages = self.pages.iter().enumerate();
+        pages.filter(|(_, bits)| **bits != 0).map(|(page, _)| page)
+    }
+
+    /// The bits of a group of a page.
+    fn of_group(&self, page: usize, group: usize) -> u16 {
+        (self.pages[page] >> (group * GROUP)) as u16
+    }
+
+    /// Which of some inputs of a page are in the set.
+    #[inline(always)]
+    pub fn among(&self, page: usize, due: DueInputs) -> DueInputs {
+        DueInputs {
+            bits: self.pages[page] & due.bits,
+        }
     }
 }
 
@@ -90,6 +110,12 @@ impl DueInputs {
         };
         let of = |bits| DueInputs { bits };
         (of(self.bits & before), of(self.bits & !before))
+    }
+
+    /// Whether the input at a place of the page is one of them.
+    #[inline(always)]
+    pub fn contains(self, place: usize) -> bool {
+        self.bits >> place & 1 != 0
     }
 
     /// Adds the input at a place of the page.
@@ -153,7 +179,8 @@ impl InputTimes {
     /// Nothing is to arrive at an input any more.
     pub fn clear(&mut self, input: usize) {
         self.times.as_flattened_mut()[input] = Time::MAX;
-        self.bounds.as_flattened_mut()[input / GROUP] = self.earliest_of(input / GROUP);
+        let (groups, _) = self.times.as_flattened().as_chunks::<GROUP>();
+        self.bounds.as_flattened_mut()[input / GROUP] = earliest(&groups[input / GROUP]);
     }
 
     /// Nothing is due before this time; `Time::MAX` if nothing is due at all.
@@ -165,15 +192,13 @@ impl InputTimes {
     /// The earliest time of some inputs; `Time::MAX` if nothing is due there.
     pub fn earliest(&self, of: &InputSet) -> Time {
         let mut earliest = Time::MAX;
-        let groups = self.times.as_flattened().chunks(GROUP);
-        let bounds = self.bounds.as_flattened().iter().zip(&of.groups);
-        for (times, (&bound, &own)) in groups.zip(bounds) {
-            if own != 0 && bound < earliest {
-                let own = times
-                    .iter()
-                    .enumerate()
-                    .filter(|(place, _)| own >> place & 1 != 0);
-                earliest = own.map(|(_, &at)| at).fold(earliest, Time::min);
+        for page in of.pages() {
+            for group in 0..GROUPS_OF_PAGE {
+                let own = of.of_group(page, group);
+                if own != 0 && self.bounds[page][group] < earliest {
+                    let own = self.of_group(page, group, own);
+                    earliest = own.map(|(_, at)| at).fold(earliest, Time::min);
+                }
             }
         }
         earliest
@@ -182,15 +207,23 @@ impl InputTimes {
     /// Bounds that are earlier than `end` become exact in all groups that have one of these inputs. If these are all inputs,
     /// [`InputTimes::bound`] is the earliest time of all afterwards, unless it is no earlier than `end`.
     pub fn look_again(&mut self, end: Time, of: &InputSet) {
-        for (group, &own) in of.groups.iter().enumerate() {
-            if own != 0 && self.bounds.as_flattened()[group] < end {
-                self.bounds.as_flattened_mut()[group] = self.earliest_of(group);
+        for page in of.pages() {
+            for group in 0..GROUPS_OF_PAGE {
+                if of.of_group(page, group) != 0 && self.bounds[page][group] < end {
+                    let (groups, _) = self.times[page].as_chunks::<GROUP>();
+                    self.bounds[page][group] = earliest(&groups[group]);
+                }
             }
         }
     }
 
-    fn earliest_of(&self, group: usize) -> Time {
-        earliest(&self.times.as_flattened()[group * GROUP..][..GROUP])
+    /// Some inputs of a group, which have a bit in `own`, with their times.
+    fn of_group(&self, page: usize, group: usize, own: u16) -> impl Iterator<Item = (u32, Time)> {
+        let (groups, _) = self.times[page].as_chunks::<GROUP>();
+        let first = (page * Inputs::PAGE + group * GROUP) as u32;
+        let inputs = (0..).zip(&groups[group]);
+        let inputs = inputs.filter(move |&(place, _)| own >> place & 1 != 0);
+        inputs.map(move |(place, &at)| (first + place, at))
     }
 
     /// Those of some inputs that are due before a time, in their order, with their times.
@@ -200,18 +233,16 @@ impl InputTimes {
         of: &'a InputSet,
     ) -> impl Iterator<Item = (u32, Time)> + 'a {
         self.look_again(end, of);
-        let times = self.times.as_flattened().chunks(GROUP);
-        let groups = (0..).zip(times).zip(&of.groups);
-        let due = groups.zip(self.bounds.as_flattened());
-        let due = due.filter(move |&((_, &own), &bound)| own != 0 && bound < end);
-        let inputs = due.flat_map(|(((group, times), &own), _)| {
-            let own = times
-                .iter()
-                .enumerate()
-                .filter(move |(place, _)| own >> place & 1 != 0);
-            own.map(move |(place, &at)| (group * GROUP as u32 + place as u32, at))
+        let times = &*self;
+        let groups = of
+            .pages()
+            .flat_map(|page| (0..GROUPS_OF_PAGE).map(move |group| (page, group)));
+        let due = groups.flat_map(move |(page, group)| {
+            let is_due = times.bounds[page][group] < end;
+            let own = if is_due { of.of_group(page, group) } else { 0 };
+            times.of_group(page, group, own)
         });
-        inputs.filter(move |&(_, at)| at < end)
+        due.filter(move |&(_, at)| at < end)
     }
 
     /// The inputs of a page that are due before the end of a window. The packets that arrive there are to be gathered

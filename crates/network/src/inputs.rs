@@ -14,8 +14,8 @@ pub struct Inputs {
     ports: Box<[[PortId; Inputs::PAGE]]>,
     /// By port or inlet. Ports whose links end in another region have `u32::MAX`.
     of_ports: Box<[u32]>,
-    /// By input: one past the last input of the node.
-    ends: Box<[u32]>,
+    /// By page: a bit for each input, set if it is the last one of its node.
+    last_of_nodes: Box<[u64]>,
     /// By node: its first input, and one past the last one.
     of_nodes: Box<[(u32, u32)]>,
     /// By side: its first page, and one past the last one.
@@ -44,7 +44,6 @@ impl Inputs {
         let nodes = links.iter().map(|link| link.from.max(link.to) + 1).max();
         let mut of_nodes = vec![(0, 0); nodes.unwrap_or(0) as usize];
         let mut of_sides = vec![(0, 0); sides];
-        let none = (PortId::ELSEWHERE, u32::MAX);
         let mut by_input = Vec::new();
         for own in inputs.chunk_by(|one, other| side(one.0) == side(other.0)) {
             let first_page = by_input.len() / Inputs::PAGE;
@@ -52,28 +51,32 @@ impl Inputs {
                 // If a node's inputs fit into a page, they lie in one.
                 let left = Inputs::PAGE - by_input.len() % Inputs::PAGE;
                 if of_node.len() > left {
-                    by_input.resize(by_input.len() + left % Inputs::PAGE, none);
+                    by_input.resize(by_input.len() + left % Inputs::PAGE, PortId::ELSEWHERE);
                 }
                 let first = by_input.len() as u32;
                 let end = first + of_node.len() as u32;
                 for (input, &(node, port)) in (first..).zip(of_node) {
                     of_ports[port.0 as usize] = input;
                     of_nodes[node as usize] = (first, end);
-                    by_input.push((port, end));
+                    by_input.push(port);
                 }
             }
             let pages = by_input.len().div_ceil(Inputs::PAGE);
-            by_input.resize(pages * Inputs::PAGE, none);
+            by_input.resize(pages * Inputs::PAGE, PortId::ELSEWHERE);
             of_sides[side(own[0].0)] = (first_page as u32, pages as u32);
         }
         let (pages, _) = by_input.as_chunks();
+        let mut last_of_nodes = vec![0; pages.len()];
+        for &(first, end) in &of_nodes {
+            if first < end {
+                let last = end as usize - 1;
+                last_of_nodes[last / Inputs::PAGE] |= 1 << (last % Inputs::PAGE);
+            }
+        }
         Inputs {
-            ports: pages
-                .iter()
-                .map(|page: &[_; Inputs::PAGE]| page.map(|(port, _)| port))
-                .collect(),
+            ports: pages.into(),
             of_ports: of_ports.into(),
-            ends: by_input.iter().map(|&(_, end)| end).collect(),
+            last_of_nodes: last_of_nodes.into(),
             of_nodes: of_nodes.into(),
             of_sides: of_sides.into(),
         }
@@ -81,7 +84,7 @@ impl Inputs {
 
     /// Number of inputs, with those numbers that belong to none.
     pub fn count(&self) -> usize {
-        self.ends.len()
+        self.last_of_nodes.len() * Inputs::PAGE
     }
 
     /// The ports of a page of inputs, or the inlets.
@@ -105,7 +108,22 @@ impl Inputs {
     /// One past the last input of the node that has this one.
     #[inline(always)]
     pub fn end_of_node(&self, input: usize) -> usize {
-        self.ends[input] as usize
+        let page = input / Inputs::PAGE;
+        let left = self.last_of_nodes[page] >> (input % Inputs::PAGE);
+        if left == 0 {
+            return self.end_on_later_page(page);
+        }
+        input + left.trailing_zeros() as usize + 1
+    }
+
+    /// One past the last input of a node whose inputs go on after this page.
+    #[cold]
+    fn end_on_later_page(&self, page: usize) -> usize {
+        let mut later = (page + 1..).zip(&self.last_of_nodes[page + 1..]);
+        let Some((page, last)) = later.find(|(_, last)| **last != 0) else {
+            unreachable!("each node has a last input")
+        };
+        page * Inputs::PAGE + last.trailing_zeros() as usize + 1
     }
 
     /// The inputs of a node.
@@ -127,6 +145,40 @@ mod tests {
     use crate::queue::QueueConfig;
     use pathweave_units::{Rate, Time};
 
+    fn links(ends: impl IntoIterator<Item = (u32, u32)>) -> Vec<LinkSetup> {
+        let link = |(from, to)| LinkSetup {
+            from,
+            to,
+            rate: Rate::from_gbps(1),
+            delay: Time::from_micros(1),
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        };
+        ends.into_iter().map(link).collect()
+    }
+
+    #[test]
+    fn a_node_may_have_more_inputs_than_a_page_holds() {
+        // The middle of a star has an input for each leaf, and each leaf has one.
+        for leaves in [1, 63, 64, 65, 127, 128, 129, 300] {
+            for (middle, sides) in [(0, 1), (leaves, 1), (0, 2), (leaves, 2)] {
+                let others = (0..=leaves).filter(|&node| node != middle);
+                let links = links(others.flat_map(|leaf| [(leaf, middle), (middle, leaf)]));
+                let side = |node| usize::from(sides == 2 && node == middle);
+                let inputs = Inputs::new(&links, &Places::new(&links), (sides, side));
+                for node in 0..=leaves {
+                    let own = inputs.of_node(node);
+                    let expected = if node == middle { leaves } else { 1 };
+                    assert_eq!(own.len(), expected as usize);
+                    for input in own.clone() {
+                        assert_eq!(inputs.end_of_node(input), own.end);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn every_link_is_an_input_of_the_node_where_it_ends() {
         let ends = [
@@ -139,15 +191,7 @@ mod tests {
             (0, 1),
             (1, 0),
         ];
-        let links = ends.map(|(from, to)| LinkSetup {
-            from,
-            to,
-            rate: Rate::from_gbps(1),
-            delay: Time::from_micros(1),
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        });
+        let links = links(ends);
         let one = (1, (|_| 0) as fn(u32) -> usize);
         let two = (2, (|node| usize::from(node < 3)) as fn(u32) -> usize);
         for (regions, (sides, side)) in [

@@ -30,23 +30,10 @@ const FEWEST_EVENTS: f64 = 1.0;
 /// Events of a window, for the whole fabric, that are enough: windows need not be as long as they could be.
 const MOST_EVENTS: f64 = 100_000.0;
 
-/// What happens at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Packets go on, and it has no timers.
-    Switch,
-    /// A host with one link: packets come in their order.
-    Host,
-    /// A host with several links.
-    HostOfLinks,
-}
-
 /// What steps need, and room for what happens in them.
 #[derive(Debug)]
 pub(crate) struct ByNode {
     inputs: Arc<Inputs>,
-    /// By input: that of its node.
-    kinds: Box<[Kind]>,
     sides: Sides,
     /// By port: the side of its node.
     of_ports: Box<[u8]>,
@@ -54,6 +41,8 @@ pub(crate) struct ByNode {
     together: Option<[Box<[Pages]>; Sides::MOST]>,
     /// The inputs of hosts.
     of_hosts: InputSet,
+    /// Those of hosts with one link, where packets come in their order.
+    of_hosts_with_one_link: InputSet,
     /// Whether what packets need is fetched from memory before.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
@@ -107,16 +96,6 @@ impl ByNode {
         (inputs, sides): (Arc<Inputs>, Sides),
         read_ahead: ReadAhead,
     ) -> Box<ByNode> {
-        let mut kinds = vec![Kind::Switch; inputs.count()];
-        for host in &plan.fabric.hosts {
-            let own = inputs.of_node(host.0);
-            let kind = if own.len() == 1 {
-                Kind::Host
-            } else {
-                Kind::HostOfLinks
-            };
-            kinds[own].fill(kind);
-        }
         // A region that is not the only one has to hear of others between two steps.
         let is_only = places.count() == places.all_links();
         let together = sides.of_hosts().filter(|_| is_only).map(|_| {
@@ -124,14 +103,14 @@ impl ByNode {
             [0, 1].map(|first| order_of_pages(first, &sides, &inputs, links, hosts))
         });
         let nodes = places.links().iter().map(|&link| links[link as usize].from);
-        let of_hosts = (0..inputs.count()).filter(|&input| kinds[input] != Kind::Switch);
-        let of_hosts = InputSet::of(inputs.count(), of_hosts);
+        let hosts = || plan.fabric.hosts.iter().map(|host| inputs.of_node(host.0));
+        let with_one_link = hosts().filter(|own| own.len() == 1).flatten();
         Box::new(ByNode {
-            kinds: kinds.into(),
             of_ports: nodes.map(|node| sides.of_node(node) as u8).collect(),
             sides,
             together,
-            of_hosts,
+            of_hosts: InputSet::of(inputs.count(), hosts().flatten()),
+            of_hosts_with_one_link: InputSet::of(inputs.count(), with_one_link),
             looks_ahead: match read_ahead {
                 ReadAhead::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
                 ReadAhead::Always => true,
@@ -349,6 +328,7 @@ impl<P: Ports> Region<P> {
             if work.looks_ahead {
                 self.fetch(work, page, due, window.turn.before);
             }
+            let hosts_with_one_link = work.of_hosts_with_one_link.among(page, due);
             let begin = page * Inputs::PAGE;
             while let Some(place) = due.first() {
                 let input = begin + place;
@@ -356,12 +336,16 @@ impl<P: Ports> Region<P> {
                     self.take_turn(work, (DueInputs::default(), page), open, window);
                     open = 0;
                 }
-                if work.kinds[input] == Kind::Host {
+                if hosts_with_one_link.contains(place) {
                     self.take_turn_of_host(work, input, window);
                     due = due.rest();
                     continue;
                 }
-                let node_end = work.inputs.end_of_node(input);
+                // A large node has inputs in many pages.
+                let node_end = match open {
+                    0 => work.inputs.end_of_node(input),
+                    open => open,
+                };
                 let (own, rest) = due.split(node_end - begin);
                 due = rest;
                 if node_end <= begin + Inputs::PAGE {
@@ -450,7 +434,7 @@ impl<P: Ports> Region<P> {
         node_end: usize,
         window: &mut Window,
     ) {
-        if work.kinds[node_end - 1] == Kind::HostOfLinks {
+        if work.of_hosts.contains(node_end - 1) {
             self.take_turn_of_links(work, due, node_end, window);
             return;
         }
