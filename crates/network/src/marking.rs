@@ -126,16 +126,14 @@ impl Admission {
     }
 
     /// A packet that can be marked, finds fewer packets than this waiting, and is not simply taken, is taken and marked.
-    /// Zero where more has to be decided.
+    /// It is zero where more has to be decided, or where the threshold does not fit into [`Admission::taken_below`].
     pub fn marked_below(&self) -> u32 {
-        match (self.limit, self.marking) {
-            (
-                Limit::Packets(packets),
-                Marking::Step {
-                    threshold: Threshold::Packets(_),
-                    ..
-                },
-            ) if self.loss == 0.0 => packets,
+        match self.limit {
+            Limit::Packets(packets)
+                if self.loss == 0.0 && self.step_packets() <= u32::from(u16::MAX) =>
+            {
+                packets
+            }
             _ => 0,
         }
     }
@@ -270,10 +268,14 @@ mod tests {
     fn what_is_marked_without_a_look_at_the_rules_is_what_they_mark() {
         let steps = [0.0, 0.5, 3.0, 10.1, 40.0].map(Threshold::Packets);
         let bytes = [Threshold::Bytes(Bytes::new(9000))];
-        for threshold in steps.into_iter().chain(bytes) {
+        let mut cases: Vec<(u32, Threshold)> =
+            steps.into_iter().chain(bytes).map(|k| (20, k)).collect();
+        // 16 bits cannot count these queues.
+        cases.extend([60_000.0, 65_535.0, 70_000.0].map(|k| (80_000, Threshold::Packets(k))));
+        for (limit, threshold) in cases {
             for rule in [MarkingRule::Above, MarkingRule::AtOrAbove] {
                 let marking = Marking::Step { threshold, rule };
-                let mut admission = admission(Limit::Packets(20), marking, false);
+                let mut admission = admission(Limit::Packets(limit), marking, false);
                 let [_, taken_below] = admission.taken_below();
                 for packets in u32::from(taken_below)..admission.marked_below() {
                     assert_eq!(
@@ -281,8 +283,12 @@ mod tests {
                         Verdict::TakeAndMark
                     );
                 }
-                let knows = matches!(threshold, Threshold::Packets(_));
-                assert_eq!(admission.marked_below() == 20, knows);
+                let knows = match (threshold, rule) {
+                    (Threshold::Packets(k), MarkingRule::Above) => k < 65_535.0,
+                    (Threshold::Packets(k), MarkingRule::AtOrAbove) => k <= 65_535.0,
+                    (Threshold::Bytes(_), _) => false,
+                };
+                assert_eq!(admission.marked_below(), if knows { limit } else { 0 });
                 admission.set_loss(0.1);
                 assert_eq!(admission.marked_below(), 0);
             }
