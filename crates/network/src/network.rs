@@ -402,15 +402,16 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.contents.remove(header.id())
     }
 
-    /// Packets arrive soon from some of these ports or inlets: what they need on their way is fetched from memory. Where the
-    /// first one comes to its host, adds the headers of all that arrive before a time.
+    /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
+    /// that belong to `hosts`, adds the headers of the packets that arrive before a time and are then at their host.
     pub fn look_ahead(
         &self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
+        hosts: DueInputs,
         before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        self.ports.look_ahead(due, before, at_hosts);
+        self.ports.look_ahead(due, hosts, before, at_hosts);
     }
 
     /// What a packet in the network carries.

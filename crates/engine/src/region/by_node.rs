@@ -43,7 +43,7 @@ pub(crate) struct ByNode {
     of_hosts: InputSet,
     /// Those of hosts with one link, where packets come in their order.
     of_hosts_with_one_link: InputSet,
-    /// Whether what packets need is fetched from memory before.
+    /// Whether it reads ahead.
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
     arrivals: Arrivals,
@@ -254,6 +254,7 @@ impl<P: Ports> Region<P> {
         if let Some(work) = &mut self.by_node {
             work.look_ahead.fetch(
                 (due, &ports),
+                due,
                 before,
                 &self.network,
                 (&self.sending, &self.receiving),
@@ -379,10 +380,11 @@ impl<P: Ports> Region<P> {
         due
     }
 
-    /// What the packets need that arrive at these inputs of a page is fetched from memory.
+    /// The packets that arrive at these inputs of a page are fetched from memory, and what they need at hosts.
     fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs, before: Time) {
         work.look_ahead.fetch(
             (due, work.inputs.ports_of_page(page)),
+            work.of_hosts.among(page, due),
             before,
             &self.network,
             (&self.sending, &self.receiving),

@@ -177,12 +177,12 @@ pub trait Ports {
     /// Packets will be received at these inlets: what that needs is fetched from memory. Changes nothing.
     fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
-    /// The packets that arrive next at these inputs of a page, if there are any: what they need on their way is fetched
-    /// from memory. Where the first one comes to its host, adds the headers of all that arrive before a time. Changes
-    /// nothing.
+    /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
+    /// that belong to `hosts`, adds the headers of the packets that arrive before a time and are then at their host. Changes nothing.
     fn look_ahead(
         &self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),
+        _hosts: DueInputs,
         _before: Time,
         _at_hosts: &mut Vec<Header>,
     ) {

@@ -356,10 +356,11 @@ impl<A: Agent> Ports for FifoPorts<A> {
     fn look_ahead(
         &self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
+        hosts: DueInputs,
         before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        self.look_ahead_on_wires(due, before, at_hosts);
+        self.look_ahead_on_wires(due, hosts, before, at_hosts);
     }
 
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {

@@ -82,7 +82,7 @@ impl Hot {
     }
 
     #[inline(always)]
-    pub fn first_maybe_unserved(&self) -> u32 {
+    fn first_maybe_unserved(&self) -> u32 {
         // Deliveries leave `served` behind.
         if (self.served.wrapping_sub(self.head) as i32) < 0 {
             self.head
