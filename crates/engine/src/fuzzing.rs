@@ -5,7 +5,7 @@ use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
 use crate::scheduler::{Event, Scheduler};
 use crate::wheel::Wheel;
-use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId, QueueConfig};
+use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;
 
@@ -15,14 +15,12 @@ const SEED: u64 = 7;
 /// The ports of a ring of links.
 fn places() -> Places {
     let links: Vec<LinkSetup> = (0..LINKS)
-        .map(|link| LinkSetup {
-            from: link * 5 % LINKS,
-            to: (link * 5 + 1) % LINKS,
-            rate: Rate::from_gbps(1),
-            delay: Time::ZERO,
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
+        .map(|link| {
+            LinkSetup::plain(
+                (link * 5 % LINKS, (link * 5 + 1) % LINKS),
+                Rate::from_gbps(1),
+                Time::ZERO,
+            )
         })
         .collect();
     Places::new(&links)

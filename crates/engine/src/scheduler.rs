@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use crate::ranks::Ranks;
     use crate::wheel::Wheel;
-    use pathweave_network::{Inputs, LinkSetup, Places, QueueConfig};
+    use pathweave_network::{Inputs, LinkSetup, Places};
     use pathweave_transport::{SendingId, SendingSubflow};
     use pathweave_units::Rate;
     use proptest::prelude::*;
@@ -394,14 +394,12 @@ mod tests {
     /// Ports of a ring of links, which begin in another order than that of their numbers.
     fn ports(count: u32) -> (Places, Arc<Inputs>) {
         let links: Vec<LinkSetup> = (0..count)
-            .map(|link| LinkSetup {
-                from: (7 * link) % count,
-                to: (7 * link + 1) % count,
-                rate: Rate::from_gbps(1),
-                delay: Time::ZERO,
-                queue: QueueConfig::default(),
-                agent: None,
-                buffer: None,
+            .map(|link| {
+                LinkSetup::plain(
+                    ((7 * link) % count, (7 * link + 1) % count),
+                    Rate::from_gbps(1),
+                    Time::ZERO,
+                )
             })
             .collect();
         let places = Places::new(&links);

@@ -169,21 +169,12 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pathweave_network::QueueConfig;
     use pathweave_units::Rate;
 
     fn links(ends: &[(u32, u32)]) -> Vec<LinkSetup> {
         let both = ends.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        both.map(|(from, to)| LinkSetup {
-            from,
-            to,
-            rate: Rate::from_gbps(1),
-            delay: Time::from_micros(10),
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        })
-        .collect()
+        both.map(|ends| LinkSetup::plain(ends, Rate::from_gbps(1), Time::from_micros(10)))
+            .collect()
     }
 
     #[test]

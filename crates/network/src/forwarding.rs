@@ -186,21 +186,12 @@ impl Routes {
 mod tests {
     use super::*;
     use crate::network::LinkSetup;
-    use crate::queue::QueueConfig;
     use pathweave_units::{Rate, Time};
 
     fn places(ends: &[(u32, u32)]) -> Places {
         let links: Vec<LinkSetup> = ends
             .iter()
-            .map(|&(from, to)| LinkSetup {
-                from,
-                to,
-                rate: Rate::from_gbps(1),
-                delay: Time::ZERO,
-                queue: QueueConfig::default(),
-                agent: None,
-                buffer: None,
-            })
+            .map(|&ends| LinkSetup::plain(ends, Rate::from_gbps(1), Time::ZERO))
             .collect();
         Places::new(&links)
     }

@@ -302,16 +302,11 @@ mod tests {
         let links: Vec<LinkSetup> = queues
             .iter()
             .map(|&longest| LinkSetup {
-                from: 0,
-                to: 1,
-                rate: Rate::from_gbps(1),
-                delay: Time::ZERO,
                 queue: QueueConfig {
                     limit: Limit::Packets(longest),
                     ..QueueConfig::default()
                 },
-                agent: None,
-                buffer: None,
+                ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
             })
             .collect();
         let places = Places::new(&links);

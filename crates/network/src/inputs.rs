@@ -142,19 +142,10 @@ impl Inputs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::QueueConfig;
     use pathweave_units::{Rate, Time};
 
     fn links(ends: impl IntoIterator<Item = (u32, u32)>) -> Vec<LinkSetup> {
-        let link = |(from, to)| LinkSetup {
-            from,
-            to,
-            rate: Rate::from_gbps(1),
-            delay: Time::from_micros(1),
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        };
+        let link = |ends| LinkSetup::plain(ends, Rate::from_gbps(1), Time::from_micros(1));
         ends.into_iter().map(link).collect()
     }
 

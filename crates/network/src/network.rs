@@ -36,6 +36,21 @@ pub struct LinkSetup {
     pub buffer: Option<SharedBufferConfig>,
 }
 
+impl LinkSetup {
+    /// A link whose port has the default queue, no agent, and memory of its own.
+    pub fn plain((from, to): (u32, u32), rate: Rate, delay: Time) -> LinkSetup {
+        LinkSetup {
+            from,
+            to,
+            rate,
+            delay,
+            queue: QueueConfig::default(),
+            agent: None,
+            buffer: None,
+        }
+    }
+}
+
 /// What came of a packet's arrival at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrival<L> {

@@ -184,22 +184,13 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::QueueConfig;
     use pathweave_units::{Rate, Time};
 
     /// A cable between neighbours of a row of nodes, both ways.
     fn row(nodes: u32) -> Vec<LinkSetup> {
         (1..nodes)
             .flat_map(|node| [(node - 1, node), (node, node - 1)])
-            .map(|(from, to)| LinkSetup {
-                from,
-                to,
-                rate: Rate::from_gbps(1),
-                delay: Time::ZERO,
-                queue: QueueConfig::default(),
-                agent: None,
-                buffer: None,
-            })
+            .map(|ends| LinkSetup::plain(ends, Rate::from_gbps(1), Time::ZERO))
             .collect()
     }
 

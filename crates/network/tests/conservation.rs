@@ -3,7 +3,7 @@
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
     Header, Held, Inputs, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain,
-    PortId, Ports, Purged, QueueConfig, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
+    PortId, Ports, Purged, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -187,15 +187,7 @@ impl LinkEvents for Next {
 }
 
 fn one_link<P: Ports<Label = ()>>() -> Network<Plain<u32>, P> {
-    let link = LinkSetup {
-        from: 0,
-        to: 1,
-        rate: Rate::from_gbps(1),
-        delay: Time::from_micros(1),
-        queue: QueueConfig::default(),
-        agent: None,
-        buffer: None,
-    };
+    let link = LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::from_micros(1));
     Network::new(&[link], QueuesCounted::All, |_| {
         Stream::new(1, "conservation test", 0)
     })

@@ -190,14 +190,10 @@ impl<P: Ports> Driver<P> {
         let setups: Vec<LinkSetup> = delays
             .iter()
             .zip(ENDS)
-            .map(|(&delay, (from, to))| LinkSetup {
-                from,
-                to,
-                rate: Rate::from_gbps(1),
-                delay,
+            .map(|(&delay, ends)| LinkSetup {
                 queue,
-                agent: None,
                 buffer,
+                ..LinkSetup::plain(ends, Rate::from_gbps(1), delay)
             })
             .collect();
         let mut network = Network::new(&setups, counted, |link| {

@@ -1,7 +1,6 @@
 //! Ports under a load, for tests.
 
 use super::{Agent, AgentSetup, Backlog, Label};
-use crate::QueueConfig;
 use crate::network::LinkSetup;
 use pathweave_control::{Scheme, registry};
 use pathweave_units::{Rate, Time};
@@ -12,17 +11,12 @@ pub(super) fn setup(scheme: Scheme, base_rtt: Time) -> LinkSetup {
     let mut entries = registry().iter();
     let entry = entries.find(|entry| entry.scheme == Some(scheme));
     LinkSetup {
-        from: 0,
-        to: 1,
-        rate: Rate::from_gbps(1),
-        delay: Time::ZERO,
-        queue: QueueConfig::default(),
         agent: Some(Arc::new(AgentSetup {
             scheme,
             parameters: entry.expect("a controller").defaults(),
             base_rtt,
         })),
-        buffer: None,
+        ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
     }
 }
 

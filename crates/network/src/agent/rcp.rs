@@ -129,18 +129,9 @@ impl Agent for Rcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::QueueConfig;
 
     fn agent() -> Rcp {
-        Rcp::new(&LinkSetup {
-            from: 0,
-            to: 1,
-            rate: Rate::from_gbps(1),
-            delay: Time::ZERO,
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        })
+        Rcp::new(&LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO))
     }
 
     fn field(rate: f32) -> Label {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AgentSetup, QueueConfig};
+use crate::AgentSetup;
 use pathweave_control::Scheme;
 use pathweave_control::Value;
 use pathweave_control::decn::UNTOUCHED;
@@ -9,17 +9,12 @@ use std::sync::Arc;
 fn port(table: f64) -> Decn {
     let given = [("table".to_owned(), Value::Number(table))];
     Decn::new(&LinkSetup {
-        from: 0,
-        to: 1,
-        rate: Rate::from_gbps(1),
-        delay: Time::ZERO,
-        queue: QueueConfig::default(),
         agent: Some(Arc::new(AgentSetup {
             scheme: Scheme::Decn,
             parameters: ENTRY.parameters(&given).expect("valid"),
             base_rtt: Time::from_micros(100),
         })),
-        buffer: None,
+        ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
     })
 }
 

@@ -97,16 +97,11 @@ mod tests {
     fn reference() -> Reference {
         Reference::new(
             &LinkSetup {
-                from: 0,
-                to: 1,
-                rate: Rate::from_gbps(1),
-                delay: Time::ZERO,
                 queue: QueueConfig {
                     limit: Limit::Packets(200),
                     ..QueueConfig::default()
                 },
-                agent: None,
-                buffer: None,
+                ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
             },
             0.4,
         )

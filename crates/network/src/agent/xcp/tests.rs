@@ -1,5 +1,4 @@
 use super::*;
-use crate::QueueConfig;
 use crate::agent::AgentSetup;
 use pathweave_control::{Scheme, find};
 use std::sync::Arc;
@@ -14,13 +13,8 @@ fn agent_of(variant: &str) -> Xcp {
         base_rtt: Time::from_micros(100),
     };
     Xcp::new(&LinkSetup {
-        from: 0,
-        to: 1,
-        rate: Rate::from_gbps(1),
-        delay: Time::ZERO,
-        queue: QueueConfig::default(),
         agent: Some(Arc::new(setup)),
-        buffer: None,
+        ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
     })
 }
 
