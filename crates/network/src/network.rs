@@ -418,7 +418,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
-    /// that belong to `hosts`, adds the headers of the packets that arrive before a time and are then at their host.
+    /// that belong to `hosts`, adds the headers of all packets that arrive before a time: hosts do not forward.
     pub fn look_ahead(
         &self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),

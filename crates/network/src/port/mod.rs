@@ -178,7 +178,7 @@ pub trait Ports {
     fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
     /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
-    /// that belong to `hosts`, adds the headers of the packets that arrive before a time and are then at their host. Changes nothing.
+    /// that belong to `hosts`, adds the headers of all packets that arrive before a time: hosts do not forward. Changes nothing.
     fn look_ahead(
         &self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),

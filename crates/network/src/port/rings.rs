@@ -5,7 +5,7 @@ use crate::packet::Header;
 use pathweave_units::Time;
 
 /// A packet in a port or on its wire. Without a label it takes 24 bytes, so that rings take few cache lines. The departure
-/// comes first: whoever asks whether the next packet is due mostly finds the answer in a line of the packet before.
+/// comes first: whoever asks whether the next packet is due usually finds the answer in a line of the packet before.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Entry<L> {

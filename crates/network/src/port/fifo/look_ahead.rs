@@ -6,7 +6,6 @@ use crate::agent::Agent;
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
 use crate::packet::Header;
-use crate::path::Step;
 use crate::places::PortId;
 use pathweave_units::Time;
 use std::hint::black_box;
@@ -35,7 +34,7 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
-    /// Lists the packets on a wire that arrive at their host before a time.
+    /// Lists the packets on a wire that arrive before a time.
     fn list_arrivals(&self, hot: &Hot, before: Time, list: &mut Vec<Header>) {
         let mut position = hot.head;
         while position != hot.tail {
@@ -43,10 +42,7 @@ impl<A: Agent> FifoPorts<A> {
             if entry.departure + hot.delay >= before {
                 break;
             }
-            // What others carry may name an end in another region, whose place means nothing here.
-            if matches!(entry.header.path.step().0, Step::End) {
-                list.push(entry.header);
-            }
+            list.push(entry.header);
             position = position.wrapping_add(1);
         }
     }
