@@ -12,7 +12,7 @@ pub(super) const FLOWS_BETWEEN_LOOKS: u32 = 1 << 12;
 
 /// Flows that are on their way out and that are looked at when a flow starts: more than one, so that they do
 /// not become ever more.
-const LEAVING_LOOKED_AT: usize = 4;
+const LEAVING_LOOKED_AT: usize = 2;
 
 impl<P: Ports> Simulation<'_, P> {
     /// A flow starts now. Not part of the run loop, which would get slower.
@@ -59,7 +59,7 @@ impl<P: Ports> Simulation<'_, P> {
         Some(halves)
     }
 
-    /// Flows of which nothing is left give their counters and places back, if they are among the first so many
+    /// Flows of which nothing is left give their counters and places back, if they are among the first `first`
     /// that are leaving.
     pub(super) fn release_the_gone(&mut self, first: usize) {
         let (flows, ended) = (&self.workload.flows, &mut self.recorder.ended);
