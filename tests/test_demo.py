@@ -59,7 +59,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "demo.toml").mkdir()
     done = demo(tmp_path)
     assert done.returncode == 2
-    assert "demo.toml is no file; run the demo in another folder" in done.stderr
+    assert "demo.toml is not a file; run the demo in another folder" in done.stderr
     done = demo(tmp_path, "missing")
     assert done.returncode == 1
     assert "cannot write missing/demo.toml" in done.stderr

@@ -134,7 +134,7 @@ def test_an_inaccurate_answer_is_flagged(monkeypatch: pytest.MonkeyPatch, utilit
 
 def test_a_wrong_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     disturb(monkeypatch, 0.3)
-    with pytest.raises(OptimumError, match="that is no optimum"):
+    with pytest.raises(OptimumError, match="this is not the optimum"):
         solve(CHAIN, ProportionalFairness())
 
 

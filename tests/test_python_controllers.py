@@ -111,8 +111,8 @@ def test_the_object_has_its_parameters_and_a_choice_is_a_word(tmp_path: Path) ->
         ("x = (", "mine.py, line 1: SyntaxError: '(' was never closed"),
         ("\nimport nothing_of_this_name", "mine.py, line 2, in <module>: ModuleNotFoundError: No"),
         ("x = 1", "mine.py has no class Mine; a controller is a class that derives from"),
-        ("Mine = 1", "mine.py: Mine is no controller; a controller is a class that derives"),
-        ("class Mine: pass", "mine.py: Mine is no controller; a controller is a class that"),
+        ("Mine = 1", "mine.py: Mine is not a controller; a controller is a class that derives"),
+        ("class Mine: pass", "mine.py: Mine is not a controller; a controller is a class that"),
         (
             RENO,
             'mine.py has no class Mine; write "mine.py:Reno"',

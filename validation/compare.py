@@ -154,7 +154,7 @@ def time_to_fair_share(
         return None
     bin_length = (bin_times[-1] - bin_times[0]) / (len(bin_times) - 1)
     window_bins = max(1, round(rule.smoothing / bin_length))
-    # So many windows, each one bin after the other, cover a stretch as long as `hold`.
+    # This many windows, each one bin after the other, cover a stretch as long as `hold`.
     windows_to_hold = max(1, round(rule.hold / bin_length) - window_bins + 1)
 
     window_is_fair = [True] * max(0, len(bin_times) - window_bins + 1)

@@ -73,7 +73,7 @@ FABRICS = {
 """By kind."""
 
 PATTERNS = {
-    "permutation": "# Each host sends to one other; when all are done, anew.\nSIZE",
+    "permutation": "# Each host sends to one other; when all are done, again.\nSIZE",
     "random": "# Each host sends to a random one and picks again when it is done.\nSIZE",
     "incast": "# A client asks servers, which answer at once.\n"
     'jobs = 2\nservers = 3\nresponse = "64 KB"',
@@ -81,7 +81,7 @@ PATTERNS = {
     'size = { kind = "cdf", name = "web-search" }\n'
     'load = 0.5                   # of the links of this layer\nlayer = "LAYER"\n'
     "sources = SOURCES\ndestinations = DESTINATIONS",
-    "many-to-one": "# So many flows at a time towards one host.\nSIZE\n"
+    "many-to-one": "# `concurrency` flows at a time send to one host.\nSIZE\n"
     'destination = "RECEIVER"\nconcurrency = 4',
 }
 """By pattern: what stands below its name."""

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_starts_the_count_towards_release_anew() {
+    fn a_mark_starts_the_count_towards_release_again() {
         let mut connection = suppressed(&[number("tau", 3.0)]);
         for _ in 0..4 {
             rounds(&mut connection, 2, false);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn suppression_begins_anew_after_a_release() {
+    fn suppression_begins_again_after_a_release() {
         let mut connection = suppressed(&[number("tau", 1.0)]);
         rounds(&mut connection, 1, false);
         assert_eq!(sending(&connection), ALL);

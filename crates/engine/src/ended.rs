@@ -36,7 +36,7 @@ pub(crate) struct EndedFlows {
 }
 
 impl EndedFlows {
-    /// Begins the record of a flow with so many subflows, which are to be added in order.
+    /// Begins the record of a flow with this many subflows, which are to be added in order.
     pub fn begin(&mut self, flow: u32, subflows: u32) -> Leaving<'_> {
         let count = subflows as usize;
         let most = 2 + (2 * count + 1) * MOST_BYTES;
@@ -119,7 +119,7 @@ impl EndedFlows {
         Some(totals)
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each of so many flows.
+    /// The rows of all subflows, by flow and subflow, and the totals of each of this many flows.
     pub fn columns(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
         let mut subflows = SubflowColumns::with_capacity(self.subflows);
         let mut totals = TotalsColumns::with_capacity(flows as usize);

@@ -25,7 +25,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// A flow has ended, with so much on a subflow since the last interval ended.
+    /// A flow has ended, with this much on a subflow since the last interval ended.
     pub fn add_remainder(&mut self, flow: u32, subflow: u32, bytes: f64) {
         if bytes > 0.0 {
             self.remainders.push(RateRow {

@@ -19,7 +19,7 @@ pub(crate) struct Hit {
     pub flow: u32,
     /// Its subflows that used such a link, on the way there or back.
     pub subflows: u32,
-    /// It has recovered when so much has been delivered in order: all that had been sent when the
+    /// It has recovered when this much has been delivered in order: all that had been sent when the
     /// failure came, and at least one more byte.
     pub target: Bytes,
     pub recovered: Option<Time>,

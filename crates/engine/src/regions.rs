@@ -49,10 +49,10 @@ pub(crate) struct TurnsOfNodes {
     pub first_side: Option<usize>,
 }
 
-/// Nodes have their turns for as long as it takes packets to pass so many links, before it is looked what else is to be
+/// Nodes have their turns for as long as it takes packets to pass this many links, before it is looked what else is to be
 /// done.
 const MOST_DELAYS: u64 = 32;
-/// Where hosts can go first, nodes of both sides have their turns together if they can have them for so many delays:
+/// Where hosts can go first, nodes of both sides have their turns together if they can have them for this many delays:
 /// that costs less.
 const FEWEST_DELAYS: u64 = 4;
 /// A time that is shorter than this part of a link's delay is handled in the order of all nodes.

@@ -78,7 +78,7 @@ pub(crate) struct SubflowColumns {
 }
 
 impl SubflowColumns {
-    /// With room for so many rows.
+    /// With room for this many rows.
     pub fn with_capacity(rows: usize) -> SubflowColumns {
         SubflowColumns {
             flow: Vec::with_capacity(rows),
@@ -142,7 +142,7 @@ pub(crate) struct TotalsColumns {
 }
 
 impl TotalsColumns {
-    /// With room for so many flows.
+    /// With room for this many flows.
     pub fn with_capacity(flows: usize) -> TotalsColumns {
         TotalsColumns {
             retransmits: Vec::with_capacity(flows),
@@ -154,7 +154,7 @@ impl TotalsColumns {
         }
     }
 
-    /// Those of so many flows; of flows beyond the given ones nothing is known.
+    /// Those of this many flows; of flows beyond the given ones nothing is known.
     pub fn of(totals: &[FlowTotals], flows: usize) -> TotalsColumns {
         let mut columns = TotalsColumns::with_capacity(flows);
         let known = totals.len().min(flows);

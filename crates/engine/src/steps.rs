@@ -22,7 +22,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// At most so many.
+    /// At most this many.
     pub const MOST: usize = 2;
 
     /// The sides of these links' ends, some of which are hosts.

@@ -102,7 +102,7 @@ impl FlowShares {
         }
     }
 
-    /// Adds a flow that had received so much on each subflow before the window, and so much at its end.
+    /// Adds a flow that had received this much on each subflow before the window, and this much at its end.
     pub fn push(
         &mut self,
         flow: u32,
@@ -146,7 +146,7 @@ impl FlowShares {
         }
     }
 
-    /// A subflow received so much more, if its flow has a share.
+    /// A subflow received this much more, if its flow has a share.
     pub fn add(&mut self, flow: u32, subflow: u32, bytes: f64) {
         if let Ok(place) = self.flows.binary_search_by_key(&flow, |part| part.flow) {
             let subflows = self.subflows(place);

@@ -79,7 +79,7 @@ fn arrows() -> Arrows {
         if parts == ["lib"] {
             continue;
         }
-        // So many steps up lead to the root.
+        // This many steps up lead to the root.
         let up = "super::".repeat(parts.len());
         let text = std::fs::read_to_string(&file).expect("a source file");
         arrows.entry(parts[0].to_owned()).or_default();

@@ -26,7 +26,7 @@ enum Marks {
 #[derive(Clone, Copy, Debug)]
 enum When {
     At(u64),
-    /// So many picoseconds before, at or after an event of the undisturbed run, given by its place
+    /// This many picoseconds before, at or after an event of the undisturbed run, given by its place
     /// in the list of events.
     NearEvent {
         event: usize,
@@ -38,7 +38,7 @@ enum When {
 #[derive(Clone, Copy, Debug)]
 enum What {
     Rate(u64),
-    /// Down for so many microseconds; forever if more than the run lasts.
+    /// Down for this many microseconds; forever if more than the run lasts.
     Down(u64),
 }
 

@@ -10,7 +10,7 @@ use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};
 use plans::{counted, fixed};
 
-/// So many senders send one initial window each to one receiver at once.
+/// This many senders send one initial window each to one receiver at once.
 fn burst(senders: u32, shared: Option<SharedBufferConfig>) -> Plan {
     let star = Star {
         senders,

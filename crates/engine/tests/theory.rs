@@ -303,7 +303,7 @@ fn two_flows_come_to_equal_shares() {
     }
 }
 
-/// A connection of `controller` with so many subflows beside one flow of `single`, all on one
+/// A connection of `controller` with this many subflows beside one flow of `single`, all on one
 /// bottleneck.
 fn beside(controller: &str, subflows: u32, single: &str, delay: Time, queue: QueueConfig) -> Plan {
     let group = |name: &str, subflows, number| {

@@ -430,7 +430,7 @@ fn with_a_host_whose_links_lie_in_two_pages() {
     assert!(output.counters.dropped > 0);
 }
 
-/// Subflows fail, are laid anew and recover, while a link is down and another one loses everything.
+/// Subflows fail, get new paths and recover, while a link is down and another one loses everything.
 fn failing(down: &str, losing: &str) -> String {
     format!(
         r#"

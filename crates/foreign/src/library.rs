@@ -51,7 +51,7 @@ pub fn library(content: &[u8], shown: &str, item: Option<&str>) -> Result<Loaded
     })?;
     let place: *const CController = *constant;
     if place.is_null() || !place.is_aligned() {
-        return Err(format!("{shown}: \"{name}\" is no controller"));
+        return Err(format!("{shown}: \"{name}\" is not a controller"));
     }
     // SAFETY: it is the address of an exported object, not zero and aligned; all versions begin with this number.
     let abi = unsafe { *place.cast::<u32>() };
@@ -143,7 +143,7 @@ unsafe fn declaration(
         return Err(format!("says that it has {count} parameters, and has none"));
     }
     for place in 0..count {
-        // SAFETY: the header says that there are so many.
+        // SAFETY: the header says that there are this many.
         let declared = unsafe { &*controller.parameters.add(place) };
         // SAFETY: the caller's promise.
         let parameter = unsafe { parameter(declared) }?;

@@ -61,7 +61,7 @@ fn distrust(about: &Metadata, caller: u32) -> Option<String> {
     if kind.is_symlink() {
         Some("is a symbolic link".to_owned())
     } else if !kind.is_dir() {
-        Some("is no folder".to_owned())
+        Some("is not a folder".to_owned())
     } else if ![0, caller].contains(&about.uid()) {
         Some(format!("belongs to user {}", about.uid()))
     } else if mode & OTHERS_WRITE != 0 {

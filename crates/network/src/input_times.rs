@@ -30,7 +30,7 @@ pub struct InputSet {
 const _: () = assert!(GROUP == u16::BITS as usize && Inputs::PAGE == u64::BITS as usize);
 
 impl InputSet {
-    /// All of so many inputs.
+    /// All of this many inputs.
     pub fn all(inputs: usize) -> InputSet {
         let pages = inputs.div_ceil(Inputs::PAGE);
         InputSet {
@@ -44,7 +44,7 @@ impl InputSet {
         self.pages[input / Inputs::PAGE] >> (input % Inputs::PAGE) & 1 != 0
     }
 
-    /// Those of so many inputs that are among these.
+    /// Those of this many inputs that are among these.
     pub fn of(inputs: usize, some: impl Iterator<Item = usize>) -> InputSet {
         let mut set = InputSet::all(inputs);
         set.pages.fill(0);
@@ -81,7 +81,7 @@ pub struct DueInputs {
 }
 
 impl DueInputs {
-    /// So many at the first places of a page.
+    /// This many at the first places of a page.
     pub fn first_ones(count: usize) -> DueInputs {
         let (bits, _) = DueInputs { bits: u64::MAX }.split(count);
         bits

@@ -5,9 +5,9 @@ use pathweave_units::Bytes;
 /// How much may wait at a port; the packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets, whatever their size.
+    /// This many packets, whatever their size.
     Packets(u32),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(Bytes),
 }
 

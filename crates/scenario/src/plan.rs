@@ -153,11 +153,11 @@ pub struct TrafficStop {
 /// How much of a group's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many finished flows; with `drain`, so many started.
+    /// This many finished flows; with `drain`, this many started.
     Flows(u64),
-    /// So many bytes in finished flows; with `drain`, in started ones.
+    /// This many bytes in finished flows; with `drain`, in started ones.
     Bytes(Bytes),
-    /// So many finished jobs; with `drain`, so many started.
+    /// This many finished jobs; with `drain`, this many started.
     Jobs(u64),
 }
 

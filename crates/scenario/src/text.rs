@@ -140,7 +140,7 @@ fn time(text: &str) -> Result<Time, String> {
 fn rate(text: &str) -> Result<Rate, String> {
     match Rate::from_str(text) {
         Ok(Rate::ZERO) => Err(format!(
-            "\"{text}\" is no rate for a link; give a rate above zero, for example \"1 Gbps\" (an event takes a link down with down = true)"
+            "\"{text}\" is not a rate for a link; give a rate above zero, for example \"1 Gbps\" (an event takes a link down with down = true)"
         )),
         Ok(rate) if rate < SLOWEST => Err(format!(
             "\"{text}\" is too slow for a link; give at least \"{SLOWEST}\""

@@ -63,7 +63,7 @@ pub struct AckPolicy {
     pub every: u32,
     /// The longest time that an acknowledgement waits for more data.
     pub timeout: Time,
-    /// So many data packets of a subflow are acknowledged at once when it begins: otherwise an
+    /// This many data packets of a subflow are acknowledged at once when it begins: otherwise an
     /// initial window of one packet would wait for the timeout. Linux does so for 16.
     pub at_first: u32,
     /// Whether a packet whose CE mark differs from the last one's is acknowledged at once, as Linux
@@ -76,9 +76,9 @@ pub struct AckPolicy {
 pub enum ReceiveWindow {
     /// As much as the sender likes.
     Unlimited,
-    /// So much on the whole connection.
+    /// This much on the whole connection.
     Connection(Bytes),
-    /// So much on each subflow.
+    /// This much on each subflow.
     Subflow(Bytes),
 }
 

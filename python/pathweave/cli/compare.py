@@ -56,10 +56,10 @@ def compare(
 
 
 def parse_percentage(text: str) -> float:
-    """Read "1%" as 0.01; raises `InputError` for what is no percentage."""
+    """Read "1%" as 0.01; raises `InputError` for what is not a percentage."""
     found = _PERCENTAGE.fullmatch(text)
     if found is None:
-        raise InputError(f'--relevant "{text}" is no percentage; write 1% or 0.5%')
+        raise InputError(f'--relevant "{text}" is not a percentage; write 1% or 0.5%')
     return float(found[1]) / 100
 
 

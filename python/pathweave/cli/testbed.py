@@ -33,7 +33,7 @@ def play_all(
     valid: Annotated[
         int | None,
         typer.Option(
-            help="Valid runs of each variant: seeds go on until there are so many, or three times"
+            help="Valid runs of each variant: seeds go on until there are this many, or three times"
             " as many runs.",
             metavar="N",
             min=1,

@@ -144,7 +144,7 @@ def _marks(ecn: object) -> int | None:
 
 
 def _takes(method: Any, count: int) -> bool:
-    """Whether it can be called with so many arguments."""
+    """Whether it can be called with this many arguments."""
     try:
         inspect.signature(method).bind(*range(count))
     except TypeError:

@@ -55,7 +55,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
 
             if not issubclass(cls, CompiledController):
                 raise DeclarationError(
-                    f"{shown}: {name or cls.__name__} is no controller; "
+                    f"{shown}: {name or cls.__name__} is not a controller; "
                     "a controller is a class that derives from Controller or CompiledController"
                 )
             found = read(cls, shown, {})
@@ -134,7 +134,7 @@ def _find(module: ModuleType, shown: str, name: str | None) -> type[BaseControll
         return value
     if value is not None:
         raise DeclarationError(
-            f"{shown}: {name} is no controller; a controller is a class that derives from "
+            f"{shown}: {name} is not a controller; a controller is a class that derives from "
             "pathweave.controller.Controller"
         )
     raise DeclarationError(f"{shown} has no class {name}; {_write(shown, own)}")

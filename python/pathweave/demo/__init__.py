@@ -22,7 +22,7 @@ def write_scenario(folder: Path) -> Path:
     """
     path = folder / SCENARIO
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no file; run the demo in another folder")
+        raise InputError(f"{path} is not a file; run the demo in another folder")
     text = files("pathweave.demo").joinpath(SCENARIO).read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:

@@ -50,7 +50,7 @@ class Sources:
 def read_sources(paths: Sequence[Path]) -> Sources:
     """Read every run at or below `paths`, its files checked against the digests in its manifest.
 
-    Raises `InputError` when a path is no folder or there is no run at all.
+    Raises `InputError` when a path is not a folder or there is no run at all.
     """
     found = Sources({}, [], [])
     for path in paths:

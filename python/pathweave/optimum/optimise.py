@@ -108,19 +108,19 @@ def _refined(scaled: System, x: Vector, price: Vector) -> tuple[Vector, Vector]:
 
 
 def _checked(found: Optimum | None) -> Optimum:
-    """Refuse what is no answer."""
+    """Refuse what is not an answer."""
     if found is None:
         raise OptimumError("no solver found an allocation")
     if not found.residuals.worst <= REFUSED:
         raise OptimumError(
             f"{found.solver} ended {found.status}, with a residual of"
-            f" {found.residuals.worst:.1e}: that is no optimum"
+            f" {found.residuals.worst:.1e}: this is not the optimum"
         )
     return found
 
 
 def within_capacity(network: Network, x: Vector) -> Vector:
-    """The same rates, lowered just so much that no load exceeds its capacity."""
+    """The same rates, lowered just enough that no load exceeds its capacity."""
     excess = np.maximum(network.rows @ x / network.capacity, 1.0)
     if excess.max() == 1.0:
         return x

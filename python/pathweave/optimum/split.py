@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathweave.optimum.single import Verdicts
     from pathweave.optimum.system import Network
 
-# Rows are added when they are violated, for a solver's work grows with them; below this many
+# Rows are added when they are violated, because a solver's work grows with them; below this many
 # columns it is not worth the rounds.
 _FEW = 1000
 _ROUNDS = 30

@@ -49,7 +49,7 @@ class Figure:
 def data(frame: pl.DataFrame, digits: int = 5) -> Spec:
     """`frame` as CSV inside the chart, floats in `digits` significant digits.
 
-    Times have more, for a close-up shows a small part of a long run.
+    Times have more, because a close-up shows a small part of a long run.
     """
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
     rounded = frame.with_columns(

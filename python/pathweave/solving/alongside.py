@@ -61,7 +61,8 @@ def solve_alongside(
 ) -> Outcome:
     """Solve for finished runs of the session; an interruption keeps what is finished.
 
-    Of more than `limit` intervals between changes so many are sampled, evenly over time.
+    If there are more intervals between changes than `limit`, `limit` of them are sampled, evenly
+    over time.
     """
 
     def work(task: Task, allocator: Allocator) -> None:

@@ -14,7 +14,7 @@ struct Settings
     std::string paths;
     // "dctcp", or "lia": htsim's COUPLED_INC over connections of several subflows.
     std::string controller{"dctcp"};
-    // So many subflows that follow each other in the file are one connection.
+    // This many subflows that follow each other in the file are one connection.
     uint32_t subflows{1};
     uint32_t seed{1};
     uint64_t stopAtNanoseconds{20'000'000};
@@ -22,7 +22,7 @@ struct Settings
     uint64_t linkDelayNanoseconds{10'000};
     // Packets that wait at a port at most, the one that is being sent not counted.
     uint32_t queueLimitPackets{100};
-    // A packet that leaves more than so many behind it is marked; 0 for ports that do not mark.
+    // A packet that leaves more than this many behind it is marked; 0 for ports that do not mark.
     uint32_t markingThresholdPackets{0};
     // Size of a data packet on the wire, which is also its payload: htsim has no headers.
     uint32_t packetBytes{1500};

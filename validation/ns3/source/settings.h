@@ -41,7 +41,7 @@ struct Settings
     // packets of both flows reach the bottleneck at the same instants.
     ns3::Time firstExtraDelay{ns3::Seconds(0)};
     ns3::Time secondExtraDelay{ns3::Seconds(0)};
-    // Each data packet takes up to so much more on its host's link, drawn again each time. A few
+    // Each data packet takes up to this much more on its host's link, drawn again each time. A few
     // nanoseconds draw the order of packets that would reach a port at the same instant, as
     // Pathweave does. On all links, and for acknowledgements, they would add up to an offset that
     // the packets which one acknowledgement releases have in common.

@@ -22,7 +22,7 @@ const NIBBLE_BITS: u32 = 4;
 pub struct Difference(i16);
 
 impl Difference {
-    /// So many units of rate, rounded down to whole ones: to follow it never exceeds what was offered.
+    /// This many units of rate, rounded down to whole ones: to follow it never exceeds what was offered.
     pub fn new(units: f64) -> Difference {
         let largest = f64::from(LARGEST);
         Difference(libm::floor(units).clamp(-largest, largest) as i16)

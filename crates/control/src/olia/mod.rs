@@ -206,7 +206,7 @@ mod tests {
         connection.window(r) - window
     }
 
-    /// Says that subflow `r` has had so many packets acknowledged since it opened.
+    /// Says that subflow `r` has had this many packets acknowledged since it opened.
     fn carried(connection: &mut GreedySender, r: usize, packets: u64) {
         (connection.paths[r].acked, connection.paths[r].sent) = (packets, packets);
     }

@@ -28,7 +28,7 @@
 //! Ruling: a subflow that has no round behind it counts with w / tau, tau its smoothed RTT; subflows
 //! without an RTT sample are left out. Windows do not fall below the minimum window.
 //!
-//! Ruling: w_r - 1 takes ssthresh along where it falls below it, for there is nothing to start slowly;
+//! Ruling: w_r - 1 takes ssthresh along where it falls below it, because there is nothing to start slowly;
 //! after a drain slow start leads back to ssthresh, as in the published code.
 //!
 //! Deviation: the published code runs Reno until a loss or reordering is over, and counts time in whole
@@ -115,7 +115,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
-/// Rounds with so many samples or fewer say nothing about queues.
+/// Rounds with this many samples or fewer say nothing about queues.
 const TOO_FEW_SAMPLES: u32 = 2;
 const SMALLEST_ALPHA: f64 = 2.0;
 

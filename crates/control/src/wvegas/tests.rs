@@ -26,12 +26,12 @@ pub(super) fn with(given: &[(std::string::String, crate::Value)], windows: &[f64
     connection
 }
 
-/// The RTT that tells of so many packets in queues: diff = w (rtt - base) / rtt.
+/// The RTT that tells of this many packets in queues: diff = w (rtt - base) / rtt.
 fn queued(window: f64, packets: f64) -> Time {
     Time::from_secs_f64(100e-6 * window / (window - packets))
 }
 
-/// A round of subflow `r` with so many packets in queues, and the window that it leaves.
+/// A round of subflow `r` with this many packets in queues, and the window that it leaves.
 fn round(connection: &mut GreedySender, r: usize, packets: f64) -> f64 {
     let rtt = queued(connection.window(r), packets);
     connection.round_after(r, rtt);
@@ -299,7 +299,7 @@ fn windows_do_not_fall_below_their_minimum() {
 }
 
 #[test]
-fn losses_are_those_of_reno_and_begin_anew() {
+fn losses_are_those_of_reno_and_begin_again() {
     for (loss, left) in [(Loss::FastRetransmit, 20.0), (Loss::Timeout, 1.0)] {
         let mut connection = with(&[number("initial_alpha", 5.0)], &[40.0, 1960.0]);
         assert_eq!(round(&mut connection, 0, 6.0), 39.0);

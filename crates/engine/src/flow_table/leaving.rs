@@ -15,7 +15,7 @@ impl FlowTable<'_> {
         self.leaving.push_back(flow);
     }
 
-    /// Flows of which nothing is left give their counters and places back, if they are among the first so many
+    /// Flows of which nothing is left give their counters and places back, if they are among the first `first`
     /// that are leaving. When that is done changes no result but what the switches' tables hold.
     pub fn release_the_gone<P: Ports>(
         &mut self,

@@ -64,7 +64,7 @@ impl<'p> FluidFabric<'p> {
         self.made > before
     }
 
-    /// A link carries so many bits.
+    /// A link carries this many bits.
     pub fn carry(&mut self, link: usize, bits: f64) {
         self.carried[link] += bits;
     }

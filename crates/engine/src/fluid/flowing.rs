@@ -425,7 +425,7 @@ fn in_bytes(bits: &[f64]) -> Vec<f64> {
     bits.iter().map(|&bits| bits / 8.0).collect()
 }
 
-/// When so many bits are through; never at a rate of zero.
+/// When this many bits are through; never at a rate of zero.
 fn after(now: Time, bits: f64, rate: f64) -> Time {
     let picos = (bits.max(0.0) / rate * 1e12).ceil();
     if picos < (Time::MAX - now).as_picos() as f64 {

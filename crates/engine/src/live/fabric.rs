@@ -172,7 +172,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         });
     }
 
-    /// A host sends a packet of so many bytes. Everything that is due before has been played
+    /// A host sends a packet of this many bytes. Everything that is due before has been played
     /// ([`Fabric::advance`]).
     #[inline]
     #[allow(clippy::too_many_arguments)] // a packet's fields, which are never kept together

@@ -61,7 +61,7 @@ mod tests {
     use pathweave_scenario::Plan;
     use std::time::{Duration, Instant};
 
-    /// So many flows that all start and that the end of the run cuts off before any byte is delivered.
+    /// This many flows that all start and that the end of the run cuts off before any byte is delivered.
     fn unfinished(flows: u32) -> Plan {
         let text = format!(
             r#"

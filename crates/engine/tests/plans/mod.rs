@@ -216,7 +216,7 @@ pub fn pairs(starts: &[Time]) -> Pattern {
     flows(&list)
 }
 
-/// So many bytes.
+/// This many bytes.
 pub fn fixed(bytes: u64) -> Size {
     Size::Fixed(Bytes::new(bytes))
 }

@@ -233,7 +233,7 @@ pub(super) fn object_of(request: &Request) -> Result<&'static [u8], Failure> {
     let name = &request.kernel_name;
     let bytes = object::of(&request.controller).ok_or_else(|| {
         Failure::refused(format!(
-            "\"{}\" is no controller for the kernel",
+            "\"{}\" is not a controller for the kernel",
             request.controller
         ))
         .hint(format!(

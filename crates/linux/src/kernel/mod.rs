@@ -144,7 +144,7 @@ pub enum Command {
         /// Seconds between two looks.
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
         interval: f64,
-        /// End after so many looks.
+        /// End after this many looks.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         count: Option<u32>,
         /// Write each look as one JSON object on a line of its own.
@@ -316,7 +316,7 @@ fn full_name(name: &str) -> String {
 /// `beta=4`, `gamma=1.05,1.1` or `suppression=off`.
 fn parse(set: &str) -> Result<(String, Value), Failure> {
     let (name, text) = set.split_once('=').ok_or_else(|| {
-        Failure::refused(format!("\"{set}\" is no parameter's value")).hint("for example beta=4")
+        Failure::refused(format!("\"{set}\" does not set a parameter")).hint("for example beta=4")
     })?;
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let value = if let Some(number) = number(text) {

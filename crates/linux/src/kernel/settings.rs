@@ -77,7 +77,7 @@ impl Settings {
             }
             other => {
                 return Err(Failure::refused(format!(
-                    "\"{other}\" is no controller for the kernel"
+                    "\"{other}\" is not a controller for the kernel"
                 )));
             }
         };

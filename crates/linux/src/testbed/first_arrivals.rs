@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// A packet with these options, filled up to whole words, and so much payload.
+    /// A packet with these options, filled up to whole words, and this much payload.
     fn frame(sequence: u32, flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
         let padded = options.len().next_multiple_of(4);
         let mut frame = vec![0u8; 20];

@@ -47,7 +47,7 @@ impl Stream {
         wrong
     }
 
-    /// Gives the pieces that so many bytes from an offset on are made of, with their places among these
+    /// Gives the pieces that this many bytes from an offset on are made of, with their places among these
     /// bytes, until `each` has had enough.
     #[inline]
     fn words(&self, offset: u64, length: usize, mut each: impl FnMut(usize, &[u8]) -> bool) {

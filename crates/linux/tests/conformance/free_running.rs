@@ -56,7 +56,7 @@ impl Subflow {
         (bits >> 11) as f64 / ((1_u64 << 53) as f64) < chance
     }
 
-    /// What arrives next of a window of so many packets.
+    /// What arrives next of a window of this many packets.
     fn arrive(&mut self, seed: u64, window: f64, marks: bool) -> Event {
         let (queue, threshold) = (self.queue(), self.threshold);
         let rtt = self.rtt + queue / self.rate;

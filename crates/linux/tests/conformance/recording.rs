@@ -171,7 +171,7 @@ impl<'n> Output for Network<'n> {
 }
 
 /// What happens to the controllers of two connections that share the links, with a subflow for each link and one more,
-/// until so many events have happened to the first.
+/// until this many events have happened to the first.
 pub fn record(
     entry: &Entry,
     parameters: &Parameters,

@@ -47,7 +47,7 @@ impl Sender {
         self.sent - self.acked - self.sacked
     }
 
-    /// Sends what a window of so many packets allows.
+    /// Sends what a window of this many packets allows.
     pub fn fill(&mut self, window: f64) {
         let allowed = self.acked + self.sacked + window.max(1.0) as u64;
         self.sent = self.sent.max(allowed);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Sends so many bytes and waits until the other end has them all and has closed; gives what it received.
+/// Sends this many bytes and waits until the other end has them all and has closed; gives what it received.
 pub fn carry(listener: &TcpListener, connection: TcpStream, bytes: usize) -> usize {
     let mut left = bytes;
     let received = carry_blocks(listener, connection, || {

@@ -80,7 +80,7 @@ impl LoadMeter {
         self.load
     }
 
-    /// A packet of so many bytes arrives, where `waiting` bytes have waited since the last event.
+    /// A packet of this many bytes arrives, where `waiting` bytes have waited since the last event.
     pub(super) fn on_arrival(&mut self, now: Time, bytes: u16, waiting: u32) {
         self.waiting_bytes = f64::from(waiting);
         self.catch_up(now);
@@ -88,7 +88,7 @@ impl LoadMeter {
         self.waiting_bytes += f64::from(bytes);
     }
 
-    /// The transmission of a packet begins and leaves so many bytes waiting.
+    /// The transmission of a packet begins and leaves this many bytes waiting.
     pub(super) fn on_service(&mut self, now: Time, waiting: u32) {
         self.catch_up(now);
         self.waiting_bytes = f64::from(waiting);
@@ -144,7 +144,7 @@ mod tests {
         (value - expected).abs() < 1e-9
     }
 
-    /// What so many samples leave of a steady queue.
+    /// What this many samples leave of a steady queue.
     fn left_after(samples: u32) -> f64 {
         (0..samples).fold(1.0, |left, _| 0.75 * left)
     }

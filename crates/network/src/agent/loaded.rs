@@ -20,7 +20,7 @@ pub(super) fn setup(scheme: Scheme, base_rtt: Time) -> LinkSetup {
     }
 }
 
-/// The agent after so many packets of 1000 bytes, which came and left in the first microseconds.
+/// The agent after this many packets of 1000 bytes, which came and left in the first microseconds.
 pub(super) fn after_packets<A: Agent<Label = Label>>(mut agent: A, packets: u32) -> A {
     let now = Time::from_micros(1);
     let mut label = Label::default();

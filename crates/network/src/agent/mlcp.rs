@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use pathweave_control::Scheme;
 
-    /// A port of 1 Gbps, t_rho 200 us, to which so many packets of 1000 bytes came in the first interval.
+    /// A port of 1 Gbps, t_rho 200 us, to which this many packets of 1000 bytes came in the first interval.
     fn agent(packets: u32) -> Mlcp {
         after_packets(
             Mlcp::new(&setup(Scheme::Mlcp, Time::from_micros(200))),

@@ -60,7 +60,7 @@ pub trait Agent {
     /// The agent of a link's port.
     fn new(setup: &LinkSetup) -> Self;
 
-    /// A packet of so many bytes has arrived at the port, and will be queued; `backlog` is without it.
+    /// A packet of this many bytes has arrived at the port, and will be queued; `backlog` is without it.
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Self::Label, backlog: Backlog);
 
     /// Its transmission begins; `backlog` is what is left waiting.

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use pathweave_control::Scheme;
 
-    /// A port of 1 Gbps, t_rho 200 us, to which so many packets of 1000 bytes came in the first interval.
+    /// A port of 1 Gbps, t_rho 200 us, to which this many packets of 1000 bytes came in the first interval.
     fn agent(packets: u32) -> Vcp {
         after_packets(
             Vcp::new(&setup(Scheme::Vcp, Time::from_micros(200))),

@@ -14,7 +14,7 @@ const CONFIG: FmpConfig = FmpConfig {
 const PACKET: Bytes = Bytes::new(1500);
 const RATE: Rate = Rate::from_gbps(1);
 
-/// Two leaves with two hosts each, and so many spines.
+/// Two leaves with two hosts each, and this many spines.
 fn leaf_spine(spines: u32) -> Fabric {
     let shape = LeafSpine {
         leaves: 2,
@@ -135,7 +135,7 @@ fn idle_prices_are_sums_of_delays() {
 }
 
 #[test]
-fn siblings_take_all_paths_and_then_begin_anew() {
+fn siblings_take_all_paths_and_then_begin_again() {
     let fabric = fat_tree(4);
     let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     for subflow in 0..8 {
@@ -198,7 +198,7 @@ fn a_connection_avoids_what_is_congested() {
 }
 
 #[test]
-fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() {
+fn the_order_stays_while_a_sibling_is_active_and_is_taken_again_after_idleness() {
     let fabric = leaf_spine(2);
     let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     open(&mut fmp, 0, 2, 9, 0);
@@ -215,8 +215,8 @@ fn the_order_stays_while_a_sibling_is_active_and_is_taken_anew_after_idleness() 
     assert_ne!(walk(&mut fmp, 1, soon)[1], start[1]);
     // When both have been idle, the better port comes first.
     let later = soon + CONFIG.idle_expiry + Time::from_picos(1);
-    let anew = walk(&mut fmp, 0, later);
-    assert_ne!(anew[1], start[1]);
+    let again = walk(&mut fmp, 0, later);
+    assert_ne!(again[1], start[1]);
     assert_eq!(fmp.statistics(0).reroutes + fmp.statistics(1).reroutes, 0);
 }
 

@@ -64,7 +64,7 @@ fn change(table: &EventTable, index: &str, report: &mut Report<'_>) -> Option<Ch
         (None, false, false, Some(loss)) => {
             report.wrong(
                 &["events", index, "loss"],
-                format!("{loss} is no probability; give a number from 0 to 1"),
+                format!("loss must be between 0 and 1, got {loss}"),
             );
             None
         }

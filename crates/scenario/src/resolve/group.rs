@@ -339,6 +339,6 @@ pub(super) fn name_problem(name: &str) -> Option<String> {
         return None;
     }
     Some(format!(
-        "\"{name}\" is no name for a group or flow; expected 1 to 64 letters, digits, \"-\", \"_\" or spaces between"
+        "\"{name}\" is not a name for a group or flow; expected 1 to 64 letters, digits, \"-\", \"_\" or spaces between"
     ))
 }

@@ -13,7 +13,7 @@ use pathweave_traffic::patterns::Arrivals;
 use pathweave_units::Rate;
 use std::collections::{BTreeMap, HashSet};
 
-/// Up to so many pairs of hosts each is looked at by itself.
+/// Up to this many pairs of hosts each is looked at by itself.
 const EXACT_PAIRS: usize = 20_000;
 
 /// Paths of one pair of hosts that are looked at, and of all pairs of racks together.

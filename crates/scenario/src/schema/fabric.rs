@@ -294,7 +294,7 @@ pub(crate) struct FmpTable {
     /// A neighbour that sends nothing for longer counts as dead. Default three feedback periods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_timeout: Option<TimeText>,
-    /// A subflow that sends nothing for longer gets its port anew. Default 1 s.
+    /// A subflow that sends nothing for longer gets a new port. Default 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_expiry: Option<TimeText>,
 }

@@ -27,13 +27,13 @@ pub(crate) struct StopTable {
     /// The group whose flows, bytes or jobs are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<String>,
-    /// So many flows.
+    /// This many flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
-    /// So many bytes in flows.
+    /// This many bytes in flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesText>,
-    /// So many jobs.
+    /// This many jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
     /// Whether what is under way is waited for: started flows count then, no new ones start from `at`

@@ -70,7 +70,7 @@ impl Size {
             } => {
                 if !(shape.is_finite() && *shape > 1.0) {
                     return refuse(format!(
-                        "shape is {shape}; it must be above 1, for at 1 and below there is no mean"
+                        "shape is {shape}; it must be above 1: at 1 and below there is no mean"
                     ));
                 }
                 if *mean == Bytes::ZERO {

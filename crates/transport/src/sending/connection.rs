@@ -55,7 +55,7 @@ impl Opening {
 /// How a connection begins whose first subflow is scattered (MMPTCP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter {
-    /// The other subflows open when so much has been sent.
+    /// The other subflows open when this much has been sent.
     pub volume: Bytes,
     /// Duplicate acknowledgements that make a packet of the first subflow lost.
     pub duplicate_threshold: u32,

@@ -6,7 +6,7 @@ use crate::packets::PacketKey;
 use crate::{Config, ReceiveWindow};
 use std::sync::Arc;
 
-/// A receive window is worked out for so many segments ahead at most: more are never outstanding.
+/// A receive window is worked out for this many segments ahead at most: more are never outstanding.
 const MOST_AHEAD: u32 = 1 << 20;
 
 /// Sums of payload at the sender's marks.
@@ -60,7 +60,7 @@ impl Segmentation {
         self.cut
     }
 
-    /// The least number of segments that hold so much together, at least one.
+    /// The least number of segments that hold this much together, at least one.
     pub fn segments_for(&self, bytes: u64) -> u32 {
         let mut held = 0;
         let mut count = 0;

@@ -82,7 +82,7 @@ pub(crate) struct Sender {
     pub board: Scoreboard,
     /// The flow's number.
     pub flow: u32,
-    /// So many duplicate acknowledgements make a segment lost.
+    /// This many duplicate acknowledgements make a segment lost.
     pub duplicate_threshold: u32,
     /// The lowest number for which a timeout has been reported to the controller.
     timed_out: Option<u32>,

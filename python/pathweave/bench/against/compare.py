@@ -36,7 +36,7 @@ class Watching(Protocol):
         ...
 
     def ended(self, step: Step, seconds: float) -> None:
-        """It has ended after so many seconds of wall time."""
+        """It has ended after this many seconds of wall time."""
         ...
 
     def restore_terminal(self) -> None:

@@ -41,7 +41,7 @@ class Durations:
         self._took: dict[tuple[str, Case], list[float]] = defaultdict(list)
 
     def add(self, step: Step, seconds: float) -> None:
-        """Take note of a run that took so many seconds of wall time."""
+        """Take note of a run that took this many seconds of wall time."""
         self._took[step.simulator, step.case].append(seconds)
 
     def expected_s(self, step: Step) -> float | None:

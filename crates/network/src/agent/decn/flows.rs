@@ -38,7 +38,7 @@ impl Hasher for FlowHasher {
     }
 }
 
-/// Flows seen within a time, at most so many.
+/// Flows seen within a time, at most this many.
 #[derive(Clone, Debug)]
 pub struct Flows {
     limit: usize,

@@ -48,7 +48,7 @@ pub struct Decn {
     changed: u64,
 }
 
-/// DR of a flow that sends at `current`, where so many flows share a port of rate `capacity`, both in bit/s.
+/// DR of a flow that sends at `current`, where this many flows share a port of rate `capacity`, both in bit/s.
 fn difference(capacity: f64, flows: usize, unit: f64, current: f64) -> Difference {
     let target = capacity / flows.max(1) as f64;
     Difference::new((target - current) / unit)

@@ -58,7 +58,7 @@ impl Reference {
         }
     }
 
-    /// A packet is about to be taken out of a queue of so many bytes, its own among them.
+    /// A packet is about to be taken out of a queue of this many bytes, its own among them.
     pub(super) fn see(&mut self, queue: u32) {
         self.smallest_queue = self.smallest_queue.min(queue);
     }

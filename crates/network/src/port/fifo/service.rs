@@ -108,7 +108,7 @@ impl<A: Agent> Cold<A> {
         }
     }
 
-    /// A packet of so many bytes is about to take its place. What happened before has been worked off.
+    /// A packet of this many bytes is about to take its place. What happened before has been worked off.
     #[inline(always)]
     pub(super) fn see_arrival(&mut self, hot: &Hot, now: Time, size: u16, label: &mut A::Label) {
         let in_port = hot.tail.wrapping_sub(hot.served);
