@@ -182,7 +182,7 @@ def test_what_is_refused() -> None:
         enumerate_paths(figure_2(2), Tcp(), limit=35)
     with pytest.raises(InputError, match="WUTCP's utility depends on the number of subflows"):
         relax(figure_2(2), Wutcp())  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="max-min is no sum"):
+    with pytest.raises(InputError, match="max-min is not a sum"):
         relax(figure_2(2), MaxMin())  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match="3 numbers of paths for 2 flows"):
         RoutingProblem(figure_2(1).candidates, [1, 1, 1])

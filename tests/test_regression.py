@@ -116,7 +116,7 @@ def test_a_program_that_gives_another_number_has_moved() -> None:
 def family(
     rng: np.random.Generator, numbers: int, moved: Mapping[int, float]
 ) -> tuple[Record, Record]:
-    """Records of `numbers` numbers of about 100 with new seeds; some are moved."""
+    """Two records of `numbers` numbers of about 100, each with its own seeds; some are moved."""
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}
     for place in range(numbers):

@@ -73,7 +73,7 @@ FABRICS = {
 """By kind."""
 
 PATTERNS = {
-    "permutation": "# Each host sends to one other; when all are done, again.\nSIZE",
+    "permutation": "# Each host sends to one other; when all are done, a new round begins.\nSIZE",
     "random": "# Each host sends to a random one and picks again when it is done.\nSIZE",
     "incast": "# A client asks servers, which answer at once.\n"
     'jobs = 2\nservers = 3\nresponse = "64 KB"',

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_begins_the_count_again() {
+    fn a_loss_restarts_the_count() {
         for loss in [Loss::FastRetransmit, Loss::Timeout] {
             let (mut path, mut counter) = (path(10.0, 1.0), Counter::ZERO);
             assert!(!counter.count(&mut path, 1));

@@ -32,7 +32,7 @@ impl<L> LoadedFlow<L> {
         }
     }
 
-    /// The window after an acknowledgement that tells of this load, at this many microseconds.
+    /// The window after an acknowledgement that tells of this load, at `micros` microseconds.
     pub fn after(&mut self, load: L, packets: u32, micros: u64) -> f64 {
         self.after_ack(load, packets, micros, false, true)
     }

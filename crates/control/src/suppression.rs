@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_starts_the_count_towards_release_again() {
+    fn a_mark_restarts_the_count_towards_release() {
         let mut connection = suppressed(&[number("tau", 3.0)]);
         for _ in 0..4 {
             rounds(&mut connection, 2, false);

@@ -119,7 +119,7 @@ impl EndedFlows {
         Some(totals)
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each of this many flows.
+    /// The rows of all subflows, by flow and subflow, and the totals of each of the first `flows` flows.
     pub fn columns(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
         let mut subflows = SubflowColumns::with_capacity(self.subflows);
         let mut totals = TotalsColumns::with_capacity(flows as usize);

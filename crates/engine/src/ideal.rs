@@ -8,7 +8,7 @@ use pathweave_transport::PacketKey;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
 
-/// This many packets of different sizes are counted one by one; what is beyond them goes at their pace.
+/// Up to this many packets of different sizes are counted one by one; the rest goes at their pace.
 const COUNTED_PACKETS: f64 = 1e6;
 
 /// The data paths that a flow's packets may take.

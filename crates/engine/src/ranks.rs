@@ -25,7 +25,7 @@ const TIMERS: u64 = 1 << 63;
 const HASH_SHIFT: u32 = 2;
 
 impl Ranks {
-    /// Ranks of a run with this seed, where ports belong to these links of a fabric with this many.
+    /// Ranks of a run with this seed, where ports belong to these links of a fabric with `all` links.
     pub fn new(seed: u64, links: Box<[u32]>, all: u32) -> Ranks {
         Ranks {
             seed: mix(seed),

@@ -154,7 +154,7 @@ impl TotalsColumns {
         }
     }
 
-    /// Those of this many flows; of flows beyond the given ones nothing is known.
+    /// The totals of `flows` flows; nothing is known of flows beyond the given ones.
     pub fn of(totals: &[FlowTotals], flows: usize) -> TotalsColumns {
         let mut columns = TotalsColumns::with_capacity(flows);
         let known = totals.len().min(flows);

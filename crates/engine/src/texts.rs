@@ -11,7 +11,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// An empty list with room for this many texts of this many bytes together.
+    /// An empty list with room for `texts` texts of `bytes` bytes together.
     pub fn with_capacity(texts: usize, bytes: usize) -> Texts {
         Texts {
             all: String::with_capacity(bytes),

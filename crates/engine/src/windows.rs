@@ -102,7 +102,7 @@ impl FlowShares {
         }
     }
 
-    /// Adds a flow that had received this much on each subflow before the window, and this much at its end.
+    /// Adds a flow, with what it had received on each subflow before the window and at its end.
     pub fn push(
         &mut self,
         flow: u32,

@@ -30,7 +30,7 @@ pub struct InputSet {
 const _: () = assert!(GROUP == u16::BITS as usize && Inputs::PAGE == u64::BITS as usize);
 
 impl InputSet {
-    /// All of this many inputs.
+    /// All inputs, of which there are `inputs`.
     pub fn all(inputs: usize) -> InputSet {
         let pages = inputs.div_ceil(Inputs::PAGE);
         InputSet {
@@ -44,7 +44,7 @@ impl InputSet {
         self.pages[input / Inputs::PAGE] >> (input % Inputs::PAGE) & 1 != 0
     }
 
-    /// Those of this many inputs that are among these.
+    /// Some inputs, of `inputs` in all.
     pub fn of(inputs: usize, some: impl Iterator<Item = usize>) -> InputSet {
         let mut set = InputSet::all(inputs);
         set.pages.fill(0);
@@ -81,7 +81,7 @@ pub struct DueInputs {
 }
 
 impl DueInputs {
-    /// This many at the first places of a page.
+    /// The first `count` places of a page.
     pub fn first_ones(count: usize) -> DueInputs {
         let (bits, _) = DueInputs { bits: u64::MAX }.split(count);
         bits

@@ -26,7 +26,7 @@ impl Inputs {
     /// Inputs that are looked through at a time.
     pub const PAGE: usize = 64;
 
-    /// The inputs of the region that has these places; `side` says on which side a node is, of this many.
+    /// The inputs of the region that has these places; `sides` are their number, and which one a node is on.
     pub fn new(
         links: &[LinkSetup],
         places: &Places,

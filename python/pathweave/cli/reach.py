@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reached(dask: str | None, jobs: int | None, threads: int | None, runs: int) -> Iterator[Place]:
-    """The place of `--dask` for these runs, this machine's cores without, once it can be used."""
+    """The cluster of `--dask`, once it can be used, or this machine's cores without it."""
     console = messages()
     status = console.status("waiting for the workers of Dask")
     if dask is not None and runs:

@@ -199,7 +199,7 @@ class _Judge:
     ) -> None:
         self._candidates = problem.candidates
         if isinstance(utility, MaxMin):
-            raise InputError("max-min is no sum of utilities: the routing problem needs one")
+            raise InputError("max-min is not a sum of utilities: the routing problem needs one")
         self._utilities = by_flow(problem.candidates, utility)
         if any(isinstance(each, Wutcp) for each in self._utilities):
             raise InputError(

@@ -10,4 +10,4 @@ class Steps:
         """The results of a scenario are read, the `place`-th of `scenarios`."""
 
     def drawn(self, done: int, charts: int) -> None:
-        """Of the charts, `done` are drawn and written."""
+        """`done` of `charts` charts are drawn and written."""

@@ -45,7 +45,7 @@ def _in_brief(value: str) -> str:
 
 
 def sentences(found: Sequence[tuple[str, Sequence[str]]], most: int = 12) -> list[str]:
-    """A line for each difference, "bottleneck_rate: 1 Gbps / 100 Mbps", of at most this many."""
+    """A line, "bottleneck_rate: 1 Gbps / 100 Mbps", for each of at most `most` differences."""
     lines = [f"{name}: {' / '.join(values)}" for name, values in found[:most]]
     if len(found) > most:
         lines.append(f"and {len(found) - most} more")

@@ -130,7 +130,7 @@ def damage(folder: Path, manifest: Mapping[str, Any]) -> str | None:
         files = {layout.table_file(name): about["sha256"] for name, about in tables.items()}
         files |= {layout.capture_file(name): about["sha256"] for name, about in captures.items()}
     except (KeyError, TypeError, AttributeError):
-        return f"{folder / layout.MANIFEST} is no manifest of a run"
+        return f"{folder / layout.MANIFEST} is not the manifest of a run"
     for name, expected in files.items():
         path = folder / name
         try:

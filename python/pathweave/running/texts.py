@@ -99,7 +99,7 @@ def _lines(table: Mapping[str, Any], where: str) -> list[str]:
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise InputError(f"{key!r} is no key of a scenario: keys are texts")
+        raise InputError(f"{key!r} is not a key of a scenario: keys are texts")
     return key if _BARE.fullmatch(key) else toml_text(key)
 
 

@@ -13,7 +13,7 @@ _WHOLE = ""
 """The `phase` of the measurement window as a whole."""
 
 # A flow's goodput is over its whole life. Beside what a sample saw of it that means something when
-# this share of its life was seen, or so many moments of it.
+# this share of its life was seen, or this many moments of it.
 LEAST_SEEN = 0.5
 LEAST_MOMENTS = 20
 

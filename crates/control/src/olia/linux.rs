@@ -185,7 +185,7 @@ mod tests {
         (0, window)
     }
 
-    /// Says that subflow `r` has carried this much more than the others that it is best.
+    /// Makes subflow `r` the best one: it has carried far more than the others.
     fn is_best(connection: &mut GreedySender, r: usize) {
         let window = connection.window(r);
         (connection.paths[r].acked, connection.paths[r].sent) = (100_000, 100_000);

@@ -299,7 +299,7 @@ fn windows_do_not_fall_below_their_minimum() {
 }
 
 #[test]
-fn losses_are_those_of_reno_and_begin_again() {
+fn losses_are_those_of_reno_and_start_a_new_round() {
     for (loss, left) in [(Loss::FastRetransmit, 20.0), (Loss::Timeout, 1.0)] {
         let mut connection = with(&[number("initial_alpha", 5.0)], &[40.0, 1960.0]);
         assert_eq!(round(&mut connection, 0, 6.0), 39.0);

@@ -27,7 +27,7 @@ pub(crate) struct SubflowEnds {
 }
 
 impl Halves {
-    /// The ends of the subflows of this flow, which has this many.
+    /// The ends of the `subflows` subflows of this flow.
     pub fn ends(self, flow: u32, subflows: u32) -> impl Iterator<Item = SubflowEnds> {
         (0..subflows).map(move |subflow| SubflowEnds {
             flow,

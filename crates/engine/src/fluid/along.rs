@@ -48,8 +48,8 @@ pub struct Optimum {
 /// Asks for the rates of the flows of a run, given in the order of their numbers, and averages them
 /// over its windows.
 ///
-/// Of more than `limit` intervals between changes those are taken in which one of so many moments
-/// lies that are spread evenly over the time. One that is shorter than the moments are apart stands
+/// If there are more than `limit` intervals between changes, `limit` moments are spread evenly over the
+/// time, and the intervals in which they lie are taken. One that is shorter than the moments are apart stands
 /// for that time: it is the rarer taken the shorter it is.
 ///
 /// # Errors

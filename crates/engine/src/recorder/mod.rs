@@ -91,7 +91,7 @@ impl<'p> Recorder<'p> {
             .sort_by_key(|hit| (hit.failure, hit.flow));
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each of this many flows.
+    /// The rows of all subflows, by flow and subflow, and the totals of each of the first `flows` flows.
     pub fn rows(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
         self.ended.columns(flows)
     }

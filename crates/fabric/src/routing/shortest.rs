@@ -489,8 +489,8 @@ impl ShortestPaths {
         })
     }
 
-    /// Appends the shortest path of this rank, counted from 0 in a fixed order; nothing when there are
-    /// fewer.
+    /// Appends the shortest path of this rank, counted from 0 in a fixed order; nothing when no
+    /// path has that rank.
     pub fn ranked(&self, source: u32, destination: u32, rank: u64, path: &mut Vec<LinkId>) {
         let mut rank = rank;
         let mut link = None;
@@ -532,7 +532,7 @@ fn mixed(node: NodeId) -> u64 {
     mix(u64::from(node.0))
 }
 
-/// Which of this many equal links a node that mixes this into its hashes takes for a flow.
+/// Which of `count` equal links a node that mixes this into its hashes takes for a flow.
 #[inline]
 fn pick(mixed: u64, flow: u64, count: usize) -> usize {
     match count {

@@ -67,7 +67,7 @@ pub fn cgroup_uses() -> Result<Vec<CgroupUse>, Failure> {
 /// Gives sockets that processes of a control group open from now on a loaded controller.
 ///
 /// # Errors
-/// When the controller is not loaded, the folder is no control group of version 2, or the kernel refuses.
+/// When the controller is not loaded, the folder is not a control group of version 2, or the kernel refuses.
 pub fn use_in_cgroup(
     kernel_name: &str,
     needs_ecn: bool,
@@ -153,7 +153,7 @@ fn open(path: &Path) -> Result<(File, u64), Failure> {
     let about = folder.metadata().map_err(cannot)?;
     if !is_cgroup || !about.is_dir() {
         return Err(Failure::refused(format!(
-            "{} is no control group of version 2",
+            "{} is not a control group of version 2",
             path.display()
         ))
         .hint(hint()));

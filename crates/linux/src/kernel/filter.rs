@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub enum Filter {
     /// The kernel's name of its controller.
     Controller(String),
-    /// One of its addresses begins with this many bits of this.
+    /// One of its addresses has this prefix, with its length in bits.
     Address(IpAddr, u32),
     /// One of its ports.
     Port(u16),

@@ -36,7 +36,7 @@ impl FromStr for Address {
         })?;
         if !address.ip().is_loopback() {
             return Err(format!(
-                "{} is no loopback address: whoever reaches it could read the metrics; take 127.0.0.1 or [::1], or a Unix socket, behind a proxy that asks who it is",
+                "{} is not a loopback address: whoever reaches it could read the metrics; take 127.0.0.1 or [::1], or a Unix socket, behind a proxy that asks who it is",
                 address.ip()
             ));
         }
@@ -112,9 +112,9 @@ mod tests {
             assert!(good.parse::<Address>().is_ok(), "{good}");
         }
         for (bad, said) in [
-            ("0.0.0.0:9091", "0.0.0.0 is no loopback address"),
-            ("[::]:9091", ":: is no loopback address"),
-            ("10.0.0.1:9091", "10.0.0.1 is no loopback address"),
+            ("0.0.0.0:9091", "0.0.0.0 is not a loopback address"),
+            ("[::]:9091", ":: is not a loopback address"),
+            ("10.0.0.1:9091", "10.0.0.1 is not a loopback address"),
             (
                 "localhost",
                 "it must be unix:/PATH, or a loopback address with its port",

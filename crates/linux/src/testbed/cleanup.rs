@@ -172,7 +172,7 @@ pub fn clean() -> Result<Vec<String>, Failure> {
     Turn::wait().map(|turn| remove_leftovers(&turn))
 }
 
-/// Another process that has its turn might have changed a setting again that is put back here.
+/// Asks for the turn because another process that has it might change a setting while it is put back here.
 fn remove_leftovers(_turn: &Turn) -> Vec<String> {
     let mut removed: Vec<String> = remove_orphans();
     let entries = fs::read_dir(run_folder::PATH)

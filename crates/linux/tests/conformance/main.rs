@@ -30,7 +30,7 @@ use trace::Trace;
 /// Random traces of each controller, and events of each.
 const TRACES: u64 = 1_000;
 const EVENTS: u64 = 2_000;
-/// Of this many events there is at most one at which the last bit decides about a whole packet.
+/// At most one of this many events is one at which the last bit decides about a whole packet.
 const EVENTS_PER_TIE: u64 = 50_000;
 /// Runs of each controller, half of them on networks that mark, and how far mean windows, of some hundred packets at most,
 /// may be apart.

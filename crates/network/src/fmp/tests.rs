@@ -198,7 +198,7 @@ fn a_connection_avoids_what_is_congested() {
 }
 
 #[test]
-fn the_order_stays_while_a_sibling_is_active_and_is_taken_again_after_idleness() {
+fn the_order_stays_while_a_sibling_is_active_and_is_chosen_afresh_after_idleness() {
     let fabric = leaf_spine(2);
     let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
     open(&mut fmp, 0, 2, 9, 0);
@@ -215,8 +215,8 @@ fn the_order_stays_while_a_sibling_is_active_and_is_taken_again_after_idleness()
     assert_ne!(walk(&mut fmp, 1, soon)[1], start[1]);
     // When both have been idle, the better port comes first.
     let later = soon + CONFIG.idle_expiry + Time::from_picos(1);
-    let again = walk(&mut fmp, 0, later);
-    assert_ne!(again[1], start[1]);
+    let after_idleness = walk(&mut fmp, 0, later);
+    assert_ne!(after_idleness[1], start[1]);
     assert_eq!(fmp.statistics(0).reroutes + fmp.statistics(1).reroutes, 0);
 }
 

@@ -153,7 +153,7 @@ fn check_limit(table: &StopTable, report: &mut Report<'_>) {
     }
 }
 
-/// Why this much never happens in a group.
+/// Why a group never reaches this amount.
 fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> {
     let bound = ending::flows(group, hosts);
     let name = &group.name;

@@ -66,7 +66,7 @@ pub(crate) struct GroupKeys {
 tagged! {
     /// Which hosts talk to which, and when.
     pub(crate) enum PatternTable by "pattern" {
-        /// Each host sends to one random other host and receives from one; when all are done, again.
+        /// Each host sends to one random other host and receives from one; when all are done, a new permutation begins.
         "permutation" => Permutation(PermutationTable),
         /// Each host sends to a random host and picks again when done.
         "random" => Random(RandomTable),

@@ -288,8 +288,8 @@ impl Ends {
         Ok(values)
     }
 
-    /// The value with [`DIGITS`] digits, or with this many of its distance to the one before where the others would move it
-    /// by more than an eightieth of that; `amount` counts what amounts without places do.
+    /// The value with [`DIGITS`] digits. If this rounding would move it by more than an eightieth of its distance to the value
+    /// before, that distance has [`DIGITS`] digits instead; `amount` counts what amounts without places do.
     fn nearest(&self, amount: f64, distance: f64) -> Option<Quantity> {
         let first = |value: f64| libm::floor(libm::log10(libm::fabs(value))) as i32;
         let few = first(amount) - (DIGITS as i32 - 1);
