@@ -75,8 +75,8 @@ pytestmark = pytest.mark.xdist_group("dask")
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """A client of two workers."""
+def restarting_workers() -> Iterator[Client]:
+    """A client of a cluster of two workers, which starts new ones for those that are killed."""
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -93,6 +93,13 @@ def client() -> Iterator[Client]:
         distributed.Client(local, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def client(restarting_workers: Client) -> Client:
+    """The same, with both workers there: the test before may have killed them."""
+    restarting_workers.wait_for_workers(2, timeout=60)
+    return restarting_workers
 
 
 def scenario(folder: Path, seeds: int = 2, **variants: str) -> Path:
