@@ -20,7 +20,6 @@ from pathweave.running.quiet import Quiet
 from pathweave.running.session import Request, execute, open_session
 from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
 from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
-from pathweave.running.until import MOST, parse_target, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +155,7 @@ def run(
         Request(
             path=Path(),
             size=size,
-            seeds=seeds or MOST if until else seeds,
+            seeds=_most_seeds(seeds, until),
             sets=_pairs(set),
             only=_pairs(only),
             root=Path(out),
@@ -224,7 +223,7 @@ def sweep(
         Request(
             path=Path(),
             size=size,
-            seeds=seeds or MOST if until else seeds,
+            seeds=_most_seeds(seeds, until),
             sets=_pairs(set),
             sweeps=_sweeps(axes),
             only=_pairs(only),
@@ -266,6 +265,8 @@ def _run(
             return execute(session, found.cores, Quiet(), run=found.run)
 
         if until:
+            from pathweave.running.until import parse_target, run_until
+
             target = parse_target(until, session.plan.scenario.groups)
             ended = run_until(session, target, None, simulate)
             session, outcome = ended.session, ended.outcome
@@ -278,6 +279,15 @@ def _run(
         # The runs were ended cleanly; the cell or script must not go on as if they were there.
         raise KeyboardInterrupt("interrupted; finished runs are kept")
     return Results(find_runs(task.folder for task in session.plan.tasks))
+
+
+def _most_seeds(seeds: int | None, until: str | None) -> int | None:
+    """The seeds that are asked for; with `until`, those that are run at most."""
+    if not until:
+        return seeds
+    from pathweave.running.until import MOST
+
+    return seeds or MOST
 
 
 def _open(
