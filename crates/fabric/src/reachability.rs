@@ -56,19 +56,23 @@ impl Reachability {
                 || self.neighbours.binary_search(&(a, b)).is_ok())
     }
 
+    /// Whether all hosts have a port to the same part, so that each reaches all others. This takes little time, and is
+    /// the usual case.
+    pub fn all_share_a_part(&self) -> bool {
+        let hosts = self.offsets.len() as u32 - 1;
+        hosts > 0
+            && self
+                .parts_of(0)
+                .iter()
+                .any(|part| (1..hosts).all(|host| self.parts_of(host).binary_search(part).is_ok()))
+    }
+
     /// The first pair of hosts between which no path leads, if there is one. Patterns that pick
     /// random pairs need that there is none.
     pub fn first_gap(&self) -> Option<(u32, u32)> {
         let hosts = self.offsets.len() as u32 - 1;
-        // When every host has a port to host 0's only part, all reach each other; testing that first
-        // keeps the usual case linear.
-        if hosts > 0 {
-            let common = self.parts_of(0).iter();
-            for part in common {
-                if (0..hosts).all(|host| self.parts_of(host).binary_search(part).is_ok()) {
-                    return None;
-                }
-            }
+        if self.all_share_a_part() {
+            return None;
         }
         (0..hosts)
             .flat_map(|a| (a + 1..hosts).map(move |b| (a, b)))

@@ -52,28 +52,40 @@ impl Places {
     pub fn in_regions(links: &[LinkSetup], region_of: &[u32]) -> Vec<Places> {
         let region = |node: u32| region_of.get(node as usize).copied().unwrap_or(0);
         let count = region_of.iter().max().map_or(1, |&last| last + 1);
-        let key = |link: u32| {
-            let node = links[link as usize].from;
-            (region(node), node)
-        };
-        let mut by_node: Vec<u32> = (0..links.len() as u32).collect();
-        by_node.sort_by_key(|&link| key(link));
-        let mut ports = vec![0; links.len()];
-        for (place, &link) in (0..).zip(&by_node) {
-            ports[link as usize] = place;
+        // Nodes in the order of their ports: by region, and there by number.
+        let last_node = links.iter().map(|link| link.from.max(link.to)).max();
+        let nodes = region_of
+            .len()
+            .max(last_node.map_or(0, |node| node as usize + 1));
+        let mut in_order: Vec<u32> = (0..nodes as u32).collect();
+        in_order.sort_by_key(|&node| region(node));
+        let mut ports_of = vec![0; nodes];
+        for link in links {
+            ports_of[link.from as usize] += 1;
         }
-        let first = |key_of: (u32, u32)| by_node.partition_point(|&link| key(link) < key_of) as u32;
-        // Nodes without ports get the place of the next one's: nothing goes on from there.
-        let far = by_node.iter().map(|&link| {
-            let node = links[link as usize].to;
-            first((region(node), node))
-        });
-        let steps = links.iter().zip(&ports).map(|(link, port)| {
-            let node = link.from;
-            port - first((region(node), node))
-        });
+        // The first port of each node. Nodes without ports get the place of the next one's: nothing goes on from there.
+        let mut first = vec![0; nodes];
+        let mut begins = vec![0; count as usize + 1];
+        let mut ports_before = 0;
+        for node in in_order {
+            first[node as usize] = ports_before;
+            ports_before += ports_of[node as usize];
+            begins[region(node) as usize + 1] = ports_before;
+        }
+        let mut next = first.clone();
+        let (mut ports, mut by_node) = (vec![0; links.len()], vec![0; links.len()]);
+        for (link, setup) in (0..).zip(links) {
+            let place = &mut next[setup.from as usize];
+            ports[link as usize] = *place;
+            by_node[*place as usize] = link;
+            *place += 1;
+        }
+        let far = by_node
+            .iter()
+            .map(|&link| first[links[link as usize].to as usize]);
+        let steps = links.iter().zip(&ports);
+        let steps = steps.map(|(link, port)| port - first[link.from as usize]);
         let steps = steps.collect();
-        let begins: Vec<u32> = (0..=count).map(|region| first((region, 0))).collect();
         let own = |region: u32| begins[region as usize]..begins[region as usize + 1];
         let mut inlets = vec![Vec::new(); count as usize];
         let ends = (0..).zip(&by_node).map(|(port, &link)| {

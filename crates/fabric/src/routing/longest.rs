@@ -3,6 +3,7 @@
 use super::ShortestPaths;
 use crate::{Fabric, LinkId};
 use pathweave_units::Time;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -41,7 +42,8 @@ pub struct LongestRoundTrip {
 
 /// The longest round trip over all pairs and all of their shortest paths.
 ///
-/// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each.
+/// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each. Where all links between
+/// switches cost the same and so do all hosts' links, the first pair that is far enough apart is enough.
 pub fn longest_round_trip(
     fabric: &Fabric,
     paths: &ShortestPaths,
@@ -86,19 +88,24 @@ pub fn longest_round_trip(
     let destinations = farthest(&pairs.destinations, &|port| {
         there(port.reverse()).saturating_add(back(port))
     });
+    // What acknowledgements take to each host of a class is found when it is first asked for.
     let sources: Vec<_> = sources
         .into_iter()
-        .map(|class| {
-            let back = costs.back.as_ref();
-            let back = back.map(|back| longest_to_each(paths, &class, back));
-            (class, back)
-        })
+        .map(|class| (class, OnceCell::new()))
         .collect();
+    let most = Most::of(fabric, costs);
     let (mut longest, mut compared) = (None, 0);
     for class in destinations {
+        let most = most.to(paths.farthest_from(class[0]));
+        if longest >= Some(most) {
+            continue;
+        }
         let to_each = longest_to_each(paths, &class, &costs.there);
         for (rank, (&destination, to)) in class.iter().zip(&to_each).enumerate() {
             for (others, others_back) in &sources {
+                if longest >= Some(most) {
+                    break;
+                }
                 // The farthest two make the longest pair, unless they are one host.
                 let same = others[0] == class[0];
                 let takes_part = |other: usize| {
@@ -117,11 +124,13 @@ pub fn longest_round_trip(
                     }
                     compared += 1;
                     let forward = paths.longest_from(source, destination, &costs.there, to);
-                    let back = match (&costs.back, others_back) {
-                        (Some(costs), Some(to)) => {
+                    let back = match &costs.back {
+                        Some(costs) => {
+                            let to =
+                                others_back.get_or_init(|| longest_to_each(paths, others, costs));
                             paths.longest_from(destination, source, costs, &to[other])
                         }
-                        _ => Some(Time::ZERO),
+                        None => Some(Time::ZERO),
                     };
                     if let (Some(forward), Some(back)) = (forward, back) {
                         longest = longest.max(Some(forward.saturating_add(back)));
@@ -133,6 +142,45 @@ pub fn longest_round_trip(
     LongestRoundTrip {
         time: longest,
         compared,
+    }
+}
+
+/// What a round trip takes at most, whatever its path.
+struct Most {
+    /// For the hosts' links.
+    at_hosts: Time,
+    /// For each link between switches on the way.
+    between_switches: Time,
+}
+
+impl Most {
+    fn of(fabric: &Fabric, costs: &Costs) -> Most {
+        let (mut out, mut into, mut between) = ([Time::ZERO; 2], [Time::ZERO; 2], [Time::ZERO; 2]);
+        let is_host = |node| fabric.node(node).host_index().is_some();
+        let of_acks = costs.back.as_ref();
+        for (number, link) in fabric.links.iter().enumerate() {
+            let of_ack = of_acks.map_or(Time::ZERO, |back| back[number]);
+            let most = if is_host(link.from) {
+                &mut out
+            } else if is_host(link.to) {
+                &mut into
+            } else {
+                &mut between
+            };
+            most[0] = most[0].max(costs.there[number]);
+            most[1] = most[1].max(of_ack);
+        }
+        let sum = |costs: [Time; 2]| costs[0].saturating_add(costs[1]);
+        Most {
+            at_hosts: sum(out).saturating_add(sum(into)),
+            between_switches: sum(between),
+        }
+    }
+
+    /// With so many links between switches on the way.
+    fn to(&self, links: u16) -> Time {
+        let between = self.between_switches.saturating_mul(u64::from(links));
+        self.at_hosts.saturating_add(between)
     }
 }
 

@@ -48,6 +48,13 @@ struct Hops {
     count: u32,
 }
 
+impl Hops {
+    #[inline]
+    fn of(self, next: &[NextHop]) -> &[NextHop] {
+        &next[self.begin as usize..(self.begin + self.count) as usize]
+    }
+}
+
 /// The switches next to each switch, with the links there.
 struct Neighbours {
     hops: Vec<NextHop>,
@@ -101,7 +108,7 @@ pub struct ShortestPaths {
     distance: Vec<u16>,
     /// Number of shortest paths from each switch to a host, indexed alike; saturates.
     count: Vec<u64>,
-    /// The next hops, indexed alike.
+    /// Where the next hops are, indexed alike. Destinations share them.
     hops: Vec<Hops>,
     next: Vec<NextHop>,
 }
@@ -168,6 +175,10 @@ impl ShortestPaths {
         let mut count = vec![0u64; by_number.len() * switches];
         let mut hops = Vec::with_capacity(by_number.len() * switches);
         let mut next = Vec::new();
+        // Which of a switch's neighbours are nearer, as bits; and each switch's for the last destination that it was not next
+        // to, with what was found.
+        let mut nearer: Vec<u64> = Vec::new();
+        let mut last = vec![(Vec::new(), Hops { begin: 0, count: 0 }); switches];
         let mut order: Vec<u32> = Vec::with_capacity(switches);
         for (number, at) in by_number.iter().enumerate() {
             let row = number * switches;
@@ -201,16 +212,32 @@ impl ShortestPaths {
                 }
             }
             for here in 0..switches {
-                let begin = next.len() as u32;
                 let own = distance[here];
+                let mut found = Hops { begin: 0, count: 0 };
                 if own != UNREACHABLE && own > 0 {
-                    let nearer = |hop: &&NextHop| distance[hop.switch as usize] == own - 1;
-                    next.extend(neighbours.of(here).iter().filter(nearer));
+                    nearer.clear();
+                    for chunk in neighbours.of(here).chunks(64) {
+                        let mut which = 0u64;
+                        for (place, hop) in chunk.iter().enumerate() {
+                            which |= u64::from(distance[hop.switch as usize] == own - 1) << place;
+                        }
+                        nearer.push(which);
+                    }
+                    let (last_nearer, last_found) = &mut last[here];
+                    // Most destinations have the next hops of the one before.
+                    if *last_nearer != nearer {
+                        let begin = next.len() as u32;
+                        let is_nearer = |hop: &&NextHop| distance[hop.switch as usize] == own - 1;
+                        next.extend(neighbours.of(here).iter().filter(is_nearer));
+                        last_nearer.clone_from(&nearer);
+                        *last_found = Hops {
+                            begin,
+                            count: next.len() as u32 - begin,
+                        };
+                    }
+                    found = *last_found;
                 }
-                hops.push(Hops {
-                    begin,
-                    count: next.len() as u32 - begin,
-                });
+                hops.push(found);
             }
         }
         next.shrink_to_fit();
@@ -333,8 +360,15 @@ impl ShortestPaths {
 
     /// The next hops of a switch that is not the last before the destination.
     fn next_hops(&self, row: usize) -> &[NextHop] {
-        let Hops { begin, count } = self.hops[row];
-        &self.next[begin as usize..(begin + count) as usize]
+        self.hops[row].of(&self.next)
+    }
+
+    /// Links between switches on the shortest path from the switch that is farthest from a host, of those that lead there.
+    pub(super) fn farthest_from(&self, destination: u32) -> u16 {
+        let row = self.row(0, destination);
+        let distances = self.distance[row..row + self.switches].iter();
+        let leading = distances.filter(|&&distance| distance != UNREACHABLE);
+        leading.copied().max().unwrap_or(0)
     }
 
     /// What packets take at most from each switch to a destination over shortest paths, given what they
@@ -348,11 +382,8 @@ impl ShortestPaths {
                 *longest = (*longest).max(cost[port.reverse().0 as usize]);
             }
         }
-        let distance = |switch: &u32| self.distance[self.row(*switch, destination)];
-        let mut order: Vec<u32> = (0..self.switches as u32)
-            .filter(|switch| !matches!(distance(switch), 0 | UNREACHABLE))
-            .collect();
-        order.sort_unstable_by_key(distance);
+        let row = self.row(0, destination);
+        let order = by_distance(&self.distance[row..row + self.switches]);
         for switch in order {
             let next = self.next_hops(self.row(switch, destination)).iter();
             let ways = next
@@ -525,6 +556,31 @@ impl ShortestPaths {
             }
         }
     }
+}
+
+/// The switches that are at these distances from a destination, the nearest first, without its last switches and those
+/// that do not lead there.
+fn by_distance(distances: &[u16]) -> Vec<u32> {
+    let leads = |&distance: &u16| !matches!(distance, 0 | UNREACHABLE);
+    let farthest = distances.iter().copied().filter(leads).max().unwrap_or(0);
+    // Where the switches at each distance begin; at first how many they are.
+    let mut places = vec![0; usize::from(farthest) + 1];
+    for &distance in distances.iter().filter(|distance| leads(distance)) {
+        places[usize::from(distance)] += 1;
+    }
+    let mut before = 0;
+    for place in &mut places {
+        before += std::mem::replace(place, before);
+    }
+    let mut order = vec![0; before];
+    for (switch, distance) in (0..).zip(distances) {
+        if leads(distance) {
+            let place = &mut places[usize::from(*distance)];
+            order[*place] = switch;
+            *place += 1;
+        }
+    }
+    order
 }
 
 /// What a node mixes into its hashes.

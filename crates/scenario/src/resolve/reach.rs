@@ -41,9 +41,9 @@ impl<'a> Reach<'a> {
     pub fn new(fabric: &'a Fabric, kind: &'a RoutingKind) -> Reach<'a> {
         let reachability = fabric.reachability();
         let hosts = fabric.hosts.len() as u32;
-        // Looking for the gap itself may take the square of the hosts; here the answer for host 0 and
-        // its neighbours is enough to skip the search in the usual, connected, case.
-        let complete = hosts < 3000 && reachability.first_gap().is_none();
+        // Looking for a gap may take the square of the hosts.
+        let complete =
+            reachability.all_share_a_part() || hosts < 3000 && reachability.first_gap().is_none();
         Reach {
             fabric,
             kind,
