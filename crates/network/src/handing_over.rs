@@ -78,6 +78,11 @@ struct ToRegions<'a, S: PacketContent, L> {
 
 impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
     #[inline(always)]
+    fn soon_of(&self, port: PortId) {
+        std::hint::black_box(self.places.end(port));
+    }
+
+    #[inline(always)]
     fn soon(&self, header: Header) {
         std::hint::black_box(self.contents.get(header.id()));
     }

@@ -42,7 +42,7 @@ struct NextHop {
 }
 
 /// Where next hops stand among all.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Hops {
     begin: u32,
     count: u32,
@@ -52,6 +52,44 @@ impl Hops {
     #[inline]
     fn of(self, next: &[NextHop]) -> &[NextHop] {
         &next[self.begin as usize..(self.begin + self.count) as usize]
+    }
+}
+
+/// The next hops of a switch that were found last. Most destinations have those of the one before.
+#[derive(Clone, Debug, Default)]
+struct LastFound {
+    /// Which of the switch's neighbours they are, as bits.
+    nearer: Vec<u64>,
+    found: Hops,
+}
+
+impl LastFound {
+    /// The neighbours that are nearer to a destination; they are added to `next` if they are others than last time.
+    #[inline]
+    fn or_found(
+        &mut self,
+        neighbours: &[NextHop],
+        is_nearer: impl Fn(&NextHop) -> bool,
+        next: &mut Vec<NextHop>,
+    ) -> Hops {
+        const BITS: usize = u64::BITS as usize;
+        self.nearer.resize(neighbours.len().div_ceil(BITS), 0);
+        let mut others = false;
+        for (before, neighbours) in self.nearer.iter_mut().zip(neighbours.chunks(BITS)) {
+            let bits = neighbours.iter().enumerate();
+            let nearer = bits.fold(0, |bits, (place, hop)| {
+                bits | u64::from(is_nearer(hop)) << place
+            });
+            others |= *before != nearer;
+            *before = nearer;
+        }
+        if others {
+            let begin = next.len() as u32;
+            next.extend(neighbours.iter().filter(|&hop| is_nearer(hop)));
+            let count = next.len() as u32 - begin;
+            self.found = Hops { begin, count };
+        }
+        self.found
     }
 }
 
@@ -175,10 +213,8 @@ impl ShortestPaths {
         let mut count = vec![0u64; by_number.len() * switches];
         let mut hops = Vec::with_capacity(by_number.len() * switches);
         let mut next = Vec::new();
-        // Which of a switch's neighbours are nearer, as bits; and each switch's for the last destination that it was not next
-        // to, with what was found.
-        let mut nearer: Vec<u64> = Vec::new();
-        let mut last = vec![(Vec::new(), Hops { begin: 0, count: 0 }); switches];
+        // Of each switch, what was found for the last destination that it was not next to.
+        let mut last: Vec<LastFound> = vec![LastFound::default(); switches];
         let mut order: Vec<u32> = Vec::with_capacity(switches);
         for (number, at) in by_number.iter().enumerate() {
             let row = number * switches;
@@ -213,29 +249,10 @@ impl ShortestPaths {
             }
             for here in 0..switches {
                 let own = distance[here];
-                let mut found = Hops { begin: 0, count: 0 };
+                let mut found = Hops::default();
                 if own != UNREACHABLE && own > 0 {
-                    nearer.clear();
-                    for chunk in neighbours.of(here).chunks(64) {
-                        let mut which = 0u64;
-                        for (place, hop) in chunk.iter().enumerate() {
-                            which |= u64::from(distance[hop.switch as usize] == own - 1) << place;
-                        }
-                        nearer.push(which);
-                    }
-                    let (last_nearer, last_found) = &mut last[here];
-                    // Most destinations have the next hops of the one before.
-                    if *last_nearer != nearer {
-                        let begin = next.len() as u32;
-                        let is_nearer = |hop: &&NextHop| distance[hop.switch as usize] == own - 1;
-                        next.extend(neighbours.of(here).iter().filter(is_nearer));
-                        last_nearer.clone_from(&nearer);
-                        *last_found = Hops {
-                            begin,
-                            count: next.len() as u32 - begin,
-                        };
-                    }
-                    found = *last_found;
+                    let is_nearer = |hop: &NextHop| distance[hop.switch as usize] == own - 1;
+                    found = last[here].or_found(neighbours.of(here), is_nearer, &mut next);
                 }
                 hops.push(found);
             }

@@ -71,6 +71,8 @@ pub struct Delivered<L> {
 
 /// What is done with packets on links to other regions.
 pub trait HandOver<L> {
+    /// Packets of this port will be sent soon, so that what is known of its link can be fetched from memory.
+    fn soon_of(&self, port: PortId);
     /// This packet will probably be sent next, so that what it needs can be fetched from memory.
     fn soon(&self, header: Header);
     /// A port has sent a packet at a time.

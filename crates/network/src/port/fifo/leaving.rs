@@ -74,6 +74,7 @@ impl<A: Agent> FifoPorts<A> {
     fn look_ahead_to_leave(&self, leaving: &[Leaving], now: Time, to: &impl HandOver<A::Label>) {
         for Leaving { port, .. } in leaving {
             black_box(self.hot[port.0 as usize].tail);
+            to.soon_of(*port);
         }
         for Leaving { port, handed_over } in leaving {
             let hot = &self.hot[port.0 as usize];
