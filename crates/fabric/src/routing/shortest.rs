@@ -56,41 +56,11 @@ impl Hops {
 }
 
 /// The next hops of a switch that were found last. Most destinations have those of the one before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct LastFound {
     /// Which of the switch's neighbours they are, as bits.
-    nearer: Vec<u64>,
+    nearer: Box<[u64]>,
     found: Hops,
-}
-
-impl LastFound {
-    /// The neighbours that are nearer to a destination; they are added to `next` if they are others than last time.
-    #[inline]
-    fn or_found(
-        &mut self,
-        neighbours: &[NextHop],
-        is_nearer: impl Fn(&NextHop) -> bool,
-        next: &mut Vec<NextHop>,
-    ) -> Hops {
-        const BITS: usize = u64::BITS as usize;
-        self.nearer.resize(neighbours.len().div_ceil(BITS), 0);
-        let mut others = false;
-        for (before, neighbours) in self.nearer.iter_mut().zip(neighbours.chunks(BITS)) {
-            let bits = neighbours.iter().enumerate();
-            let nearer = bits.fold(0, |bits, (place, hop)| {
-                bits | u64::from(is_nearer(hop)) << place
-            });
-            others |= *before != nearer;
-            *before = nearer;
-        }
-        if others {
-            let begin = next.len() as u32;
-            next.extend(neighbours.iter().filter(|&hop| is_nearer(hop)));
-            let count = next.len() as u32 - begin;
-            self.found = Hops { begin, count };
-        }
-        self.found
-    }
 }
 
 /// The switches next to each switch, with the links there.
@@ -116,6 +86,16 @@ impl Neighbours {
 
     fn of(&self, switch: usize) -> &[NextHop] {
         &self.hops[self.offsets[switch] as usize..self.offsets[switch + 1] as usize]
+    }
+
+    /// No next hops, for each switch.
+    fn nothing_found(&self) -> Vec<LastFound> {
+        let counts = self.offsets.windows(2).map(|range| range[1] - range[0]);
+        let nothing = counts.map(|count| LastFound {
+            nearer: vec![0; count.div_ceil(u64::BITS) as usize].into(),
+            found: Hops::default(),
+        });
+        nothing.collect()
     }
 }
 
@@ -211,10 +191,9 @@ impl ShortestPaths {
         });
         let mut distance = vec![UNREACHABLE; by_number.len() * switches];
         let mut count = vec![0u64; by_number.len() * switches];
-        let mut hops = Vec::with_capacity(by_number.len() * switches);
-        let mut next = Vec::new();
-        // Of each switch, what was found for the last destination that it was not next to.
-        let mut last: Vec<LastFound> = vec![LastFound::default(); switches];
+        let mut hops = vec![Hops::default(); by_number.len() * switches];
+        let mut next: Vec<NextHop> = Vec::new();
+        let mut last = neighbours.nothing_found();
         let mut order: Vec<u32> = Vec::with_capacity(switches);
         for (number, at) in by_number.iter().enumerate() {
             let row = number * switches;
@@ -228,33 +207,40 @@ impl ShortestPaths {
                 }
                 count[last as usize] += 1;
             }
-            // Breadth first; `order` is both the queue and, afterwards, the order of distances.
+            // Breadth first. All that are nearer than a switch have been taken before it.
             let mut taken = 0;
             while taken < order.len() {
                 let here = order[taken] as usize;
                 taken += 1;
-                let (beyond, own) = (distance[here] + 1, count[here]);
-                for &NextHop { switch, .. } in neighbours.of(here) {
-                    let there = switch as usize;
-                    if distance[there] == UNREACHABLE {
-                        distance[there] = beyond;
-                        order.push(switch);
+                let (own, mut paths) = (distance[here], count[here]);
+                let last = &mut last[here];
+                let mut others = false;
+                let parts = neighbours.of(here).chunks(u64::BITS as usize);
+                for (before, part) in last.nearer.iter_mut().zip(parts) {
+                    let mut nearer = 0;
+                    for (place, hop) in part.iter().enumerate() {
+                        let there = hop.switch as usize;
+                        if distance[there] < own {
+                            nearer |= 1 << place;
+                            paths = paths.saturating_add(count[there]);
+                        } else if distance[there] == UNREACHABLE {
+                            distance[there] = own + 1;
+                            order.push(hop.switch);
+                        }
                     }
-                    // Every shortest path from `here` is one from `there` as well; `here` is complete,
-                    // because all that are nearer have been taken before it.
-                    if distance[there] == beyond {
-                        count[there] = count[there].saturating_add(own);
-                    }
+                    others |= std::mem::replace(before, nearer) != nearer;
                 }
-            }
-            for here in 0..switches {
-                let own = distance[here];
-                let mut found = Hops::default();
-                if own != UNREACHABLE && own > 0 {
-                    let is_nearer = |hop: &NextHop| distance[hop.switch as usize] == own - 1;
-                    found = last[here].or_found(neighbours.of(here), is_nearer, &mut next);
+                if others {
+                    let begin = next.len() as u32;
+                    let nearer = |hop: &&NextHop| distance[hop.switch as usize] < own;
+                    next.extend(neighbours.of(here).iter().filter(nearer));
+                    last.found = Hops {
+                        begin,
+                        count: next.len() as u32 - begin,
+                    };
                 }
-                hops.push(found);
+                count[here] = paths;
+                hops[row + here] = last.found;
             }
         }
         next.shrink_to_fit();
