@@ -11,6 +11,7 @@
 
 mod longest;
 mod permuted;
+mod search;
 mod shortest;
 mod two_level;
 

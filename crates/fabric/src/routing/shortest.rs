@@ -4,13 +4,11 @@
 //! not per host: at k = 16 that is 128 destinations instead of 1,024. Everything lies in flat arrays.
 
 use super::permuted::reduce;
+use super::search::{Hops, Neighbours, NextHop, Tables, UNREACHABLE};
 use crate::{Adjacency, Fabric, LinkId, NodeId};
 use pathweave_random::{hash, hash_further, mix};
 use pathweave_units::Time;
 use std::collections::BTreeMap;
-
-/// Marks a switch that cannot reach a destination.
-const UNREACHABLE: u16 = u16::MAX;
 
 /// Marks, in the place of a switch's number, that a node is a host.
 const HOST: u32 = u32::MAX;
@@ -32,71 +30,6 @@ pub(super) fn flow_hash_of(
 ) -> u64 {
     let hosts = u64::from(source) << 32 | u64::from(destination);
     hash_further(seed_hash, &[hosts, connection, u64::from(subflow)])
-}
-
-/// A link to the next switch, and that one's number among the switches.
-#[derive(Clone, Copy, Debug)]
-struct NextHop {
-    link: LinkId,
-    switch: u32,
-}
-
-/// Where next hops stand among all.
-#[derive(Clone, Copy, Debug, Default)]
-struct Hops {
-    begin: u32,
-    count: u32,
-}
-
-impl Hops {
-    #[inline]
-    fn of(self, next: &[NextHop]) -> &[NextHop] {
-        &next[self.begin as usize..(self.begin + self.count) as usize]
-    }
-}
-
-/// The next hops of a switch that were found last. Most destinations have those of the one before.
-#[derive(Clone, Debug)]
-struct LastFound {
-    /// Which of the switch's neighbours they are, as bits.
-    nearer: Box<[u64]>,
-    found: Hops,
-}
-
-/// The switches next to each switch, with the links there.
-struct Neighbours {
-    hops: Vec<NextHop>,
-    /// Where each switch's hops begin, and a last entry for the end.
-    offsets: Vec<u32>,
-}
-
-impl Neighbours {
-    fn new<H: Iterator<Item = NextHop>>(
-        switches: &[NodeId],
-        from: impl Fn(NodeId) -> H,
-    ) -> Neighbours {
-        let mut hops = Vec::new();
-        let mut offsets = vec![0];
-        for &node in switches {
-            hops.extend(from(node));
-            offsets.push(hops.len() as u32);
-        }
-        Neighbours { hops, offsets }
-    }
-
-    fn of(&self, switch: usize) -> &[NextHop] {
-        &self.hops[self.offsets[switch] as usize..self.offsets[switch + 1] as usize]
-    }
-
-    /// No next hops, for each switch.
-    fn nothing_found(&self) -> Vec<LastFound> {
-        let counts = self.offsets.windows(2).map(|range| range[1] - range[0]);
-        let nothing = counts.map(|count| LastFound {
-            nearer: vec![0; count.div_ceil(u64::BITS) as usize].into(),
-            found: Hops::default(),
-        });
-        nothing.collect()
-    }
 }
 
 /// The shortest paths of a fabric, all links counting alike. Hosts do not forward; a host with
@@ -122,13 +55,8 @@ pub struct ShortestPaths {
     only_port: Vec<Option<LinkId>>,
     /// The attachment of each host.
     attachment: Vec<u32>,
-    /// Hops from each switch to the last switch: `attachment x switches + switch`.
-    distance: Vec<u16>,
-    /// Number of shortest paths from each switch to a host, indexed alike; saturates.
-    count: Vec<u64>,
-    /// Where the next hops are, indexed alike. Destinations share them.
-    hops: Vec<Hops>,
-    next: Vec<NextHop>,
+    /// By attachment.
+    tables: Tables,
 }
 
 impl ShortestPaths {
@@ -189,61 +117,6 @@ impl ShortestPaths {
             });
             hops.filter(|hop| hop.switch != HOST)
         });
-        let mut distance = vec![UNREACHABLE; by_number.len() * switches];
-        let mut count = vec![0u64; by_number.len() * switches];
-        let mut hops = vec![Hops::default(); by_number.len() * switches];
-        let mut next: Vec<NextHop> = Vec::new();
-        let mut last = neighbours.nothing_found();
-        let mut order: Vec<u32> = Vec::with_capacity(switches);
-        for (number, at) in by_number.iter().enumerate() {
-            let row = number * switches;
-            let distance = &mut distance[row..row + switches];
-            let count = &mut count[row..row + switches];
-            order.clear();
-            for &last in *at {
-                if distance[last as usize] == UNREACHABLE {
-                    distance[last as usize] = 0;
-                    order.push(last);
-                }
-                count[last as usize] += 1;
-            }
-            // Breadth first. All that are nearer than a switch have been taken before it.
-            let mut taken = 0;
-            while taken < order.len() {
-                let here = order[taken] as usize;
-                taken += 1;
-                let (own, mut paths) = (distance[here], count[here]);
-                let last = &mut last[here];
-                let mut others = false;
-                let parts = neighbours.of(here).chunks(u64::BITS as usize);
-                for (before, part) in last.nearer.iter_mut().zip(parts) {
-                    let mut nearer = 0;
-                    for (place, hop) in part.iter().enumerate() {
-                        let there = hop.switch as usize;
-                        if distance[there] < own {
-                            nearer |= 1 << place;
-                            paths = paths.saturating_add(count[there]);
-                        } else if distance[there] == UNREACHABLE {
-                            distance[there] = own + 1;
-                            order.push(hop.switch);
-                        }
-                    }
-                    others |= std::mem::replace(before, nearer) != nearer;
-                }
-                if others {
-                    let begin = next.len() as u32;
-                    let nearer = |hop: &&NextHop| distance[hop.switch as usize] < own;
-                    next.extend(neighbours.of(here).iter().filter(nearer));
-                    last.found = Hops {
-                        begin,
-                        count: next.len() as u32 - begin,
-                    };
-                }
-                count[here] = paths;
-                hops[row + here] = last.found;
-            }
-        }
-        next.shrink_to_fit();
         ShortestPaths {
             only_port: port_offsets
                 .windows(2)
@@ -261,10 +134,7 @@ impl ShortestPaths {
             port_offsets,
             ports,
             attachment,
-            distance,
-            count,
-            hops,
-            next,
+            tables: Tables::new(&by_number, &neighbours),
         }
     }
 
@@ -292,7 +162,7 @@ impl ShortestPaths {
         if self.switch[node] == HOST {
             return (self.host[node] == destination).then_some(0);
         }
-        match self.distance[self.row(self.switch[node], destination)] {
+        match self.tables.distance[self.row(self.switch[node], destination)] {
             UNREACHABLE => None,
             hops => Some(u32::from(hops) + 1),
         }
@@ -303,7 +173,7 @@ impl ShortestPaths {
         let node = self.end(port).0 as usize;
         match self.switch[node] {
             HOST => 1,
-            switch => self.count[self.row(switch, destination)],
+            switch => self.tables.count[self.row(switch, destination)],
         }
     }
 
@@ -322,7 +192,7 @@ impl ShortestPaths {
         if self.switches == 0 {
             return 0;
         }
-        (self.distance.len() / self.switches) as u32
+        (self.tables.distance.len() / self.switches) as u32
     }
 
     /// The destination that a host belongs to.
@@ -332,12 +202,15 @@ impl ShortestPaths {
 
     /// Whether this switch has cables to the hosts of a destination.
     pub fn is_last_switch(&self, switch: NodeId, destination: u32) -> bool {
-        self.distance[self.row_of(switch, destination)] == 0
+        self.tables.distance[self.row_of(switch, destination)] == 0
     }
 
     /// The links of a switch that are on shortest paths to a destination; none where it is the last.
     pub fn next_hops_to(&self, switch: NodeId, destination: u32) -> impl Iterator<Item = LinkId> {
-        let next = self.next_hops(self.row_of(switch, destination)).iter();
+        let next = self
+            .tables
+            .next_hops(self.row_of(switch, destination))
+            .iter();
         next.map(|hop| hop.link)
     }
 
@@ -361,15 +234,10 @@ impl ShortestPaths {
         back.map(|port| port.reverse())
     }
 
-    /// The next hops of a switch that is not the last before the destination.
-    fn next_hops(&self, row: usize) -> &[NextHop] {
-        self.hops[row].of(&self.next)
-    }
-
     /// Links between switches on the shortest path from the switch that is farthest from a host, of those that lead there.
     pub(super) fn farthest_from(&self, destination: u32) -> u16 {
         let row = self.row(0, destination);
-        let distances = self.distance[row..row + self.switches].iter();
+        let distances = self.tables.distance[row..row + self.switches].iter();
         let leading = distances.filter(|&&distance| distance != UNREACHABLE);
         leading.copied().max().unwrap_or(0)
     }
@@ -386,9 +254,9 @@ impl ShortestPaths {
             }
         }
         let row = self.row(0, destination);
-        let order = by_distance(&self.distance[row..row + self.switches]);
+        let order = by_distance(&self.tables.distance[row..row + self.switches]);
         for switch in order {
-            let next = self.next_hops(self.row(switch, destination)).iter();
+            let next = self.tables.next_hops(self.row(switch, destination)).iter();
             let ways = next
                 .map(|hop| cost[hop.link.0 as usize].saturating_add(longest[hop.switch as usize]));
             longest[switch as usize] = ways.max().unwrap_or(Time::ZERO);
@@ -427,7 +295,7 @@ impl ShortestPaths {
         match self.switch[node.0 as usize] {
             HOST => self.choose_port(node, destination, flow),
             switch => {
-                let next = self.next_hops(self.row(switch, destination));
+                let next = self.tables.next_hops(self.row(switch, destination));
                 match next.len() {
                     0 => self.choose_last(node, destination, flow),
                     count => Some(next[pick(self.mixed[switch as usize], flow, count)].link),
@@ -496,7 +364,7 @@ impl ShortestPaths {
         }
         let mut link = first;
         let rows = self.row(0, destination);
-        let hops = &self.hops[rows..rows + self.switches];
+        let hops = &self.tables.hops[rows..rows + self.switches];
         loop {
             let Hops { begin, count } = hops[switch as usize];
             let choice = match count {
@@ -504,7 +372,7 @@ impl ShortestPaths {
                 1 => 0,
                 _ => pick(self.mixed[switch as usize], flow, count as usize),
             };
-            NextHop { link, switch } = self.next[begin as usize + choice];
+            NextHop { link, switch } = self.tables.next[begin as usize + choice];
             path.push(link);
         }
         let last = match self.only_port[destination as usize] {
@@ -544,12 +412,12 @@ impl ShortestPaths {
                 return;
             }
             let row = self.row(switch, destination);
-            if self.distance[row] == 0 {
+            if self.tables.distance[row] == 0 {
                 link = self.last_links(node, destination).nth(rank as usize);
                 continue;
             }
             link = None;
-            for hop in self.next_hops(row) {
+            for hop in self.tables.next_hops(row) {
                 let count = self.count_beyond_port(hop.link, destination);
                 if rank < count {
                     link = Some(hop.link);

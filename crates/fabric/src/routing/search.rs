@@ -1,0 +1,152 @@
+//! Distances, numbers of paths and next hops from all switches to all destinations, breadth first.
+
+use crate::{LinkId, NodeId};
+
+/// Marks a switch that cannot reach a destination.
+pub(super) const UNREACHABLE: u16 = u16::MAX;
+
+/// A link to the next switch, and that one's number among the switches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NextHop {
+    pub link: LinkId,
+    pub switch: u32,
+}
+
+/// Where next hops stand among all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hops {
+    pub begin: u32,
+    pub count: u32,
+}
+
+/// The next hops of a switch that were found last. Most destinations have those of the one before.
+#[derive(Clone, Debug)]
+struct LastFound {
+    /// Which of the switch's neighbours they are, as bits.
+    nearer: Box<[u64]>,
+    found: Hops,
+}
+
+/// The switches next to each switch, with the links there.
+pub(super) struct Neighbours {
+    hops: Vec<NextHop>,
+    /// Where each switch's hops begin, and a last entry for the end.
+    offsets: Vec<u32>,
+}
+
+impl Neighbours {
+    pub fn new<H: Iterator<Item = NextHop>>(
+        switches: &[NodeId],
+        from: impl Fn(NodeId) -> H,
+    ) -> Neighbours {
+        let mut hops = Vec::new();
+        let mut offsets = vec![0];
+        for &node in switches {
+            hops.extend(from(node));
+            offsets.push(hops.len() as u32);
+        }
+        Neighbours { hops, offsets }
+    }
+
+    fn of(&self, switch: usize) -> &[NextHop] {
+        &self.hops[self.offsets[switch] as usize..self.offsets[switch + 1] as usize]
+    }
+
+    /// No next hops, for each switch.
+    fn nothing_found(&self) -> Vec<LastFound> {
+        let counts = self.offsets.windows(2).map(|range| range[1] - range[0]);
+        let nothing = counts.map(|count| LastFound {
+            nearer: vec![0; count.div_ceil(u64::BITS) as usize].into(),
+            found: Hops::default(),
+        });
+        nothing.collect()
+    }
+}
+
+/// What is known of each switch's shortest paths to each destination: `destination x switches + switch`.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    /// Links from each switch to the last switch, or [`UNREACHABLE`].
+    pub distance: Vec<u16>,
+    /// Number of shortest paths from each switch to a host; saturates.
+    pub count: Vec<u64>,
+    /// Where the next hops are. Destinations share them.
+    pub hops: Vec<Hops>,
+    pub next: Vec<NextHop>,
+}
+
+impl Tables {
+    /// Finds the paths to these destinations, each of which is given by its last switches. A switch that is named twice has
+    /// twice the paths.
+    pub fn new(destinations: &[&[u32]], neighbours: &Neighbours) -> Tables {
+        let switches = neighbours.offsets.len() - 1;
+        let mut distance = vec![UNREACHABLE; destinations.len() * switches];
+        let mut count = vec![0u64; destinations.len() * switches];
+        let mut hops = vec![Hops::default(); destinations.len() * switches];
+        let mut next: Vec<NextHop> = Vec::new();
+        let mut last = neighbours.nothing_found();
+        let mut order: Vec<u32> = Vec::with_capacity(switches);
+        for (number, at) in destinations.iter().enumerate() {
+            let row = number * switches;
+            let distance = &mut distance[row..row + switches];
+            let count = &mut count[row..row + switches];
+            order.clear();
+            for &last in *at {
+                if distance[last as usize] == UNREACHABLE {
+                    distance[last as usize] = 0;
+                    order.push(last);
+                }
+                count[last as usize] += 1;
+            }
+            // Breadth first. All that are nearer than a switch have been taken before it.
+            let mut taken = 0;
+            while taken < order.len() {
+                let here = order[taken] as usize;
+                taken += 1;
+                let (own, mut paths) = (distance[here], count[here]);
+                let last = &mut last[here];
+                let mut others = false;
+                let parts = neighbours.of(here).chunks(u64::BITS as usize);
+                for (before, part) in last.nearer.iter_mut().zip(parts) {
+                    let mut nearer = 0;
+                    for (place, hop) in part.iter().enumerate() {
+                        let there = hop.switch as usize;
+                        if distance[there] < own {
+                            nearer |= 1 << place;
+                            paths = paths.saturating_add(count[there]);
+                        } else if distance[there] == UNREACHABLE {
+                            distance[there] = own + 1;
+                            order.push(hop.switch);
+                        }
+                    }
+                    others |= std::mem::replace(before, nearer) != nearer;
+                }
+                if others {
+                    let begin = next.len() as u32;
+                    let nearer = |hop: &&NextHop| distance[hop.switch as usize] < own;
+                    next.extend(neighbours.of(here).iter().filter(nearer));
+                    last.found = Hops {
+                        begin,
+                        count: next.len() as u32 - begin,
+                    };
+                }
+                count[here] = paths;
+                hops[row + here] = last.found;
+            }
+        }
+        next.shrink_to_fit();
+        Tables {
+            distance,
+            count,
+            hops,
+            next,
+        }
+    }
+
+    /// The next hops of a switch that is not the last before the destination.
+    #[inline]
+    pub fn next_hops(&self, row: usize) -> &[NextHop] {
+        let Hops { begin, count } = self.hops[row];
+        &self.next[begin as usize..(begin + count) as usize]
+    }
+}
