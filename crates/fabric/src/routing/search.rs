@@ -150,3 +150,61 @@ impl Tables {
         &self.next[begin as usize..(begin + count) as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tables of leaf switches, which are the destinations, each of which has a link to each spine switch. Leaves have
+    /// the first numbers.
+    fn of_leaves_and_spines(leaves: u32, spines: u32) -> Tables {
+        let nodes: Vec<NodeId> = (0..leaves + spines).map(NodeId).collect();
+        let neighbours = Neighbours::new(&nodes, |NodeId(node)| {
+            let others = if node < leaves {
+                leaves..leaves + spines
+            } else {
+                0..leaves
+            };
+            let link = move |other| LinkId(node << 16 | other);
+            others.map(move |switch| NextHop {
+                link: link(switch),
+                switch,
+            })
+        });
+        let last: Vec<u32> = (0..leaves).collect();
+        let destinations: Vec<&[u32]> = last.chunks(1).collect();
+        Tables::new(&destinations, &neighbours)
+    }
+
+    #[test]
+    fn leaves_use_all_spines_and_spines_use_one_link() {
+        // Neighbours are noted in words of 64.
+        for (leaves, spines) in [(2, 1), (8, 4), (3, 63), (3, 64), (3, 65), (130, 3)] {
+            let tables = of_leaves_and_spines(leaves, spines);
+            let switches = leaves + spines;
+            for destination in 0..leaves {
+                for switch in 0..switches {
+                    let row = (destination * switches + switch) as usize;
+                    let (distance, expected) = match switch {
+                        _ if switch == destination => (0, 0..0),
+                        _ if switch < leaves => (2, leaves..switches),
+                        _ => (1, destination..destination + 1),
+                    };
+                    assert_eq!(tables.distance[row], distance);
+                    assert_eq!(tables.count[row], expected.len().max(1) as u64);
+                    let next = tables.next_hops(row).iter();
+                    assert!(next.clone().map(|hop| hop.switch).eq(expected));
+                    assert!(next.clone().all(|hop| hop.link.0 >> 16 == switch));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn destinations_share_next_hops() {
+        let (leaves, spines) = (64, 32);
+        let stored = of_leaves_and_spines(leaves, spines).next.len() as u32;
+        // A leaf has the same ones for all other leaves, before and after itself; a spine has one for each leaf.
+        assert!(stored <= 2 * leaves * spines + spines * leaves);
+    }
+}
