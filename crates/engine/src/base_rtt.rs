@@ -57,16 +57,12 @@ fn costs(fabric: &Fabric, router: &Router, data: Bytes, ack: Bytes) -> Costs {
         link.delay.saturating_add(link.rate.time_for(size))
     };
     if router.acks_choose_paths() {
-        return Costs {
-            there: links().map(|link| one(link, data)).collect(),
-            back: Some(links().map(|link| one(link, ack)).collect()),
-        };
+        let there = links().map(|link| one(link, data)).collect();
+        let back = links().map(|link| one(link, ack)).collect();
+        return Costs::new(fabric, there, Some(back));
     }
     let both = |link: LinkId| one(link, data).saturating_add(one(link.reverse(), ack));
-    Costs {
-        there: links().map(both).collect(),
-        back: None,
-    }
+    Costs::new(fabric, links().map(both).collect(), None)
 }
 
 /// The hosts between which a pattern sends; `None` for a list of flows.

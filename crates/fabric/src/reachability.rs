@@ -56,8 +56,8 @@ impl Reachability {
                 || self.neighbours.binary_search(&(a, b)).is_ok())
     }
 
-    /// Whether all hosts have a port to the same part, so that each reaches all others. This takes little time, and is
-    /// the usual case.
+    /// Whether all hosts have a port to the same part, so that each reaches all others. Nearly all fabrics are like that,
+    /// and finding out takes time in proportion to the hosts.
     pub fn all_share_a_part(&self) -> bool {
         let hosts = self.offsets.len() as u32 - 1;
         hosts > 0

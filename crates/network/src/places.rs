@@ -72,6 +72,7 @@ impl Places {
             ports_before += ports_of[node as usize];
             begins[region(node) as usize + 1] = ports_before;
         }
+        debug_assert!(begins.is_sorted(), "regions are counted without a gap");
         let mut next = first.clone();
         let (mut ports, mut by_node) = (vec![0; links.len()], vec![0; links.len()]);
         for (link, setup) in (0..).zip(links) {

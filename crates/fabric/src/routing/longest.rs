@@ -20,11 +20,21 @@ pub struct HostPairs {
 
 /// What packets take over each link, by the link's number.
 pub struct Costs {
-    /// Of a data packet; where acknowledgements come back on the path of the data, theirs on the link's
-    /// reverse is added.
-    pub there: Vec<Time>,
-    /// Of an acknowledgement, where it takes one of the shortest paths back on its own.
-    pub back: Option<Vec<Time>>,
+    there: Vec<Time>,
+    back: Option<Vec<Time>>,
+    most: Most,
+}
+
+impl Costs {
+    /// `there` is what a data packet takes; where acknowledgements come back on the path of the data, theirs on the link's
+    /// reverse is added. `back` is what an acknowledgement takes, where it takes one of the shortest paths back on its own.
+    pub fn new(fabric: &Fabric, there: Vec<Time>, back: Option<Vec<Time>>) -> Costs {
+        Costs {
+            most: Most::of(fabric, &there, back.as_deref()),
+            there,
+            back,
+        }
+    }
 }
 
 /// Hosts that are alike but for the cable to their one switch, or alike altogether: of these the two
@@ -42,8 +52,9 @@ pub struct LongestRoundTrip {
 
 /// The longest round trip over all pairs and all of their shortest paths.
 ///
-/// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each. Where all links between
-/// switches cost the same and so do all hosts' links, the first pair that is far enough apart is enough.
+/// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each. It stops at the first pair
+/// whose round trip no path could exceed: where all links between switches cost the same and so do all hosts' links, that is
+/// the first pair whose switches are as far apart as any.
 pub fn longest_round_trip(
     fabric: &Fabric,
     paths: &ShortestPaths,
@@ -88,15 +99,14 @@ pub fn longest_round_trip(
     let destinations = farthest(&pairs.destinations, &|port| {
         there(port.reverse()).saturating_add(back(port))
     });
-    // What acknowledgements take to each host of a class is found when it is first asked for.
+    // What acknowledgements take to each host of a class is only found when it is asked for.
     let sources: Vec<_> = sources
         .into_iter()
         .map(|class| (class, OnceCell::new()))
         .collect();
-    let most = Most::of(fabric, costs);
     let (mut longest, mut compared) = (None, 0);
     for class in destinations {
-        let most = most.to(paths.farthest_from(class[0]));
+        let most = costs.most.to(paths.farthest_from(class[0]));
         if longest >= Some(most) {
             continue;
         }
@@ -154,12 +164,11 @@ struct Most {
 }
 
 impl Most {
-    fn of(fabric: &Fabric, costs: &Costs) -> Most {
+    fn of(fabric: &Fabric, there: &[Time], back: Option<&[Time]>) -> Most {
         let (mut out, mut into, mut between) = ([Time::ZERO; 2], [Time::ZERO; 2], [Time::ZERO; 2]);
         let is_host = |node| fabric.node(node).host_index().is_some();
-        let of_acks = costs.back.as_ref();
         for (number, link) in fabric.links.iter().enumerate() {
-            let of_ack = of_acks.map_or(Time::ZERO, |back| back[number]);
+            let of_ack = back.map_or(Time::ZERO, |back| back[number]);
             let most = if is_host(link.from) {
                 &mut out
             } else if is_host(link.to) {
@@ -167,7 +176,7 @@ impl Most {
             } else {
                 &mut between
             };
-            most[0] = most[0].max(costs.there[number]);
+            most[0] = most[0].max(there[number]);
             most[1] = most[1].max(of_ack);
         }
         let sum = |costs: [Time; 2]| costs[0].saturating_add(costs[1]);

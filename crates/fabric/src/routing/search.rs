@@ -19,7 +19,7 @@ pub(super) struct Hops {
     pub count: u32,
 }
 
-/// The next hops of a switch that were found last. Most destinations have those of the one before.
+/// What was found last as the next hops of a switch. Most destinations have those of the one before.
 #[derive(Clone, Debug)]
 struct LastFound {
     /// Which of the switch's neighbours they are, as bits.

@@ -429,7 +429,7 @@ impl ShortestPaths {
     }
 }
 
-/// The switches that are at these distances from a destination, the nearest first, without its last switches and those
+/// The switches in the order of their distances from a destination, the nearest first, without its last switches and those
 /// that do not lead there.
 fn by_distance(distances: &[u16]) -> Vec<u32> {
     let leads = |&distance: &u16| !matches!(distance, 0 | UNREACHABLE);

@@ -41,7 +41,7 @@ impl<'a> Reach<'a> {
     pub fn new(fabric: &'a Fabric, kind: &'a RoutingKind) -> Reach<'a> {
         let reachability = fabric.reachability();
         let hosts = fabric.hosts.len() as u32;
-        // Looking for a gap may take the square of the hosts.
+        // Looking for a gap may take the square of the hosts: only small fabrics are searched.
         let complete =
             reachability.all_share_a_part() || hosts < 3000 && reachability.first_gap().is_none();
         Reach {
