@@ -29,8 +29,8 @@ pub(crate) fn longest_base_rtt(plan: &Plan, router: &Router) -> Time {
             let question = (pairs, data, ack);
             if !asked.contains(&question) {
                 let costs = costs(fabric, router, data, ack);
-                let found = longest_round_trip(fabric, paths, &question.0, &costs);
-                longest = longest.max(found.time.unwrap_or(Time::ZERO));
+                let found = longest_round_trip(fabric, paths, &question.0, &costs, Some(longest));
+                longest = found.time.unwrap_or(longest);
                 asked.push(question);
             }
         };
@@ -133,8 +133,8 @@ fn longest_listed(
             destinations: flows.iter().map(|&(_, destination)| destination).collect(),
             different_racks: false,
         };
-        let found = longest_round_trip(fabric, paths, &pairs, &costs);
-        longest = longest.max(found.time.unwrap_or(Time::ZERO));
+        let found = longest_round_trip(fabric, paths, &pairs, &costs, Some(longest));
+        longest = found.time.unwrap_or(longest);
     }
     longest
 }

@@ -44,7 +44,7 @@ type Class = (u32, u32, Vec<(u32, [Time; 4])>);
 /// The longest round trip, and the work of finding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestRoundTrip {
-    /// How long it takes; `None` when no path joins any of the pairs.
+    /// How long it takes; `None` when no path joins any of the pairs, and none was known.
     pub time: Option<Time>,
     /// Pairs of hosts whose paths were compared.
     pub compared: u64,
@@ -54,12 +54,14 @@ pub struct LongestRoundTrip {
 ///
 /// The work grows with the pairs of edge switches, not of hosts, where hosts have one cable each. It stops at the first pair
 /// whose round trip no path could exceed: where all links between switches cost the same and so do all hosts' links, that is
-/// the first pair whose switches are as far apart as any.
+/// the first pair whose switches are as far apart as any. `known` is the longest one of other pairs, which counts as well:
+/// pairs that cannot exceed it are not compared.
 pub fn longest_round_trip(
     fabric: &Fabric,
     paths: &ShortestPaths,
     pairs: &HostPairs,
     costs: &Costs,
+    known: Option<Time>,
 ) -> LongestRoundTrip {
     let there = |link: LinkId| costs.there[link.0 as usize];
     let back = |link: LinkId| {
@@ -104,7 +106,7 @@ pub fn longest_round_trip(
         .into_iter()
         .map(|class| (class, OnceCell::new()))
         .collect();
-    let (mut longest, mut compared) = (None, 0);
+    let (mut longest, mut compared) = (known, 0);
     for class in destinations {
         let most = costs.most.to(paths.farthest_from(class[0]));
         if longest >= Some(most) {
