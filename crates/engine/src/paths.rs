@@ -122,7 +122,11 @@ impl PathList {
     /// The paths in the order in which these refer to them first, without those to which none does. The references are
     /// changed to it. No path is looked up any more.
     pub fn renumbered(self, places: &mut [u32]) -> PathList {
-        let mut list = PathList::default();
+        let mut list = PathList {
+            links: Vec::with_capacity(self.links.len()),
+            ends: Vec::with_capacity(self.ends.len()),
+            slots: Vec::new(),
+        };
         let mut renumbered = vec![u32::MAX; self.ends.len()];
         for place in places {
             let new = &mut renumbered[*place as usize];
