@@ -253,8 +253,11 @@ impl ShortestPaths {
                 *longest = (*longest).max(cost[port.reverse().0 as usize]);
             }
         }
-        let row = self.row(0, destination);
-        let order = by_distance(&self.tables.distance[row..row + self.switches]);
+        let distance = |switch: &u32| self.tables.distance[self.row(*switch, destination)];
+        let mut order: Vec<u32> = (0..self.switches as u32)
+            .filter(|switch| !matches!(distance(switch), 0 | UNREACHABLE))
+            .collect();
+        order.sort_unstable_by_key(distance);
         for switch in order {
             let next = self.tables.next_hops(self.row(switch, destination)).iter();
             let ways = next
@@ -427,31 +430,6 @@ impl ShortestPaths {
             }
         }
     }
-}
-
-/// The switches in the order of their distances from a destination, the nearest first, without its last switches and those
-/// that do not lead there.
-fn by_distance(distances: &[u16]) -> Vec<u32> {
-    let leads = |&distance: &u16| !matches!(distance, 0 | UNREACHABLE);
-    let farthest = distances.iter().copied().filter(leads).max().unwrap_or(0);
-    // Where the switches at each distance begin; at first how many they are.
-    let mut places = vec![0; usize::from(farthest) + 1];
-    for &distance in distances.iter().filter(|distance| leads(distance)) {
-        places[usize::from(distance)] += 1;
-    }
-    let mut before = 0;
-    for place in &mut places {
-        before += std::mem::replace(place, before);
-    }
-    let mut order = vec![0; before];
-    for (switch, distance) in (0..).zip(distances) {
-        if leads(distance) {
-            let place = &mut places[usize::from(*distance)];
-            order[*place] = switch;
-            *place += 1;
-        }
-    }
-    order
 }
 
 /// What a node mixes into its hashes.
