@@ -26,8 +26,8 @@ pub(super) struct LoadMeter {
     /// t_q.
     sampling: Time,
     next_sample: Time,
-    /// Samples of this interval.
-    samples: u32,
+    /// When the last sample of this interval is due.
+    interval_ends: Time,
     arrived_bytes: f64,
     waiting_bytes: f64,
     steady_bytes: f64,
@@ -67,7 +67,7 @@ impl LoadMeter {
             queue_weight,
             sampling,
             next_sample: sampling,
-            samples: 0,
+            interval_ends: sampling * u64::from(SAMPLES),
             arrived_bytes: 0.0,
             waiting_bytes: 0.0,
             steady_bytes: 0.0,
@@ -81,6 +81,7 @@ impl LoadMeter {
     }
 
     /// A packet of this many bytes arrives, where `waiting` bytes have waited since the last event.
+    #[inline(always)]
     pub(super) fn on_arrival(&mut self, now: Time, bytes: u16, waiting: u32) {
         self.waiting_bytes = f64::from(waiting);
         self.catch_up(now);
@@ -89,6 +90,7 @@ impl LoadMeter {
     }
 
     /// The transmission of a packet begins and leaves this many bytes waiting.
+    #[inline(always)]
     pub(super) fn on_service(&mut self, now: Time, waiting: u32) {
         self.catch_up(now);
         self.waiting_bytes = f64::from(waiting);
@@ -100,33 +102,55 @@ impl LoadMeter {
         self.capacity = rate.as_bps() as f64 / 8.0;
     }
 
+    /// Whether an interval is over that has not been ended.
+    #[inline(always)]
+    pub(super) fn is_behind(&self, now: Time) -> bool {
+        self.interval_ends <= now
+    }
+
     /// Takes the samples that are due: nothing has changed since the last event.
+    #[inline(always)]
     fn catch_up(&mut self, now: Time) {
-        while self.next_sample <= now {
+        if self.is_behind(now) {
+            self.end_intervals(now);
+        }
+        self.take_samples(now);
+    }
+
+    /// Takes the samples up to a time of this interval.
+    #[inline(always)]
+    fn take_samples(&mut self, to: Time) {
+        while self.next_sample <= to {
             self.steady_bytes += GAIN * (self.waiting_bytes - self.steady_bytes);
-            self.samples += 1;
             self.next_sample += self.sampling;
-            if self.samples == SAMPLES {
-                self.end_interval(now);
-            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_intervals(&mut self, now: Time) {
+        while self.is_behind(now) {
+            self.take_samples(self.interval_ends);
+            self.end_interval(now);
         }
     }
 
     fn end_interval(&mut self, now: Time) {
-        let interval = self.sampling.as_secs_f64() * f64::from(SAMPLES);
+        let interval = self.sampling * u64::from(SAMPLES);
+        let t_rho = self.sampling.as_secs_f64() * f64::from(SAMPLES);
         let bytes = self.arrived_bytes + self.queue_weight * self.steady_bytes;
-        self.load = bytes / (self.target * self.capacity * interval);
+        self.load = bytes / (self.target * self.capacity * t_rho);
         let idle =
             self.arrived_bytes == 0.0 && self.waiting_bytes == 0.0 && self.steady_bytes < NOTHING;
-        self.samples = 0;
         self.arrived_bytes = 0.0;
+        let ended = self.interval_ends;
+        self.interval_ends += interval;
         if idle {
             // Nothing changes while nothing comes: on to the interval that `now` is in.
             (self.load, self.steady_bytes) = (0.0, 0.0);
-            let interval = self.sampling.as_picos() * u64::from(SAMPLES);
-            let begun = self.next_sample.as_picos() - self.sampling.as_picos();
-            let whole = now.as_picos().saturating_sub(begun) / interval;
-            self.next_sample += Time::from_picos(whole * interval);
+            let whole = (now - ended).as_picos() / interval.as_picos();
+            self.next_sample += interval * whole;
+            self.interval_ends += interval * whole;
         }
     }
 }

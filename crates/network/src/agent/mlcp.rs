@@ -38,13 +38,18 @@ impl Agent for Mlcp {
     #[inline(always)]
     fn on_service(&mut self, now: Time, _bytes: u16, label: &mut Label, backlog: Backlog) {
         self.meter.on_service(now, backlog.bytes);
-        let own = mlcp_coding::level(self.meter.load());
-        if let (Feedback::Mlcp { load, .. }, false) = (&mut label.feedback, label.is_echo)
-            && *load < own
-        {
-            *load = own;
-            self.statistics.feedback += 1;
+        if let (Feedback::Mlcp { load, .. }, false) = (&mut label.feedback, label.is_echo) {
+            let own = mlcp_coding::level(self.meter.load());
+            if *load < own {
+                *load = own;
+                self.statistics.feedback += 1;
+            }
         }
+    }
+
+    #[inline(always)]
+    fn is_behind(&self, now: Time) -> bool {
+        self.meter.is_behind(now)
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {

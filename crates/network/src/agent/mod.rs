@@ -73,6 +73,12 @@ pub trait Agent {
         self.on_service(now, bytes, label, Backlog::default());
     }
 
+    /// Whether an interval is over that it has not worked off. Most packets find none.
+    #[inline(always)]
+    fn is_behind(&self, _now: Time) -> bool {
+        false
+    }
+
     /// The port's rate has changed.
     fn set_rate(&mut self, now: Time, rate: Rate);
 

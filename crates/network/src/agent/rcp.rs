@@ -43,11 +43,12 @@ impl Rcp {
     /// Ends the intervals that are over.
     #[inline(always)]
     fn catch_up(&mut self, now: Time, backlog: Backlog) {
-        if self.interval_ends <= now {
+        if self.is_behind(now) {
             self.end_intervals(now, backlog);
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn end_intervals(&mut self, now: Time, backlog: Backlog) {
         while self.interval_ends <= now {
@@ -113,6 +114,11 @@ impl Agent for Rcp {
             *rate = self.rate as f32;
             self.statistics.feedback += 1;
         }
+    }
+
+    #[inline(always)]
+    fn is_behind(&self, now: Time) -> bool {
+        self.interval_ends <= now
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {

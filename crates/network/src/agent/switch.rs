@@ -16,8 +16,9 @@ pub struct AgentSetup {
     pub base_rtt: Time,
 }
 
-/// An agent of any kind.
+/// An agent of any kind. Which one is written in a byte of its own: every packet asks for it.
 #[derive(Debug)]
+#[repr(u8)]
 pub enum SwitchAgent {
     /// Of a port that takes no part.
     None,
@@ -34,20 +35,60 @@ pub enum SwitchAgent {
 }
 
 // What is done about a packet is a function for each kind of agent: if they were parts of one, each would save the
-// registers that the largest of them needs.
+// registers that the largest of them needs. An agent that is behind has functions of its own for the same reason: the
+// others then call nothing, and save none.
 
 #[inline(never)]
 fn arrive<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label, backlog: Backlog) {
+    if agent.is_behind(now) {
+        return arrive_late(agent, now, bytes, label, backlog);
+    }
+    agent.on_arrival(now, bytes, label, backlog);
+}
+
+#[cold]
+#[inline(never)]
+fn arrive_late<A: Agent>(
+    agent: &mut A,
+    now: Time,
+    bytes: u16,
+    label: &mut A::Label,
+    backlog: Backlog,
+) {
     agent.on_arrival(now, bytes, label, backlog);
 }
 
 #[inline(never)]
 fn begin<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label, backlog: Backlog) {
+    if agent.is_behind(now) {
+        return begin_late(agent, now, bytes, label, backlog);
+    }
+    agent.on_service(now, bytes, label, backlog);
+}
+
+#[cold]
+#[inline(never)]
+fn begin_late<A: Agent>(
+    agent: &mut A,
+    now: Time,
+    bytes: u16,
+    label: &mut A::Label,
+    backlog: Backlog,
+) {
     agent.on_service(now, bytes, label, backlog);
 }
 
 #[inline(never)]
 fn pass<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label) {
+    if agent.is_behind(now) {
+        return pass_late(agent, now, bytes, label);
+    }
+    agent.on_passage(now, bytes, label);
+}
+
+#[cold]
+#[inline(never)]
+fn pass_late<A: Agent>(agent: &mut A, now: Time, bytes: u16, label: &mut A::Label) {
     agent.on_passage(now, bytes, label);
 }
 

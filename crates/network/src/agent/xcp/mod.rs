@@ -96,11 +96,12 @@ impl Xcp {
     /// Ends the intervals that are over. Packets that come and go are all that changes the queue.
     #[inline(always)]
     fn catch_up(&mut self, now: Time) {
-        if self.interval_ends <= now || self.reference.is_some() {
+        if self.is_behind(now) {
             self.end_intervals(now);
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn end_intervals(&mut self, now: Time) {
         while self.interval_ends <= now {
@@ -205,6 +206,12 @@ impl Agent for Xcp {
             *change = granted;
             self.statistics.feedback += 1;
         }
+    }
+
+    /// The queue of the reference code has intervals of its own.
+    #[inline(always)]
+    fn is_behind(&self, now: Time) -> bool {
+        self.interval_ends <= now || self.reference.is_some()
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {

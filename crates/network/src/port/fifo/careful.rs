@@ -1,12 +1,28 @@
 //! Where a packet needs more than a place in the queue.
 
-use super::FifoPorts;
+use super::leaving::Leaving;
+use super::state::{Cold, Hot};
+use super::{FifoPorts, after};
 use crate::agent::Agent;
+use crate::histogram::ArrivalCounts;
 use crate::marking::{Verdict, Waiting};
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::LinkEvents;
+use crate::port::rings::Rings;
+use crate::shared_buffer::NodeMemory;
 use pathweave_units::Time;
+
+/// A port at which a packet arrives that needs more than a place in the queue, with all that it takes part in: each is looked
+/// up once.
+struct Careful<'a, A: Agent> {
+    port: PortId,
+    hot: &'a mut Hot,
+    cold: &'a mut Cold<A>,
+    rings: &'a mut Rings<A::Label>,
+    memory: Option<&'a mut NodeMemory>,
+    leaving: &'a mut Vec<Leaving>,
+}
 
 impl<A: Agent> FifoPorts<A> {
     /// A packet arrives where it is not simply taken, and the port's departures have been noticed.
@@ -15,39 +31,99 @@ impl<A: Agent> FifoPorts<A> {
         &mut self,
         port: PortId,
         now: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) -> bool {
+        let counts = self.arrivals.counts(now);
+        let (mut at, arrivals) = self.careful(port);
+        if !at.cold.up {
+            at.cold.statistics.refused_down += 1;
+            return false;
+        }
+        if !A::ACTS && at.cold.follows_service {
+            at.cold.follow_service(at.hot, at.rings, after(now));
+        }
+        if counts {
+            count_arrival(arrivals, port, at.in_port(), now);
+        }
+        if at.is_memory_scarce(header.size()) {
+            return self.enqueue_where_memory_is_scarce(port, now, header, label, events);
+        }
+        let (taken, has_counted_much) = at.take(now, header, label, events);
+        if has_counted_much {
+            self.count(port);
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn careful(&mut self, port: PortId) -> (Careful<'_, A>, &mut ArrivalCounts) {
+        let place = port.0 as usize;
+        let cold = &mut self.cold[place];
+        let memory = cold.memory;
+        let careful = Careful {
+            port,
+            hot: &mut self.hot[place],
+            cold,
+            rings: &mut self.rings,
+            memory: memory.and_then(|node| self.memories[node as usize].as_mut()),
+            leaving: &mut self.leaving,
+        };
+        (careful, &mut self.arrivals)
+    }
+
+    /// The same, where it depends on departures that no port of the node has noticed.
+    #[inline(never)]
+    fn enqueue_where_memory_is_scarce<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) -> bool {
+        self.release_at_node_of(port, after(now));
+        let (mut at, _) = self.careful(port);
+        let must_be_taken = header.is_protected() || header.is_feedback();
+        if let Some(memory) = at.memory.as_deref_mut()
+            && !must_be_taken
+            && !memory.buffer.admits(at.cold.held_bytes, header.size())
+        {
+            at.cold.statistics.dropped += 1;
+            return false;
+        }
+        let (taken, has_counted_much) = at.take(now, header, label, events);
+        if has_counted_much {
+            self.count(port);
+        }
+        taken
+    }
+}
+
+impl<A: Agent> Careful<'_, A> {
+    /// Packets in the port that have not departed.
+    #[inline(always)]
+    fn in_port(&self) -> u32 {
+        self.hot.tail.wrapping_sub(self.hot.served)
+    }
+
+    /// The rules decide about a packet for which there is memory. Returns whether it was taken, and whether counters will soon
+    /// be full.
+    #[inline(always)]
+    fn take<E: LinkEvents>(
+        self,
+        now: Time,
         mut header: Header,
         mut label: A::Label,
         events: &mut E,
-    ) -> bool {
-        let place = port.0 as usize;
-        if !self.cold[place].up {
-            self.cold[place].statistics.refused_down += 1;
-            return false;
-        }
-        if !A::ACTS && self.cold[place].follows_service {
-            self.follow_service(port, super::after(now));
-        }
-        if self.arrivals.counts(now) {
-            self.count_arrival(port, now);
-        }
-        let (hot, cold) = (&self.hot[place], &self.cold[place]);
-        let in_port = hot.tail.wrapping_sub(hot.served);
+    ) -> (bool, bool) {
+        let in_port = self.in_port();
+        let Careful { hot, cold, .. } = self;
         let waiting = Waiting {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
-        let size = header.size();
-        if let Some(node) = cold.memory
-            && !self.has_memory(node, port, size, now)
-            && !(header.is_protected() || header.is_feedback())
-        {
-            if let Some(memory) = &mut self.memories[node as usize] {
-                memory.buffer.refuse();
-            }
-            self.cold[place].statistics.dropped += 1;
-            return false;
-        }
-        let cold = &mut self.cold[place];
         match cold.admission.decide(waiting, &header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
@@ -60,39 +136,48 @@ impl<A: Agent> FifoPorts<A> {
             }
             Verdict::Drop => {
                 cold.statistics.dropped += 1;
-                return false;
+                return (false, false);
             }
         }
-        if let Some(node) = cold.memory
-            && let Some(memory) = &mut self.memories[node as usize]
-        {
+        let size = header.size();
+        if let Some(memory) = self.memory {
             memory.buffer.take(size);
             cold.held_bytes += u64::from(size);
         }
-        let hot = &mut self.hot[place];
         if cold.follows_service {
-            cold.see_arrival(hot, now, size, &mut label);
+            cold.see_arrival((hot, in_port), now, size, &mut label);
         }
         let counts = hot.join(
-            &mut self.rings,
-            &mut self.leaving,
-            port,
+            self.rings,
+            self.leaving,
+            self.port,
             now,
             (header, label),
             events,
         );
-        if counts {
-            self.count(port);
-        }
-        true
+        (true, counts)
     }
 
-    /// Counts what a packet finds. It is a function of its own: few packets are counted, and the others need the
-    /// registers.
-    #[inline(never)]
-    fn count_arrival(&mut self, port: PortId, now: Time) {
-        let hot = &self.hot[port.0 as usize];
-        let waiting = hot.tail.wrapping_sub(hot.served).saturating_sub(1);
-        self.arrivals.add(port, waiting, now);
+    /// Gives back the memory that the port has freed. Returns whether it depends on departures that no port of the node has
+    /// noticed whether there is memory for a packet.
+    #[inline(always)]
+    fn is_memory_scarce(&mut self, packet: u16) -> bool {
+        let Some(memory) = self.memory.as_deref_mut() else {
+            return false;
+        };
+        let freed = self
+            .hot
+            .bytes(self.rings, self.cold.released, self.hot.served);
+        self.cold.released = self.hot.served;
+        self.cold.held_bytes -= freed;
+        memory.buffer.release(freed);
+        !memory.is_plenty(self.cold.held_bytes, packet)
     }
+}
+
+/// Counts what a packet finds in a port. It is a function of its own: few packets are counted, and the others need the
+/// registers.
+#[inline(never)]
+fn count_arrival(arrivals: &mut ArrivalCounts, port: PortId, in_port: u32, now: Time) {
+    arrivals.add(port, in_port.saturating_sub(1), now);
 }

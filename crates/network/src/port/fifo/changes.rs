@@ -32,6 +32,11 @@ impl<A: Agent> FifoPorts<A> {
                 index = index.wrapping_add(1);
             }
             hot.free_at = departure;
+            // What departs now may have been delivered already, and has its time.
+            if cold.begun != hot.served {
+                let before = cold.begun.wrapping_sub(1);
+                cold.begins = self.rings.get(hot.ring, before).departure;
+            }
             cold.statistics.waited += hot.still_to_wait(&self.rings, now);
             if hot.head == hot.served && hot.far != PortId::ELSEWHERE {
                 events.cancel(port, LinkEvent::Arrival, first + hot.delay);

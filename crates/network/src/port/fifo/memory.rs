@@ -1,38 +1,19 @@
 //! The memory that the ports of a node share.
 
-use super::{FifoPorts, after};
+use super::FifoPorts;
 use crate::agent::Agent;
 use crate::places::PortId;
 use pathweave_units::Time;
 
 impl<A: Agent> FifoPorts<A> {
-    /// Whether a node's shared memory has room for a packet at a port whose departures have been noticed. Gives back what
-    /// they have freed, and what other ports' departures have freed where that makes a difference.
-    #[inline(always)]
-    pub(super) fn has_memory(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
-        let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
-        let Some(memory) = &mut self.memories[node as usize] else {
-            return true;
-        };
-        let freed = hot.bytes(&self.rings, cold.released, hot.served);
-        cold.released = hot.served;
-        cold.held_bytes -= freed;
-        memory.buffer.release(freed);
-        memory.is_plenty(cold.held_bytes, packet) || self.has_memory_left(node, port, packet, now)
-    }
-
-    /// The same, where it depends on departures that no port of the node has noticed.
-    #[inline(never)]
-    fn has_memory_left(&mut self, node: u32, port: PortId, packet: u16, now: Time) -> bool {
-        let Some(memory) = &self.memories[node as usize] else {
-            return true;
-        };
-        for port in memory.ports.clone() {
-            self.release(PortId(port), after(now));
+    /// Gives back the memory that departures before a time have freed, at all ports of a port's node.
+    pub(super) fn release_at_node_of(&mut self, port: PortId, before: Time) {
+        let node = self.cold[port.0 as usize].memory;
+        let memory = node.and_then(|node| self.memories[node as usize].as_ref());
+        let ports = memory.map_or(0..0, |memory| memory.ports.clone());
+        for port in ports {
+            self.release(PortId(port), before);
         }
-        let held = self.cold[port.0 as usize].held_bytes;
-        let memory = self.memories[node as usize].as_ref();
-        memory.is_none_or(|memory| memory.buffer.would_admit(held, packet))
     }
 
     /// Gives back the memory that a port's departures before a time have freed.

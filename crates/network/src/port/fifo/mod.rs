@@ -126,6 +126,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
                     up: true,
                     follows_service: here(port) && acts,
                     begun: 0,
+                    begins: Time::ZERO,
                     waiting_bytes: 0,
                     released: 0,
                     held_bytes: 0,

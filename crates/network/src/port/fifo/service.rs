@@ -32,7 +32,8 @@ impl<A: Agent> FifoPorts<A> {
         } else {
             cold.begun.wrapping_sub(1)
         };
-        let waiting = hot.tail.wrapping_sub(hot.served).saturating_sub(1);
+        let in_port = hot.tail.wrapping_sub(hot.served);
+        let waiting = in_port.saturating_sub(1);
         let taken_below = u32::from(hot.taken_below[usize::from(header.ecn_capable())]);
         let mut verdict = Verdict::Take;
         if waiting >= taken_below {
@@ -50,7 +51,7 @@ impl<A: Agent> FifoPorts<A> {
         if self.arrivals.counts(now) {
             self.arrivals.add(port, waiting, now);
         }
-        cold.see_arrival(hot, now, header.size(), &mut label);
+        cold.see_arrival((hot, in_port), now, header.size(), &mut label);
         let counts = hot.join(
             &mut self.rings,
             &mut self.leaving,
@@ -65,13 +66,12 @@ impl<A: Agent> FifoPorts<A> {
         true
     }
 
-    /// Works off the beginnings of transmissions before a time.
-    #[inline(never)]
+    /// Works off the beginnings of transmissions before a time, if they are followed.
     pub(super) fn follow_service(&mut self, port: PortId, before: Time) {
         let place = port.0 as usize;
         let (hot, cold) = (&self.hot[place], &mut self.cold[place]);
         if cold.follows_service {
-            cold.begin_transmissions(hot, &mut self.rings, before);
+            cold.follow_service(hot, &mut self.rings, before);
         }
     }
 
@@ -79,24 +79,27 @@ impl<A: Agent> FifoPorts<A> {
     /// agent has seen this.
     #[inline(always)]
     pub(super) fn complete_labels(&mut self, port: PortId, delivered: u32, before: Time) {
-        let cold = &self.cold[port.0 as usize];
+        let (hot, cold) = (&self.hot[port.0 as usize], &mut self.cold[port.0 as usize]);
         if cold.follows_service && (cold.begun.wrapping_sub(delivered) as i32) < 0 {
-            self.follow_service(port, before);
+            cold.follow_service(hot, &mut self.rings, before);
         }
     }
 }
 
 impl<A: Agent> Cold<A> {
+    /// The same as a function, for where the other is too large.
+    #[inline(never)]
+    pub(super) fn follow_service(&mut self, hot: &Hot, rings: &mut Rings<A::Label>, before: Time) {
+        self.begin_transmissions(hot, rings, before);
+    }
+
     /// Works off the beginnings of transmissions before a time.
     #[inline(always)]
     fn begin_transmissions(&mut self, hot: &Hot, rings: &mut Rings<A::Label>, before: Time) {
-        while self.begun != hot.tail {
-            let start = rings.get(hot.ring, self.begun.wrapping_sub(1)).departure;
-            if start >= before {
-                return;
-            }
+        while self.begun != hot.tail && self.begins < before {
             let entry = rings.get_mut(hot.ring, self.begun);
             let size = entry.header.size();
+            let start = std::mem::replace(&mut self.begins, entry.departure);
             self.begun = self.begun.wrapping_add(1);
             self.waiting_bytes -= u32::from(size);
             let backlog = Backlog {
@@ -108,14 +111,23 @@ impl<A: Agent> Cold<A> {
         }
     }
 
-    /// A packet of this many bytes is about to take its place. What happened before has been worked off.
+    /// A packet of this many bytes is about to take its place in a port that has so many that have not departed. What
+    /// happened before has been worked off.
     #[inline(always)]
-    pub(super) fn see_arrival(&mut self, hot: &Hot, now: Time, size: u16, label: &mut A::Label) {
-        let in_port = hot.tail.wrapping_sub(hot.served);
+    pub(super) fn see_arrival(
+        &mut self,
+        (hot, in_port): (&Hot, u32),
+        now: Time,
+        size: u16,
+        label: &mut A::Label,
+    ) {
         if in_port == 0 {
             self.begun = hot.tail.wrapping_add(1);
             self.agent.on_passage(now, size, label);
             return;
+        }
+        if self.begun == hot.tail {
+            self.begins = hot.free_at;
         }
         let backlog = Backlog {
             packets: in_port - 1,

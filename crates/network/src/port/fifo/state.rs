@@ -48,6 +48,8 @@ pub(super) struct Cold<A> {
     pub follows_service: bool,
     /// First entry whose transmission had not begun when last looked.
     pub begun: u32,
+    /// When it begins, if there is such an entry: the one before departs.
+    pub begins: Time,
     /// Bytes from there on.
     pub waiting_bytes: u32,
     /// First entry whose bytes still took shared memory when last looked.
