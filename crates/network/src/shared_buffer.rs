@@ -45,15 +45,8 @@ impl SharedBuffer {
     /// The same. Counts the packet if it may not be taken.
     pub(crate) fn admits(&mut self, held: u64, packet: u16) -> bool {
         let admits = self.would_admit(held, packet);
-        if !admits {
-            self.refuse();
-        }
+        self.refused += u64::from(!admits);
         admits
-    }
-
-    /// A packet was not taken.
-    pub(crate) fn refuse(&mut self) {
-        self.refused += 1;
     }
 
     /// A packet takes its place. Packets that must not be dropped may exceed the memory.

@@ -286,6 +286,23 @@ fn packet_bits(plan: &Plan) -> f64 {
     (f64::from(longest.unwrap_or(0)) + 64.0) * 8.0
 }
 
+/// The fewest bits that a data packet has on the wire, a flow's last one left out.
+fn fewest_packet_bits(plan: &Plan) -> f64 {
+    let transports = plan.groups.iter().map(|group| &group.transport);
+    let sizes = transports.map(|config| match &config.packets {
+        Some(mix) => mix.smallest(),
+        None => config.data_packet,
+    });
+    f64::from(sizes.min().unwrap_or(0).max(1)) * 8.0
+}
+
+/// The most that a line can carry (bit/s): transmissions end at whole picoseconds, so that each may be one shorter than it
+/// should be.
+fn most_of_a_line(rate: f64, plan: &Plan) -> f64 {
+    let packets_a_second = rate / fewest_packet_bits(plan);
+    rate * (1.0 + 1e-9 + packets_a_second * 1e-12)
+}
+
 fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
     let links = table(output, "links")?;
     let lines = line_rates(plan);
@@ -298,7 +315,7 @@ fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
         let name = || plan.fabric.link_name(pathweave_fabric::LinkId(link as u32));
         let bits = bytes[link] as f64 * 8.0;
         // Counted are packets that arrive; one may have been on its way when the window opened.
-        let most = line * window * (1.0 + 1e-9) + packet_bits(plan);
+        let most = most_of_a_line(*line, plan) * window + packet_bits(plan);
         hold!(
             bits <= most,
             "a link carried more than its rate",
@@ -389,7 +406,7 @@ fn rates(plan: &Plan, output: &Output) -> Result<(), Broken> {
                 let (all, one) = limits[flow as usize];
                 let limit = if of_subflows && !spreads { one } else { all };
                 hold!(
-                    rate.is_nan() || *rate <= limit * (1.0 + 1e-9),
+                    rate.is_nan() || *rate <= most_of_a_line(limit, plan),
                     "a rate is above the line's",
                     "{}.{column}, flow {flow}: {rate} on {limit} bit/s",
                     table.name

@@ -137,9 +137,9 @@ impl LoadMeter {
 
     fn end_interval(&mut self, now: Time) {
         let interval = self.sampling * u64::from(SAMPLES);
-        let t_rho = self.sampling.as_secs_f64() * f64::from(SAMPLES);
+        let interval_seconds = self.sampling.as_secs_f64() * f64::from(SAMPLES);
         let bytes = self.arrived_bytes + self.queue_weight * self.steady_bytes;
-        self.load = bytes / (self.target * self.capacity * t_rho);
+        self.load = bytes / (self.target * self.capacity * interval_seconds);
         let idle =
             self.arrived_bytes == 0.0 && self.waiting_bytes == 0.0 && self.steady_bytes < NOTHING;
         self.arrived_bytes = 0.0;

@@ -24,7 +24,6 @@ pub use none::NoAgent;
 pub use rcp::Rcp;
 pub use switch::{AgentSetup, SwitchAgent};
 pub use vcp::Vcp;
-pub use xcp::Xcp;
 
 use crate::network::LinkSetup;
 use pathweave_units::{Rate, Time};
@@ -73,7 +72,8 @@ pub trait Agent {
         self.on_service(now, bytes, label, Backlog::default());
     }
 
-    /// Whether an interval is over that it has not worked off. Most packets find none.
+    /// Whether an interval is over that it has not worked off. Most packets find none. This only decides which copy of the
+    /// code is called: agents catch up in any case, and one that says `false` loses only speed.
     #[inline(always)]
     fn is_behind(&self, _now: Time) -> bool {
         false

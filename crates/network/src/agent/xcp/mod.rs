@@ -13,24 +13,27 @@
 //! flows shared last. The sums weigh packets with s, so that each flow counts once whatever its packets.
 
 mod ns2;
+mod paper;
+mod variant;
 
 use super::{Agent, AgentStatistics, Backlog, Label};
 use crate::network::LinkSetup;
-use ns2::Reference;
+pub use ns2::Reference;
+pub use paper::Paper;
 use pathweave_control::{Feedback, Value};
 use pathweave_units::{Rate, Time};
+use variant::Variant;
 
 const ALPHA: f64 = 0.4;
 const BETA: f64 = 0.226;
 /// Share of the traffic that may move from flow to flow in an interval.
 const GAMMA: f64 = 0.1;
-const SHORTEST_INTERVAL: f64 = 1e-6;
 /// d, T and its end, xi_p, xi_n, two counts of bytes, two sums, and the smallest queue, 8 bytes each.
 const STATE_BYTES: u64 = 10 * 8;
 
-/// XCP at one port.
+/// XCP at one port, as a variant has it.
 #[derive(Clone, Debug)]
-pub struct Xcp {
+pub struct Xcp<V> {
     /// C, byte/s.
     capacity: f64,
     /// d, seconds.
@@ -54,8 +57,7 @@ pub struct Xcp {
     queue: u32,
     /// The smallest such number in this interval.
     smallest_queue: u32,
-    /// What the reference code adds.
-    reference: Option<Reference>,
+    variant: V,
     statistics: AgentStatistics,
 }
 
@@ -69,30 +71,14 @@ fn told_by(label: &Label) -> Option<(f64, f64)> {
     }
 }
 
-impl Xcp {
-    fn with(setup: &LinkSetup, first_rtt: f64, reference: Option<Reference>) -> Xcp {
-        let own = reference.as_ref().map_or(0, |_| ns2::STATE_BYTES);
-        Xcp {
-            capacity: setup.rate.as_bps() as f64 / 8.0,
-            rtt: first_rtt,
-            interval: first_rtt,
-            interval_ends: Time::from_secs_f64(first_rtt),
-            xi_p: reference.as_ref().map_or(0.0, |_| ns2::FIRST_XI_P),
-            xi_n: 0.0,
-            arrived: 0.0,
-            told: 0.0,
-            weights: 0.0,
-            weighted_rtts: 0.0,
-            queue: 0,
-            smallest_queue: 0,
-            reference,
-            statistics: AgentStatistics {
-                state_bytes: STATE_BYTES + own,
-                ..AgentStatistics::default()
-            },
-        }
-    }
+/// Whether the scenario asks for the reference code.
+pub(super) fn is_reference(setup: &LinkSetup) -> bool {
+    let agent = setup.agent.as_ref();
+    let variant = agent.and_then(|agent| agent.parameters.value("variant"));
+    variant == Some(&Value::Text("ns2".to_owned()))
+}
 
+impl<V: Variant> Xcp<V> {
     /// Ends the intervals that are over. Packets that come and go are all that changes the queue.
     #[inline(always)]
     fn catch_up(&mut self, now: Time) {
@@ -105,9 +91,8 @@ impl Xcp {
     #[inline(never)]
     fn end_intervals(&mut self, now: Time) {
         while self.interval_ends <= now {
-            if let Some(reference) = &mut self.reference {
-                reference.catch_up(self.interval_ends, self.queue, self.rtt, self.capacity);
-            }
+            self.variant
+                .catch_up(self.interval_ends, self.queue, self.rtt, self.capacity);
             let nothing_came = self.arrived == 0.0;
             self.end_interval();
             if nothing_came {
@@ -118,29 +103,21 @@ impl Xcp {
             }
             self.interval_ends += Time::from_secs_f64(self.interval);
         }
-        if let Some(reference) = &mut self.reference {
-            reference.catch_up(now, self.queue, self.rtt, self.capacity);
-        }
+        self.variant
+            .catch_up(now, self.queue, self.rtt, self.capacity);
     }
 
     fn end_interval(&mut self) {
         if self.weights > 0.0 {
-            self.rtt = (self.weighted_rtts / self.weights).max(SHORTEST_INTERVAL);
+            self.rtt = (self.weighted_rtts / self.weights).max(variant::SHORTEST_INTERVAL);
             let spare = self.capacity - self.arrived / self.interval;
-            let queue = match &self.reference {
-                None => f64::from(self.smallest_queue),
-                Some(reference) => f64::from(reference.persistent_queue),
-            };
+            let queue = f64::from(self.variant.persistent_queue(self.smallest_queue));
             let phi = ALPHA * self.rtt * spare - BETA * queue;
             let shuffled = (GAMMA * self.arrived - phi.abs()).max(0.0);
             let (positive, negative) = (shuffled + phi.max(0.0), shuffled + (-phi).max(0.0));
-            self.xi_p = positive / (self.rtt * self.weights);
-            self.xi_n = negative / (self.rtt * self.told);
-            if let Some(reference) = &mut self.reference {
-                reference.set_budgets(positive, negative);
-                self.xi_p *= ns2::FACTOR;
-                self.xi_n *= ns2::FACTOR;
-            }
+            self.xi_p = V::FACTOR * (positive / (self.rtt * self.weights));
+            self.xi_n = V::FACTOR * (negative / (self.rtt * self.told));
+            self.variant.set_budgets(positive, negative);
         }
         self.interval = self.rtt;
         self.arrived = 0.0;
@@ -151,18 +128,30 @@ impl Xcp {
     }
 }
 
-impl Agent for Xcp {
+impl<V: Variant> Agent for Xcp<V> {
     type Label = Label;
 
-    fn new(setup: &LinkSetup) -> Xcp {
-        let agent = setup.agent.as_ref();
-        let variant = agent.and_then(|agent| agent.parameters.value("variant"));
-        if variant == Some(&Value::Text("ns2".to_owned())) {
-            let reference = Reference::new(setup, ALPHA);
-            return Xcp::with(setup, ns2::FIRST_INTERVAL, Some(reference));
+    fn new(setup: &LinkSetup) -> Xcp<V> {
+        let first_rtt = V::first_interval(setup);
+        Xcp {
+            capacity: setup.rate.as_bps() as f64 / 8.0,
+            rtt: first_rtt,
+            interval: first_rtt,
+            interval_ends: Time::from_secs_f64(first_rtt),
+            xi_p: V::FIRST_XI_P,
+            xi_n: 0.0,
+            arrived: 0.0,
+            told: 0.0,
+            weights: 0.0,
+            weighted_rtts: 0.0,
+            queue: 0,
+            smallest_queue: 0,
+            variant: V::new(setup),
+            statistics: AgentStatistics {
+                state_bytes: STATE_BYTES + V::STATE_BYTES,
+                ..AgentStatistics::default()
+            },
         }
-        let base_rtt = agent.map_or(100e-6, |agent| agent.base_rtt.as_secs_f64());
-        Xcp::with(setup, base_rtt.max(SHORTEST_INTERVAL), None)
     }
 
     #[inline(always)]
@@ -184,23 +173,20 @@ impl Agent for Xcp {
     #[inline(always)]
     fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
         self.catch_up(now);
-        if let Some(reference) = &mut self.reference {
-            reference.see(self.queue);
-        }
+        self.variant.see(self.queue);
         self.queue = backlog.bytes;
         self.smallest_queue = self.smallest_queue.min(self.queue);
         let Some((window, rtt)) = told_by(label) else {
             return;
         };
         let bytes = f64::from(bytes);
-        let mut positive = self.xi_p * rtt * rtt * bytes / window;
-        let mut negative = self.xi_n * rtt * bytes;
+        let positive = self.xi_p * rtt * rtt * bytes / window;
+        let negative = self.xi_n * rtt * bytes;
         let Feedback::Xcp { change, .. } = &mut label.feedback else {
             return;
         };
-        if let Some(reference) = &mut self.reference {
-            (positive, negative) = reference.grant(positive, negative, f64::from(*change));
-        }
+        let elsewhere = f64::from(*change);
+        let (positive, negative) = self.variant.grant(positive, negative, elsewhere);
         let granted = (positive - negative) as f32;
         if granted < *change {
             *change = granted;
@@ -208,10 +194,9 @@ impl Agent for Xcp {
         }
     }
 
-    /// The queue of the reference code has intervals of its own.
     #[inline(always)]
     fn is_behind(&self, now: Time) -> bool {
-        self.interval_ends <= now || self.reference.is_some()
+        self.interval_ends <= now || self.variant.is_behind(now)
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {

@@ -1,42 +1,44 @@
 //! What the reference code of XCP for ns-2 (Katabi) adds to the paper: budgets, and an interval of its own
 //! for the queue.
 
+use super::ALPHA;
+use super::variant::Variant;
 use crate::network::LinkSetup;
 use crate::queue::Limit;
 use pathweave_units::Time;
 
-/// By what the coefficients are larger; the code calls it experimental.
-pub(super) const FACTOR: f64 = 1.1;
 /// The first control interval and the first interval of the queue, seconds.
-pub(super) const FIRST_INTERVAL: f64 = 0.05;
-/// xi_p before the first interval has ended, byte/s^2: next to nothing.
-pub(super) const FIRST_XI_P: f64 = 1000.0;
-/// Two budgets, the queue, its smallest value, and the end of its interval, 8 bytes each.
-pub(super) const STATE_BYTES: u64 = 5 * 8;
-
+const FIRST_INTERVAL: f64 = 0.05;
 const SHORTEST_QUEUE_INTERVAL: f64 = 0.002;
 const PACKET_BYTES: f64 = 1500.0;
 
 /// Budgets and the queue's interval.
 #[derive(Clone, Debug)]
-pub(super) struct Reference {
+pub struct Reference {
     /// Bytes by which packets may still raise windows in this control interval.
     positive_budget: f64,
     /// Bytes by which they may still lower them.
     negative_budget: f64,
     /// Q, bytes: the smallest queue of the last interval of the queue.
-    pub(super) persistent_queue: u32,
+    persistent_queue: u32,
     smallest_queue: u32,
     queue_ends: Time,
 }
 
-impl Reference {
-    pub(super) fn new(setup: &LinkSetup, alpha: f64) -> Reference {
+impl Variant for Reference {
+    /// Two budgets, the queue, its smallest value, and the end of its interval, 8 bytes each.
+    const STATE_BYTES: u64 = 5 * 8;
+    /// Next to nothing.
+    const FIRST_XI_P: f64 = 1000.0;
+    /// The code calls it experimental.
+    const FACTOR: f64 = 1.1;
+
+    fn new(setup: &LinkSetup) -> Reference {
         let limit = match setup.queue.limit {
             Limit::Packets(packets) => f64::from(packets) * PACKET_BYTES,
             Limit::Bytes(bytes) => bytes.get() as f64,
         };
-        let fills = alpha * setup.rate.as_bps() as f64 / 8.0 * FIRST_INTERVAL;
+        let fills = ALPHA * setup.rate.as_bps() as f64 / 8.0 * FIRST_INTERVAL;
         Reference {
             positive_budget: (limit / 2.0).min(fills),
             negative_budget: 0.0,
@@ -46,10 +48,17 @@ impl Reference {
         }
     }
 
-    /// Ends the intervals of the queue that are over; `queue` bytes wait all the while. `rtt` is d in
-    /// seconds, `capacity` C in byte/s.
-    pub(super) fn catch_up(&mut self, now: Time, queue: u32, rtt: f64, capacity: f64) {
-        while self.queue_ends <= now {
+    fn first_interval(_setup: &LinkSetup) -> f64 {
+        FIRST_INTERVAL
+    }
+
+    #[inline(always)]
+    fn is_behind(&self, now: Time) -> bool {
+        self.queue_ends <= now
+    }
+
+    fn catch_up(&mut self, now: Time, queue: u32, rtt: f64, capacity: f64) {
+        while self.is_behind(now) {
             self.persistent_queue = self.smallest_queue;
             self.smallest_queue = queue;
             let drained = (rtt - f64::from(queue) / capacity) / 2.0;
@@ -58,20 +67,23 @@ impl Reference {
         }
     }
 
-    /// A packet is about to be taken out of a queue of this many bytes, its own among them.
-    pub(super) fn see(&mut self, queue: u32) {
-        self.smallest_queue = self.smallest_queue.min(queue);
+    fn persistent_queue(&self, _smallest: u32) -> u32 {
+        self.persistent_queue
     }
 
-    /// A control interval begins, with budgets in bytes.
-    pub(super) fn set_budgets(&mut self, positive: f64, negative: f64) {
+    fn set_budgets(&mut self, positive: f64, negative: f64) {
         self.positive_budget = positive;
         self.negative_budget = negative;
     }
 
-    /// What the budgets have left of an increase and a decrease in bytes for a packet that other ports
-    /// have granted `elsewhere` so far; charges the budgets.
-    pub(super) fn grant(&mut self, positive: f64, negative: f64, elsewhere: f64) -> (f64, f64) {
+    #[inline(always)]
+    fn see(&mut self, queue: u32) {
+        self.smallest_queue = self.smallest_queue.min(queue);
+    }
+
+    /// What the budgets have left; charges them.
+    #[inline(always)]
+    fn grant(&mut self, positive: f64, negative: f64, elsewhere: f64) -> (f64, f64) {
         let positive = positive.min(self.positive_budget);
         let negative = negative.min(self.negative_budget);
         let granted = positive - negative;
@@ -95,16 +107,13 @@ mod tests {
     use pathweave_units::Rate;
 
     fn reference() -> Reference {
-        Reference::new(
-            &LinkSetup {
-                queue: QueueConfig {
-                    limit: Limit::Packets(200),
-                    ..QueueConfig::default()
-                },
-                ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
+        Reference::new(&LinkSetup {
+            queue: QueueConfig {
+                limit: Limit::Packets(200),
+                ..QueueConfig::default()
             },
-            0.4,
-        )
+            ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
+        })
     }
 
     #[test]

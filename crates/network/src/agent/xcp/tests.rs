@@ -4,7 +4,7 @@ use pathweave_control::{Scheme, find};
 use std::sync::Arc;
 
 /// A 1 Gbps port on a fabric with a base RTT of 100 us: C d = 12,500 bytes.
-fn agent_of(variant: &str) -> Xcp {
+fn setup(variant: &str) -> LinkSetup {
     let entry = find("xcp").expect("in the registry");
     let given = [("variant".to_owned(), Value::Text(variant.to_owned()))];
     let setup = AgentSetup {
@@ -12,14 +12,18 @@ fn agent_of(variant: &str) -> Xcp {
         parameters: entry.parameters(&given).expect("a variant"),
         base_rtt: Time::from_micros(100),
     };
-    Xcp::new(&LinkSetup {
+    LinkSetup {
         agent: Some(Arc::new(setup)),
         ..LinkSetup::plain((0, 1), Rate::from_gbps(1), Time::ZERO)
-    })
+    }
 }
 
-fn agent() -> Xcp {
-    agent_of("paper")
+fn agent() -> Xcp<Paper> {
+    Xcp::new(&setup("paper"))
+}
+
+fn reference() -> Xcp<Reference> {
+    Xcp::new(&setup("ns2"))
 }
 
 fn field(window: f32, rtt: f32, change: f32) -> Label {
@@ -48,7 +52,7 @@ fn waiting(bytes: u32) -> Backlog {
 }
 
 /// A packet of 1000 bytes that comes and leaves at once.
-fn pass(agent: &mut Xcp, at: Time, window: f32, rtt: f32) {
+fn pass<V: Variant>(agent: &mut Xcp<V>, at: Time, window: f32, rtt: f32) {
     let mut label = field(window, rtt, f32::INFINITY);
     agent.on_arrival(at, 1000, &mut label, waiting(0));
     agent.on_service(at, 1000, &mut label, waiting(0));
@@ -145,26 +149,28 @@ fn a_field_is_lowered_and_never_raised() {
     assert_eq!(agent.statistics().feedback, 2);
 }
 
+fn check_that_echoes_are_traffic_and_nothing_else<V: Variant>(mut agent: Xcp<V>) {
+    let echo = Label {
+        is_echo: true,
+        ..field(1000.0, 1e-4, 5.0)
+    };
+    for label in [echo, Label::default()] {
+        let mut seen = label;
+        agent.on_arrival(Time::ZERO, 60, &mut seen, waiting(0));
+        agent.on_service(Time::ZERO, 60, &mut seen, waiting(0));
+        assert_eq!(seen, label);
+    }
+    assert_eq!(
+        (agent.arrived, agent.told, agent.weights),
+        (120.0, 0.0, 0.0)
+    );
+    assert_eq!(agent.statistics().feedback, 0);
+}
+
 #[test]
 fn echoes_and_strangers_are_traffic_and_nothing_else() {
-    for variant in ["paper", "ns2"] {
-        let mut agent = agent_of(variant);
-        let echo = Label {
-            is_echo: true,
-            ..field(1000.0, 1e-4, 5.0)
-        };
-        for label in [echo, Label::default()] {
-            let mut seen = label;
-            agent.on_arrival(Time::ZERO, 60, &mut seen, waiting(0));
-            agent.on_service(Time::ZERO, 60, &mut seen, waiting(0));
-            assert_eq!(seen, label);
-        }
-        assert_eq!(
-            (agent.arrived, agent.told, agent.weights),
-            (120.0, 0.0, 0.0)
-        );
-        assert_eq!(agent.statistics().feedback, 0);
-    }
+    check_that_echoes_are_traffic_and_nothing_else(agent());
+    check_that_echoes_are_traffic_and_nothing_else(reference());
 }
 
 #[test]
@@ -218,7 +224,7 @@ fn a_new_rate_counts_at_once() {
 
 #[test]
 fn the_reference_code_waits_fifty_milliseconds_and_grants_a_tenth_more() {
-    let mut agent = agent_of("ns2");
+    let mut agent = reference();
     for _ in 0..5 {
         pass(&mut agent, Time::from_millis(49), 10_000.0, 200e-6);
     }
@@ -243,5 +249,5 @@ fn the_state_does_not_depend_on_traffic() {
     assert_eq!(paper.statistics().state_bytes, 80);
     pass(&mut paper, Time::from_micros(10), 10_000.0, 100e-6);
     assert_eq!(paper.statistics().state_bytes, 80);
-    assert_eq!(agent_of("ns2").statistics().state_bytes, 120);
+    assert_eq!(reference().statistics().state_bytes, 120);
 }

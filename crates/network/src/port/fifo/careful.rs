@@ -35,7 +35,7 @@ impl<A: Agent> FifoPorts<A> {
         label: A::Label,
         events: &mut E,
     ) -> bool {
-        let counts = self.arrivals.counts(now);
+        let is_counted = self.arrivals.counts(now);
         let (mut at, arrivals) = self.careful(port);
         if !at.cold.up {
             at.cold.statistics.refused_down += 1;
@@ -44,9 +44,10 @@ impl<A: Agent> FifoPorts<A> {
         if !A::ACTS && at.cold.follows_service {
             at.cold.follow_service(at.hot, at.rings, after(now));
         }
-        if counts {
+        if is_counted {
             count_arrival(arrivals, port, at.in_port(), now);
         }
+        at.release_own_memory();
         if at.is_memory_scarce(header.size()) {
             return self.enqueue_where_memory_is_scarce(port, now, header, label, events);
         }
@@ -57,6 +58,7 @@ impl<A: Agent> FifoPorts<A> {
         taken
     }
 
+    /// Looks up all that a port takes part in.
     #[inline(always)]
     fn careful(&mut self, port: PortId) -> (Careful<'_, A>, &mut ArrivalCounts) {
         let place = port.0 as usize;
@@ -73,7 +75,8 @@ impl<A: Agent> FifoPorts<A> {
         (careful, &mut self.arrivals)
     }
 
-    /// The same, where it depends on departures that no port of the node has noticed.
+    /// The rest of [`FifoPorts::enqueue_carefully`] where it depends on departures that no port of the node has noticed whether
+    /// there is memory.
     #[inline(never)]
     fn enqueue_where_memory_is_scarce<E: LinkEvents>(
         &mut self,
@@ -108,8 +111,8 @@ impl<A: Agent> Careful<'_, A> {
         self.hot.tail.wrapping_sub(self.hot.served)
     }
 
-    /// The rules decide about a packet for which there is memory. Returns whether it was taken, and whether counters will soon
-    /// be full.
+    /// The rules decide about a packet that the memory does not keep out. Returns whether it was taken, and whether counters
+    /// will soon be full.
     #[inline(always)]
     fn take<E: LinkEvents>(
         self,
@@ -145,9 +148,9 @@ impl<A: Agent> Careful<'_, A> {
             cold.held_bytes += u64::from(size);
         }
         if cold.follows_service {
-            cold.see_arrival((hot, in_port), now, size, &mut label);
+            cold.see_arrival(hot, in_port, now, size, &mut label);
         }
-        let counts = hot.join(
+        let has_counted_much = hot.join(
             self.rings,
             self.leaving,
             self.port,
@@ -155,23 +158,26 @@ impl<A: Agent> Careful<'_, A> {
             (header, label),
             events,
         );
-        (true, counts)
+        (true, has_counted_much)
     }
 
-    /// Gives back the memory that the port has freed. Returns whether it depends on departures that no port of the node has
-    /// noticed whether there is memory for a packet.
+    /// Gives back the memory that the port has freed.
     #[inline(always)]
-    fn is_memory_scarce(&mut self, packet: u16) -> bool {
-        let Some(memory) = self.memory.as_deref_mut() else {
-            return false;
-        };
-        let freed = self
-            .hot
-            .bytes(self.rings, self.cold.released, self.hot.served);
-        self.cold.released = self.hot.served;
-        self.cold.held_bytes -= freed;
-        memory.buffer.release(freed);
-        !memory.is_plenty(self.cold.held_bytes, packet)
+    fn release_own_memory(&mut self) {
+        if let Some(memory) = self.memory.as_deref_mut() {
+            let (from, to) = (self.cold.released, self.hot.served);
+            let freed = self.hot.bytes(self.rings, from, to);
+            self.cold.released = to;
+            self.cold.held_bytes -= freed;
+            memory.buffer.release(freed);
+        }
+    }
+
+    /// Whether it depends on departures that no port of the node has noticed whether there is memory for a packet.
+    #[inline(always)]
+    fn is_memory_scarce(&self, packet: u16) -> bool {
+        let memory = self.memory.as_deref();
+        memory.is_some_and(|memory| !memory.is_plenty(self.cold.held_bytes, packet))
     }
 }
 

@@ -32,7 +32,7 @@ impl<A: Agent> FifoPorts<A> {
                 index = index.wrapping_add(1);
             }
             hot.free_at = departure;
-            // What departs now may have been delivered already, and has its time.
+            // Where `begun` is `served`, the entry before it has departed: its time stays, and its place may be used again.
             if cold.begun != hot.served {
                 let before = cold.begun.wrapping_sub(1);
                 cold.begins = self.rings.get(hot.ring, before).departure;

@@ -51,7 +51,7 @@ impl<A: Agent> FifoPorts<A> {
         if self.arrivals.counts(now) {
             self.arrivals.add(port, waiting, now);
         }
-        cold.see_arrival((hot, in_port), now, header.size(), &mut label);
+        cold.see_arrival(hot, in_port, now, header.size(), &mut label);
         let counts = hot.join(
             &mut self.rings,
             &mut self.leaving,
@@ -87,7 +87,7 @@ impl<A: Agent> FifoPorts<A> {
 }
 
 impl<A: Agent> Cold<A> {
-    /// The same as a function, for where the other is too large.
+    /// [`Cold::begin_transmissions`] as a function of its own, for places where that is too large to be a part of them.
     #[inline(never)]
     pub(super) fn follow_service(&mut self, hot: &Hot, rings: &mut Rings<A::Label>, before: Time) {
         self.begin_transmissions(hot, rings, before);
@@ -111,12 +111,13 @@ impl<A: Agent> Cold<A> {
         }
     }
 
-    /// A packet of this many bytes is about to take its place in a port that has so many that have not departed. What
+    /// A packet of this many bytes is about to take its place. `in_port` packets have not departed from the port, and what
     /// happened before has been worked off.
     #[inline(always)]
     pub(super) fn see_arrival(
         &mut self,
-        (hot, in_port): (&Hot, u32),
+        hot: &Hot,
+        in_port: u32,
         now: Time,
         size: u16,
         label: &mut A::Label,

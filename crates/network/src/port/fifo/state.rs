@@ -48,10 +48,11 @@ pub(super) struct Cold<A> {
     pub follows_service: bool,
     /// First entry whose transmission had not begun when last looked.
     pub begun: u32,
-    /// When it begins, if there is such an entry: the one before departs.
-    pub begins: Time,
     /// Bytes from there on.
     pub waiting_bytes: u32,
+    /// When the transmission of the entry `begun` begins, which is when the one before it departs. It means nothing where
+    /// `begun` is the port's `tail`.
+    pub begins: Time,
     /// First entry whose bytes still took shared memory when last looked.
     pub released: u32,
     /// Bytes from there on.

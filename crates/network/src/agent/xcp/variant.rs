@@ -1,0 +1,51 @@
+//! What variants of XCP do in their own way.
+
+use crate::network::LinkSetup;
+use pathweave_units::Time;
+use std::fmt::Debug;
+
+/// No control interval is shorter, seconds.
+pub(super) const SHORTEST_INTERVAL: f64 = 1e-6;
+
+/// A variant of XCP, with what it keeps at a port. What a method does by default is what the paper says.
+pub trait Variant: Clone + Debug {
+    /// Bytes of state that it keeps beyond the paper's.
+    const STATE_BYTES: u64 = 0;
+    /// xi_p before the first interval has ended, byte/s^2.
+    const FIRST_XI_P: f64 = 0.0;
+    /// By what xi_p and xi_n are larger.
+    const FACTOR: f64 = 1.0;
+
+    /// Of a port.
+    fn new(setup: &LinkSetup) -> Self;
+
+    /// The first control interval of a port, which is also its first d, seconds.
+    fn first_interval(setup: &LinkSetup) -> f64;
+
+    /// Whether an interval of its own is over that it has not ended.
+    #[inline(always)]
+    fn is_behind(&self, _now: Time) -> bool {
+        false
+    }
+
+    /// Ends its own intervals that are over; `queue` bytes wait all the while. `rtt` is d in seconds, `capacity` C in byte/s.
+    fn catch_up(&mut self, _now: Time, _queue: u32, _rtt: f64, _capacity: f64) {}
+
+    /// Q, bytes, where `smallest` is the smallest queue of the control interval.
+    fn persistent_queue(&self, smallest: u32) -> u32 {
+        smallest
+    }
+
+    /// A control interval begins, in which this many bytes of windows may be added and taken away.
+    fn set_budgets(&mut self, _positive: f64, _negative: f64) {}
+
+    /// A packet is about to be taken out of a queue of this many bytes, its own among them.
+    #[inline(always)]
+    fn see(&mut self, _queue: u32) {}
+
+    /// How much of an increase and a decrease in bytes a packet gets that other ports have granted `elsewhere` so far.
+    #[inline(always)]
+    fn grant(&mut self, positive: f64, negative: f64, _elsewhere: f64) -> (f64, f64) {
+        (positive, negative)
+    }
+}
