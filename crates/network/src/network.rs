@@ -185,26 +185,25 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 
     /// The first packet on a port's wire, or of those that come to an inlet, reaches the far end in a node's turn, and
-    /// everything has happened at the port before `elsewhere`: what came of it, and when the next one arrives; `Time::MAX` if there is none.
+    /// everything has happened at the port before `elsewhere`: that packet, and when the next one arrives; `Time::MAX` if there is none.
     #[inline(always)]
-    pub fn arrive_in_window<E: LinkEvents>(
+    pub fn take_in_turn(
         &mut self,
         port: PortId,
-        now: Time,
+        _now: Time,
         elsewhere: Time,
-        events: &mut E,
-    ) -> (Arrival<P::Label>, Time) {
+    ) -> (Delivered<P::Label>, Time) {
         let (delivered, next) = self.ports.take_first(port, elsewhere);
         #[cfg(feature = "checks")]
         if let Some(check) = self.checks.get_mut(port.0 as usize) {
-            check.deliver(now, delivered.header.id());
+            check.deliver(_now, delivered.header.id());
         }
-        (self.follow_path(port, delivered, now, events), next)
+        (delivered, next)
     }
 
-    /// A packet has come to the end of a port's link.
+    /// A packet has come to the end of a port's link: what came of it.
     #[inline(always)]
-    fn follow_path<E: LinkEvents>(
+    pub fn follow_path<E: LinkEvents>(
         &mut self,
         port: PortId,
         delivered: Delivered<P::Label>,

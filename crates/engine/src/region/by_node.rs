@@ -15,7 +15,8 @@ use crate::scheduler::DueTimer;
 use crate::steps::{Sides, Step};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
-    Arrivals, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports, TurnWindow,
+    Arrivals, Delivered, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports,
+    TurnWindow,
 };
 use pathweave_scenario::Plan;
 use pathweave_transport::End;
@@ -516,27 +517,41 @@ impl<P: Ports> Region<P> {
         }
         let port = work.inputs.port(input);
         let mut next = self.scheduler.arrivals().times.at(input);
+        let (mut packets, mut last) = (0, Time::ZERO);
         while next < window.turn.before {
             let now = next;
             if !work.own_timers.is_empty() {
                 self.handle_timers(&mut work.own_timers, now, window);
             }
-            let events = self.scheduler.arrivals();
-            let (arrival, after) =
-                self.network
-                    .arrive_in_window(port, now, window.turn.elsewhere, events);
+            let elsewhere = window.turn.elsewhere;
+            let (delivered, after) = self.network.take_in_turn(port, now, elsewhere);
             next = after;
-            window.packets += 1;
-            window.last = now.max(window.last);
+            packets += 1;
+            last = now;
             self.scheduler.turn_to(now);
-            self.follow(port, arrival, now);
+            if delivered.is_at_host() {
+                self.on_packet(Some(port), delivered.header, delivered.label, now);
+            } else {
+                self.go_on_at_host(port, delivered, now);
+            }
             self.take_new_timers(&mut work.own_timers, window.turn.before);
         }
+        window.packets += packets;
+        window.last = last.max(window.last);
         let times = &mut self.scheduler.arrivals().times;
         times.set_listed(input, next);
         if !work.own_timers.is_empty() {
             self.handle_timers(&mut work.own_timers, Time::MAX, window);
         }
+    }
+
+    /// A packet that is not at its end has come to a host with one link: the link has lost it.
+    #[cold]
+    #[inline(never)]
+    fn go_on_at_host(&mut self, port: PortId, delivered: Delivered<P::Label>, now: Time) {
+        let events = self.scheduler.arrivals();
+        let arrival = self.network.follow_path(port, delivered, now, events);
+        self.follow(port, arrival, now);
     }
 
     /// A host's timers expire that are due before a time.

@@ -14,6 +14,7 @@ use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
 use crate::network::LinkSetup;
 use crate::packet::Header;
+use crate::path::Step;
 use crate::places::{Places, PortId};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::SharedBuffer;
@@ -67,6 +68,14 @@ pub struct Delivered<L> {
     pub label: L,
     /// The first port of the node there.
     pub far: PortId,
+}
+
+impl<L> Delivered<L> {
+    /// Whether the packet is at its host.
+    #[inline(always)]
+    pub fn is_at_host(&self) -> bool {
+        matches!(self.header.path.step(), (Step::End, _))
+    }
 }
 
 /// What is done with packets on links to other regions.
