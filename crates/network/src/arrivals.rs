@@ -220,14 +220,15 @@ impl Arrivals {
 
 /// Sorts by time: the place of each is the number of those that come before. Returns whether times are equal.
 ///
-/// No branch depends on what is compared: insertion makes a processor guess how far each is moved, and it is often wrong.
-/// Four times are compared at once.
+/// No branch depends on what is compared, unless times are equal; then insertion sorts them. Insertion makes a processor
+/// guess how far each packet is moved, and the guess is often wrong. Four times are compared at once.
 #[inline(always)]
 fn sort_by_counting<const VECTORS: usize, const PLACES: usize>(
     keys: &mut [Key],
     count: usize,
 ) -> bool {
     const { assert!(PLACES == 4 * VECTORS) };
+    debug_assert!((1..=PLACES).contains(&count));
     let Some(places) = keys.first_chunk_mut::<PLACES>() else {
         return sort_nearly_sorted(&mut keys[..count]);
     };
@@ -370,6 +371,35 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn few_come_in_order_whatever_came_before(
+            before in prop::collection::vec(0..u32::MAX, 0..30),
+            times in prop_oneof![1..20u32, 1..=u32::MAX],
+            offsets in prop::collection::vec(any::<u32>(), 0..=17),
+        ) {
+            let length = u64::from(u32::MAX);
+            let mut arrivals = Arrivals::new();
+            // Few different times make some of them equal.
+            let offsets: Vec<u64> = offsets.iter().map(|&offset| u64::from(offset % times)).collect();
+            let before: Vec<u64> = before.into_iter().map(u64::from).collect();
+            for offsets in [&before, &offsets] {
+                arrivals.begin(FROM, FROM + Time::from_picos(length));
+                let mut adding = arrivals.adding();
+                for (place, &offset) in (0..).zip(offsets) {
+                    adding.add(Time::from_picos(offset), Held(place));
+                }
+                adding.end(PortId(0));
+                arrivals.sort(|_, Held(place)| (0, u32::MAX - place));
+            }
+            let mut expected: Vec<(u64, u32)> = offsets.iter().copied().zip(0..).collect();
+            expected.sort_by_key(|&(offset, place)| (offset, u32::MAX - place));
+            let all = arrivals.all();
+            let all: Vec<_> = all
+                .map(|(at, Held(place))| ((at - FROM).as_picos(), place))
+                .collect();
+            prop_assert_eq!(all, expected);
+        }
+
         #[test]
         fn they_come_in_order_whatever_the_window(
             length in 1..=u64::from(u32::MAX),

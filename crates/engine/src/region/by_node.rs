@@ -545,7 +545,8 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// A packet that is not at its end has come to a host with one link: the link has lost it.
+    /// A packet has come to a host with one link, and its path does not show that it ends there: its route stands in the table,
+    /// or the link has lost it.
     #[cold]
     #[inline(never)]
     fn go_on_at_host(&mut self, port: PortId, delivered: Delivered<P::Label>, now: Time) {

@@ -286,21 +286,24 @@ fn packet_bits(plan: &Plan) -> f64 {
     (f64::from(longest.unwrap_or(0)) + 64.0) * 8.0
 }
 
-/// The fewest bits that a data packet has on the wire, a flow's last one left out.
+/// The fewest bits that a packet has on the wire: a data packet, the last one of a flow, or an acknowledgement.
 fn fewest_packet_bits(plan: &Plan) -> f64 {
     let transports = plan.groups.iter().map(|group| &group.transport);
-    let sizes = transports.map(|config| match &config.packets {
-        Some(mix) => mix.smallest(),
-        None => config.data_packet,
+    let sizes = transports.map(|config| {
+        let data = match &config.packets {
+            Some(mix) => mix.smallest(),
+            None => config.data_packet,
+        };
+        data.min(config.ack_packet).min(config.overhead() + 1)
     });
-    f64::from(sizes.min().unwrap_or(0).max(1)) * 8.0
+    f64::from(sizes.min().unwrap_or(1).max(1)) * 8.0
 }
 
 /// The most that a line can carry (bit/s): transmissions end at whole picoseconds, so that each may be one shorter than it
 /// should be.
 fn most_of_a_line(rate: f64, plan: &Plan) -> f64 {
     let packets_a_second = rate / fewest_packet_bits(plan);
-    rate * (1.0 + 1e-9 + packets_a_second * 1e-12)
+    rate * (1.0 + 1e-9) / (1.0 - packets_a_second * 1e-12)
 }
 
 fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
@@ -345,8 +348,9 @@ fn links(plan: &Plan, output: &Output) -> Result<(), Broken> {
                 .any(|event| event.link.0 as usize == link);
             let delay = plan.fabric.links[link].delay.as_secs_f64();
             let late = if changes { delay * lines[link] } else { 0.0 };
+            let rounding = bits / share * (most_of_a_line(lines[link], plan) / lines[link] - 1.0);
             hold!(
-                over <= packet_bits(plan) + late,
+                over <= packet_bits(plan) + late + rounding,
                 "a utilisation is more than a packet above 1",
                 "{}, row {row}: {share}",
                 table.name

@@ -71,7 +71,7 @@ pub struct Delivered<L> {
 }
 
 impl<L> Delivered<L> {
-    /// Whether the packet is at its host.
+    /// Whether the packet's path itself shows that it is at its host.
     #[inline(always)]
     pub fn is_at_host(&self) -> bool {
         matches!(self.header.path.step(), (Step::End, _))
