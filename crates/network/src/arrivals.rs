@@ -151,7 +151,8 @@ impl Arrivals {
         let count = self.count;
         let are_equal = match count {
             ..2 => false,
-            2..=8 => sort_by_counting::<2, 8>(&mut self.keys, count),
+            2..=3 => sort_nearly_sorted(&mut self.keys[..count]),
+            4..=8 => sort_by_counting::<2, 8>(&mut self.keys, count),
             9..=16 => sort_by_counting::<4, 16>(&mut self.keys, count),
             17..=MANY => self.sort_in_parts(),
             _ => {
