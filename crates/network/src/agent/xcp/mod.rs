@@ -28,6 +28,7 @@ const ALPHA: f64 = 0.4;
 const BETA: f64 = 0.226;
 /// Share of the traffic that may move from flow to flow in an interval.
 const GAMMA: f64 = 0.1;
+const SHORTEST_INTERVAL: f64 = 1e-6;
 /// d, T and its end, xi_p, xi_n, two counts of bytes, two sums, and the smallest queue, 8 bytes each.
 const STATE_BYTES: u64 = 10 * 8;
 
@@ -109,7 +110,7 @@ impl<V: Variant> Xcp<V> {
 
     fn end_interval(&mut self) {
         if self.weights > 0.0 {
-            self.rtt = (self.weighted_rtts / self.weights).max(variant::SHORTEST_INTERVAL);
+            self.rtt = (self.weighted_rtts / self.weights).max(SHORTEST_INTERVAL);
             let spare = self.capacity - self.arrived / self.interval;
             let queue = f64::from(self.variant.persistent_queue(self.smallest_queue));
             let phi = ALPHA * self.rtt * spare - BETA * queue;

@@ -1,6 +1,7 @@
 //! XCP as its paper has it.
 
-use super::variant::{SHORTEST_INTERVAL, Variant};
+use super::SHORTEST_INTERVAL;
+use super::variant::Variant;
 use crate::network::LinkSetup;
 
 /// Nothing beyond the paper.

@@ -4,9 +4,6 @@ use crate::network::LinkSetup;
 use pathweave_units::Time;
 use std::fmt::Debug;
 
-/// No control interval is shorter, seconds.
-pub(super) const SHORTEST_INTERVAL: f64 = 1e-6;
-
 /// A variant of XCP, with what it keeps at a port. What a method does by default is what the paper says.
 pub trait Variant: Clone + Debug {
     /// Bytes of state that it keeps beyond the paper's.

@@ -51,11 +51,7 @@ impl<A: Agent> FifoPorts<A> {
         if at.is_memory_scarce(header.size()) {
             return self.enqueue_where_memory_is_scarce(port, now, header, label, events);
         }
-        let (taken, has_counted_much) = at.take(now, header, label, events);
-        if has_counted_much {
-            self.count(port);
-        }
-        taken
+        at.take(now, header, label, events)
     }
 
     /// Looks up all that a port takes part in.
@@ -96,11 +92,7 @@ impl<A: Agent> FifoPorts<A> {
             at.cold.statistics.dropped += 1;
             return false;
         }
-        let (taken, has_counted_much) = at.take(now, header, label, events);
-        if has_counted_much {
-            self.count(port);
-        }
-        taken
+        at.take(now, header, label, events)
     }
 }
 
@@ -111,8 +103,7 @@ impl<A: Agent> Careful<'_, A> {
         self.hot.tail.wrapping_sub(self.hot.served)
     }
 
-    /// The rules decide about a packet that the memory does not keep out. Returns whether it was taken, and whether counters
-    /// will soon be full.
+    /// The rules decide about a packet that the memory does not keep out. Returns whether it was taken.
     #[inline(always)]
     fn take<E: LinkEvents>(
         self,
@@ -120,7 +111,7 @@ impl<A: Agent> Careful<'_, A> {
         mut header: Header,
         mut label: A::Label,
         events: &mut E,
-    ) -> (bool, bool) {
+    ) -> bool {
         let in_port = self.in_port();
         let Careful { hot, cold, .. } = self;
         let waiting = Waiting {
@@ -139,7 +130,7 @@ impl<A: Agent> Careful<'_, A> {
             }
             Verdict::Drop => {
                 cold.statistics.dropped += 1;
-                return (false, false);
+                return false;
             }
         }
         let size = header.size();
@@ -158,7 +149,10 @@ impl<A: Agent> Careful<'_, A> {
             (header, label),
             events,
         );
-        (true, has_counted_much)
+        if has_counted_much {
+            cold.count(hot);
+        }
+        true
     }
 
     /// Gives back the memory that the port has freed.

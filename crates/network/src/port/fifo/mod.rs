@@ -56,17 +56,9 @@ fn after(moment: Time) -> Time {
 
 impl<A: Agent> FifoPorts<A> {
     /// Takes over what [`Hot`] has counted.
-    #[cold]
-    #[inline(never)]
     fn count(&mut self, port: PortId) {
-        let (hot, cold) = (
-            &mut self.hot[port.0 as usize],
-            &mut self.cold[port.0 as usize],
-        );
-        cold.statistics.waited += u128::from(std::mem::take(&mut hot.waited));
-        cold.joined_bytes += u64::from(std::mem::take(&mut hot.joined_bytes));
-        cold.statistics.delivered += u64::from(hot.head.wrapping_sub(cold.counted));
-        cold.counted = hot.head;
+        let place = port.0 as usize;
+        self.cold[place].count(&mut self.hot[place]);
     }
 
     #[cfg(feature = "checks")]

@@ -72,6 +72,18 @@ pub(super) struct Cold<A> {
     pub lost_after_sending: u128,
 }
 
+impl<A> Cold<A> {
+    /// Takes over what [`Hot`] has counted.
+    #[cold]
+    #[inline(never)]
+    pub fn count(&mut self, hot: &mut Hot) {
+        self.statistics.waited += u128::from(std::mem::take(&mut hot.waited));
+        self.joined_bytes += u64::from(std::mem::take(&mut hot.joined_bytes));
+        self.statistics.delivered += u64::from(hot.head.wrapping_sub(self.counted));
+        self.counted = hot.head;
+    }
+}
+
 impl Hot {
     /// Packets that have departed: all before this entry.
     #[inline(always)]
