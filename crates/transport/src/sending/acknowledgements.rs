@@ -109,7 +109,7 @@ impl Sending {
         let connection = &self.connections[place as usize];
         if connection.data_acked == connection.total {
             self.close_if_acknowledged(place, out);
-        } else {
+        } else if !self.send_on_subflow(index, now, out) {
             self.send_what_may_be_sent(place, now, out);
         }
     }

@@ -1,7 +1,7 @@
 //! What a connection must keep to after every acknowledgement: the feature `checks`.
 
 use super::Sending;
-use super::scheduling::may_take;
+use super::scheduling::{is_its_time, may_take};
 use super::subflow::{Phase, RecoveryState};
 use crate::Recovery;
 use pathweave_units::Time;
@@ -16,8 +16,10 @@ impl Sending {
         let has_data = connection.has_data();
         for (number, path) in (0u32..).zip(&connection.paths) {
             let sender = &self.senders[connection.subflow(number) as usize];
-            let may_send_again =
-                sender.board.lost() > 0 && sender.room(path) > 0 && path.is_active();
+            let may_send_again = sender.board.lost() > 0
+                && sender.room(path) > 0
+                && path.is_active()
+                && is_its_time(path, sender, now);
             let may_send_new = has_data && may_take(connection, path, sender, now);
             assert!(
                 !may_send_again && !may_send_new,

@@ -213,14 +213,17 @@ impl Connection {
         }
     }
 
-    /// Whether all that is new goes out in full packets as windows open, to subflows that are open already: nothing
-    /// has to be looked at but windows.
+    /// Whether all that is new goes out in full packets, to subflows that are open already: nothing has to be looked
+    /// at but windows and paces.
+    #[inline(always)]
+    pub fn sends_full_packets(&self) -> bool {
+        self.has_one_size && self.reinjection.is_empty() && self.next_data < self.joins_from
+    }
+
+    /// The same, as windows open.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
-        self.has_one_size
-            && self.reinjection.is_empty()
-            && self.next_data < self.joins_from
-            && !self.is_paced()
+        self.sends_full_packets() && !self.is_paced()
     }
 
     /// New segments that the receive window lets go.

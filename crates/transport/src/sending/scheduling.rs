@@ -24,13 +24,7 @@ impl Sending {
             (connection.first, connection.count())
         };
         for index in first..first + count {
-            while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
-                let path = &self.connections[place as usize].paths[(index - first) as usize];
-                if !is_its_time(path, &self.senders[index as usize], now) {
-                    break;
-                }
-                self.send_lost(index, now, out);
-            }
+            self.send_lost_in_time(place, index, now, out);
         }
         loop {
             if !self.connections[place as usize].has_data() {
@@ -64,6 +58,19 @@ impl Sending {
         }
     }
 
+    /// Sends a subflow's lost segments again, as far as its window and its pace allow.
+    #[inline(always)]
+    fn send_lost_in_time(&mut self, place: u32, index: u32, now: Time, out: &mut impl Output) {
+        while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
+            let sender = &self.senders[index as usize];
+            let path = &self.connections[place as usize].paths[sender.number.0 as usize];
+            if !is_its_time(path, sender, now) {
+                break;
+            }
+            self.send_lost(index, now, out);
+        }
+    }
+
     #[inline]
     pub(super) fn has_room(&self, place: u32, index: u32) -> bool {
         let connection = &self.connections[place as usize];
@@ -76,16 +83,25 @@ impl Sending {
     #[inline(never)]
     fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let connection = &self.connections[place as usize];
-        for (index, path) in (connection.first..).zip(&connection.paths) {
-            let sender = &mut self.senders[index as usize];
-            let held = path.pacing_rate.is_some() && sender.pace_from > now;
-            if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
-                sender.pace_timer_at = sender.pace_from;
-                out.wake(sender.timer(TimerKind::Pace, index), sender.pace_from);
-            }
+        for index in connection.first..connection.first + connection.count() {
+            self.wait_for_pace_of(index, now, out);
         }
     }
 
+    /// Wakes this subflow if only its pace holds it back.
+    #[inline(always)]
+    fn wait_for_pace_of(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let path = &self.connections[sender.connection as usize].paths[sender.number.0 as usize];
+        let held = path.pacing_rate.is_some() && sender.pace_from > now;
+        if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
+            sender.pace_timer_at = sender.pace_from;
+            out.wake(sender.timer(TimerKind::Pace, index), sender.pace_from);
+        }
+    }
+
+    /// The time of a subflow's next packet has come. Where the subflow may still send nothing, its next
+    /// acknowledgement lets it go on.
     pub(super) fn on_pace_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         if sender.pace_timer_at != now {
@@ -93,9 +109,51 @@ impl Sending {
         }
         sender.pace_timer_at = Time::MAX;
         let place = sender.connection;
-        if !self.connections[place as usize].closed {
+        if !self.connections[place as usize].closed && !self.send_on_subflow(index, now, out) {
             self.send_what_may_be_sent(place, now, out);
         }
+    }
+
+    /// Sends what a subflow may send after an acknowledgement of its own, or because the time of its next packet has come.
+    /// This is the same as [`Sending::send_what_may_be_sent`], without a look at the siblings: none of them could send
+    /// when sending last ended, and each has a timer if only its pace held it back. Returns false when all have to be
+    /// asked.
+    pub(super) fn send_on_subflow(&mut self, index: u32, now: Time, out: &mut impl Output) -> bool {
+        let sender = &self.senders[index as usize];
+        let (place, number) = (sender.connection, sender.number.0 as usize);
+        let connection = &self.connections[place as usize];
+        let first = connection.first as usize;
+        let siblings = &self.senders[first..first + connection.paths.len()];
+        // The timer of a sibling that may send at this very time may still have to fire.
+        let is_blocked = connection.blocked && siblings.iter().all(|one| one.pace_timer_at != now);
+        if !is_blocked || !connection.sends_full_packets() {
+            return false;
+        }
+        self.send_lost_in_time(place, index, now, out);
+        loop {
+            let connection = &mut self.connections[place as usize];
+            if !connection.has_data() {
+                return false;
+            }
+            let sender = &mut self.senders[index as usize];
+            if !may_take(connection, &connection.paths[number], sender, now) {
+                break;
+            }
+            let next = number + 1;
+            connection.turn = if next == connection.paths.len() {
+                0
+            } else {
+                next as u32
+            };
+            let data = connection.next_data;
+            connection.next_data += 1;
+            self.send_new(index, data, now, out);
+        }
+        self.connections[place as usize].window_limited = true;
+        self.wait_for_pace_of(index, now, out);
+        #[cfg(feature = "checks")]
+        self.check_blocked(place, now);
+        true
     }
 
     /// The subflow that gets the next new data, if any may take it.
@@ -274,7 +332,7 @@ fn note_sent(sender: &mut Sender, path: &mut Path) {
 
 /// Whether the pace lets a subflow's next packet leave.
 #[inline(always)]
-fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
+pub(super) fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
     path.pacing_rate.is_none() || sender.pace_from <= now
 }
 
