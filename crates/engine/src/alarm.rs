@@ -14,6 +14,12 @@ pub(crate) enum Alarm {
 }
 
 impl Alarm {
+    /// Whether it is a retransmission timer: no other can make a subflow fail.
+    #[inline(always)]
+    pub fn is_retransmission(self) -> bool {
+        matches!(self, Alarm::Transport(timer) if timer.kind == TimerKind::Retransmission)
+    }
+
     /// What names it: its kind, its flow or switch, and its subflow.
     pub fn name(self) -> (u64, u32, u16) {
         match self {

@@ -258,15 +258,15 @@ impl<P: Ports> Regions<P> {
         let end = loop {
             let limits = self.iter().map(Region::handled_before);
             let end = limits.min().unwrap_or(end);
-            let timers = self.iter().map(Region::no_timer_before);
-            let no_timer_before = timers.min().unwrap_or(Time::MAX);
-            let Some(step) = steps.next(end, no_timer_before, notice) else {
+            let timers = self.iter().map(Region::no_retransmission_before);
+            let no_failure_before = timers.min().unwrap_or(Time::MAX);
+            let Some(step) = steps.next(end, no_failure_before, notice) else {
                 break end;
             };
             steps.take(&step);
             // What the first step brings about is not heard of before the second one.
-            let unheard = no_timer_before.max(step.from).saturating_add(notice);
-            let other = steps.next(end.min(unheard), no_timer_before, notice);
+            let unheard = no_failure_before.max(step.from).saturating_add(notice);
+            let other = steps.next(end.min(unheard), no_failure_before, notice);
             if together && let Some(other) = other.filter(|other| other.side != step.side) {
                 steps.take(&other);
                 handled += self.first_mut().take_steps_together(&step, &other);

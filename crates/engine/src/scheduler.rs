@@ -5,12 +5,13 @@
 
 use crate::alarm::Alarm;
 use crate::arrival_times::ArrivalTimes;
-use crate::distant_timers::DistantTimers;
 use crate::due_link::DueLink;
 use crate::link_schedule::LinkSchedule;
+use crate::ranks::Ranks;
+use crate::timers_by_period::TimersByPeriod;
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_units::Time;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Something that is due.
@@ -34,9 +35,13 @@ struct Later {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DueTimer {
     pub at: Time,
-    pub rank: (u64, u32),
     pub alarm: Alarm,
 }
+
+/// Periods of 17 us, for 17 ms.
+type Soon = TimersByPeriod<24, 1024>;
+/// Periods of 9 ms, for 4.4 s.
+type Distant = TimersByPeriod<33, 512>;
 
 /// The schedule of a region.
 #[derive(Clone, Debug)]
@@ -44,11 +49,17 @@ pub(crate) struct Scheduler {
     now: Time,
     links: LinkSchedule,
     heap: BinaryHeap<Reverse<Later>>,
-    /// Timers that come into the heap before they are due.
-    distant: DistantTimers,
+    /// Timers that come into the heap before they are due, but for retransmission timers. Almost all are those of paced
+    /// subflows.
+    soon: Soon,
+    /// Retransmission timers that come into the heap before they are due.
+    retransmissions: Soon,
+    /// Timers that lie further ahead, and come to one of these later. Almost all are retransmission timers.
+    distant: Distant,
+    /// No retransmission timer that has come into the heap since it was empty is due before; `Time::MAX` for none.
+    retransmission_in_heap: Time,
     /// Connections that start later, in their order, which is that of their times. At one time they come after all else.
     starts: VecDeque<DueTimer>,
-    started: u32,
     /// The time of the heap's first entry or of the first start, or that from which something has to come into the heap if
     /// that is earlier; `Time::MAX` when there is none.
     heap_first: Time,
@@ -65,9 +76,11 @@ impl Scheduler {
             now: Time::ZERO,
             links,
             heap: BinaryHeap::new(),
-            distant: DistantTimers::new(),
+            soon: Soon::new(),
+            retransmissions: Soon::new(),
+            distant: Distant::new(),
+            retransmission_in_heap: Time::MAX,
             starts: VecDeque::new(),
-            started: 0,
             heap_first: Time::MAX,
             far: [beyond(), beyond()],
         }
@@ -93,7 +106,8 @@ impl Scheduler {
 
     /// Timers that are set, and links that are scheduled far ahead.
     pub fn timers(&self) -> usize {
-        self.heap.len() + self.distant.count() + self.starts.len()
+        let outside = self.soon.count() + self.retransmissions.count() + self.distant.count();
+        self.heap.len() + outside + self.starts.len()
     }
 
     /// Moves the clock without an event; nothing is due before.
@@ -112,46 +126,93 @@ impl Scheduler {
         #[cfg(feature = "checks")]
         self.check_not_past(at);
         let at = at.max(self.now);
-        if self.distant.add(self.now, at, alarm) {
-            self.heap_first = self.heap_first.min(self.distant.from());
+        let (is_kept, from) = if at - self.now >= Soon::REACH {
+            (self.distant.add(self.now, at, alarm), self.distant.from())
         } else {
-            self.push(self.timer(at, alarm));
+            self.add_soon(at, alarm)
+        };
+        if is_kept {
+            self.heap_first = self.heap_first.min(from);
+        } else {
+            self.push_timer(at, alarm);
         }
     }
 
     /// A connection will start. Calls come in the order of the times.
     pub fn start_later(&mut self, alarm: Alarm, at: Time) {
         debug_assert!(self.starts.back().is_none_or(|last| last.at <= at));
-        let rank = (u64::MAX, self.started);
-        self.started = self.started.wrapping_add(1);
-        self.starts.push_back(DueTimer { at, rank, alarm });
+        self.starts.push_back(DueTimer { at, alarm });
         self.heap_first = self.heap_first.min(at);
     }
 
-    fn timer(&self, at: Time, alarm: Alarm) -> Later {
-        let (kind, flow, subflow) = alarm.name();
-        Later {
-            at,
-            rank: self.links.ranks().of_timer(at, kind, flow, subflow),
-            event: Event::Timer(alarm),
+    /// Timers that are due before a time and may be the next come into the heap.
+    #[inline(always)]
+    fn bring_near(&mut self, limit: Time) {
+        while self.next_period() <= self.heap_first && self.heap_first < limit {
+            self.take_in_period();
         }
     }
 
-    /// Distant timers that are due before a time and may be the next come into the heap.
+    /// No timer outside the heap is due before.
     #[inline(always)]
-    fn bring_near(&mut self, limit: Time) {
-        while self.distant.from() <= self.heap_first && self.heap_first < limit {
-            self.take_in_period();
-        }
+    fn next_period(&self) -> Time {
+        let soon = self.soon.from().min(self.retransmissions.from());
+        soon.min(self.distant.from())
+    }
+
+    /// Adds a timer to those of its kind that come into the heap before they are due. Returns false if it is not for there,
+    /// and a time before which none of these is due.
+    #[inline(always)]
+    fn add_soon(&mut self, at: Time, alarm: Alarm) -> (bool, Time) {
+        let timers = match alarm.is_retransmission() {
+            true => &mut self.retransmissions,
+            false => &mut self.soon,
+        };
+        (timers.add(self.now, at, alarm), timers.from())
     }
 
     #[cold]
     #[inline(never)]
     fn take_in_period(&mut self) {
-        for (at, alarm) in self.distant.take_first() {
-            self.heap.push(Reverse(self.timer(at, alarm)));
+        let next = self.next_period();
+        let mut due = Vec::new();
+        if self.distant.from() == next {
+            self.take_in_distant();
+        } else if self.soon.from() == next {
+            self.soon.take_first(|at, alarm| due.push((at, alarm)));
+        } else {
+            self.retransmissions
+                .take_first(|at, alarm| due.push((at, alarm)));
+        }
+        for (at, alarm) in due {
+            self.push_timer(at, alarm);
         }
         self.find_first();
+    }
+
+    /// Distant timers of one period come to the others.
+    #[cold]
+    #[inline(never)]
+    fn take_in_distant(&mut self) {
+        let mut due = Vec::new();
+        self.distant.take_first(|at, alarm| due.push((at, alarm)));
+        for (at, alarm) in due {
+            let (is_kept, _) = self.add_soon(at, alarm);
+            if !is_kept {
+                self.push_timer(at, alarm);
+            }
+        }
+    }
+
+    fn push_timer(&mut self, at: Time, alarm: Alarm) {
+        if alarm.is_retransmission() {
+            self.retransmission_in_heap = self.retransmission_in_heap.min(at);
+        }
+        self.push(Later {
+            at,
+            rank: rank_of_timer(self.links.ranks(), at, alarm),
+            event: Event::Timer(alarm),
+        });
     }
 
     #[inline(always)]
@@ -214,34 +275,69 @@ impl Scheduler {
         if self.heap_first >= limit {
             return None;
         }
-        let later = self.pop_later()?;
-        match later.event {
-            Event::Timer(alarm) => Some(DueTimer {
-                at: later.at,
-                rank: later.rank,
-                alarm,
-            }),
-            Event::Link(..) => unreachable!("arrivals lie further ahead"),
+        match self.pop_later()? {
+            (at, Event::Timer(alarm)) => Some(DueTimer { at, alarm }),
+            (_, Event::Link(..)) => unreachable!("arrivals lie further ahead"),
         }
     }
 
+    /// The order of two timers, which is that of [`Scheduler::take_timer`]. Of connections that start at one time it does not
+    /// know which was told first.
+    #[inline(always)]
+    pub fn order(&self, one: &DueTimer, other: &DueTimer) -> Ordering {
+        one.at
+            .cmp(&other.at)
+            .then_with(|| self.order_at_one_time(one, other))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn order_at_one_time(&self, one: &DueTimer, other: &DueTimer) -> Ordering {
+        let ranks = self.links.ranks();
+        let rank = |timer: &DueTimer| match timer.alarm {
+            Alarm::Start(..) => RANK_OF_STARTS,
+            alarm => rank_of_timer(ranks, timer.at, alarm),
+        };
+        rank(one).cmp(&rank(other))
+    }
+
+    /// The timers that are due before a time and are not in the heap, which would be a detour. The others are left to
+    /// [`Scheduler::take_timer`].
+    pub fn take_timers_outside_the_heap(&mut self, limit: Time, due: &mut Vec<DueTimer>) {
+        if self.next_period() >= limit {
+            return;
+        }
+        while self.distant.from() < limit {
+            self.take_in_distant();
+        }
+        for timers in [&mut self.soon, &mut self.retransmissions] {
+            timers.take_before(limit, |at, alarm| due.push(DueTimer { at, alarm }));
+        }
+        self.find_first();
+    }
+
     /// The first entry of the heap, or the first start if that comes before.
-    fn pop_later(&mut self) -> Option<Later> {
+    fn pop_later(&mut self) -> Option<(Time, Event)> {
         let first = self.heap.peek().map(|Reverse(later)| later.at);
         let start = self
             .starts
             .front()
             .filter(|start| first.is_none_or(|first| start.at < first));
-        let later = match start.copied() {
-            Some(DueTimer { at, rank, alarm }) => {
+        let due = match start.copied() {
+            Some(DueTimer { at, alarm }) => {
                 self.starts.pop_front();
-                let event = Event::Timer(alarm);
-                Later { at, rank, event }
+                (at, Event::Timer(alarm))
             }
-            None => self.heap.pop()?.0,
+            None => {
+                let Reverse(later) = self.heap.pop()?;
+                if self.heap.is_empty() {
+                    self.retransmission_in_heap = Time::MAX;
+                }
+                (later.at, later.event)
+            }
         };
         self.find_first();
-        Some(later)
+        Some(due)
     }
 
     /// From here on something happens at this time, which may be earlier than what happened elsewhere.
@@ -255,12 +351,22 @@ impl Scheduler {
         self.now = last;
     }
 
-    /// No timer is due before.
+    /// No timer that is set is due before.
     #[inline(always)]
-    pub fn no_timer_before(&self) -> Time {
+    fn no_timer_before(&self) -> Time {
         let first = self.heap.peek();
         let first = first.map_or(Time::MAX, |Reverse(first)| first.at);
-        first.min(self.distant.from())
+        first.min(self.next_period())
+    }
+
+    /// No retransmission timer that is set is due before.
+    pub fn no_retransmission_before(&self) -> Time {
+        let first = self.heap.peek();
+        let in_heap = first.map_or(Time::MAX, |Reverse(first)| {
+            self.retransmission_in_heap.max(first.at)
+        });
+        let outside = self.retransmissions.from().min(self.distant.from());
+        in_heap.min(outside)
     }
 
     /// The next event, if it is due before `limit` and stands where everybody can see that it is the
@@ -297,18 +403,18 @@ impl Scheduler {
             if first?.0 >= limit {
                 return None;
             }
-            let later = self.pop_later()?;
-            if let Event::Link(port, event) = later.event {
+            let (at, event) = self.pop_later()?;
+            if let Event::Link(port, event) = event {
                 let far = self.far(port, event);
-                if *far != later.at {
+                if *far != at {
                     continue; // cancelled
                 }
                 *far = Time::MAX;
             }
             #[cfg(feature = "checks")]
-            self.check_not_past(later.at);
-            self.set_now(later.at);
-            return Some((later.at, later.event));
+            self.check_not_past(at);
+            self.set_now(at);
+            return Some((at, event));
         }
     }
 
@@ -316,7 +422,7 @@ impl Scheduler {
     fn first_later(&self) -> Option<(Time, (u64, u32))> {
         let first = self.heap.peek();
         let first = first.map(|Reverse(later)| (later.at, later.rank));
-        let start = self.starts.front().map(|start| (start.at, start.rank));
+        let start = self.starts.front().map(|start| (start.at, RANK_OF_STARTS));
         match (first, start) {
             (Some(first), Some(start)) => Some(first.min(start)),
             _ => first.or(start),
@@ -350,6 +456,15 @@ impl Scheduler {
     }
 }
 
+/// They come last.
+const RANK_OF_STARTS: (u64, u32) = (u64::MAX, u32::MAX);
+
+/// What decides between timers of the same time.
+fn rank_of_timer(ranks: &Ranks, at: Time, alarm: Alarm) -> (u64, u32) {
+    let (kind, flow, subflow) = alarm.name();
+    ranks.of_timer(at, kind, flow, subflow)
+}
+
 impl LinkEvents for Scheduler {
     #[inline(always)]
     fn schedule(&mut self, port: PortId, event: LinkEvent, at: Time) {
@@ -373,7 +488,6 @@ impl LinkEvents for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranks::Ranks;
     use crate::wheel::Wheel;
     use pathweave_network::{Inputs, LinkSetup, Places};
     use pathweave_transport::{SendingId, SendingSubflow};

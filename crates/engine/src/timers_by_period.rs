@@ -1,34 +1,41 @@
-//! Timers that are due long after they are set, by the period in which they are due.
+//! Timers that are not due at once, by the period in which they are due.
 //!
-//! Almost all are retransmission timers, of which a short flow sets one: there are as many of them as flows start in
-//! the longest timeout. They are put in order only when their period comes, a few at a time.
+//! A heap of all timers would be deep: each flow has a retransmission timer, and each paced subflow one for its next
+//! packet. So timers come into the order of their times only when their period comes, a few at a time.
 
 use crate::alarm::Alarm;
 use pathweave_units::Time;
 
-/// A period is 2^34 ps, 17 ms.
-const SHIFT: u32 = 34;
-/// Periods that are told apart: 4.4 s. Timers beyond are not kept here.
-const PERIODS: u64 = 1 << 8;
+/// Room for so many timers stays with a period when they are gone.
+const ROOM_KEPT: usize = 64;
 
-/// Timers in no order but that of their periods.
+/// Timers in no order but that of their periods. A period is `2^SHIFT` ps, and `PERIODS` of them are told apart, a
+/// multiple of 64 and a power of two.
 #[derive(Clone, Debug)]
-pub(crate) struct DistantTimers {
+pub(crate) struct TimersByPeriod<const SHIFT: u32, const PERIODS: usize> {
     /// By the lowest bits of the period's number.
     periods: Box<[Vec<(Time, Alarm)>]>,
-    /// Timers of periods before this one have been taken out; those that are here are less than [`PERIODS`] further.
-    first: u64,
-    /// When the first period with a timer begins; `Time::MAX` if there is none.
+    /// A bit for each period that has timers.
+    filled: Box<[u64]>,
+    /// Timers that are due before this time have been taken out. Those that are here are due in its period or in one of
+    /// those that follow, as many as are told apart.
+    taken: Time,
+    /// No timer is due before; `Time::MAX` if there is none.
     from: Time,
     count: usize,
 }
 
-impl DistantTimers {
+impl<const SHIFT: u32, const PERIODS: usize> TimersByPeriod<SHIFT, PERIODS> {
+    /// A timer that is due less than this after it is set is not too far ahead, if no other timer is here.
+    pub const REACH: Time = Time::from_picos((PERIODS as u64 - 1) << SHIFT);
+
     /// Without any timer.
-    pub fn new() -> DistantTimers {
-        DistantTimers {
-            periods: vec![Vec::new(); PERIODS as usize].into(),
-            first: 0,
+    pub fn new() -> Self {
+        const { assert!(PERIODS.is_power_of_two() && PERIODS >= 64) }
+        TimersByPeriod {
+            periods: vec![Vec::new(); PERIODS].into(),
+            filled: vec![0; PERIODS / 64].into(),
+            taken: Time::ZERO,
             from: Time::MAX,
             count: 0,
         }
@@ -45,42 +52,99 @@ impl DistantTimers {
         self.count
     }
 
-    /// Adds a timer. Returns false if it is not for here: it is due in this period or the next one, or too far ahead.
+    /// Adds a timer. Returns false if it is not for here: it is due in the period of `now`, before a time up to which
+    /// timers have been taken out, or too far ahead.
     #[inline]
     pub fn add(&mut self, now: Time, at: Time, alarm: Alarm) -> bool {
-        let period = at.as_picos() >> SHIFT;
-        let near = (now.as_picos() >> SHIFT) + 2;
         if self.count == 0 {
-            self.first = self.first.max(near);
+            self.taken = self.taken.max(now);
         }
-        if period < near.max(self.first) || period - self.first >= PERIODS {
+        let period = Self::period(at);
+        if at < self.taken
+            || period <= Self::period(now)
+            || period - Self::period(self.taken) >= PERIODS as u64
+        {
             return false;
         }
-        self.periods[(period % PERIODS) as usize].push((at, alarm));
-        self.from = self.from.min(begin(period));
+        let place = Self::place(period);
+        let timers = &mut self.periods[place];
+        if timers.is_empty() {
+            self.filled[place / 64] |= 1 << (place % 64);
+            self.from = self.from.min(Self::begin(period).max(self.taken));
+        }
+        timers.push((at, alarm));
         self.count += 1;
         true
     }
 
     /// Takes out the timers of the first period that has some.
-    pub fn take_first(&mut self) -> Vec<(Time, Alarm)> {
-        if self.count == 0 {
-            return Vec::new();
+    #[inline]
+    pub fn take_first(&mut self, due: impl FnMut(Time, Alarm)) {
+        if self.count > 0 {
+            let end = Self::begin(Self::period(self.from) + 1);
+            self.take_before(end, due);
         }
-        let period = self.from.as_picos() >> SHIFT;
-        let timers = std::mem::take(&mut self.periods[(period % PERIODS) as usize]);
-        self.count -= timers.len();
-        self.first = period + 1;
-        let mut others = self.first..self.first + PERIODS;
-        let next = others.find(|other| !self.periods[(other % PERIODS) as usize].is_empty());
-        self.from = next.map_or(Time::MAX, begin);
-        timers
     }
-}
 
-/// When a period begins.
-fn begin(period: u64) -> Time {
-    Time::from_picos(period << SHIFT)
+    /// Takes out the timers that are due before a time.
+    #[inline]
+    pub fn take_before(&mut self, before: Time, mut due: impl FnMut(Time, Alarm)) {
+        while self.from < before {
+            let period = Self::period(self.from);
+            let place = Self::place(period);
+            let timers = &mut self.periods[place];
+            let mut place_there = 0;
+            while let Some(&(at, alarm)) = timers.get(place_there) {
+                if at < before {
+                    timers.swap_remove(place_there);
+                    self.count -= 1;
+                    due(at, alarm);
+                } else {
+                    place_there += 1;
+                }
+            }
+            if timers.is_empty() {
+                timers.shrink_to(ROOM_KEPT);
+                self.filled[place / 64] &= !(1 << (place % 64));
+                self.from = self.next_filled(period);
+            } else {
+                self.from = before;
+            }
+        }
+        self.taken = self.taken.max(before);
+    }
+
+    /// When the first period with timers begins after this one, which has none.
+    fn next_filled(&self, period: u64) -> Time {
+        if self.count == 0 {
+            return Time::MAX;
+        }
+        let place = Self::place(period);
+        let (words, first) = (self.filled.len(), place / 64);
+        // The word in which the search begins is looked at again at the end, for the places before.
+        let found = (0..=words).find_map(|further| {
+            let word = (first + further) % words;
+            let begin = if further == 0 { place % 64 } else { 0 };
+            let bits = self.filled[word] >> begin << begin;
+            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
+        });
+        let found = found.expect("a period with timers has its bit");
+        let ahead = found.wrapping_sub(place) % PERIODS;
+        Self::begin(period + ahead as u64)
+    }
+
+    fn period(at: Time) -> u64 {
+        at.as_picos() >> SHIFT
+    }
+
+    fn place(period: u64) -> usize {
+        period as usize % PERIODS
+    }
+
+    /// When a period begins.
+    fn begin(period: u64) -> Time {
+        Time::from_picos(period << SHIFT)
+    }
 }
 
 #[cfg(test)]
@@ -88,49 +152,88 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const PERIOD: u64 = 1 << 4;
+    type Timers = TimersByPeriod<4, 64>;
+
+    /// What happens next.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A timer is set that is due after this long.
+        Add(u64),
+        /// Time passes, and all comes out that is due before.
+        Pass(u64),
+        /// The first period comes out.
+        TakeFirst,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let all = 80 * PERIOD;
+        prop_oneof![
+            4 => (0..all).prop_map(Step::Add),
+            2 => (0..4 * PERIOD).prop_map(Step::Pass),
+            1 => (0..2 * all).prop_map(Step::Pass),
+            1 => Just(Step::TakeFirst),
+        ]
+    }
+
     proptest! {
-        /// Every timer that is taken in comes out once, in the order of periods and never late.
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+        /// Against a list of all timers.
         #[test]
-        fn all_come_out_in_the_order_of_periods(
-            steps in prop::collection::vec((0u64..600 << (SHIFT - 2), any::<bool>()), 0..200),
+        fn every_timer_comes_out_once_and_in_time(
+            steps in prop::collection::vec(step(), 0..200),
         ) {
-            let mut timers = DistantTimers::new();
+            let picos = Time::from_picos;
+            let mut timers = Timers::new();
             let (mut now, mut inside) = (Time::ZERO, Vec::new());
-            let take = |timers: &mut DistantTimers, inside: &mut Vec<(Time, Alarm)>| {
-                let from = timers.from();
-                let mut taken = timers.take_first();
-                let end = from.saturating_add(begin(1));
-                let mut expected: Vec<_> =
-                    inside.iter().copied().filter(|(at, _)| *at < end).collect();
-                inside.retain(|(at, _)| *at >= end);
+            let mut taken_before = Time::ZERO;
+            for (number, step) in (0u32..).zip(steps) {
+                let mut taken = Vec::new();
+                let before = match step {
+                    Step::Add(ahead) => {
+                        let (at, alarm) = (now + picos(ahead), Alarm::Feedback(number));
+                        let was_empty = inside.is_empty();
+                        let is_kept = timers.add(now, at, alarm);
+                        if is_kept {
+                            prop_assert!(at.as_picos() / PERIOD > now.as_picos() / PERIOD);
+                            inside.push((at, alarm));
+                        } else if was_empty && at >= taken_before {
+                            prop_assert!(ahead < PERIOD || ahead >= Timers::REACH.as_picos());
+                        }
+                        Time::ZERO
+                    }
+                    Step::Pass(time) => {
+                        now += picos(time);
+                        timers.take_before(now, |at, alarm| taken.push((at, alarm)));
+                        now
+                    }
+                    Step::TakeFirst => {
+                        let first = timers.from().as_picos() / PERIOD;
+                        timers.take_first(|at, alarm| taken.push((at, alarm)));
+                        match taken.is_empty() {
+                            true => Time::ZERO,
+                            false => picos((first + 1) * PERIOD),
+                        }
+                    }
+                };
+                taken_before = taken_before.max(before);
+                let is_due = |&(at, _): &(Time, Alarm)| at < before;
+                let mut expected: Vec<_> = inside.iter().copied().filter(is_due).collect();
+                inside.retain(|timer| !is_due(timer));
                 taken.sort();
                 expected.sort();
-                (taken, expected, from)
-            };
-            for (number, (ahead, passes)) in (0u32..).zip(steps) {
-                let at = now + Time::from_picos(ahead);
-                let alarm = Alarm::Feedback(number);
-                if timers.add(now, at, alarm) {
-                    prop_assert!(at >= now + begin(1));
-                    inside.push((at, alarm));
-                }
-                prop_assert_eq!(timers.count(), inside.len());
-                // Time passes up to `at`: what is due before comes out.
-                while passes && timers.from() <= at {
-                    let (taken, expected, from) = take(&mut timers, &mut inside);
-                    prop_assert!(taken.iter().all(|(at, _)| *at >= from));
-                    prop_assert_eq!(taken, expected);
-                }
-                if passes {
-                    now = at;
-                }
-            }
-            while timers.from() < Time::MAX {
-                let (taken, expected, _) = take(&mut timers, &mut inside);
-                prop_assert!(!taken.is_empty());
                 prop_assert_eq!(taken, expected);
+                prop_assert_eq!(timers.count(), inside.len());
+                let first = inside.iter().map(|&(at, _)| at).min();
+                match first {
+                    // It is known to the period.
+                    Some(first) => {
+                        prop_assert!(timers.from() <= first);
+                        prop_assert!(first - timers.from() < picos(PERIOD));
+                    }
+                    None => prop_assert_eq!(timers.from(), Time::MAX),
+                }
             }
-            prop_assert!(inside.is_empty() && timers.count() == 0);
         }
     }
 }

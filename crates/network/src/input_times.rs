@@ -118,7 +118,17 @@ impl DueInputs {
         self.bits >> place & 1 != 0
     }
 
+    /// These and those.
+    #[inline(always)]
+    #[must_use]
+    pub fn or(self, those: DueInputs) -> DueInputs {
+        DueInputs {
+            bits: self.bits | those.bits,
+        }
+    }
+
     /// Adds the input at a place of the page.
+    #[inline(always)]
     pub fn add(&mut self, place: usize) {
         self.bits |= 1 << place;
     }

@@ -6,12 +6,13 @@
 //! arrivals of all nodes in order, and a node's ports are in the processor's cache while it has its turn.
 
 use super::Region;
+use super::listed_timers::ListedTimers;
 use super::look_ahead::LookAhead;
 use super::page_order::{Pages, order_of_pages};
 use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::{ReadAhead, Turns};
-use crate::scheduler::DueTimer;
+use crate::scheduler::{DueTimer, Scheduler};
 use crate::steps::{Sides, Step};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
@@ -48,9 +49,10 @@ pub(crate) struct ByNode {
     looks_ahead: bool,
     /// What arrives at the node that has its turn.
     arrivals: Arrivals,
-    /// By side: timers that are not on the schedule any more, with inputs of their hosts; once it has begun its step, the
-    /// first comes last.
-    timers: [Vec<(usize, DueTimer)>; Sides::MOST],
+    /// Timers that are due in this step.
+    timers: ListedTimers,
+    /// Room to list them.
+    due: Vec<DueTimer>,
     /// Those of the host that has its turn; the first comes last.
     own_timers: Vec<DueTimer>,
     /// Packets that the switch has lost that has its turn.
@@ -117,9 +119,10 @@ impl ByNode {
                 ReadAhead::Always => true,
                 ReadAhead::Never => false,
             },
-            inputs,
             arrivals: Arrivals::new(),
-            timers: Default::default(),
+            timers: ListedTimers::new(inputs.count()),
+            due: Vec::new(),
+            inputs,
             own_timers: Vec::new(),
             lost: Vec::new(),
             look_ahead: LookAhead::default(),
@@ -128,12 +131,11 @@ impl ByNode {
 
     /// The timers of the host whose inputs end there have their turn.
     #[cold]
-    fn take_own_timers(&mut self, side: usize, node_end: usize) {
-        while let Some(&(input, timer)) = self.timers[side].last()
-            && input < node_end
-        {
-            self.timers[side].pop();
-            self.own_timers.insert(0, timer);
+    fn take_own_timers(&mut self, side: usize, node_end: usize, schedule: &Scheduler) {
+        for timer in self.timers.take(side, node_end) {
+            let comes_later = |other: &DueTimer| schedule.order(other, &timer).is_ge();
+            let place = self.own_timers.partition_point(comes_later);
+            self.own_timers.insert(place, timer);
         }
     }
 }
@@ -171,18 +173,15 @@ impl<P: Ports> Region<P> {
         self.scheduler.arrivals().forget_order();
     }
 
-    /// No timer is due before.
-    pub fn no_timer_before(&self) -> Time {
+    /// No retransmission timer that is set is due before.
+    pub fn no_retransmission_before(&self) -> Time {
         let by_node = self.by_node.as_ref();
-        let listed = by_node
-            .iter()
-            .flat_map(|by_node| by_node.timers.iter().flatten());
-        // No subflow fails because a connection starts.
-        let timers = listed.filter(|(_, timer)| !matches!(timer.alarm, Alarm::Start(..)));
-        let first = timers.map(|(_, timer)| timer.at).min();
+        let listed = by_node.iter().flat_map(|by_node| by_node.timers.all());
+        let timers = listed.filter(|timer| timer.alarm.is_retransmission());
+        let first = timers.map(|timer| timer.at).min();
         first
             .unwrap_or(Time::MAX)
-            .min(self.scheduler.no_timer_before())
+            .min(self.scheduler.no_retransmission_before())
     }
 
     /// Whether both sides can take a step together: this is the only region, and all hosts are on one side.
@@ -281,6 +280,8 @@ impl<P: Ports> Region<P> {
             self.run_pages(work, pages.clone(), window);
         }
         work.together = Some(orders);
+        work.timers.end_step(first.side);
+        work.timers.end_step(second.side);
         let [one, other] = windows;
         Window {
             last: one.last.max(other.last),
@@ -295,6 +296,7 @@ impl<P: Ports> Region<P> {
             region.list_timers(work, step);
             let mut window = Window::new(step, last);
             region.run_pages(work, work.inputs.pages_of_side(step.side), &mut window);
+            work.timers.end_step(step.side);
             window
         })
     }
@@ -326,7 +328,9 @@ impl<P: Ports> Region<P> {
         // The end of the inputs of a node of which some have been gathered; zero if there is none.
         let mut open = 0;
         for page in pages {
-            let mut due = self.list_due(work, window.side, page, window.turn.before);
+            let times = &mut self.scheduler.arrivals().times;
+            let with_timers = work.timers.take_hosts(page);
+            let mut due = times.list_due(page, window.turn.before).or(with_timers);
             if work.looks_ahead {
                 self.fetch(work, page, due, window.turn.before);
             }
@@ -339,6 +343,9 @@ impl<P: Ports> Region<P> {
                     open = 0;
                 }
                 if hosts_with_one_link.contains(place) {
+                    if with_timers.contains(place) {
+                        work.take_own_timers(window.side, input + 1, &self.scheduler);
+                    }
                     self.take_turn_of_host(work, input, window);
                     due = due.rest();
                     continue;
@@ -365,22 +372,6 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// The inputs of a page at which something happens before a time.
-    #[inline(always)]
-    fn list_due(&mut self, work: &ByNode, side: usize, page: usize, before: Time) -> DueInputs {
-        let mut due = self.scheduler.arrivals().times.list_due(page, before);
-        // The first timer comes last.
-        let begin = page * Inputs::PAGE;
-        let timers = work.timers[side].iter().rev().map(|&(input, _)| input);
-        for input in timers.take_while(|&input| input < begin + Inputs::PAGE) {
-            // Until its turn, a host whose inputs began in the page before keeps its timers there.
-            if input >= begin {
-                due.add(input - begin);
-            }
-        }
-        due
-    }
-
     /// The packets that arrive at these inputs of a page are fetched from memory, and what they need at hosts.
     fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs, before: Time) {
         work.look_ahead.fetch(
@@ -396,7 +387,13 @@ impl<P: Ports> Region<P> {
     /// Lists the timers that are due in a step.
     #[inline(never)]
     fn list_timers(&mut self, work: &mut ByNode, step: &Step) {
-        while let Some(timer) = self.scheduler.take_timer(step.before) {
+        self.scheduler
+            .take_timers_outside_the_heap(step.before, &mut work.due);
+        while let Some(timer) = work
+            .due
+            .pop()
+            .or_else(|| self.scheduler.take_timer(step.before))
+        {
             let end = match timer.alarm {
                 Alarm::Transport(of) => of.end(),
                 Alarm::Start(_, first) => End::Sending(first),
@@ -406,13 +403,9 @@ impl<P: Ports> Region<P> {
             };
             let host = self.outgoing.departures.host(end);
             let side = work.sides.of_node(host);
-            work.timers[side].push((work.inputs.of_node(host).start, timer));
+            let inputs = work.inputs.of_node(host);
+            work.timers.list(timer, side, inputs);
         }
-        let own = &mut work.timers[step.side];
-        debug_assert!(own.iter().all(|(_, timer)| timer.at < step.before));
-        own.sort_unstable_by_key(|&(input, timer)| {
-            std::cmp::Reverse((input, timer.at, timer.rank))
-        });
     }
 
     /// Gathers what arrives at inputs of a node, which are some of those of a page.
@@ -490,7 +483,7 @@ impl<P: Ports> Region<P> {
         if let Some(at) = work.arrivals.last() {
             window.last = at.max(window.last);
         }
-        work.take_own_timers(window.side, node_end);
+        work.take_own_timers(window.side, node_end, &self.scheduler);
         let first_port = work.arrivals.first_port();
         for (now, held) in work.arrivals.all() {
             // Of what happens at one time, timers come last.
@@ -511,10 +504,6 @@ impl<P: Ports> Region<P> {
     /// A host with one link handles what arrives there, and its timers.
     #[inline(never)]
     fn take_turn_of_host(&mut self, work: &mut ByNode, input: usize, window: &mut Window) {
-        let timers = &work.timers[window.side];
-        if timers.last().is_some_and(|&(own, _)| own == input) {
-            work.take_own_timers(window.side, input + 1);
-        }
         let port = work.inputs.port(input);
         let mut next = self.scheduler.arrivals().times.at(input);
         let (mut packets, mut last) = (0, Time::ZERO);
@@ -575,8 +564,8 @@ impl<P: Ports> Region<P> {
     #[inline(always)]
     fn take_new_timers(&mut self, timers: &mut Vec<DueTimer>, before: Time) {
         while let Some(timer) = self.scheduler.take_timer(before) {
-            let key = |timer: &DueTimer| (timer.at, timer.rank);
-            let place = timers.partition_point(|other| key(other) > key(&timer));
+            let order = |other: &DueTimer| self.scheduler.order(other, &timer);
+            let place = timers.partition_point(|other| order(other).is_gt());
             timers.insert(place, timer);
         }
     }

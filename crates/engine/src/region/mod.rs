@@ -7,6 +7,7 @@
 mod by_node;
 mod capturing;
 mod laid;
+mod listed_timers;
 mod look_ahead;
 mod outlet;
 mod page_order;
