@@ -1,8 +1,8 @@
 //! What the reference code of XCP for ns-2 (Katabi) adds to the paper: budgets, and an interval of its own
 //! for the queue.
 
-use super::ALPHA;
 use super::variant::Variant;
+use super::{ALPHA, larger, smaller};
 use crate::network::LinkSetup;
 use crate::queue::Limit;
 use pathweave_units::Time;
@@ -53,12 +53,12 @@ impl Variant for Reference {
     }
 
     #[inline(always)]
-    fn is_behind(&self, now: Time) -> bool {
-        self.queue_ends <= now
+    fn interval_ends(&self) -> Time {
+        self.queue_ends
     }
 
     fn catch_up(&mut self, now: Time, queue: u32, rtt: f64, capacity: f64) {
-        while self.is_behind(now) {
+        while self.queue_ends <= now {
             self.persistent_queue = self.smallest_queue;
             self.smallest_queue = queue;
             let drained = (rtt - f64::from(queue) / capacity) / 2.0;
@@ -67,7 +67,7 @@ impl Variant for Reference {
         }
     }
 
-    fn persistent_queue(&self, _smallest: u32) -> u32 {
+    fn persistent_queue(&self) -> u32 {
         self.persistent_queue
     }
 
@@ -77,25 +77,25 @@ impl Variant for Reference {
     }
 
     #[inline(always)]
-    fn see(&mut self, queue: u32) {
+    fn see_before_service(&mut self, queue: u32) {
         self.smallest_queue = self.smallest_queue.min(queue);
     }
 
     /// What the budgets have left; charges them.
     #[inline(always)]
     fn grant(&mut self, positive: f64, negative: f64, elsewhere: f64) -> (f64, f64) {
-        let positive = positive.min(self.positive_budget);
-        let negative = negative.min(self.negative_budget);
+        let positive = smaller(positive, self.positive_budget);
+        let negative = smaller(negative, self.negative_budget);
         let granted = positive - negative;
         let (raised, lowered) = if elsewhere >= granted {
             (positive, negative)
         } else {
             // What this port would have granted more is the others' to give up.
-            let unused = granted.max(0.0) - elsewhere.max(0.0);
-            (elsewhere.max(0.0), (-elsewhere).max(0.0) + unused)
+            let unused = larger(granted, 0.0) - larger(elsewhere, 0.0);
+            (larger(elsewhere, 0.0), larger(-elsewhere, 0.0) + unused)
         };
-        self.positive_budget = (self.positive_budget - raised).max(0.0);
-        self.negative_budget = (self.negative_budget - lowered).max(0.0);
+        self.positive_budget = larger(self.positive_budget - raised, 0.0);
+        self.negative_budget = larger(self.negative_budget - lowered, 0.0);
         (positive, negative)
     }
 }
@@ -167,8 +167,8 @@ mod tests {
         // The first ends after 50 ms, the next after (20 ms - 4 ms) / 2.
         reference.catch_up(Time::from_millis(50), 500_000, 0.02, capacity);
         assert_eq!(reference.queue_ends, Time::from_millis(58));
-        reference.see(30_000);
-        reference.see(40_000);
+        reference.see_before_service(30_000);
+        reference.see_before_service(40_000);
         assert_eq!(reference.persistent_queue, 0);
         reference.catch_up(Time::from_millis(58), 40_000, 0.001, capacity);
         assert_eq!(reference.persistent_queue, 30_000);
