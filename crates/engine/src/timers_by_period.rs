@@ -6,7 +6,7 @@
 use crate::alarm::Alarm;
 use pathweave_units::Time;
 
-/// Room for so many timers stays with a period when they are gone.
+/// A period keeps room for at most this many timers when they are gone.
 const ROOM_KEPT: usize = 64;
 
 /// Timers in no order but that of their periods. A period is `2^SHIFT` ps, and `PERIODS` of them are told apart, a

@@ -262,7 +262,7 @@ fn sort_by_counting<const VECTORS: usize, const PLACES: usize>(
     are_equal
 }
 
-/// So many arrive at few nodes at once. The loop for turns with fewer stays short without it.
+/// Few turns have this many packets. Those with fewer are sorted by a shorter function because this one stands apart.
 #[inline(never)]
 fn sort_six_vectors(keys: &mut [Key], count: usize) -> bool {
     sort_by_counting::<6, 24>(keys, count)

@@ -118,7 +118,7 @@ impl DueInputs {
         self.bits >> place & 1 != 0
     }
 
-    /// These and those.
+    /// The inputs of both.
     #[inline(always)]
     #[must_use]
     pub fn or(self, those: DueInputs) -> DueInputs {

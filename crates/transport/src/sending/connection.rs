@@ -220,7 +220,7 @@ impl Connection {
         self.has_one_size && self.reinjection.is_empty() && self.next_data < self.joins_from
     }
 
-    /// The same, as windows open.
+    /// Whether, in addition, no subflow is paced: nothing has to be looked at but windows.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
         self.sends_full_packets() && !self.is_paced()
