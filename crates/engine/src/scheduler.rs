@@ -456,7 +456,7 @@ impl Scheduler {
     }
 }
 
-/// They come last.
+/// Connections that start come last.
 const RANK_OF_STARTS: (u64, u32) = (u64::MAX, u32::MAX);
 
 /// What decides between timers of the same time.

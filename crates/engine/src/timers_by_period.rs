@@ -9,8 +9,8 @@ use pathweave_units::Time;
 /// A period keeps room for at most this many timers when they are gone.
 const ROOM_KEPT: usize = 64;
 
-/// Timers in no order but that of their periods. A period is `2^SHIFT` ps, and `PERIODS` of them are told apart, a
-/// multiple of 64 and a power of two.
+/// Timers in no order but that of their periods. A period is `2^SHIFT` ps, and `PERIODS` of them are told apart. `PERIODS`
+/// is a power of two and no less than 64.
 #[derive(Clone, Debug)]
 pub(crate) struct TimersByPeriod<const SHIFT: u32, const PERIODS: usize> {
     /// By the lowest bits of the period's number.

@@ -394,6 +394,7 @@ impl<P: Ports> Region<P> {
             .pop()
             .or_else(|| self.scheduler.take_timer(step.before))
         {
+            debug_assert!(timer.at < step.before);
             let end = match timer.alarm {
                 Alarm::Transport(of) => of.end(),
                 Alarm::Start(_, first) => End::Sending(first),

@@ -126,7 +126,9 @@ impl Sending {
         let siblings = &self.senders[first..first + connection.paths.len()];
         // The timer of a sibling that may send at this very time may still have to fire.
         let is_blocked = connection.blocked && siblings.iter().all(|one| one.pace_timer_at != now);
-        if !is_blocked || !connection.sends_full_packets() {
+        // Data that runs out after it has let other subflows open would have them open one event early.
+        let are_all_told_to_open = connection.joins_from == u32::MAX;
+        if !is_blocked || !connection.sends_full_packets() || !are_all_told_to_open {
             return false;
         }
         self.send_lost_in_time(place, index, now, out);

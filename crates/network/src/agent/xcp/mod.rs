@@ -42,7 +42,7 @@ pub struct Xcp<V> {
     /// T, seconds.
     interval: f64,
     interval_ends: Time,
-    /// When the first interval ends, of this one and the variant's.
+    /// When the next interval ends: the control interval or the one that only the variant has.
     first_ends: Time,
     /// Bytes/s^2.
     xi_p: f64,
@@ -72,7 +72,7 @@ fn told_by(label: &Label) -> Option<(f64, f64)> {
     }
 }
 
-/// `f64::max` takes five instructions more, for what is not a number.
+/// `f64::max` takes five more instructions, because it has a case for NaN.
 #[inline(always)]
 fn larger(one: f64, other: f64) -> f64 {
     if one > other { one } else { other }

@@ -4,7 +4,7 @@ use crate::network::LinkSetup;
 use pathweave_units::Time;
 use std::fmt::Debug;
 
-/// A variant of XCP, with what it keeps at a port. What a method does by default is what the paper says.
+/// A variant of XCP, with what it keeps at a port. A method without a body of its own does nothing that the paper does not say.
 pub trait Variant: Clone + Debug {
     /// Bytes of state that it keeps beyond what all variants have.
     const STATE_BYTES: u64;
