@@ -59,6 +59,8 @@ mod table;
 mod texts;
 mod timers_by_period;
 mod traffic_agenda;
+mod used_places;
+mod waiting_timers;
 mod wheel;
 mod windows;
 mod workload;

@@ -1,4 +1,5 @@
-//! What happens next: links in a wheel or by input, timers and what lies beyond the wheel in a heap.
+//! What happens next: links in a wheel or by input, timers by period. Timers that are due at once are in a heap, and so is
+//! what lies beyond the wheel.
 //!
 //! The order at equal times is a rule ([`Ranks`]), so that it does not depend on how the events are
 //! kept.
@@ -8,7 +9,7 @@ use crate::arrival_times::ArrivalTimes;
 use crate::due_link::DueLink;
 use crate::link_schedule::LinkSchedule;
 use crate::ranks::Ranks;
-use crate::timers_by_period::TimersByPeriod;
+use crate::waiting_timers::{DueTimer, WaitingTimers};
 use pathweave_network::{LinkEvent, LinkEvents, PortId};
 use pathweave_units::Time;
 use std::cmp::{Ordering, Reverse};
@@ -31,31 +32,16 @@ struct Later {
     event: Event,
 }
 
-/// A timer that is due.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DueTimer {
-    pub at: Time,
-    pub alarm: Alarm,
-}
-
-/// Periods of 17 us, for 17 ms.
-type Soon = TimersByPeriod<24, 1024>;
-/// Periods of 9 ms, for 4.4 s.
-type Distant = TimersByPeriod<33, 512>;
-
 /// The schedule of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     now: Time,
     links: LinkSchedule,
     heap: BinaryHeap<Reverse<Later>>,
-    /// Timers that come into the heap before they are due, but for retransmission timers. Almost all are those of paced
-    /// subflows.
-    soon: Soon,
-    /// Retransmission timers that come into the heap before they are due.
-    retransmissions: Soon,
-    /// Timers that lie further ahead, and come to one of these later. Almost all are retransmission timers.
-    distant: Distant,
+    /// Timers that come into the heap before they are due, or are taken out when their hosts have their turns.
+    waiting: WaitingTimers,
+    /// Room for those that leave these.
+    leaving: Vec<DueTimer>,
     /// No retransmission timer that has come into the heap since it was empty is due before; `Time::MAX` for none.
     retransmission_in_heap: Time,
     /// Connections that start later, in their order, which is that of their times. At one time they come after all else.
@@ -76,9 +62,8 @@ impl Scheduler {
             now: Time::ZERO,
             links,
             heap: BinaryHeap::new(),
-            soon: Soon::new(),
-            retransmissions: Soon::new(),
-            distant: Distant::new(),
+            waiting: WaitingTimers::new(),
+            leaving: Vec::new(),
             retransmission_in_heap: Time::MAX,
             starts: VecDeque::new(),
             heap_first: Time::MAX,
@@ -106,8 +91,7 @@ impl Scheduler {
 
     /// Timers that are set, and links that are scheduled far ahead.
     pub fn timers(&self) -> usize {
-        let outside = self.soon.count() + self.retransmissions.count() + self.distant.count();
-        self.heap.len() + outside + self.starts.len()
+        self.heap.len() + self.waiting.count() + self.starts.len()
     }
 
     /// Moves the clock without an event; nothing is due before.
@@ -126,13 +110,8 @@ impl Scheduler {
         #[cfg(feature = "checks")]
         self.check_not_past(at);
         let at = at.max(self.now);
-        let (is_kept, from) = if at - self.now >= Soon::REACH {
-            (self.distant.add(self.now, at, alarm), self.distant.from())
-        } else {
-            self.add_soon(at, alarm)
-        };
-        if is_kept {
-            self.heap_first = self.heap_first.min(from);
+        if self.waiting.add(self.now, at, alarm) {
+            self.heap_first = self.heap_first.min(self.waiting.from());
         } else {
             self.push_timer(at, alarm);
         }
@@ -148,59 +127,23 @@ impl Scheduler {
     /// Timers that are due before a time and may be the next come into the heap.
     #[inline(always)]
     fn bring_near(&mut self, limit: Time) {
-        while self.next_period() <= self.heap_first && self.heap_first < limit {
+        while self.waiting.from() <= self.heap_first && self.heap_first < limit {
             self.take_in_period();
         }
-    }
-
-    /// No timer outside the heap is due before.
-    #[inline(always)]
-    fn next_period(&self) -> Time {
-        let soon = self.soon.from().min(self.retransmissions.from());
-        soon.min(self.distant.from())
-    }
-
-    /// Adds a timer to those of its kind that come into the heap before they are due. Returns false if it is not for there,
-    /// and a time before which none of these is due.
-    #[inline(always)]
-    fn add_soon(&mut self, at: Time, alarm: Alarm) -> (bool, Time) {
-        let timers = match alarm.is_retransmission() {
-            true => &mut self.retransmissions,
-            false => &mut self.soon,
-        };
-        (timers.add(self.now, at, alarm), timers.from())
     }
 
     #[cold]
     #[inline(never)]
     fn take_in_period(&mut self) {
-        let next = self.next_period();
-        let mut due = Vec::new();
-        if self.distant.from() == next {
-            self.take_in_distant();
-        } else if self.soon.from() == next {
-            self.soon.take_first(|at, alarm| due.push((at, alarm)));
-        } else {
-            self.retransmissions
-                .take_first(|at, alarm| due.push((at, alarm)));
-        }
-        for (at, alarm) in due {
-            self.push_timer(at, alarm);
-        }
+        self.waiting.take_first(self.now, &mut self.leaving);
+        self.take_in_leaving();
         self.find_first();
     }
 
-    /// Distant timers of one period come to the others.
-    #[cold]
-    #[inline(never)]
-    fn take_in_distant(&mut self) {
-        let mut due = Vec::new();
-        self.distant.take_first(|at, alarm| due.push((at, alarm)));
-        for (at, alarm) in due {
-            let (is_kept, _) = self.add_soon(at, alarm);
-            if !is_kept {
-                self.push_timer(at, alarm);
-            }
+    /// Timers that do not wait outside any more come into the heap.
+    fn take_in_leaving(&mut self) {
+        while let Some(DueTimer { at, alarm }) = self.leaving.pop() {
+            self.push_timer(at, alarm);
         }
     }
 
@@ -301,19 +244,15 @@ impl Scheduler {
         rank(one).cmp(&rank(other))
     }
 
-    /// The timers that are due before a time and are not in the heap, which would be a detour. The others are left to
+    /// The timers that are due before a time and have not come into the heap. The others are left to
     /// [`Scheduler::take_timer`].
     pub fn take_timers_outside_the_heap(&mut self, limit: Time, due: &mut Vec<DueTimer>) {
-        if self.next_period() >= limit {
-            return;
+        if self.waiting.from() < limit {
+            self.waiting.bring_near(self.now, limit, &mut self.leaving);
+            self.take_in_leaving();
+            self.waiting.take_before(limit, due);
+            self.find_first();
         }
-        while self.distant.from() < limit {
-            self.take_in_distant();
-        }
-        for timers in [&mut self.soon, &mut self.retransmissions] {
-            timers.take_before(limit, |at, alarm| due.push(DueTimer { at, alarm }));
-        }
-        self.find_first();
     }
 
     /// The first entry of the heap, or the first start if that comes before.
@@ -356,7 +295,7 @@ impl Scheduler {
     fn no_timer_before(&self) -> Time {
         let first = self.heap.peek();
         let first = first.map_or(Time::MAX, |Reverse(first)| first.at);
-        first.min(self.next_period())
+        first.min(self.waiting.from())
     }
 
     /// No retransmission timer that is set is due before.
@@ -365,8 +304,7 @@ impl Scheduler {
         let in_heap = first.map_or(Time::MAX, |Reverse(first)| {
             self.retransmission_in_heap.max(first.at)
         });
-        let outside = self.retransmissions.from().min(self.distant.from());
-        in_heap.min(outside)
+        in_heap.min(self.waiting.no_retransmission_before())
     }
 
     /// The next event, if it is due before `limit` and stands where everybody can see that it is the

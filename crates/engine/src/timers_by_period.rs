@@ -4,19 +4,20 @@
 //! packet. So timers come into the order of their times only when their period comes, a few at a time.
 
 use crate::alarm::Alarm;
+use crate::used_places::UsedPlaces;
 use pathweave_units::Time;
 
 /// A period keeps room for at most this many timers when they are gone.
 const ROOM_KEPT: usize = 64;
 
 /// Timers in no order but that of their periods. A period is `2^SHIFT` ps, and `PERIODS` of them are told apart. `PERIODS`
-/// is a power of two and no less than 64.
+/// is a power of two.
 #[derive(Clone, Debug)]
 pub(crate) struct TimersByPeriod<const SHIFT: u32, const PERIODS: usize> {
     /// By the lowest bits of the period's number.
     periods: Box<[Vec<(Time, Alarm)>]>,
-    /// A bit for each period that has timers.
-    filled: Box<[u64]>,
+    /// Those that have timers.
+    filled: UsedPlaces,
     /// Timers that are due before this time have been taken out. Those that are here are due in its period or in one of
     /// those that follow, as many as are told apart.
     taken: Time,
@@ -31,10 +32,10 @@ impl<const SHIFT: u32, const PERIODS: usize> TimersByPeriod<SHIFT, PERIODS> {
 
     /// Without any timer.
     pub fn new() -> Self {
-        const { assert!(PERIODS.is_power_of_two() && PERIODS >= 64) }
+        const { assert!(PERIODS.is_power_of_two()) }
         TimersByPeriod {
             periods: vec![Vec::new(); PERIODS].into(),
-            filled: vec![0; PERIODS / 64].into(),
+            filled: UsedPlaces::none(PERIODS),
             taken: Time::ZERO,
             from: Time::MAX,
             count: 0,
@@ -69,7 +70,7 @@ impl<const SHIFT: u32, const PERIODS: usize> TimersByPeriod<SHIFT, PERIODS> {
         let place = Self::place(period);
         let timers = &mut self.periods[place];
         if timers.is_empty() {
-            self.filled[place / 64] |= 1 << (place % 64);
+            self.filled.add(place);
             self.from = self.from.min(Self::begin(period).max(self.taken));
         }
         timers.push((at, alarm));
@@ -93,19 +94,19 @@ impl<const SHIFT: u32, const PERIODS: usize> TimersByPeriod<SHIFT, PERIODS> {
             let period = Self::period(self.from);
             let place = Self::place(period);
             let timers = &mut self.periods[place];
-            let mut place_there = 0;
-            while let Some(&(at, alarm)) = timers.get(place_there) {
+            let mut next = 0;
+            while let Some(&(at, alarm)) = timers.get(next) {
                 if at < before {
-                    timers.swap_remove(place_there);
+                    timers.swap_remove(next);
                     self.count -= 1;
                     due(at, alarm);
                 } else {
-                    place_there += 1;
+                    next += 1;
                 }
             }
             if timers.is_empty() {
                 timers.shrink_to(ROOM_KEPT);
-                self.filled[place / 64] &= !(1 << (place % 64));
+                self.filled.remove(place);
                 self.from = self.next_filled(period);
             } else {
                 self.from = before;
@@ -116,19 +117,10 @@ impl<const SHIFT: u32, const PERIODS: usize> TimersByPeriod<SHIFT, PERIODS> {
 
     /// When the first period with timers begins after this one, which has none.
     fn next_filled(&self, period: u64) -> Time {
-        if self.count == 0 {
-            return Time::MAX;
-        }
         let place = Self::place(period);
-        let (words, first) = (self.filled.len(), place / 64);
-        // The word in which the search begins is looked at again at the end, for the places before.
-        let found = (0..=words).find_map(|further| {
-            let word = (first + further) % words;
-            let begin = if further == 0 { place % 64 } else { 0 };
-            let bits = self.filled[word] >> begin << begin;
-            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
-        });
-        let found = found.expect("a period with timers has its bit");
+        let Some(found) = self.filled.first_from(place) else {
+            return Time::MAX;
+        };
         let ahead = found.wrapping_sub(place) % PERIODS;
         Self::begin(period + ahead as u64)
     }

@@ -2,6 +2,7 @@
 
 use crate::due_link::DueLink;
 use crate::ranks::Ranks;
+use crate::used_places::UsedPlaces;
 use pathweave_network::{LinkEvent, PortId};
 use pathweave_units::Time;
 
@@ -47,8 +48,8 @@ pub(crate) struct Wheel {
     heads: Box<[u32]>,
     /// The buckets in use of other pages: one bit a bucket, one word a page.
     used: Box<[u64]>,
-    /// One bit a page.
-    pages_used: Box<[u64]>,
+    /// Pages that have some.
+    pages_used: UsedPlaces,
     slots: Box<[Slot]>,
     ports: u32,
     pub ranks: Ranks,
@@ -123,7 +124,7 @@ impl Wheel {
             due: Vec::new(),
             heads: vec![NONE; (pages * PAGE) as usize].into(),
             used: vec![0; pages as usize].into(),
-            pages_used: vec![0; pages.div_ceil(64) as usize].into(),
+            pages_used: UsedPlaces::none(pages as usize),
             slots: vec![nothing; 2 * ports as usize].into(),
             ports,
             ranks,
@@ -185,7 +186,7 @@ impl Wheel {
         self.begin = begin;
         self.end = begin + Time::from_picos(self.page_mask + 1);
         self.first_bucket = page * PAGE as usize;
-        self.pages_used[page / 64] &= !(1 << (page % 64));
+        self.pages_used.remove(page);
         self.buckets = std::mem::take(&mut self.used[page]);
     }
 
@@ -223,7 +224,7 @@ impl Wheel {
         let page = bucket / PAGE as usize;
         let used = &mut self.used[page];
         if *used == 0 {
-            self.pages_used[page / 64] |= 1 << (page % 64);
+            self.pages_used.add(page);
         }
         *used |= 1 << (bucket % PAGE as usize);
     }
@@ -297,7 +298,7 @@ impl Wheel {
         let page = bucket / PAGE as usize;
         self.used[page] &= !bit;
         if self.used[page] == 0 {
-            self.pages_used[page / 64] &= !(1 << (page % 64));
+            self.pages_used.remove(page);
         }
     }
 
@@ -420,20 +421,6 @@ impl Wheel {
     #[inline(always)]
     fn next_page(&self) -> Option<usize> {
         let from = self.bucket_of(self.end) / PAGE as usize;
-        let word = from / 64;
-        let here = self.pages_used[word] & (!0 << (from % 64));
-        if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
-        }
-        self.next_page_beyond(word)
-    }
-
-    /// The place of the first page in use after those of this word, which come once more at the end.
-    #[inline(never)]
-    fn next_page_beyond(&self, word: usize) -> Option<usize> {
-        let (before, after) = self.pages_used.split_at(word + 1);
-        let others = (word + 1..).zip(after).chain((0..).zip(before));
-        let (word, bits) = others.into_iter().find(|(_, bits)| **bits != 0)?;
-        Some(word * 64 + bits.trailing_zeros() as usize)
+        self.pages_used.first_from(from)
     }
 }

@@ -12,8 +12,9 @@ use super::page_order::{Pages, order_of_pages};
 use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::{ReadAhead, Turns};
-use crate::scheduler::{DueTimer, Scheduler};
+use crate::scheduler::Scheduler;
 use crate::steps::{Sides, Step};
+use crate::waiting_timers::DueTimer;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
     Arrivals, Delivered, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports,

@@ -1,7 +1,7 @@
 //! Timers that are due in a step, by host.
 
-use crate::scheduler::DueTimer;
 use crate::steps::Sides;
+use crate::waiting_timers::DueTimer;
 use pathweave_network::{DueInputs, Inputs};
 use std::ops::Range;
 

@@ -226,6 +226,13 @@ impl Connection {
         self.sends_full_packets() && !self.is_paced()
     }
 
+    /// A subflow has taken new data: it is the next one's turn.
+    #[inline(always)]
+    pub fn pass_turn_on(&mut self, from: u32) {
+        let next = from + 1;
+        self.turn = if next == self.count() { 0 } else { next };
+    }
+
     /// New segments that the receive window lets go.
     #[inline(always)]
     pub fn new_data(&self) -> u32 {

@@ -141,12 +141,7 @@ impl Sending {
             if !may_take(connection, &connection.paths[number], sender, now) {
                 break;
             }
-            let next = number + 1;
-            connection.turn = if next == connection.paths.len() {
-                0
-            } else {
-                next as u32
-            };
+            connection.pass_turn_on(number as u32);
             let data = connection.next_data;
             connection.next_data += 1;
             self.send_new(index, data, now, out);
@@ -187,12 +182,7 @@ impl Sending {
                 chosen
             }
         }?;
-        let next = if number + 1 == paths.len() {
-            0
-        } else {
-            number + 1
-        };
-        self.connections[place as usize].turn = next as u32;
+        self.connections[place as usize].pass_turn_on(number as u32);
         Some((first + number) as u32)
     }
 
@@ -277,8 +267,7 @@ pub(super) fn send_plainly(
         count = sender.room(path).min(receiver_has_room).min(data);
     }
     if count > 0 {
-        let next = number + 1;
-        connection.turn = if next == siblings_end { 0 } else { next };
+        connection.pass_turn_on(number);
         if sender.deadline == Time::MAX {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
