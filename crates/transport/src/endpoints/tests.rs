@@ -5,6 +5,7 @@ use crate::AckPolicy;
 use crate::Config;
 use crate::Handshake;
 use crate::PacketKey;
+use crate::Scatter;
 use crate::output::PacketShape;
 use crate::segment::Kind;
 use pathweave_units::Bytes;
@@ -258,4 +259,67 @@ fn the_self_check_notices_wrong_counters() {
         break_it(&mut endpoints);
         assert!(!endpoints.is_consistent(id));
     }
+}
+
+/// What is scattered is all data of the flow here, so that its last packet goes out with the one that reaches the volume.
+#[test]
+fn the_other_subflows_open_with_the_next_event_after_the_volume_has_been_sent() {
+    let entry = pathweave_control::find("uncoupled").expect("a controller");
+    let config = Config {
+        handshake: Handshake::None,
+        initial_window: 20.0,
+        ..Config::default()
+    };
+    let payload = u64::from(config.maximum_segment);
+    let mut endpoints = Endpoints::default();
+    let id = endpoints.add(Opening {
+        flow: 0,
+        config: Arc::new(config),
+        controller: (entry.build)(&entry.defaults()),
+        ecn_echo: None,
+        subflows: 2,
+        size: Some(Bytes::new(22 * payload)),
+        packet_key: PacketKey::default(),
+        subflow_starts: Vec::new(),
+        join_delays: Vec::new(),
+        established: false,
+        scatter: Some(Scatter {
+            volume: Bytes::new(21 * payload),
+            duplicate_threshold: 3,
+        }),
+        scheme: None,
+    });
+    let mut wishes = Wishes::default();
+    endpoints.start(id, Time::ZERO, &mut wishes);
+    assert_eq!(numbers_sent(&wishes), (0..20).collect::<Vec<u32>>());
+    // The first twelve are lost. Three acknowledgements tell of eight others, five of which leave room for more.
+    let mut micros = 100;
+    let mut pass = |endpoints: &mut Endpoints, wishes: &mut Wishes| {
+        carry(endpoints, Time::from_micros(micros), &[], wishes);
+        micros += 100;
+    };
+    wishes.packets.drain(..12);
+    pass(&mut endpoints, &mut wishes);
+    let all = std::mem::take(&mut wishes.packets);
+    wishes.packets.push(all[2]);
+    pass(&mut endpoints, &mut wishes);
+    assert_eq!(numbers_sent(&wishes), [0, 1, 2, 3, 4]);
+    let first = std::mem::take(&mut wishes.packets);
+    wishes.packets.push(all[7]);
+    pass(&mut endpoints, &mut wishes);
+    assert_eq!(numbers_sent(&wishes), [5, 6, 7, 8, 9]);
+    let second = std::mem::replace(&mut wishes.packets, first);
+    // One acknowledgement lets all leave that is left.
+    pass(&mut endpoints, &mut wishes);
+    let last = wishes.packets.len() - 1;
+    wishes.packets.drain(..last);
+    pass(&mut endpoints, &mut wishes);
+    assert_eq!(numbers_sent(&wishes), [10, 11, 20, 21]);
+    let other = endpoints.subflows(id).nth(1).expect("two subflows");
+    assert!(!endpoints.subflow(other).is_open);
+    wishes.packets.extend(second);
+    pass(&mut endpoints, &mut wishes);
+    pass(&mut endpoints, &mut wishes);
+    assert!(endpoints.subflow(other).is_open);
+    assert_eq!(endpoints.delivered(id), Bytes::new(22 * payload));
 }
