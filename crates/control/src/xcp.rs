@@ -21,7 +21,9 @@
 //! nothing is rounded up to milliseconds. Acknowledgements and packets of other controllers are part of
 //! y and nothing else. Before its first RTT sample a sender is granted no change. Nothing bounds what an
 //! interval grants in sum: a window that multiplies within one, as the first of a lone flow on a fast link
-//! does, gets more than phi, and may overflow a buffer smaller than C d once.
+//! does, gets more than phi, and may overflow a buffer smaller than C d once. No packet by itself is granted
+//! more than h + max(phi, 0), which all of an interval together are meant to get. The paper does not say so:
+//! there a window that a timeout has cut is raised by xi_p for the old window, and can grow with each timeout.
 //!
 //! variant = "ns2" adds what the reference code does:
 //!

@@ -8,9 +8,10 @@
 //!   h = max(0, 0.1 T y - |phi|)
 //!   xi_p = (h + max(phi, 0)) / (d sum(rtt s/w)),   xi_n = (h + max(-phi, 0)) / (d sum(s))
 //!
-//! A packet's field is lowered to xi_p rtt^2 s/w - xi_n rtt s when its transmission begins. The first T
-//! is the fabric's base RTT. An interval without RTTs leaves the coefficients as they are: they say how
-//! flows shared last. The sums weigh packets with s, so that each flow counts once whatever its packets.
+//! A packet's field is lowered to min(xi_p rtt^2 s/w, h + max(phi, 0)) - xi_n rtt s when its transmission
+//! begins. The first T is the fabric's base RTT. An interval without RTTs leaves the coefficients as they
+//! are: they say how flows shared last. The sums weigh packets with s, so that each flow counts once
+//! whatever its packets.
 
 mod ns2;
 mod paper;

@@ -1,7 +1,7 @@
 //! XCP as its paper has it.
 
-use super::SHORTEST_INTERVAL;
 use super::variant::Variant;
+use super::{SHORTEST_INTERVAL, smaller};
 use crate::network::LinkSetup;
 
 /// What only the paper has.
@@ -9,14 +9,19 @@ use crate::network::LinkSetup;
 pub struct Paper {
     /// Q, bytes: the smallest queue of this control interval.
     smallest_queue: u32,
+    /// h + max(phi, 0), bytes: what all packets of an interval together may raise windows by.
+    most: f64,
 }
 
 impl Variant for Paper {
-    /// The smallest queue.
-    const STATE_BYTES: u64 = 8;
+    /// The smallest queue and the bound of an increase, 8 bytes each.
+    const STATE_BYTES: u64 = 2 * 8;
 
     fn new(_setup: &LinkSetup) -> Paper {
-        Paper { smallest_queue: 0 }
+        Paper {
+            smallest_queue: 0,
+            most: 0.0,
+        }
     }
 
     fn first_interval(setup: &LinkSetup) -> f64 {
@@ -33,8 +38,19 @@ impl Variant for Paper {
         self.smallest_queue = queue;
     }
 
+    fn set_budgets(&mut self, positive: f64, _negative: f64) {
+        self.most = positive;
+    }
+
     #[inline(always)]
     fn see(&mut self, queue: u32) {
         self.smallest_queue = self.smallest_queue.min(queue);
+    }
+
+    /// No packet gets more than an interval has for all. Otherwise a window that a timeout has cut is raised by as much as
+    /// many packets of the old window were meant to get, and grows with every timeout.
+    #[inline(always)]
+    fn grant(&mut self, positive: f64, negative: f64, _elsewhere: f64) -> (f64, f64) {
+        (smaller(positive, self.most), negative)
     }
 }

@@ -140,6 +140,7 @@ fn the_mean_rtt_counts_each_flow_once() {
 fn a_field_is_lowered_and_never_raised() {
     let mut agent = agent();
     agent.xi_p = 1e11;
+    agent.variant.set_budgets(1e6, 0.0);
     // 1e11 x 1e-8 x 0.1 = 100 bytes.
     for (before, after) in [(f32::INFINITY, 100.0), (101.0, 100.0), (99.0, 99.0)] {
         let mut label = field(10_000.0, 1e-4, before);
@@ -181,6 +182,20 @@ fn senders_without_an_rtt_are_granted_nothing() {
     let mut label = field(10_000.0, 0.0, f32::INFINITY);
     agent.on_service(Time::ZERO, 1000, &mut label, waiting(0));
     assert_eq!(change_of(&label), 0.0);
+}
+
+#[test]
+fn no_packet_is_granted_more_than_an_interval_has_for_all() {
+    // As in `spare_capacity_becomes_increases`: 6000 bytes for five packets of w = 10,000.
+    let mut agent = agent();
+    for _ in 0..5 {
+        pass(&mut agent, Time::from_micros(10), 10_000.0, 200e-6);
+    }
+    // The window is now one packet, after a timeout: a tenth of w, and ten times as much for each packet.
+    let mut label = field(1000.0, 200e-6, f32::INFINITY);
+    agent.on_arrival(Time::from_micros(150), 1000, &mut label, waiting(0));
+    agent.on_service(Time::from_micros(150), 1000, &mut label, waiting(0));
+    assert_eq!(change_of(&label), 6000.0);
 }
 
 #[test]
@@ -246,8 +261,8 @@ fn the_reference_code_waits_fifty_milliseconds_and_grants_a_tenth_more() {
 #[test]
 fn the_state_does_not_depend_on_traffic() {
     let mut paper = agent();
-    assert_eq!(paper.statistics().state_bytes, 80);
+    assert_eq!(paper.statistics().state_bytes, 88);
     pass(&mut paper, Time::from_micros(10), 10_000.0, 100e-6);
-    assert_eq!(paper.statistics().state_bytes, 80);
+    assert_eq!(paper.statistics().state_bytes, 88);
     assert_eq!(reference().statistics().state_bytes, 112);
 }
