@@ -153,6 +153,15 @@ impl Sending {
         true
     }
 
+    /// From now on it is not known of any connection that its subflows can send nothing, so that sending looks at all of
+    /// them.
+    #[cfg(test)]
+    pub fn forget_what_is_blocked(&mut self) {
+        for connection in &mut self.connections {
+            connection.blocked = false;
+        }
+    }
+
     /// The subflow that gets the next new data, if any may take it.
     #[inline(always)]
     pub(super) fn choose(&mut self, place: u32, now: Time) -> Option<u32> {

@@ -1,0 +1,161 @@
+//! A paced subflow that sends without a look at its siblings sends what a look at all of them would send.
+
+use super::tests::Wishes;
+use super::*;
+use crate::packets::PacketKey;
+use crate::{Config, Handshake, SegmentScheduler};
+use pathweave_control::Feedback;
+use pathweave_random::Stream;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that is to happen.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Packet(Segment, SackBlocks, Arrived),
+    Timer(Timer),
+}
+
+/// One paced connection, and a network that delays, loses and slows packets at random.
+struct Run {
+    endpoints: Endpoints,
+    network: Stream,
+    loss: f64,
+    /// By time and number.
+    due: BTreeMap<(Time, u64), Event>,
+    scheduled: u64,
+    /// What each event made the endpoints do.
+    done: Vec<String>,
+}
+
+impl Run {
+    fn new(
+        seed: u64,
+        (subflows, packets): (u32, u64),
+        scheduler: SegmentScheduler,
+        loss: f64,
+    ) -> Run {
+        let entry = pathweave_control::find("rcp").expect("a controller");
+        let config = Config {
+            handshake: Handshake::None,
+            scheduler,
+            ..Config::default()
+        };
+        let size = Bytes::new(packets * u64::from(config.maximum_segment));
+        let mut endpoints = Endpoints::default();
+        let id = endpoints.add(Opening {
+            flow: 0,
+            config: Arc::new(config),
+            controller: (entry.build)(&entry.defaults()),
+            ecn_echo: None,
+            subflows,
+            size: Some(size),
+            packet_key: PacketKey::default(),
+            subflow_starts: Vec::new(),
+            join_delays: Vec::new(),
+            established: false,
+            scatter: None,
+            scheme: entry.scheme,
+        });
+        let mut run = Run {
+            endpoints,
+            network: Stream::new(seed, "network", 0),
+            loss,
+            due: BTreeMap::new(),
+            scheduled: 0,
+            done: Vec::new(),
+        };
+        let mut wishes = Wishes::default();
+        run.endpoints.start(id, Time::ZERO, &mut wishes);
+        run.take(Time::ZERO, wishes);
+        run
+    }
+
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.due.insert((at, self.scheduled), event);
+        self.scheduled += 1;
+    }
+
+    /// Does what endpoints have asked for.
+    fn take(&mut self, now: Time, wishes: Wishes) {
+        self.done
+            .push(format!("{now} {:?} {:?}", wishes.packets, wishes.timers));
+        for (timer, at) in wishes.timers {
+            self.schedule(at, Event::Timer(timer));
+        }
+        for (shape, whole) in wishes.packets {
+            if self.network.uniform() < self.loss {
+                continue;
+            }
+            let mut feedback = shape.feedback;
+            if let Feedback::Rcp { rate, .. } = &mut feedback {
+                *rate = rate.min(1008e6 / (1 << self.network.below(4)) as f32);
+            }
+            // Whole microseconds, as is the time for a packet at these rates: packets and timers meet at one time.
+            let micros = 20 + (30.0 * self.network.uniform()) as u64;
+            let arrived = Arrived {
+                size: shape.size,
+                congestion_experienced: false,
+                feedback,
+            };
+            let event = Event::Packet(whole.segment, whole.blocks, arrived);
+            self.schedule(now + Time::from_micros(micros), event);
+        }
+    }
+
+    /// Handles the first event; `ask_all` makes the sender look at all subflows. Returns false when nothing is left.
+    fn step(&mut self, ask_all: bool) -> bool {
+        let Some(((now, _), event)) = self.due.pop_first() else {
+            return false;
+        };
+        if ask_all {
+            self.endpoints.sending.forget_what_is_blocked();
+        }
+        let mut wishes = Wishes::default();
+        match event {
+            Event::Packet(segment, blocks, arrived) => {
+                let out = &mut wishes;
+                self.endpoints
+                    .on_packet(&segment, &blocks, arrived, now, out);
+            }
+            Event::Timer(timer) => self.endpoints.on_timer(timer, now, &mut wishes),
+        }
+        self.take(now, wishes);
+        true
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_subflow_alone_sends_what_all_together_would(
+        seed in any::<u64>(),
+        subflows in 1..5u32,
+        packets in 1..400u64,
+        scheduler in prop::sample::select(vec![SegmentScheduler::RoundRobin, SegmentScheduler::LowestRtt]),
+        loss in prop::sample::select(vec![0.0, 0.01, 0.1]),
+    ) {
+        let run = |ask_all| {
+            let mut run = Run::new(seed, (subflows, packets), scheduler, loss);
+            let mut events = 0;
+            while events < 20_000 && run.step(ask_all) {
+                events += 1;
+            }
+            prop_assert!(run.endpoints.is_consistent(ConnectionId(0)));
+            Ok(run.done)
+        };
+        let (alone, together) = (run(false)?, run(true)?);
+        prop_assert_eq!(alone.len(), together.len());
+        for (alone, together) in alone.iter().zip(&together) {
+            prop_assert_eq!(alone, together);
+        }
+    }
+}
