@@ -98,7 +98,7 @@ def restarting_workers() -> Iterator[Client]:
 @pytest.fixture
 def client(restarting_workers: Client) -> Client:
     """The same, with both workers there: the test before may have killed them."""
-    restarting_workers.wait_for_workers(2, timeout=60)
+    restarting_workers.wait_for_workers(2, timeout=300)
     return restarting_workers
 
 
