@@ -2,10 +2,11 @@
 
 use crate::crossing::{Crossing, Crossings};
 use crate::network::Network;
-use crate::packet::{Contents, Header, PacketContent};
+use crate::packet::{Header, PacketContent};
 use crate::places::{Places, PortId};
 use crate::port::{HandOver, LinkEvents, Ports};
 use pathweave_units::Time;
+use std::ops::Range;
 
 impl<S: PacketContent, P: Ports> Network<S, P> {
     /// The packets that have been sent to other regions before `now`, those that were handed over earlier left out,
@@ -19,12 +20,32 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     ) {
         let mut to = ToRegions {
             places: &self.places,
-            contents: &mut self.contents,
             leaving,
             #[cfg(feature = "checks")]
             checks: &mut self.checks,
         };
         self.ports.hand_over(now, of, &mut to);
+        for leaving in leaving {
+            leaving.take_contents(&mut self.contents);
+        }
+    }
+
+    /// A node has had its turn, and everything before `now` has happened there: the headers of what these ports of it have sent
+    /// to other regions leave now, while they are in the processor's cache. [`Network::hand_over`] lets what they carry follow.
+    #[inline(never)]
+    pub fn hand_over_in_turn(
+        &mut self,
+        ports: Range<u32>,
+        now: Time,
+        leaving: &mut [Crossings<S, P::Label>],
+    ) {
+        let mut to = ToRegions {
+            places: &self.places,
+            leaving,
+            #[cfg(feature = "checks")]
+            checks: &mut self.checks,
+        };
+        self.ports.hand_over_in_turn(ports, now, &mut to);
     }
 
     /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`
@@ -40,9 +61,10 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             |network, soon| {
                 let inlets = soon.iter().map(|packet| packet.inlet);
                 network.ports.look_ahead_at(inlets);
+                network.contents.look_ahead_at_vacant(soon.len());
             },
-            |network, packet, options| {
-                let id = network.contents.insert(packet.content, options);
+            |network, packet, content, options| {
+                let id = network.contents.insert_copy(content, options);
                 let header = packet.header.with_id(id);
                 let inlet = packet.inlet;
                 network
@@ -70,7 +92,6 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 /// Where packets go that leave for other regions.
 struct ToRegions<'a, S: PacketContent, L> {
     places: &'a Places,
-    contents: &'a mut Contents<S>,
     leaving: &'a mut [Crossings<S, L>],
     #[cfg(feature = "checks")]
     checks: &'a mut [crate::checks::LinkCheck],
@@ -83,24 +104,14 @@ impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
     }
 
     #[inline(always)]
-    fn soon(&self, header: Header) {
-        std::hint::black_box(self.contents.get(header.id()));
-    }
-
-    #[inline(always)]
     fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L) {
         let (region, inlet) = self.places.end(port);
-        let content = self.contents.remove(header.id());
-        let crossing = Crossing {
+        self.leaving[region as usize].push(Crossing {
             inlet,
             departure,
             header,
             label,
-            content,
-        };
-        let has_options = content.has_options();
-        let options = has_options.then(|| self.contents.options(header.id()));
-        self.leaving[region as usize].push(crossing, options);
+        });
     }
 
     #[inline(always)]

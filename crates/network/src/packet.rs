@@ -125,7 +125,7 @@ impl<S: Copy + Default> PacketContent for Plain<S> {
 /// What fits into half of a cache line does not straddle two.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
-struct Slot<S>(S);
+pub(crate) struct Slot<S>(pub S);
 
 /// What all packets in the network carry; the places of those that left are used again.
 ///
@@ -148,22 +148,53 @@ impl<S: PacketContent> Contents<S> {
             vacant: Vec::new(),
         }
     }
+
     /// The options are those of a packet that has some.
     #[inline(always)]
     pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
-        let place = match self.vacant.pop() {
-            Some(place) => place,
-            None => self.make_place(),
-        };
+        let place = self.take_place();
         self.contents[place as usize] = Slot(content);
         if content.has_options() {
-            if self.options.len() <= place as usize {
-                self.make_room_for_options(place);
-            }
-            self.options[place as usize] = *options;
+            self.insert_options(place, options);
         }
         PacketId(place)
     }
+
+    /// The same for what is in memory, which is copied as a whole.
+    #[inline(always)]
+    pub fn insert_copy(&mut self, slot: &Slot<S>, options: &S::Options) -> PacketId {
+        let place = self.take_place();
+        self.contents[place as usize] = *slot;
+        if slot.0.has_options() {
+            self.insert_options(place, options);
+        }
+        PacketId(place)
+    }
+
+    /// The places that this many packets will get are fetched from memory.
+    #[inline(always)]
+    pub fn look_ahead_at_vacant(&self, count: usize) {
+        for &place in self.vacant.iter().rev().take(count) {
+            std::hint::black_box(self.contents[place as usize].0);
+        }
+    }
+
+    #[inline(always)]
+    fn take_place(&mut self) -> u32 {
+        match self.vacant.pop() {
+            Some(place) => place,
+            None => self.make_place(),
+        }
+    }
+
+    #[inline(always)]
+    fn insert_options(&mut self, place: u32, options: &S::Options) {
+        if self.options.len() <= place as usize {
+            self.make_room_for_options(place);
+        }
+        self.options[place as usize] = *options;
+    }
+
     #[cold]
     #[inline(never)]
     fn make_place(&mut self) -> u32 {
@@ -171,21 +202,32 @@ impl<S: PacketContent> Contents<S> {
         self.contents.push(Slot(S::default()));
         place
     }
+
     #[cold]
     #[inline(never)]
     fn make_room_for_options(&mut self, place: u32) {
         self.options
             .resize(place as usize + 1, S::Options::default());
     }
+
     #[inline(always)]
     pub fn remove(&mut self, PacketId(place): PacketId) -> S {
         self.vacant.push(place);
         self.contents[place as usize].0
     }
+
+    /// The place of a packet is vacant from now on; what it carried can still be read there.
+    #[inline(always)]
+    pub fn vacate(&mut self, PacketId(place): PacketId) -> &Slot<S> {
+        self.vacant.push(place);
+        &self.contents[place as usize]
+    }
+
     #[inline(always)]
     pub fn get(&self, PacketId(place): PacketId) -> S {
         self.contents[place as usize].0
     }
+
     /// The options of a packet that has some.
     pub fn options(&self, PacketId(place): PacketId) -> &S::Options {
         &self.options[place as usize]

@@ -175,6 +175,11 @@ impl Places {
         }
     }
 
+    /// Whether the link of a port ends in another region.
+    pub fn leads_out(&self, port: PortId) -> bool {
+        self.end(port).0 != self.region
+    }
+
     /// The region in which the link of a port ends, and the inlet there if it is another region.
     #[inline]
     pub(crate) fn end(&self, PortId(port): PortId) -> (u32, PortId) {

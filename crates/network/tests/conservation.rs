@@ -7,6 +7,7 @@ use pathweave_network::{
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
+use std::ops::Range;
 
 /// What a port does wrong.
 trait Defect {
@@ -97,6 +98,9 @@ impl<D: Defect> Ports for Defective<D> {
     }
     fn hand_over(&mut self, now: Time, of: impl Fn(PortId) -> bool, to: &mut impl HandOver<()>) {
         self.ports.hand_over(now, of, to);
+    }
+    fn hand_over_in_turn(&mut self, ports: Range<u32>, now: Time, to: &mut impl HandOver<()>) {
+        self.ports.hand_over_in_turn(ports, now, to);
     }
     fn next_to_leave(&self) -> Time {
         self.ports.next_to_leave()

@@ -59,6 +59,9 @@ pub(crate) struct ByNode {
     /// Packets that the switch has lost that has its turn.
     lost: Vec<(Time, Header)>,
     look_ahead: LookAhead,
+    /// By the end of a switch's inputs: its ports, from the first to the last one that leads to another region. Empty where there is no
+    /// other region.
+    ports_out: Box<[Range<u32>]>,
 }
 
 /// A step while it is under way.
@@ -123,6 +126,11 @@ impl ByNode {
             arrivals: Arrivals::new(),
             timers: ListedTimers::new(inputs.count()),
             due: Vec::new(),
+            ports_out: if is_only {
+                Box::default()
+            } else {
+                ports_out(plan, links, places, &inputs)
+            },
             inputs,
             own_timers: Vec::new(),
             lost: Vec::new(),
@@ -139,6 +147,26 @@ impl ByNode {
             self.own_timers.insert(place, timer);
         }
     }
+}
+
+/// By the end of a switch's inputs: its ports, from the first to the last one that leads to another region.
+fn ports_out(
+    plan: &Plan,
+    links: &[LinkSetup],
+    places: &Places,
+    inputs: &Inputs,
+) -> Box<[Range<u32>]> {
+    let mut ports_out = vec![0..0; inputs.count() + 1];
+    for (port, &link) in (0u32..).zip(places.links()) {
+        let link = &links[link as usize];
+        let is_host = plan.fabric.nodes[link.from as usize].host_index().is_some();
+        if !is_host && places.leads_out(PortId(port)) {
+            let own = &mut ports_out[inputs.of_node(link.from).end];
+            let first = if own.end == 0 { port } else { own.start };
+            *own = first..port + 1;
+        }
+    }
+    ports_out.into()
 }
 
 /// The shortest delay of a link, if nodes have their turns in steps of that length or twice that; `None` if events are
@@ -453,6 +481,13 @@ impl<P: Ports> Region<P> {
             window.last = at.max(window.last);
         }
         arrivals.clear();
+        if let Some(ports) = work.ports_out.get(node_end)
+            && ports.end > 0
+        {
+            let (ports, before) = (ports.clone(), window.turn.before);
+            self.network
+                .hand_over_in_turn(ports, before, &mut self.leaving);
+        }
         if !work.lost.is_empty() {
             self.on_lost_at_switch(work);
         }

@@ -18,6 +18,7 @@ use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 #[derive(Clone, Copy, Debug)]
 struct WaitingPacket<L> {
@@ -396,6 +397,15 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         &mut self,
         _now: Time,
         _of: impl Fn(PortId) -> bool,
+        _to: &mut impl HandOver<A::Label>,
+    ) {
+        unreachable!("departure ports run event by event")
+    }
+
+    fn hand_over_in_turn(
+        &mut self,
+        _ports: Range<u32>,
+        _now: Time,
         _to: &mut impl HandOver<A::Label>,
     ) {
         unreachable!("departure ports run event by event")

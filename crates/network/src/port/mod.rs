@@ -22,6 +22,7 @@ use crate::statistics::LinkStatistics;
 use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
+use std::ops::Range;
 
 /// What a link can be woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,8 +83,6 @@ impl<L> Delivered<L> {
 pub trait HandOver<L> {
     /// Packets of this port will be sent soon, so that what is known of its link can be fetched from memory.
     fn soon_of(&self, port: PortId);
-    /// This packet will probably be sent next, so that what it needs can be fetched from memory.
-    fn soon(&self, header: Header);
     /// A port has sent a packet at a time.
     fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L);
     /// It has arrived at the link's end at a time.
@@ -165,6 +164,15 @@ pub trait Ports {
         &mut self,
         now: Time,
         of: impl Fn(PortId) -> bool,
+        to: &mut impl HandOver<Self::Label>,
+    );
+
+    /// The same for those of a node's ports that lead to other regions. The node has had its turn, and everything before `now` has
+    /// happened there.
+    fn hand_over_in_turn(
+        &mut self,
+        ports: Range<u32>,
+        now: Time,
         to: &mut impl HandOver<Self::Label>,
     );
 

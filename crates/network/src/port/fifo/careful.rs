@@ -1,6 +1,6 @@
 //! Where a packet needs more than a place in the queue.
 
-use super::leaving::Leaving;
+use super::leaving::LeavingPorts;
 use super::state::{Cold, Hot};
 use super::{FifoPorts, after};
 use crate::agent::Agent;
@@ -21,7 +21,7 @@ struct Careful<'a, A: Agent> {
     cold: &'a mut Cold<A>,
     rings: &'a mut Rings<A::Label>,
     memory: Option<&'a mut NodeMemory>,
-    leaving: &'a mut Vec<Leaving>,
+    leaving: &'a mut LeavingPorts,
 }
 
 impl<A: Agent> FifoPorts<A> {

@@ -72,8 +72,8 @@ impl<A: Agent> FifoPorts<A> {
                 let at = self.rings.get(hot.ring, hot.head).departure + hot.delay;
                 events.cancel(port, LinkEvent::Arrival, at);
             }
-        } else if let Some(place) = self.leaving.iter().position(|other| other.port == port) {
-            handed_over = self.leaving.swap_remove(place).handed_over;
+        } else if let Some(next) = self.leaving.remove(port) {
+            handed_over = next;
         }
         let (ring, rings) = (hot.ring, &self.rings);
         let headers = |from: u32, to: u32| {

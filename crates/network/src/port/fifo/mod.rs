@@ -23,10 +23,11 @@ use crate::places::{Places, PortId};
 use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
 use crate::turn::TurnWindow;
-use leaving::Leaving;
+use leaving::LeavingPorts;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use state::{Cold, Hot};
+use std::ops::Range;
 
 /// FIFO ports with one event per packet and hop.
 ///
@@ -41,10 +42,7 @@ pub struct FifoPorts<A: Agent = NoAgent> {
     cold: Box<[Cold<A>]>,
     rings: Rings<A::Label>,
     arrivals: ArrivalCounts,
-    /// Ports of links to other regions that hold packets.
-    leaving: Vec<Leaving>,
-    /// Room for those of them whose packets are handed over.
-    handing_over: Vec<Leaving>,
+    leaving: LeavingPorts,
     /// Of each node.
     memories: Vec<Option<NodeMemory>>,
 }
@@ -153,8 +151,7 @@ impl<A: Agent> Ports for FifoPorts<A> {
             hot: hot.collect(),
             rings: Rings::new(places.count() + places.inlets().len() as u32),
             arrivals: ArrivalCounts::new(counted, links, places),
-            leaving: Vec::new(),
-            handing_over: Vec::new(),
+            leaving: LeavingPorts::new(places),
             memories,
             cold,
         };
@@ -320,6 +317,15 @@ impl<A: Agent> Ports for FifoPorts<A> {
         to: &mut impl HandOver<A::Label>,
     ) {
         self.hand_over_leaving(now, of, to);
+    }
+
+    fn hand_over_in_turn(
+        &mut self,
+        ports: Range<u32>,
+        now: Time,
+        to: &mut impl HandOver<A::Label>,
+    ) {
+        self.hand_over_from_all(ports, now, to);
     }
 
     fn next_to_leave(&self) -> Time {

@@ -1,6 +1,6 @@
 //! What is kept of each port.
 
-use super::leaving::Leaving;
+use super::leaving::LeavingPorts;
 use crate::marking::Admission;
 use crate::packet::Header;
 use crate::places::PortId;
@@ -143,7 +143,7 @@ impl Hot {
     pub fn join<L: Copy + Default, E: LinkEvents>(
         &mut self,
         rings: &mut Rings<L>,
-        leaving: &mut Vec<Leaving>,
+        leaving: &mut LeavingPorts,
         port: PortId,
         now: Time,
         (header, label): (Header, L),
@@ -161,8 +161,7 @@ impl Hot {
         };
         if self.push(rings, entry) {
             if self.far == PortId::ELSEWHERE {
-                let handed_over = self.head;
-                leaving.push(Leaving { port, handed_over });
+                leaving.add(port, self.head);
             } else {
                 events.schedule(port, LinkEvent::Arrival, departure + self.delay);
             }
