@@ -22,8 +22,9 @@
 //! y and nothing else. Before its first RTT sample a sender is granted no change. Nothing bounds what an
 //! interval grants in sum: a window that multiplies within one, as the first of a lone flow on a fast link
 //! does, gets more than phi, and may overflow a buffer smaller than C d once. No packet by itself is granted
-//! more than h + max(phi, 0), which all of an interval together are meant to get. The paper does not say so:
-//! there a window that a timeout has cut is raised by xi_p for the old window, and can grow with each timeout.
+//! a larger increase than all together are meant to get in the intervals since the packet before it of its
+//! flow: max(1, (rtt s/w) / T) (h + max(phi, 0)). The paper does not say so: there a window that a timeout
+//! has cut is raised by xi_p for the old window, and can grow with each timeout.
 //!
 //! variant = "ns2" adds what the reference code does:
 //!

@@ -4,7 +4,7 @@ use crate::packet::{Contents, Header, PacketContent, Slot};
 use crate::places::PortId;
 use pathweave_units::Time;
 
-/// Packets on their way from one region to another, in the order in which they left.
+/// Packets on their way from one region to another. Those of a link are in the order in which they left.
 ///
 /// A link's own region counts a packet until it arrives; what it carries is in the region at the link's end, which has
 /// it in time.
@@ -29,7 +29,7 @@ pub(crate) struct Crossing<L> {
     pub label: L,
 }
 
-/// Packets for which things are fetched from memory together: so many that what they need stays in the fastest cache.
+/// Packets for which things are fetched from memory together: so few that what they need stays in the fastest cache.
 pub(crate) const AT_ONCE: usize = 64;
 
 impl<S: PacketContent, L> Default for Crossings<S, L> {

@@ -114,9 +114,8 @@ impl<S: PacketContent, L> HandOver<L> for ToRegions<'_, S, L> {
         });
     }
 
-    #[inline(always)]
-    fn arrived(&mut self, _port: PortId, _arrival: Time, _header: Header) {
-        #[cfg(feature = "checks")]
-        self.checks[_port.0 as usize].deliver(_arrival, _header.id());
+    #[cfg(feature = "checks")]
+    fn arrived(&mut self, port: PortId, arrival: Time, header: Header) {
+        self.checks[port.0 as usize].deliver(arrival, header.id());
     }
 }

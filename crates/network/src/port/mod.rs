@@ -85,7 +85,8 @@ pub trait HandOver<L> {
     fn soon_of(&self, port: PortId);
     /// A port has sent a packet at a time.
     fn sent(&mut self, port: PortId, departure: Time, header: Header, label: L);
-    /// It has arrived at the link's end at a time.
+    /// It has arrived at the link's end at a time. Only a check has to hear of it.
+    #[cfg(feature = "checks")]
     fn arrived(&mut self, port: PortId, arrival: Time, header: Header);
 }
 
@@ -158,8 +159,8 @@ pub trait Ports {
     fn held_by(&self, port: PortId, held: Held) -> bool;
 
     /// Ports of links to other regions schedule no arrivals. Instead, at those that `of` names, everything before `now`
-    /// has happened, and nothing from then on: `to` hears of the packets that have been sent since this was last asked, and of those that have
-    /// arrived; for each port in their order.
+    /// has happened, and nothing from then on: `to` hears of the packets that have been sent and of which it has not heard before; for each port in their
+    /// order.
     fn hand_over(
         &mut self,
         now: Time,
@@ -167,8 +168,8 @@ pub trait Ports {
         to: &mut impl HandOver<Self::Label>,
     );
 
-    /// The same for those of a node's ports that lead to other regions. The node has had its turn, and everything before `now` has
-    /// happened there.
+    /// The same for the ports among these that lead to other regions, all of one node. It has had its turn: everything before
+    /// `now` has happened there. [`Ports::hand_over`] has to follow for the same time before another packet joins one of them.
     fn hand_over_in_turn(
         &mut self,
         ports: Range<u32>,
@@ -180,7 +181,7 @@ pub trait Ports {
     /// hold nothing.
     fn next_to_leave(&self) -> Time;
 
-    /// Packets of which [`HandOver::sent`] was told, and [`HandOver::arrived`] was not.
+    /// Packets that were handed over, but for those that had arrived when packets of their link were last handed over.
     fn handed_over(&self) -> u64;
 
     /// A packet that another region has sent will arrive at an inlet.

@@ -8,10 +8,10 @@
 //!   h = max(0, 0.1 T y - |phi|)
 //!   xi_p = (h + max(phi, 0)) / (d sum(rtt s/w)),   xi_n = (h + max(-phi, 0)) / (d sum(s))
 //!
-//! A packet's field is lowered to min(xi_p rtt^2 s/w, h + max(phi, 0)) - xi_n rtt s when its transmission
-//! begins. The first T is the fabric's base RTT. An interval without RTTs leaves the coefficients as they
-//! are: they say how flows shared last. The sums weigh packets with s, so that each flow counts once
-//! whatever its packets.
+//! A packet's field is lowered to xi_p rtt^2 s/w - xi_n rtt s when its transmission begins. Each variant
+//! bounds these in its own way. The first T is the fabric's base RTT. An interval without RTTs leaves the
+//! coefficients as they are: they say how flows shared last. The sums weigh packets with s, so that each
+//! flow counts once whatever its packets.
 
 mod ns2;
 mod paper;
@@ -202,7 +202,9 @@ impl<V: Variant> Agent for Xcp<V> {
             return;
         };
         let elsewhere = f64::from(*change);
-        let (positive, negative) = self.variant.grant(positive, negative, elsewhere);
+        let interval = self.interval;
+        let intervals = || rtt * bytes / window / interval;
+        let (positive, negative) = self.variant.grant(positive, negative, elsewhere, intervals);
         let granted = (positive - negative) as f32;
         if granted < *change {
             *change = granted;

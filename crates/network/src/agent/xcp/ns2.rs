@@ -83,7 +83,13 @@ impl Variant for Reference {
 
     /// What the budgets have left; charges them.
     #[inline(always)]
-    fn grant(&mut self, positive: f64, negative: f64, elsewhere: f64) -> (f64, f64) {
+    fn grant(
+        &mut self,
+        positive: f64,
+        negative: f64,
+        elsewhere: f64,
+        _intervals: impl FnOnce() -> f64,
+    ) -> (f64, f64) {
         let positive = smaller(positive, self.positive_budget);
         let negative = smaller(negative, self.negative_budget);
         let granted = positive - negative;
@@ -127,10 +133,19 @@ mod tests {
         let mut reference = reference();
         reference.set_budgets(1000.0, 500.0);
         let infinite = f64::INFINITY;
-        assert_eq!(reference.grant(600.0, 100.0, infinite), (600.0, 100.0));
-        assert_eq!(reference.grant(600.0, 100.0, infinite), (400.0, 100.0));
-        assert_eq!(reference.grant(600.0, 900.0, infinite), (0.0, 300.0));
-        assert_eq!(reference.grant(600.0, 900.0, infinite), (0.0, 0.0));
+        assert_eq!(
+            reference.grant(600.0, 100.0, infinite, || 1.0),
+            (600.0, 100.0)
+        );
+        assert_eq!(
+            reference.grant(600.0, 100.0, infinite, || 1.0),
+            (400.0, 100.0)
+        );
+        assert_eq!(
+            reference.grant(600.0, 900.0, infinite, || 1.0),
+            (0.0, 300.0)
+        );
+        assert_eq!(reference.grant(600.0, 900.0, infinite, || 1.0), (0.0, 0.0));
     }
 
     #[test]
@@ -145,7 +160,10 @@ mod tests {
         ] {
             let mut reference = reference();
             reference.set_budgets(1000.0, 500.0);
-            assert_eq!(reference.grant(500.0, 100.0, elsewhere), (500.0, 100.0));
+            assert_eq!(
+                reference.grant(500.0, 100.0, elsewhere, || 1.0),
+                (500.0, 100.0)
+            );
             let (positive, negative) = (reference.positive_budget, reference.negative_budget);
             assert_eq!((positive, negative), left, "{elsewhere}");
         }
@@ -155,7 +173,7 @@ mod tests {
     fn a_decrease_that_others_exceed_is_charged_as_theirs() {
         let mut reference = reference();
         reference.set_budgets(1000.0, 500.0);
-        reference.grant(100.0, 200.0, -300.0);
+        reference.grant(100.0, 200.0, -300.0, || 1.0);
         assert_eq!(reference.positive_budget, 1000.0);
         assert_eq!(reference.negative_budget, 200.0);
     }

@@ -1,10 +1,10 @@
-//! XCP as its paper has it.
+//! XCP as its paper has it, with a bound on what a packet is granted.
 
 use super::variant::Variant;
-use super::{SHORTEST_INTERVAL, smaller};
+use super::{SHORTEST_INTERVAL, larger, smaller};
 use crate::network::LinkSetup;
 
-/// What only the paper has.
+/// What only this variant has.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
     /// Q, bytes: the smallest queue of this control interval.
@@ -47,10 +47,21 @@ impl Variant for Paper {
         self.smallest_queue = self.smallest_queue.min(queue);
     }
 
-    /// No packet gets more than an interval has for all. Otherwise a window that a timeout has cut is raised by as much as
-    /// many packets of the old window were meant to get, and grows with every timeout.
+    /// No packet gets more than the port has for all in the intervals since the packet before it of the same flow. Otherwise a
+    /// window that a timeout has cut is raised by as much as many packets of the old window were meant to get, and grows with
+    /// every timeout.
     #[inline(always)]
-    fn grant(&mut self, positive: f64, negative: f64, _elsewhere: f64) -> (f64, f64) {
-        (smaller(positive, self.most), negative)
+    fn grant(
+        &mut self,
+        positive: f64,
+        negative: f64,
+        _elsewhere: f64,
+        intervals: impl FnOnce() -> f64,
+    ) -> (f64, f64) {
+        if positive <= self.most {
+            return (positive, negative);
+        }
+        let most = self.most * larger(intervals(), 1.0);
+        (smaller(positive, most), negative)
     }
 }

@@ -185,17 +185,21 @@ fn senders_without_an_rtt_are_granted_nothing() {
 }
 
 #[test]
-fn no_packet_is_granted_more_than_an_interval_has_for_all() {
+fn no_packet_is_granted_more_than_there_is_for_all_since_its_flow_s_last_packet() {
     // As in `spare_capacity_becomes_increases`: 6000 bytes for five packets of w = 10,000.
     let mut agent = agent();
     for _ in 0..5 {
         pass(&mut agent, Time::from_micros(10), 10_000.0, 200e-6);
     }
-    // The window is now one packet, after a timeout: a tenth of w, and ten times as much for each packet.
-    let mut label = field(1000.0, 200e-6, f32::INFINITY);
-    agent.on_arrival(Time::from_micros(150), 1000, &mut label, waiting(0));
-    agent.on_service(Time::from_micros(150), 1000, &mut label, waiting(0));
-    assert_eq!(change_of(&label), 6000.0);
+    // With a window of one packet, as after a timeout, xi_p grants ten times as much for each packet. With ten times the RTT it is
+    // a thousand times as much, for a packet that comes after ten intervals.
+    for (rtt, most) in [(200e-6, 6000.0), (2e-3, 60_000.0)] {
+        let mut label = field(1000.0, rtt, f32::INFINITY);
+        agent.on_arrival(Time::from_micros(150), 1000, &mut label, waiting(0));
+        agent.on_service(Time::from_micros(150), 1000, &mut label, waiting(0));
+        let change = f64::from(change_of(&label));
+        assert!(close(change, most), "{change}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub trait Variant: Clone + Debug {
     fn begin_interval(&mut self, _queue: u32) {}
 
     /// In the control interval that begins this many bytes of windows may be added and taken away.
-    fn set_budgets(&mut self, _positive: f64, _negative: f64) {}
+    fn set_budgets(&mut self, positive: f64, negative: f64);
 
     /// This many bytes wait before a packet joins the queue, or once one has been taken out.
     #[inline(always)]
@@ -46,8 +46,12 @@ pub trait Variant: Clone + Debug {
     fn see_before_service(&mut self, _queue: u32) {}
 
     /// How much of an increase and a decrease in bytes a packet gets that other ports have granted `elsewhere` so far.
-    #[inline(always)]
-    fn grant(&mut self, positive: f64, negative: f64, _elsewhere: f64) -> (f64, f64) {
-        (positive, negative)
-    }
+    /// `intervals` is how many control intervals pass between two packets of its flow.
+    fn grant(
+        &mut self,
+        positive: f64,
+        negative: f64,
+        elsewhere: f64,
+        intervals: impl FnOnce() -> f64,
+    ) -> (f64, f64);
 }
