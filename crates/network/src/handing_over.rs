@@ -18,13 +18,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         of: impl Fn(PortId) -> bool,
         leaving: &mut [Crossings<S, P::Label>],
     ) {
-        let mut to = ToRegions {
-            places: &self.places,
-            leaving,
-            #[cfg(feature = "checks")]
-            checks: &mut self.checks,
-        };
-        self.ports.hand_over(now, of, &mut to);
+        let (ports, mut to) = self.ports_and_regions(leaving);
+        ports.hand_over(now, of, &mut to);
         for leaving in leaving {
             leaving.take_contents(&mut self.contents);
         }
@@ -39,13 +34,23 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         now: Time,
         leaving: &mut [Crossings<S, P::Label>],
     ) {
-        let mut to = ToRegions {
+        let (all, mut to) = self.ports_and_regions(leaving);
+        all.hand_over_in_turn(ports, now, &mut to);
+    }
+
+    /// The ports, and where packets go that leave them for other regions.
+    #[inline(always)]
+    fn ports_and_regions<'a>(
+        &'a mut self,
+        leaving: &'a mut [Crossings<S, P::Label>],
+    ) -> (&'a mut P, ToRegions<'a, S, P::Label>) {
+        let to = ToRegions {
             places: &self.places,
             leaving,
             #[cfg(feature = "checks")]
             checks: &mut self.checks,
         };
-        self.ports.hand_over_in_turn(ports, now, &mut to);
+        (&mut self.ports, to)
     }
 
     /// When the first packet will have been sent to another region of those that were not handed over; `Time::MAX`

@@ -152,21 +152,22 @@ impl<S: PacketContent> Contents<S> {
     /// The options are those of a packet that has some.
     #[inline(always)]
     pub fn insert(&mut self, content: S, options: &S::Options) -> PacketId {
-        let place = self.take_place();
-        self.contents[place as usize] = Slot(content);
-        if content.has_options() {
-            self.insert_options(place, options);
-        }
-        PacketId(place)
+        self.insert_copy(&Slot(content), options)
     }
 
     /// The same for what is in memory, which is copied as a whole.
     #[inline(always)]
     pub fn insert_copy(&mut self, slot: &Slot<S>, options: &S::Options) -> PacketId {
-        let place = self.take_place();
+        let place = match self.vacant.pop() {
+            Some(place) => place,
+            None => self.make_place(),
+        };
         self.contents[place as usize] = *slot;
         if slot.0.has_options() {
-            self.insert_options(place, options);
+            if self.options.len() <= place as usize {
+                self.make_room_for_options(place);
+            }
+            self.options[place as usize] = *options;
         }
         PacketId(place)
     }
@@ -177,22 +178,6 @@ impl<S: PacketContent> Contents<S> {
         for &place in self.vacant.iter().rev().take(count) {
             std::hint::black_box(self.contents[place as usize].0);
         }
-    }
-
-    #[inline(always)]
-    fn take_place(&mut self) -> u32 {
-        match self.vacant.pop() {
-            Some(place) => place,
-            None => self.make_place(),
-        }
-    }
-
-    #[inline(always)]
-    fn insert_options(&mut self, place: u32, options: &S::Options) {
-        if self.options.len() <= place as usize {
-            self.make_room_for_options(place);
-        }
-        self.options[place as usize] = *options;
     }
 
     #[cold]
@@ -211,9 +196,8 @@ impl<S: PacketContent> Contents<S> {
     }
 
     #[inline(always)]
-    pub fn remove(&mut self, PacketId(place): PacketId) -> S {
-        self.vacant.push(place);
-        self.contents[place as usize].0
+    pub fn remove(&mut self, packet: PacketId) -> S {
+        self.vacate(packet).0
     }
 
     /// The place of a packet is vacant from now on; what it carried can still be read there.

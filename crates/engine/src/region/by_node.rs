@@ -9,6 +9,7 @@ use super::Region;
 use super::listed_timers::ListedTimers;
 use super::look_ahead::LookAhead;
 use super::page_order::{Pages, order_of_pages};
+use super::ports_out::PortsOut;
 use crate::alarm::Alarm;
 use crate::build;
 use crate::execution::{ReadAhead, Turns};
@@ -59,9 +60,7 @@ pub(crate) struct ByNode {
     /// Packets that the switch has lost that has its turn.
     lost: Vec<(Time, Header)>,
     look_ahead: LookAhead,
-    /// By the end of a switch's inputs: its ports, from the first to the last one that leads to another region. Empty where there is no
-    /// other region.
-    ports_out: Box<[Range<u32>]>,
+    ports_out: PortsOut,
 }
 
 /// A step while it is under way.
@@ -126,11 +125,7 @@ impl ByNode {
             arrivals: Arrivals::new(),
             timers: ListedTimers::new(inputs.count()),
             due: Vec::new(),
-            ports_out: if is_only {
-                Box::default()
-            } else {
-                ports_out(plan, links, places, &inputs)
-            },
+            ports_out: PortsOut::new(plan, links, places, &inputs),
             inputs,
             own_timers: Vec::new(),
             lost: Vec::new(),
@@ -147,26 +142,6 @@ impl ByNode {
             self.own_timers.insert(place, timer);
         }
     }
-}
-
-/// By the end of a switch's inputs: its ports, from the first to the last one that leads to another region.
-fn ports_out(
-    plan: &Plan,
-    links: &[LinkSetup],
-    places: &Places,
-    inputs: &Inputs,
-) -> Box<[Range<u32>]> {
-    let mut ports_out = vec![0..0; inputs.count() + 1];
-    for (port, &link) in (0u32..).zip(places.links()) {
-        let link = &links[link as usize];
-        let is_host = plan.fabric.nodes[link.from as usize].host_index().is_some();
-        if !is_host && places.leads_out(PortId(port)) {
-            let own = &mut ports_out[inputs.of_node(link.from).end];
-            let first = if own.end == 0 { port } else { own.start };
-            *own = first..port + 1;
-        }
-    }
-    ports_out.into()
 }
 
 /// The shortest delay of a link, if nodes have their turns in steps of that length or twice that; `None` if events are
@@ -481,10 +456,8 @@ impl<P: Ports> Region<P> {
             window.last = at.max(window.last);
         }
         arrivals.clear();
-        if let Some(ports) = work.ports_out.get(node_end)
-            && ports.end > 0
-        {
-            let (ports, before) = (ports.clone(), window.turn.before);
+        if let Some(ports) = work.ports_out.of(node_end) {
+            let before = window.turn.before;
             self.network
                 .hand_over_in_turn(ports, before, &mut self.leaving);
         }

@@ -11,6 +11,7 @@ mod listed_timers;
 mod look_ahead;
 mod outlet;
 mod page_order;
+mod ports_out;
 mod recorder;
 mod recording;
 mod report;

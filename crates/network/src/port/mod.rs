@@ -159,8 +159,8 @@ pub trait Ports {
     fn held_by(&self, port: PortId, held: Held) -> bool;
 
     /// Ports of links to other regions schedule no arrivals. Instead, at those that `of` names, everything before `now`
-    /// has happened, and nothing from then on: `to` hears of the packets that have been sent and of which it has not heard before; for each port in their
-    /// order.
+    /// has happened, and nothing from then on: `to` hears of the packets that have been sent and of which it has not heard
+    /// before; for each port in their order.
     fn hand_over(
         &mut self,
         now: Time,
