@@ -436,7 +436,7 @@ impl<P: Ports> Regions<P> {
         }
         self.take_in();
         let due = self.nothing_before().min(limit);
-        if due <= from.saturating_add(self.lookahead) {
+        if due <= from {
             return from;
         }
         // Nothing leaves meanwhile, but what has left arrives.

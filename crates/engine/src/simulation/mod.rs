@@ -4,6 +4,8 @@ mod checks;
 mod control;
 mod feedback;
 mod flows;
+#[cfg(test)]
+mod idle_tests;
 mod record;
 mod traffic;
 

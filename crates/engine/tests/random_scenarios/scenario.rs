@@ -352,6 +352,7 @@ fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
         let at = scale.length * draw.uniform(0.0, 0.5);
         let until = (at + scale.length * draw.log(1e-3, 0.5)).min(scale.length * 0.55);
         let mut end = event.clone();
+        let mut must_end = false;
         event.set("at", draw.time(at));
         end.set("at", draw.time(until));
         match draw.between(0, 3) {
@@ -369,10 +370,12 @@ fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
                 let loss = *draw.pick(&[0.001, 0.01, 0.1, 0.5, 1.0]);
                 event.set("loss", loss);
                 end.set("loss", 0.0);
+                // With timeouts of minutes, flows that lose half of their packets last longer than times can count.
+                must_end = scale.ends && loss == 0.5;
             }
         }
         events.push(event.into());
-        if draw.chance(0.6) {
+        if draw.chance(0.6) || must_end {
             events.push(end.into());
         }
     }
