@@ -118,22 +118,31 @@ impl WaitingTimers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pathweave_transport::{Timer, TimerKind};
     use proptest::prelude::*;
 
+    fn alarm(number: u32, is_retransmission: bool) -> Alarm {
+        match is_retransmission {
+            true => Alarm::Transport(Timer::without_endpoint(number, TimerKind::Retransmission)),
+            false => Alarm::Feedback(number),
+        }
+    }
+
     proptest! {
-        /// In steps, as nodes take them: every timer comes out once, in the step in which it is due, or leaves before.
+        /// In steps, as nodes take them: every timer comes out once, in the step in which it is due, or leaves before. It is
+        /// known how long no retransmission timer is due.
         #[test]
         fn timers_come_out_in_their_steps(
             steps in prop::collection::vec(
-                (0u64..30_000_000_000, prop::collection::vec(0u64..5_000_000_000_000, 0..4)), 1..100,
+                (0u64..30_000_000_000, prop::collection::vec((0u64..5_000_000_000_000, any::<bool>()), 0..4)), 1..100,
             ),
         ) {
             let picos = Time::from_picos;
             let (mut waiting, mut now, mut number) = (WaitingTimers::new(), Time::ZERO, 0);
             let mut inside = Vec::new();
             for (length, ahead) in steps {
-                for ahead in ahead {
-                    let (at, alarm) = (now + picos(ahead), Alarm::Feedback(number));
+                for (ahead, is_retransmission) in ahead {
+                    let (at, alarm) = (now + picos(ahead), alarm(number, is_retransmission));
                     number += 1;
                     if waiting.add(now, at, alarm) {
                         inside.push((at, alarm));
@@ -145,11 +154,18 @@ mod tests {
                 waiting.take_before(before, &mut due);
                 prop_assert!(due.iter().all(|timer| timer.at < before));
                 prop_assert!(waiting.from() >= before);
+                prop_assert!(waiting.no_retransmission_before() >= before);
                 for DueTimer { at, alarm } in due.into_iter().chain(leaving) {
                     let place = inside.iter().position(|&timer| timer == (at, alarm));
                     prop_assert!(place.map(|place| inside.swap_remove(place)).is_some());
                 }
                 prop_assert!(inside.iter().all(|&(at, _)| at >= before));
+                let retransmissions = inside.iter().filter(|(_, alarm)| alarm.is_retransmission());
+                let first = retransmissions.map(|&(at, _)| at).min().unwrap_or(Time::MAX);
+                prop_assert!(waiting.no_retransmission_before() <= first);
+                if inside.is_empty() {
+                    prop_assert_eq!(waiting.no_retransmission_before(), Time::MAX);
+                }
                 prop_assert_eq!(waiting.count(), inside.len());
                 now = before;
             }

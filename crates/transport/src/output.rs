@@ -88,6 +88,17 @@ impl Timer {
             _ => End::Sending(SendingSubflow(self.place)),
         }
     }
+
+    /// A timer of the first subflow of a flow that no endpoint has: tests of a schedule need no endpoints.
+    #[cfg(feature = "checks")]
+    pub fn without_endpoint(flow: u32, kind: TimerKind) -> Timer {
+        Timer {
+            flow,
+            subflow: 0,
+            kind,
+            place: flow,
+        }
+    }
 }
 
 /// What an endpoint wants done.
