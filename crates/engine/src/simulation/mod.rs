@@ -4,8 +4,6 @@ mod checks;
 mod control;
 mod feedback;
 mod flows;
-#[cfg(test)]
-mod idle_tests;
 mod record;
 mod traffic;
 
@@ -407,3 +405,6 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 }
+
+#[cfg(test)]
+mod idle_tests;
