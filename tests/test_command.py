@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Command, environment
+from conftest import Command, environment, fake_command
 from pathweave.bench import native
 from pathweave.bench.cases import CASES, instructions_per_hop, run_cases, to_json
 from pathweave.errors import InputError, PathweaveError
@@ -159,6 +159,20 @@ def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     process.stdout.close()
     _, said = process.communicate(timeout=30)
     assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("words", [["list", "controllers"], ["explain", "fairness"]])
+def test_a_reader_that_has_enough_is_not_what_compare_finds(words: list[str]) -> None:
+    process = subprocess.Popen(
+        fake_command(words),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (141, b"")
 
 
 FAKE_BENCH = """#!/bin/sh

@@ -346,7 +346,10 @@ def test_a_median_that_is_not_known_is_not_compared() -> None:
     changes = compare_sides(*sides)
     assert ("fct", "median") not in {(e.measure.quantity, e.measure.taken) for e in changes.changes}
     assert changes.notes == [
-        'median flow completion time of "g" is not compared: up to 67 % have none'
+        (
+            'median flow completion time of "g" is not compared: '
+            "up to 67 % of a run's flows did not finish"
+        )
     ]
 
 

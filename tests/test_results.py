@@ -17,7 +17,10 @@ import pathweave
 from conftest import write_scenario
 from pathweave.errors import InputError
 from pathweave.results import write
+from pathweave.results.costs import costs
+from pathweave.results.fairness import fairness
 from pathweave.results.jsonfile import read_json, write_json
+from pathweave.results.read import find_runs
 
 
 @dataclass
@@ -154,6 +157,23 @@ def test_json_has_no_nan(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"b": math.nan, "a": [math.inf, 1.5], "c": {"d": -0.1}})
     assert read_json(tmp_path / "a.json") == {"a": [None, 1.5], "b": None, "c": {"d": -0.1}}
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_fairness_among_the_costs_is_that_of_phases(fake: None, tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, fake="flows = 30\nphases = true")
+    out = tmp_path / "out"
+    pathweave.run(path, seeds=2, only={"pattern": "Incast"}, out=out, progress=False)
+    (scenario,) = find_runs([out])
+    for label in ("DCTCP, Incast", "XMP-4, Incast"):
+        indices: list[float] = []
+        for run in scenario.runs:
+            rows = fairness(run)
+            if run.label == label and rows is not None:
+                assert rows["phase"].n_unique() == 3
+                of_all = rows.filter(pl.col("group") == "")["jain"].to_list()
+                indices.append(sum(of_all) / len(of_all))
+        assert len(indices) == 2
+        assert costs(scenario, label).fairness == pytest.approx(sum(indices) / 2)
 
 
 def test_run_and_load_from_a_notebook(fake: None, tmp_path: Path) -> None:

@@ -294,7 +294,8 @@ def _add_completions(
     median = Measure(name, "median", of)
     first, second = _medians(ours), _medians(theirs)
     if first is None or second is None:
-        return f"{median.text} is not compared: up to {100 * left:.0f} % have none"
+        share = f"up to {100 * left:.0f} % of a run's flows"
+        return f"{median.text} is not compared: {share} did not finish"
     before[median], after[median] = first, second
     return ""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pathweave.cli.copies import say_copies
 from pathweave.cli.exits import WRONG_INPUT
 from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size, Sweeps  # noqa: TC001
 from pathweave.results import layout
@@ -58,6 +59,7 @@ def check(
         print_json(found)
     else:
         _print(found)
+        say_copies(session)
 
 
 def _about(session: Session) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def compare(
     Says what differs in the settings, then for each variant and quantity how much changed, and
     whether chance explains it. The exit code is 0 when nothing has moved, 1 when something has.
 
-    Example: pathweave compare results/fig1/quick results/fig1/quick-k=20 --at "two flows"
+    Example: pathweave compare results/fig1/quick results/fig1/quick-limit=50 --at "two flows"
     """
     from pathweave.changes.changes import compare_folders
     from pathweave.cli.console import output, print_json

@@ -5,6 +5,7 @@
    without results
 1  anything else: a run failed, a disk was full, or it was interrupted (a second Ctrl-C ends the
    process by the signal itself, which a shell shows as 130); `compare` found that something moved
+141  whoever read the output had enough (`| head`); a shell shows the same for SIGPIPE
 
 Whatever the code, no file is left half written.
 """
@@ -23,6 +24,7 @@ from pathweave.errors import InputError, PathweaveError, ScenarioError
 DONE = 0
 FAILED = 1
 WRONG_INPUT = 2
+READER_GONE = 141
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong command line: ClickException, of whichever Click it has."""
@@ -49,7 +51,12 @@ def guarded(call: Callable[[], object]) -> NoReturn:
         sys.exit(FAILED)
     except BrokenPipeError:
         _close_quietly()
-        sys.exit(FAILED)
+        sys.exit(READER_GONE)
+    except SystemExit as end:
+        # Libraries that print for us leave with 1 then, which means something else here.
+        if isinstance(end.__context__, BrokenPipeError):
+            sys.exit(READER_GONE)
+        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}")

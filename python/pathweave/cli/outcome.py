@@ -121,8 +121,12 @@ def _shard(session: Session) -> dict[str, int] | None:
 def _leave(session: Session, outcome: Outcome) -> None:
     """Say what is missing, if anything is, and leave with the exit code for that."""
     if outcome.cancelled or outcome.failed:
-        kept = len(session.plan.present) + len(outcome.finished)
-        explain(kept, len(session.plan.tasks) - len(outcome.left_out), outcome)
+        from pathweave.running.plan import not_written
+
+        tasks = session.plan.tasks
+        kept = len(tasks) - len(not_written(tasks))
+        total = len(tasks) - len(outcome.left_out)
+        explain(kept, total, outcome, fresh=session.request.fresh)
         refused = len(outcome.refused) == len(outcome.failed) and not outcome.cancelled
         raise typer.Exit(WRONG_INPUT if refused else FAILED)
 
@@ -148,14 +152,19 @@ def _other_settings(session: Session) -> list[str]:
     ]
 
 
-def explain(kept: int, total: int, outcome: Outcome) -> None:
-    """Say why something is missing."""
+def explain(kept: int, total: int, outcome: Outcome, *, fresh: bool = False) -> None:
+    """Say why something is missing. `fresh` is whether runs that were there were run again."""
     from pathweave.cli.console import messages, say
 
     console = messages()
     if outcome.cancelled:
-        text = f"interrupted: {kept} of {total} runs are kept; the same command goes on from there"
-        say(console, text)
+        again = f", {len(outcome.finished)} of them run again" if fresh else ""
+        without = " without --fresh" if fresh else ""
+        say(
+            console,
+            f"interrupted: {kept} of {total} runs are kept{again};"
+            f" the same command{without} goes on from there",
+        )
     for task, reason in outcome.failed:
         word = "refused" if task in outcome.refused else "failed"
         text = f"error: {task.label} {word}: {reason}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathweave.cli.copies import say_copies
 from pathweave.cli.options import (  # noqa: TC001
     Baseline,
     Dask,
@@ -108,7 +109,7 @@ def run(
 
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
 
-    A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.mark.k=10,20,40
+    A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.limit=25,50,100
     """
     from pathweave.cli import estimates
     from pathweave.cli.outcome import finish_as_json
@@ -137,6 +138,7 @@ def run(
         request = replace(request, sets=(*request.sets, MAP_SETTING))
         session = _opened(request, name, in_one_line=json)
     check_baseline(session, baseline)
+    say_copies(session)
     if request.beside:
         from pathweave.cli.optimum import check
 

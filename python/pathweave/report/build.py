@@ -52,6 +52,7 @@ CHARTS = "charts"
 _FLOW_COLOURS = 12
 _MOST_SECTIONS = 12
 """Parts of a table that is shown at once; a longer one opens at a click."""
+_BACKENDS = {"simulate": "simulation", "testbed": "testbed", "solve": "optimum"}
 _WORK = {"simulate": "Simulated", "testbed": "Played", "solve": "Solved"}
 
 
@@ -170,7 +171,8 @@ def build(
             parts.append(_part(scenario, palette, f"s{place}", baseline, own, budget))
         unusable = [unusable.reason for unusable in found.unusable]
         changes = changed(folders, scenarios)
-        text = _page(parts, besides, what_differs_in(scenarios), unusable, changes, script())
+        apart = what_differs_in(scenarios)
+        text = _page(parts, besides, apart, unusable, changes, script(), pictures=pictures)
         target.mkdir(parents=True, exist_ok=True)
         page = target / PAGE
         write_whole(page, text.encode())
@@ -251,7 +253,7 @@ def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
         ("Size", scenario.size),
         ("Variants", str(len(scenario.labels()))),
         ("Seeds", ", ".join(str(seed) for seed in seeds)),
-        ("Backend", ", ".join(sorted({run.manifest["backend"] for run in runs}))),
+        ("Backend", ", ".join(sorted({_BACKENDS[run.backend] for run in runs}))),
         ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
         (_WORK[runs[0].backend], _work(hops, seconds)),
         (
@@ -321,6 +323,8 @@ def _page(
     unusable: Sequence[str],
     changes: Changed | None,
     script: str,
+    *,
+    pictures: bool,
 ) -> str:
     import jinja2
 
@@ -345,6 +349,7 @@ def _page(
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
         library=script,
+        pictures=pictures,
         charts=_script_json(charts),
         light=_script_json(theme.config()),
         dark=_script_json(theme.config(dark=True)),

@@ -204,7 +204,7 @@ def _group(scenario: StoredScenario, palette: Palette, group: str, rows: pl.Data
 
     title = f'Flows of "{group}"'
     if has_times and compares_survivors(rows):
-        title += "; the mean completion time is that of survivors, so do not compare it"
+        title += "; the mean covers finished flows only, so do not compare it"
     return Table(title, heads, _sections(scenario, palette, rows, cells))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.results.completion import flow_completion, together
-from pathweave.results.fairness import jain
+from pathweave.results.fairness import fairness
 from pathweave.results.optimum import summarise_optimum
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Costs:
     timeouts: float | None
     """Timeouts per flow of the group."""
     fairness: float | None
-    """Jain's index of the goodput of the group's flows; mean over the runs."""
+    """Jain's index of the goodput of the group's flows; mean over phases, if any, and then over the
+    runs."""
     optimum: float | None
     """The group's traffic as a share of the optimum, where that was solved."""
 
@@ -84,11 +85,13 @@ def _timeouts(runs: Sequence[StoredRun], group: str) -> float | None:
 
 
 def _fairness(runs: Sequence[StoredRun], group: str) -> float | None:
+    import polars as pl
+
     found = [
-        index
+        float(indices.mean())  # pyright: ignore[reportArgumentType]
         for run in runs
-        if (flows := _flows(run, group)) is not None
-        and (index := jain(flows["goodput_bps"].drop_nulls().to_list())) is not None
+        if (rows := fairness(run)) is not None
+        and len(indices := rows.filter(pl.col("group") == group)["jain"].drop_nulls())
     ]
     return math.fsum(found) / len(found) if found else None
 

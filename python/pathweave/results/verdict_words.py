@@ -20,13 +20,18 @@ def nothing_told_apart(ranking: Ranking) -> list[str]:
     subject = ranking.subject
     of = f' of "{subject.group}"' if subject.group and subject.group not in subject.text else ""
     widest = max(widths)
-    digits = 0 if widest >= 0.95 else 1 if widest >= 0.095 else 2
     return [
         (
             f"Chance may explain every difference to {ranking.baseline} in {subject.text}{of};"
-            f" the widest interval is ± {widest:.{digits}f} %."
+            f" the widest interval is ± {width_text(widest)} %."
         )
     ]
+
+
+def width_text(percent: float) -> str:
+    """Half of an interval's width as sentences have it."""
+    digits = 0 if percent >= 0.95 else 1 if percent >= 0.095 else 2
+    return f"{percent:.{digits}f}"
 
 
 def verdict_text(ranking: Ranking, each: Standing) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pathweave.errors import InputError
 from pathweave.results.merit import measured, parse_subject, rankings, subjects
 from pathweave.results.read import find_runs
+from pathweave.results.verdict_words import width_text
 from pathweave.statistics.until import Rule, State
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _decide(
         # Where none asks for more, the widest is named.
         key=lambda each: (each[0].further, each[0].half is None, each[0].half or 0.0),
     )
-    half = "unknown" if decision.half is None else f"± {100 * decision.half:.2g} %"
+    half = "unknown" if decision.half is None else f"± {width_text(100 * decision.half)} %"
     text = f"the widest interval is {half} ({name})."
     return decision, f"{text} {_SKEWED}" if skewed else text
 
