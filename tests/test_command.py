@@ -293,7 +293,9 @@ def test_every_help_has_an_example_that_begins_with_its_verb(
         (["run"], "error: missing argument 'SCENARIO'\n  help: pathweave run --help\n"),
         (["frobnicate"], "error: no such command 'frobnicate'\n  help: pathweave --help\n"),
         (["run", "a.toml", "--sizee", "3"], "error: no such option: --sizee (Possible options"),
-        (["run", "a.toml", "--seeds", "0"], "error: invalid value for '--seeds': "),
+        (["run", "a.toml", "--seeds", "0"], "for '--seeds': it must be at least 1\n"),
+        (["run", "a.toml", "--seeds", "abc"], "for '--seeds': it must be a whole number\n"),
+        (["report", "a.file"], "error: a.file is a file, not a folder with results\n"),
         (["list", "things"], 'error: nothing is listed as "things"; there are controllers, '),
         (["list"], "error: missing argument 'KIND'"),
         (["run", "nowhere.toml"], "error: nowhere.toml is not there\n"),
@@ -311,6 +313,7 @@ def test_errors_have_one_style(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("a.file").touch()
     code, printed, errors = run_here(capsys, *arguments)
     assert code == 2
     assert not printed

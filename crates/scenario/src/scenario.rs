@@ -379,7 +379,9 @@ fn text(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostics> {
             start: valid,
             end: valid,
         };
-        let problem = Problem::new(place, "the file is not a text in UTF-8 from here on");
+        // The file's name is said here as well: where nothing is text no line of it is shown.
+        let message = format!("{name} is not text in UTF-8 (byte {})", valid + 1);
+        let problem = Problem::new(place, message).help("a scenario is a TOML file");
         Diagnostics::new(
             vec![Source {
                 name: name.to_owned(),

@@ -84,3 +84,15 @@ fn colours_are_used_only_when_asked_for() {
         "narrow widths are possible"
     );
 }
+
+#[test]
+fn a_file_that_is_not_text_is_named() {
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images/goodput.png");
+    let refused = Scenario::load(&picture, None, &[], &[], None);
+    let said = refused.expect_err("it is a picture").render(200, false);
+    assert!(
+        said.contains("goodput.png is not text in UTF-8 (byte 1)"),
+        "{said}"
+    );
+    assert!(said.contains("a scenario is a TOML file"), "{said}");
+}

@@ -30,6 +30,15 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong command line: ClickException, of whichever Click it has."""
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt."""
+_OURS = (
+    (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
+    (r"Input should be greater than (\S+)", r"it must be greater than \1"),
+    (r"Input should be less than or equal to (\S+)", r"it must be at most \1"),
+    (r"Input should be less than (\S+)", r"it must be less than \1"),
+    (r"Input should be a valid integer\b.*", r"it must be a whole number"),
+    (r"Input should be a valid number\b.*", r"it must be a number"),
+)
+"""What the library that reads options says of their values, and what we say."""
 
 
 def guarded(call: Callable[[], object]) -> NoReturn:
@@ -90,6 +99,8 @@ def _refuse(error: Any) -> int:
         return WRONG_INPUT
     message = error.format_message().replace("Value error, ", "").strip()
     message = re.sub(r"\s*\n\s*", " ", message)
+    for theirs, ours in _OURS:
+        message = re.sub(theirs, ours, message)
     # As all other errors are written: no capital, no full stop.
     message = message[:1].lower() + message[1:].removesuffix(".")
     context = getattr(error, "ctx", None)

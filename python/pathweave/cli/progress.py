@@ -37,7 +37,6 @@ class Progressing:
         self.verb = verb
         self.overview = Overview(total)
         self.meters: dict[Task, Meter] = {}
-        self.stopping = False
         self._said: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -107,6 +106,15 @@ class Progressing:
     def left_out(self, task: Task) -> None:  # noqa: ARG002 - there is nothing to say of it
         """A run is not needed after all."""
         self.overview.total -= 1
+
+    def still_running(self, tasks: Sequence[Task]) -> None:
+        """Runs do not stop, most likely because a user's controller does not return."""
+        for task in tasks:
+            self._line("waiting", "yellow", task.label, "for this run to stop")
+        self._note(
+            "a run stops when its controllers return; a second Ctrl-C or SIGTERM ends the command "
+            "at once, and finished runs are kept"
+        )
 
     def tick(self) -> None:
         """All runs have been looked at."""

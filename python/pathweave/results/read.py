@@ -206,6 +206,13 @@ def find_runs(paths: Iterable[Path]) -> list[StoredScenario]:
     return search(paths).scenarios
 
 
+def _must_be_folder(path: Path) -> None:
+    if path.is_file():
+        raise InputError(f"{path} is a file, not a folder with results")
+    if not path.is_dir():
+        raise InputError(f"there is no folder {path}")
+
+
 def search(paths: Iterable[Path]) -> Found:
     """All runs at or below `paths`, by scenario and settings, in the scenario file's order.
 
@@ -214,8 +221,7 @@ def search(paths: Iterable[Path]) -> Found:
     folders: dict[Path, None] = {}
     given = list(paths)
     for path in given:
-        if not path.is_dir():
-            raise InputError(f"there is no folder {path}")
+        _must_be_folder(path)
         folders.update(dict.fromkeys(run_folders(path)))
     scenarios: dict[tuple[Path, str], StoredScenario] = {}
     unusable: list[Unusable] = []

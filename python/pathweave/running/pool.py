@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 POLL_S = 0.02
 """Seconds between two looks at the runs: short, so that a core does not idle between small runs."""
 
+PATIENCE_S = 2.0
+"""Seconds that runs have to end after they were asked to, before somebody hears of it."""
+
 
 class RefusedError(RuntimeError):
     """A backend cannot do what a run asks for, whatever the seed."""
@@ -79,6 +82,10 @@ class Watcher(Protocol):
         """`task` is not run after all."""
         ...
 
+    def still_running(self, tasks: Sequence[Task]) -> None:
+        """`tasks` were told to stop, and have not for `PATIENCE_S`."""
+        ...
+
     def tick(self) -> None:
         """All runs have been looked at."""
         ...
@@ -124,7 +131,7 @@ def run_all(
     waiting = list(reversed(tasks))
     active: list[tuple[Task, Run]] = []
     outcome = Outcome()
-    told = False
+    ending = _Ending(watcher)
     try:
         while active or (waiting and not interrupted()):
             while waiting and len(active) < cores.jobs and not interrupted():
@@ -137,9 +144,8 @@ def run_all(
                 run.start()
                 active.append((task, run))
                 watcher.started(task)
-            if interrupted() and not told:
-                told = True
-                _cancel(active)
+            if interrupted():
+                ending.ask(active)
             active = [
                 (task, run) for task, run in active if not _settle(task, run, watcher, outcome)
             ]
@@ -151,6 +157,24 @@ def run_all(
         raise
     outcome.cancelled.extend(reversed(waiting))
     return outcome
+
+
+class _Ending:
+    """Runs are asked to end, once; who has not in time is named, once."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._asked_at: float | None = None
+        self._named = False
+
+    def ask(self, active: Sequence[tuple[Task, Run]]) -> None:
+        """Called again and again while there is something to wait for."""
+        if self._asked_at is None:
+            self._asked_at = time.monotonic()
+            _cancel(active)
+        elif not self._named and time.monotonic() - self._asked_at > PATIENCE_S:
+            self._named = True
+            self._watcher.still_running([task for task, _ in active])
 
 
 def _cancel(active: Sequence[tuple[Task, Run]]) -> None:

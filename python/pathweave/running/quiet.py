@@ -39,5 +39,8 @@ class Quiet:
     def left_out(self, task: Task) -> None:
         """Say nothing."""
 
+    def still_running(self, tasks: Sequence[Task]) -> None:
+        """Say nothing."""
+
     def tick(self) -> None:
         """Say nothing."""
