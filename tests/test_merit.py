@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 import fake_core
 from conftest import Command, write_scenario
+from pathweave.cli.rankings import print_rankings
 from pathweave.errors import InputError
 from pathweave.report.build import build_report
 from pathweave.results import layout
@@ -277,6 +280,22 @@ def test_costs_stand_beside_the_verdict(tmp_path: Path) -> None:
     for head in ("mean queue (packets)", "drops (%)", "marks (%)", "fairness (Jain)"):
         assert head in page
     assert "timeouts per flow</th>" not in page.partition("Flows of")[0]
+
+
+def test_a_narrow_terminal_keeps_names_and_verdicts(tmp_path: Path) -> None:
+    made = Made(tmp_path, size="unlimited")
+    for seed, base in ((1, 1234.5), (2, 1240.0), (3, 1251.0)):
+        made.add("DCTCP", seed, goodput_mbps=[base, base])
+        made.add("XMP-4", seed, goodput_mbps=[2 * base, 2 * base + seed])
+    console = Console(file=io.StringIO(), width=40)
+    print_rankings(console, made.scenario(), None)
+    assert isinstance(console.file, io.StringIO)
+    said = console.file.getvalue()
+    table = [line for line in said.splitlines() if line.startswith(("DCTCP", "XMP-4  "))]
+    assert len(table) > 2, said  # in parts, each of which names its rows
+    assert any(line.endswith("better") for line in table)
+    assert any(line.endswith("baseline") for line in table)
+    assert "\u2026" not in said
 
 
 def test_a_sentence_says_that_nothing_is_told_apart(tmp_path: Path) -> None:

@@ -156,7 +156,8 @@ class Bars(Progressing):
         )  # fmt: skip
 
     def __enter__(self) -> Self:
-        self._live.start()
+        if self.overview.total:
+            self._live.start()
         return self
 
     def __exit__(

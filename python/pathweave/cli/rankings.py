@@ -39,6 +39,7 @@ def print_rankings(console: Console, scenario: StoredScenario, baseline: str | N
 
 def _print(console: Console, ranking: Ranking) -> None:
     from pathweave.cli.tables import plain_table
+    from pathweave.cli.wide_table import print_table
 
     unit = unit_of(ranking)
     pairs = {each.difference.pairs for each in ranking.standings if each.difference is not None}
@@ -61,7 +62,7 @@ def _print(console: Console, ranking: Ranking) -> None:
     title = f"{ranking.subject.text}{in_unit}: paired by seed ({over}95 % intervals; {CORRECTION},"
     console.print()
     console.print(Text(f"{title[0].upper()}{title[1:]} {LEVEL:.0%})".replace("5%", "5 %")))
-    console.print(table)
+    print_table(console, table)
     for line in (*sentences(ranking), *ranking.notes):
         console.print(Text(line))
 

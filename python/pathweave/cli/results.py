@@ -46,6 +46,7 @@ def results(
 
 def _print(console: Console, entries: list[Entry], others: list[str]) -> None:
     from pathweave.cli.tables import plain_table
+    from pathweave.cli.wide_table import print_table
     from pathweave.results.units import size_text
 
     table = plain_table("runs", "size", "age", "version", "state")
@@ -58,7 +59,7 @@ def _print(console: Console, entries: list[Entry], others: list[str]) -> None:
             entry.version,
             entry.state,
         )
-    console.print(table)
+    print_table(console, table)
     said: set[tuple[str, str]] = set()
     for entry in entries:
         if entry.differences and (entry.name, entry.backend) not in said:

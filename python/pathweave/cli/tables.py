@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
-from pathweave.cli.wide_table import fitting
+from pathweave.cli.wide_table import print_table
 from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
@@ -70,10 +70,7 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
 def _show(console: Console, title: str, table: Table) -> None:
     console.print()
     console.print(Text(title))
-    for place, part in enumerate(fitting(console, table)):
-        if place:
-            console.print()
-        console.print(part)
+    print_table(console, table)
 
 
 def plain_table(*heads: str) -> Table:

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from rich.table import Column
 
 
+def print_table(console: Console, table: Table) -> None:
+    """Print a table as wide as the console allows, or its parts with an empty line between."""
+    for place, part in enumerate(fitting(console, table)):
+        if place:
+            console.print()
+        console.print(part)
+
+
 def fitting(console: Console, table: Table) -> list[Table]:
     """The table itself where the console is wide enough, else parts of its columns.
 
