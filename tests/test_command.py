@@ -148,31 +148,25 @@ def test_missing_core_is_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
+def without_reader(command: list[str]) -> tuple[int, bytes]:
+    """The exit code of a command whose output nobody reads, and what it said."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pathweave", "--help"],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
     process.stdout.close()
     _, said = process.communicate(timeout=30)
+    return process.returncode, said
+
+
+def test_closed_pipe_is_quiet() -> None:
+    _, said = without_reader([sys.executable, "-m", "pathweave", "--help"])
     assert b"Traceback" not in said
 
 
 @pytest.mark.parametrize("words", [["list", "controllers"], ["explain", "fairness"]])
 def test_a_reader_that_has_enough_is_not_what_compare_finds(words: list[str]) -> None:
-    process = subprocess.Popen(
-        fake_command(words),
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    process.stdout.close()
-    _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (141, b"")
+    assert without_reader(fake_command(words)) == (141, b"")
 
 
 FAKE_BENCH = """#!/bin/sh

@@ -32,7 +32,7 @@ from pathweave.report.tables import (
     routing_tables,
     summary_tables,
 )
-from pathweave.results.backends import Comparison, comparisons
+from pathweave.results.backends import SIMULATION, Comparison, comparisons
 from pathweave.results.read import StoredScenario, search
 from pathweave.results.settings import what_differs_in
 from pathweave.results.testbed import facts, remarks
@@ -52,7 +52,6 @@ CHARTS = "charts"
 _FLOW_COLOURS = 12
 _MOST_SECTIONS = 12
 """Parts of a table that is shown at once; a longer one opens at a click."""
-_BACKENDS = {"simulate": "simulation", "testbed": "testbed", "solve": "optimum"}
 _WORK = {"simulate": "Simulated", "testbed": "Played", "solve": "Solved"}
 
 
@@ -253,7 +252,7 @@ def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:
         ("Size", scenario.size),
         ("Variants", str(len(scenario.labels()))),
         ("Seeds", ", ".join(str(seed) for seed in seeds)),
-        ("Backend", ", ".join(sorted({_BACKENDS[run.backend] for run in runs}))),
+        ("Backend", scenario.backend or SIMULATION),
         ("Pathweave", ", ".join(sorted({run.manifest["pathweave"] for run in runs}))),
         (_WORK[runs[0].backend], _work(hops, seconds)),
         (
