@@ -90,5 +90,5 @@ def test_the_example_passes_clippy_and_the_tests_of_every_controller(workspace: 
     cargo(workspace, "clippy", *package, "--all-targets", "--quiet", "--", "-D", "warnings")
     said = cargo(workspace, "test", *package, "--lib", "example::")
     assert "example::tests::windows_grow_by_their_sum_and_are_cut_by_themselves ... ok" in said
-    said = cargo(workspace, "test", *package, "--test", "every_controller")
-    assert "windows_stay_finite_and_at_least_one_packet ... ok" in said
+    said = cargo(workspace, "test", *package, "--test", "control", "every_controller::")
+    assert "every_controller::windows_stay_finite_and_at_least_one_packet ... ok" in said

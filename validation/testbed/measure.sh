@@ -71,9 +71,9 @@ for name in "${@:-all}"; do
         ;;
     shares)
         for scenario in random-losses step-marks halving; do
-            simulate "crates/linux/tests/itself/$scenario.toml"
-            play "crates/linux/tests/itself/$scenario.toml"
-            [ "$scenario" != halving ] || play "crates/linux/tests/itself/$scenario.toml" --no-gso
+            simulate "crates/linux/tests/this_machine/itself/$scenario.toml"
+            play "crates/linux/tests/this_machine/itself/$scenario.toml"
+            [ "$scenario" != halving ] || play "crates/linux/tests/this_machine/itself/$scenario.toml" --no-gso
             beside "$scenario"
         done
         ;;

@@ -1,8 +1,6 @@
 //! What holds for every controller in the registry, whatever happens to it.
 
-mod driver;
-
-use driver::{Connection, Event, build, event, step_by_step};
+use crate::driver::{Connection, Event, build, event, step_by_step};
 use pathweave_control::{
     Ack, Change, Controller, Loss, ParameterKind, Path, Paths, SubflowId, Value, find, registry,
 };

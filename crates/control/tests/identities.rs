@@ -1,8 +1,6 @@
 //! Controllers that are, in some case, another one: to the last bit where both compute the same.
 
-mod driver;
-
-use driver::{Connection, Event, build, event, side_by_side, step_by_step};
+use crate::driver::{Connection, Event, build, event, side_by_side, step_by_step};
 use pathweave_control::{PathState, Value};
 use pathweave_units::Time;
 use proptest::prelude::*;

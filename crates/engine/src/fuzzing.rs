@@ -1,4 +1,4 @@
-//! The schedule, a timing wheel and a heap, against a sorted map: the feature `fuzzing`.
+//! The schedule, a timing wheel and a heap, against a sorted map, with the feature `checks`.
 
 use crate::alarm::Alarm;
 use crate::link_schedule::LinkSchedule;

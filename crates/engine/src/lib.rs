@@ -25,7 +25,7 @@ mod flow_set;
 mod flow_table;
 mod flows;
 mod fluid;
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "checks")]
 pub mod fuzzing;
 mod ideal;
 mod into_host;

@@ -1,11 +1,9 @@
 //! Acknowledgements take the paths that a scenario gives them.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, of_flows, table, two_paths};
 use pathweave_engine::Output;
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use plans::{counted, fixed, of_flows, table, two_paths};
 
 /// Few enough for slow start to lose none.
 const BYTES: u64 = 60_000;

@@ -1,7 +1,6 @@
 //! Captures, read back: what they hold agrees with the tables and with hand arithmetic.
 
-mod plans;
-
+use crate::plans::{self, fixed, table};
 use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement};
 use pathweave_control::Algorithm;
 use pathweave_engine::{Capture, Output};
@@ -12,7 +11,6 @@ use pathweave_units::{Bytes, Rate, Time};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
-use plans::{fixed, table};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DATA: u64 = 1500;

@@ -1,12 +1,10 @@
 //! Collective operations on an idle star, packet by packet and as rates, against their closed forms.
 
-mod plans;
-
+use crate::plans::{self, counted, table, within};
 use pathweave_engine::{
     Allocation, Allocator, Answer, Output, Problem, Progress, Table, Verdict, flow, run,
 };
 use pathweave_scenario::Plan;
-use plans::{counted, table, within};
 
 /// Bits per second of each cable of the star.
 const RATE: f64 = 10e9;

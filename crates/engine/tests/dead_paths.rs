@@ -1,12 +1,10 @@
 //! Paths that die: what the others carry, and when a run ends.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, flags, of_flows};
 use pathweave_engine::Verdict;
 use pathweave_traffic::Size;
 use pathweave_transport::{Recovery, SegmentScheduler};
 use pathweave_units::Time;
-use plans::{counted, fixed, flags, of_flows};
 
 const DATA: u64 = 1500;
 const MSS: u64 = 1448;

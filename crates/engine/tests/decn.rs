@@ -1,14 +1,12 @@
 //! DECN at 10 Gbps: shares, queues, many flows, and what its units may not overtake.
 
-mod plans;
-
+use crate::plans::{self, of_flows, pairs, queue, table};
 use pathweave_control::Value;
 use pathweave_engine::Output;
 use pathweave_fabric::topology::Dumbbell;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Size;
 use pathweave_units::{Rate, Time};
-use plans::{of_flows, pairs, queue, table};
 
 /// Flows that start one after another within `spread` over 10 Gbps with a base RTT of twice `delay`,
 /// measured from `from` for 100 ms.

@@ -1,7 +1,6 @@
 //! The same plan gives the same bits; another seed does not; watching changes nothing.
 
-mod plans;
-
+use crate::plans;
 use pathweave_engine::{Progress, RunError, run};
 use pathweave_scenario::{CapturedFlow, Change, LinkChange, Measure, Phase, Plan, Sampling};
 use pathweave_traffic::Size;

@@ -1,7 +1,6 @@
 //! The reference of the results names every table and column.
 
-mod plans;
-
+use crate::plans;
 use pathweave_engine::Output;
 use pathweave_fabric::routing::{FmpConfig, RoutingKind};
 use pathweave_network::SharedBufferConfig;

@@ -1,11 +1,9 @@
 //! How flows end: they finish, they are stopped, or the run ends before.
 
-mod plans;
-
+use crate::plans::{self, counted, endings, of_flows};
 use pathweave_engine::{Allocation, Allocator, Answer, Column, Output, Problem, Verdict, flow};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use plans::{counted, endings, of_flows};
 
 fn plan(traffic: &str) -> Plan {
     let text = format!(

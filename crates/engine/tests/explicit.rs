@@ -1,14 +1,12 @@
 //! Controllers whose switches take part, on one bottleneck.
 
-mod plans;
-
+use crate::plans::{self, dumbbell, of_flows, pairs, queue, table, within};
 use pathweave_control::Value;
 use pathweave_engine::Output;
 use pathweave_fabric::topology::Dumbbell;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Size;
 use pathweave_units::{Rate, Time};
-use plans::{dumbbell, of_flows, pairs, queue, table, within};
 use std::collections::BTreeMap;
 
 /// Those that come to equal shares at once, and those that take many rounds.

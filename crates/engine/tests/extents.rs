@@ -1,12 +1,10 @@
 //! Samples say what was between them: the least, mean and greatest value since the one before.
 
-mod plans;
-
+use crate::plans::{self, table};
 use pathweave_engine::Output;
 use pathweave_scenario::{Plan, Sampling};
 use pathweave_traffic::Size;
 use pathweave_units::Time;
-use plans::table;
 
 const INTERVAL: Time = Time::from_millis(20);
 const END: Time = Time::from_millis(400);

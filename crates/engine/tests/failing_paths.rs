@@ -1,7 +1,8 @@
 //! What coupled controllers do when one of a flow's two paths fails, and when it returns.
 
-mod plans;
-
+use crate::plans::{
+    self, flows, group, link, mean, parallel_paths, path, plan, queue, table, within,
+};
 use pathweave_control::{Value, find, registry};
 use pathweave_engine::Output;
 use pathweave_fabric::routing::RoutingKind;
@@ -9,7 +10,6 @@ use pathweave_scenario::{Change, LinkChange, Phase, Plan};
 use pathweave_traffic::{Pattern, Size};
 use pathweave_transport::EcnUse;
 use pathweave_units::Time;
-use plans::{flows, group, link, mean, parallel_paths, path, plan, queue, table, within};
 
 /// The controllers that couple a connection's subflows at its hosts, in all their variants.
 fn coupled() -> Vec<(&'static str, Vec<(String, Value)>)> {

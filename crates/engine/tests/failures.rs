@@ -1,14 +1,12 @@
 //! Failures under every kind of routing: what completes, what stalls, and what it takes.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, flags};
 use pathweave_engine::{Output, Verdict};
 use pathweave_fabric::routing::{FmpConfig, PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::{Change, LinkChange, ListedFlow, Plan};
 use pathweave_transport::Recovery;
 use pathweave_units::Time;
-use plans::{counted, fixed, flags};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

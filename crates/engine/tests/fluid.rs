@@ -1,7 +1,6 @@
 //! Fluid runs against processor sharing by hand: n flows on a link of capacity C have C/n each.
 
-mod plans;
-
+use crate::plans::{self, dumbbell, flags, group, of_flows, queue, table, within};
 use pathweave_engine::{
     Allocation, Allocator, Answer, Column, FluidFlow, Life, Output, Problem, Table, Verdict, along,
     flow,
@@ -10,7 +9,6 @@ use pathweave_scenario::{Phase, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::Permutation;
 use pathweave_units::Time;
-use plans::{dumbbell, flags, group, of_flows, queue, table, within};
 
 /// Every path has the smallest of its links' capacities over the number of paths on them: max-min
 /// fair where all paths share one bottleneck.

@@ -1,7 +1,6 @@
 //! Switches that route by feedback, in whole runs.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, flags};
 use pathweave_engine::{Column, Output, Verdict};
 use pathweave_fabric::routing::{FmpConfig, RoutingKind};
 use pathweave_fabric::topology::{Graph, GraphCable, GraphNode, LeafSpine};
@@ -9,7 +8,6 @@ use pathweave_fabric::{Fabric, LinkId};
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_traffic::Size;
 use pathweave_units::{Rate, Time};
-use plans::{counted, fixed, flags};
 use std::collections::BTreeSet;
 
 const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {

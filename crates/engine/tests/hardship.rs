@@ -1,7 +1,6 @@
 //! Everything arrives, whatever happens.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, flags};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
@@ -9,7 +8,6 @@ use pathweave_transport::{
     AckPolicy, Handshake, Joins, PacketMix, ReceiveWindow, Recovery, SegmentScheduler,
 };
 use pathweave_units::{Bytes, Time};
-use plans::{counted, fixed, flags};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,12 +1,10 @@
 //! Where loops are closed, hosts can go first in the order of their times while switches have their turns. It makes no
 //! difference to results.
 
-mod plans;
-
+use crate::plans::read;
 use pathweave_engine::{
     Cut, Execution, Output, Progress, ReadAhead, Turns, run_as, run_with_departure_ports,
 };
-use plans::read;
 
 fn everything(output: &Output) -> String {
     let captures = output.captures.iter();

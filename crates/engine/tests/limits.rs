@@ -1,11 +1,9 @@
 //! What does not fit the types that a run counts in is refused, while it runs.
 
-mod plans;
-
+use crate::plans::{self, fixed, group, queue};
 use pathweave_engine::{Progress, RunError, run};
 use pathweave_traffic::{Beyond, Size};
 use pathweave_units::{Bytes, Time};
-use plans::{fixed, group, queue};
 
 #[test]
 fn a_run_that_comes_to_the_end_of_time_is_refused() {

@@ -1,12 +1,10 @@
 //! The map of the fabric: what its intervals say comes to what the links say.
 
-mod plans;
-
+use crate::plans::{self, table};
 use pathweave_engine::{Column, Output};
 use pathweave_scenario::Plan;
 use pathweave_traffic::Size;
 use pathweave_units::Time;
-use plans::table;
 
 const INTERVAL: Time = Time::from_millis(3);
 /// Not a multiple of the interval: the last one is shorter.

@@ -1,11 +1,9 @@
 //! The window of measurement: what tables say of it does not depend on what comes after it.
 
-mod plans;
-
+use crate::plans::{self, fixed, group, queue, table};
 use pathweave_engine::{Progress, run_with_departure_ports};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use plans::{fixed, group, queue, table};
 
 /// A short flow in the first 20 ms, and from 20 ms on two others that fill the queue, until `end`.
 fn busy_later(end: Time) -> Plan {

@@ -1,13 +1,11 @@
 //! Packets of different sizes: what links, flows, captures and the fluid run make of them.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, table, within};
 use pathweave_engine::{Allocation, Allocator, Answer, Problem, flow};
 use pathweave_fabric::LinkId;
 use pathweave_scenario::Plan;
 use pathweave_transport::{PacketKey, PacketMix};
 use pathweave_units::{Bytes, Rate, Time};
-use plans::{counted, fixed, table, within};
 
 const OVERHEAD: u64 = 52;
 

@@ -1,8 +1,7 @@
 //! The port that needs one event a packet and the one that also acts at departures give the same
 //! results, whatever happens to links and whenever.
 
-mod plans;
-
+use crate::plans;
 use pathweave_engine::{Progress, run, run_with_departure_ports};
 use pathweave_fabric::LinkId;
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};

@@ -1,7 +1,6 @@
 //! No rate is above the line's, whatever is lost, overtaken or sent twice, and however short the time is.
 
-mod plans;
-
+use crate::plans::{self, of_flows, table};
 use pathweave_engine::{Column, Output, Table};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::RoutingKind;
@@ -10,7 +9,6 @@ use pathweave_scenario::{Change, LinkChange, Phase, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_transport::{Joins, Recovery, SegmentScheduler};
 use pathweave_units::{Rate, Time};
-use plans::{of_flows, table};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,7 +1,6 @@
 //! When traffic hears of what has become of flows.
 
-mod plans;
-
+use crate::plans;
 use pathweave_engine::run_with_departure_ports;
 use pathweave_engine::{Output, Progress};
 use pathweave_scenario::Plan;

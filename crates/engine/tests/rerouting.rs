@@ -1,12 +1,10 @@
 //! Switches that notice failures and route around them.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, flags, of_flows};
 use pathweave_engine::{Column, Output, Verdict};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::{Change, Plan};
 use pathweave_units::Time;
-use plans::{counted, fixed, flags, of_flows};
 
 const DELAY: Time = Time::from_millis(3);
 

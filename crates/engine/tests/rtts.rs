@@ -1,13 +1,11 @@
 //! The recorded round-trip times.
 
-mod plans;
-
+use crate::plans::{self, fixed, mean, table, within};
 use pathweave_engine::Output;
 use pathweave_scenario::{Plan, Sampling};
 use pathweave_traffic::Size;
 use pathweave_transport::{Handshake, ReceiveWindow};
 use pathweave_units::{Bytes, Rate, Time};
-use plans::{fixed, mean, table, within};
 
 const DATA: u64 = 1500;
 const ACK: u64 = 52;

@@ -1,14 +1,12 @@
 //! Switches whose ports share memory.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed};
 use pathweave_control::Algorithm;
 use pathweave_engine::{Output, Progress, Verdict};
 use pathweave_fabric::topology::Star;
 use pathweave_network::{Limit, SharedBufferConfig};
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};
-use plans::{counted, fixed};
 
 /// This many senders send one initial window each to one receiver at once.
 fn burst(senders: u32, shared: Option<SharedBufferConfig>) -> Plan {

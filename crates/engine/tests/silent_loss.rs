@@ -1,11 +1,9 @@
 //! Links that lose packets and tell nobody.
 
-mod plans;
-
+use crate::plans::{self, counted, flags, link, lone_flow, table};
 use pathweave_engine::Verdict;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_units::Time;
-use plans::{counted, flags, link, lone_flow, table};
 
 /// A flow of 20 MB whose bottleneck begins to lose packets with this probability at once, and with
 /// `until` stops then.

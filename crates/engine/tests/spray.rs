@@ -1,12 +1,10 @@
 //! Packets that are spread over all paths, and connections that begin so.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, table};
 use pathweave_engine::{Output, Verdict};
 use pathweave_fabric::routing::{FmpConfig, RoutingKind};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
-use plans::{counted, fixed, table};
 
 /// One flow over a k = 4 fat-tree, from the first pod to the last: four paths, one through each core.
 fn between_pods(controller: &str, subflows: u32, size: u64) -> Plan {

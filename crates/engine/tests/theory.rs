@@ -4,15 +4,13 @@
 //! packets; then a packet leaves the busy bottleneck every unit. B is the round-trip time without
 //! queue in these units: the packets that keep the bottleneck just busy.
 
-mod plans;
-
+use crate::plans::{self, counted, mean, of_flows, table, within};
 use pathweave_engine::{Column, Output};
 use pathweave_network::{Marking, QueueConfig};
 use pathweave_scenario::{Plan, Sampling};
 use pathweave_traffic::Size;
 use pathweave_transport::Recovery;
 use pathweave_units::Time;
-use plans::{counted, mean, of_flows, table, within};
 
 /// Seconds that the bottleneck needs for a full packet.
 const SERVICE: f64 = 12e-6;

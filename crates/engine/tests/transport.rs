@@ -1,7 +1,6 @@
 //! Endpoints in a network: what they deliver, how long it takes, and what they do when paths die.
 
-mod plans;
-
+use crate::plans::{self, counted, fixed, of_flows};
 use pathweave_engine::{Column, Output, Verdict};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::QueueConfig;
@@ -9,7 +8,6 @@ use pathweave_scenario::{Change, Plan};
 use pathweave_traffic::{Pattern, Size};
 use pathweave_transport::{AckPolicy, EcnUse, Handshake, Recovery};
 use pathweave_units::{Bytes, Rate, Time};
-use plans::{counted, fixed, of_flows};
 
 const DATA: u64 = 1500;
 const ACK: u64 = 52;

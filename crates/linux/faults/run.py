@@ -99,7 +99,7 @@ def cargo(
         "--package",
         "pathweave-linux",
         "--test",
-        "kernel",
+        "linux",
         *words,
     ]
     process = subprocess.Popen(

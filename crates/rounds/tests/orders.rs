@@ -1,8 +1,6 @@
 //! All orders in which threads may take their steps, as far as loom goes through them.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test --release --package pathweave-rounds --test orders`
-#![cfg(loom)]
-
+//! `RUSTFLAGS="--cfg loom" cargo test --release --package pathweave-rounds --test rounds`
 use loom::sync::Arc;
 use loom::thread;
 use pathweave_rounds::Rounds;

@@ -1,5 +1,4 @@
 //! Rounds with real threads.
-#![cfg(not(loom))]
 
 use pathweave_rounds::Rounds;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,6 @@
 //! The message of every broken scenario in `tests/broken`, as a snapshot.
 
-mod files;
-
-use files::scenarios;
+use crate::files::scenarios;
 use pathweave_scenario::{Scenario, Selection};
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! What sound scenarios load as: variants, sizes, overrides, seeds, resolved scenarios, hashes.
 
-mod files;
-
-use files::scenarios;
+use crate::files::scenarios;
 use pathweave_scenario::{
     Amount, Change, Diagnostics, Plan, Sampling, Scenario, Selection, Variant, check,
 };

@@ -1,8 +1,6 @@
 //! Patterns that react to completions.
 
-mod network;
-
-use network::{KB, MS, hosts, program, run};
+use crate::network::{KB, MS, hosts, program, run};
 use pathweave_random::Stream;
 use pathweave_traffic::patterns::{Incast, ManyToMany, ManyToOne, Permutation, Random};
 use pathweave_traffic::{Event, FlowStart, Pattern, Program, Size};

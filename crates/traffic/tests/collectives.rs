@@ -1,8 +1,6 @@
 //! Collective operations: what ends up where, and how long it takes in a network where all is known.
 
-mod network;
-
-use network::{hosts, program, run};
+use crate::network::{hosts, program, run};
 use pathweave_traffic::collectives::{Operation, Schedule, Shape};
 use pathweave_traffic::patterns::{Collective, Slow, Stragglers};
 use pathweave_traffic::tasks::{Action, Graph};

@@ -1,8 +1,6 @@
 //! Patterns that follow their own clock, and the jitter of starts.
 
-mod network;
-
-use network::{KB, MS, hosts, program, run};
+use crate::network::{KB, MS, hosts, program, run};
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, Listed, ListedFlow, ManyToMany, Permutation, Poisson, Random,
 };

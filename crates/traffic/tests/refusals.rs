@@ -1,8 +1,6 @@
 //! What patterns refuse, and how they say it.
 
-mod network;
-
-use network::{KB, MS, hosts};
+use crate::network::{KB, MS, hosts};
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, Listed, ListedFlow, ManyToMany, ManyToOne, Permutation, Poisson,
     Random,

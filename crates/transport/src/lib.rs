@@ -11,7 +11,7 @@
 
 mod config;
 mod endpoints;
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "checks")]
 pub mod fuzzing;
 mod output;
 mod packets;

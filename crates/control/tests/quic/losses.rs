@@ -1,7 +1,7 @@
 //! Losses and marks.
 
-use crate::stack::Stack;
-use crate::{MS, ZERO, after_slow_start, lose_one, one_path, times};
+use super::stack::Stack;
+use super::{MS, ZERO, after_slow_start, lose_one, one_path, times};
 use pathweave_control::controllers::{Bos, Dctcp, Fcc, Reno, Settings, Xmp};
 use pathweave_control::{Connection, Ecn, Start, registry};
 

@@ -1,7 +1,7 @@
 //! Paths that open, change and go.
 
-use crate::stack::Stack;
-use crate::{MS, ZERO, after_slow_start, lose_one, one_path, times};
+use super::stack::Stack;
+use super::{MS, ZERO, after_slow_start, lose_one, one_path, times};
 use pathweave_control::controllers::{Lia, Reno, Xmp};
 use pathweave_control::{
     Ack, Acknowledged, Change, Connection, Ecn, Path, PathError, PathId, PathState, Paths, Start,

@@ -1,7 +1,7 @@
 //! Windows in bytes, and what else a path may send.
 
-use crate::stack::Stack;
-use crate::{MS, ZERO, lose_one, one_path, times};
+use super::stack::Stack;
+use super::{MS, ZERO, lose_one, one_path, times};
 use pathweave_control::controllers::{Rcp, Reno, Uncoupled};
 use pathweave_control::{Ack, Acknowledged, Connection, Ecn, Feedback, Start, registry};
 use pathweave_units::{Bytes, Rate};

@@ -1,7 +1,5 @@
 //! Plans built by hand, for tests that need no scenario file, and ways to read results.
 
-#![allow(dead_code)] // each test file uses some of them
-
 use pathweave_control::{Algorithm, Value, find};
 use pathweave_engine::{Column, Output, Progress, Table};
 use pathweave_fabric::routing::RoutingKind;

@@ -1,6 +1,6 @@
 //! Flows start and end, and traffic reacts to it or not.
 
-use crate::checking::{check, check_open_loops, plan};
+use super::checking::{check, check_open_loops, plan};
 use crate::plans::read;
 use pathweave_engine::{Execution, Progress, Turns, run_as};
 

@@ -1,6 +1,6 @@
 //! Nodes of all kinds have their turns.
 
-use crate::checking::check_plan;
+use super::checking::check_plan;
 use crate::plans::{self, read};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Timeouts fall into steps of all lengths.
 
-use crate::checking::check_plan;
+use super::checking::check_plan;
 use crate::plans::read;
 use pathweave_scenario::Plan;
 

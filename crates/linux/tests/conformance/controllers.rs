@@ -1,12 +1,12 @@
 //! The controllers that the kernel has, each with what `bpf/native.h` exports of it and its tests.
 
-use crate::native::Functions;
+use super::native::Functions;
 use std::sync::Mutex;
 
 macro_rules! controllers {
     ($($controller:ident)*) => {
         $(mod $controller {
-            use crate::native::{Row, Seen};
+            use crate::conformance::native::{Row, Seen};
             use std::ffi::c_void;
 
             unsafe extern "C" {
@@ -28,27 +28,27 @@ macro_rules! controllers {
 
             #[test]
             fn does_the_same_at_every_event() {
-                crate::does_the_same_at_every_event(stringify!($controller));
+                crate::conformance::does_the_same_at_every_event(stringify!($controller));
             }
 
             #[test]
             fn does_the_same_on_recorded_traces() {
-                crate::does_the_same_on_recorded_traces(stringify!($controller));
+                crate::conformance::does_the_same_on_recorded_traces(stringify!($controller));
             }
 
             #[test]
             fn has_the_same_windows_by_itself() {
-                crate::has_the_same_windows_by_itself(stringify!($controller));
+                crate::conformance::has_the_same_windows_by_itself(stringify!($controller));
             }
 
             #[test]
             fn grows_the_same_at_large_windows() {
-                crate::grows_the_same_at_large_windows(stringify!($controller));
+                crate::conformance::grows_the_same_at_large_windows(stringify!($controller));
             }
 
             #[test]
             fn other_settings_are_noticed() {
-                crate::other_settings_are_noticed(stringify!($controller));
+                crate::conformance::other_settings_are_noticed(stringify!($controller));
             }
         })*
 

@@ -5,8 +5,8 @@
 //! marks; and a side that ran away would meet more of them, as on a network, where a list of marks at given events
 //! would let it.
 
-use crate::sender::Sender;
-use crate::side::{Acknowledgement, Event, Side};
+use super::sender::Sender;
+use super::side::{Acknowledgement, Event, Side};
 use pathweave_control::Loss;
 use pathweave_random::{Stream, hash};
 

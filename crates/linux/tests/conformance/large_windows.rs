@@ -4,11 +4,11 @@
 //! A subflow has at most this many acknowledgements a round: all of a large window would take hours, and a share that each
 //! acknowledgement loses is the same in fewer.
 
-use crate::native::Native;
-use crate::sender::Sender;
-use crate::side::{Acknowledgement, Event, Side};
-use crate::simulator::Simulator;
-use crate::{controllers, settings_of};
+use super::native::Native;
+use super::sender::Sender;
+use super::side::{Acknowledgement, Event, Side};
+use super::simulator::Simulator;
+use super::{controllers, settings_of};
 use pathweave_control::{Entry, Loss, Parameters};
 
 const ROUNDS: u32 = 1_000;

@@ -1,10 +1,10 @@
 //! Both sides from equal state, event by event: after each they are compared and made equal again.
 
-use crate::controllers;
-use crate::native::Native;
-use crate::side::{Event, Facts, Outcome, Side};
-use crate::simulator::Simulator;
-use crate::trace::LARGEST_WINDOW;
+use super::controllers;
+use super::native::Native;
+use super::side::{Event, Facts, Outcome, Side};
+use super::simulator::Simulator;
+use super::trace::LARGEST_WINDOW;
 use pathweave_control::{Entry, Parameters};
 use pathweave_linux::kernel::{SUBFLOWS, Settings};
 

@@ -1,6 +1,6 @@
 //! The kernel's controllers, compiled for this program: what `bpf/native.h` exports of each.
 
-use crate::side::{Acknowledgement, Event, Facts, Outcome, Side, grows_by_marked_acks};
+use super::side::{Acknowledgement, Event, Facts, Outcome, Side, grows_by_marked_acks};
 use pathweave_control::{Change, Loss};
 use pathweave_linux::kernel::{SUBFLOWS, Settings};
 use std::ffi::c_void;

@@ -1,6 +1,6 @@
 //! What the simulator's transport tells a controller, written down, over two links with queues.
 
-use crate::side::{Acknowledgement, Event, Facts};
+use super::side::{Acknowledgement, Event, Facts};
 use pathweave_control::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameters, Path, Paths, SubflowId,
 };

@@ -1,6 +1,6 @@
 //! One subflow's sender, as the traces imagine it: it fills its window, samples RTTs and recovers from losses.
 
-use crate::side::Facts;
+use super::side::Facts;
 use pathweave_control::Loss;
 
 /// Sequence numbers count packets.

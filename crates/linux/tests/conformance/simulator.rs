@@ -1,6 +1,6 @@
 //! The controllers of `pathweave_control`.
 
-use crate::side::{Event, Facts, Outcome, Side, grows_by_marked_acks};
+use super::side::{Event, Facts, Outcome, Side, grows_by_marked_acks};
 use pathweave_control::{
     Ack, Change, Controller, Entry, Feedback, Parameters, Path, Paths, SubflowId,
 };

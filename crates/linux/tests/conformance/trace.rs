@@ -1,7 +1,7 @@
 //! Random traces: what can happen to the subflows of a connection, on networks of all kinds.
 
-use crate::sender::Sender;
-use crate::side::{Acknowledgement, Event, Facts, Outcome};
+use super::sender::Sender;
+use super::side::{Acknowledgement, Event, Facts, Outcome};
 use pathweave_control::{Change, Loss};
 use pathweave_random::Stream;
 
@@ -322,8 +322,8 @@ impl Trace {
 /// That the traces go where they should: what no trace does no test has compared.
 #[test]
 fn traces_go_everywhere() {
-    use crate::side::Side;
-    use crate::simulator::Simulator;
+    use super::side::Side;
+    use super::simulator::Simulator;
 
     let entry = pathweave_control::find("reno").expect("a controller of the registry");
     let (mut windows, mut rtts) = ((f64::MAX, 0.0_f64), (u32::MAX, 0_u32));

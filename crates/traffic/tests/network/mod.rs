@@ -1,8 +1,5 @@
 //! A virtual network in which every flow takes a given time.
 
-// Each test file uses its own share of this.
-#![allow(dead_code)]
-
 use pathweave_traffic::{Event, FlowStart, Hosts, Pattern, Program, Size};
 use pathweave_units::{Bytes, Time};
 use std::cmp::Reverse;

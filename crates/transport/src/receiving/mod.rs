@@ -17,7 +17,7 @@ use crate::segment::{Kind, Segment};
 use crate::sending::Stopped;
 use connection::Connection;
 use pathweave_units::Time;
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "checks")]
 pub(crate) use subflow::AtOnce;
 pub(crate) use subflow::{Acknowledgement, Arrival, Receiver, Taken};
 

@@ -37,7 +37,7 @@ pub(crate) struct AtOnce {
 }
 
 impl AtOnce {
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(test, feature = "checks"))]
     pub fn new(config: &Config) -> AtOnce {
         AtOnce {
             every: config.ack.every,

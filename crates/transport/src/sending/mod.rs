@@ -17,7 +17,7 @@ mod timeout;
 mod view;
 
 pub use connection::{Opening, Scatter};
-#[cfg(feature = "fuzzing")]
+#[cfg(feature = "checks")]
 pub(crate) use subflow::RecoveryState;
 pub use view::SendingView;
 

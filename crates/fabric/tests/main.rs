@@ -1,0 +1,6 @@
+//! Integration tests of fabrics and routings.
+
+mod ideal;
+mod longest;
+mod routing;
+mod topologies;

@@ -1,0 +1,6 @@
+//! Integration tests of the controllers in the kernel and of the testbed.
+
+mod conformance;
+mod product;
+mod settings;
+mod this_machine;

@@ -1,0 +1,4 @@
+//! Integration tests of random streams.
+
+mod known_answers;
+mod moments;

@@ -1,0 +1,12 @@
+//! Integration tests of scenario files.
+
+mod controller_files;
+mod diagnostics;
+mod documentation;
+mod files;
+mod load;
+mod offered_load;
+mod presets;
+mod robust;
+mod sweeps;
+mod switches;

@@ -1,0 +1,9 @@
+//! Integration tests of traffic.
+
+mod closed_loop;
+mod collectives;
+mod network;
+mod open_loop;
+mod recordings;
+mod refusals;
+mod sizes;

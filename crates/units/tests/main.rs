@@ -1,0 +1,5 @@
+//! Integration tests of units.
+
+mod arithmetic;
+mod display;
+mod parse;
