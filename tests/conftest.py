@@ -1,4 +1,4 @@
-"""Fixtures: a fake core in this process, and the command line in one of its own."""
+"""Fixtures: a fake core, and the command line with it in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import fake_core
+import pathweave
+from in_process import command_line
 
 TESTS = Path(__file__).parent
-PYTHON = TESTS.parent / "python"
+PACKAGE = Path(pathweave.__file__).parent.parent
+"""Where this package is imported from; not resolved, because `make test` may use one of links."""
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -25,7 +29,7 @@ def environment(**more: str) -> dict[str, str]:
         for key, value in os.environ.items()
         if key not in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TERM")
     }
-    return kept | {"PYTHONPATH": f"{PYTHON}{os.pathsep}{TESTS}", **more}
+    return kept | {"PYTHONPATH": f"{PACKAGE}{os.pathsep}{TESTS}", **more}
 
 
 def fake_command(arguments: Sequence[str]) -> list[str]:
@@ -44,16 +48,34 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fake core in this process."""
-    import pathweave
+    use_fake(monkeypatch)
 
+
+def use_fake(patch: pytest.MonkeyPatch) -> None:
+    """Put the fake core in the place of the compiled one."""
     module = fake_core.module()
-    monkeypatch.setitem(sys.modules, "pathweave._core", module)
-    monkeypatch.setitem(pathweave.__dict__, "_core", module)
+    patch.setitem(sys.modules, "pathweave._core", module)
+    patch.setitem(pathweave.__dict__, "_core", module)
 
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Command:
-    """Run `pathweave` with the fake core in `tmp_path`, its output through pipes."""
+    """Run `pathweave` with the fake core in `tmp_path`."""
+    return partial(faked, tmp_path)
+
+
+def faked(
+    folder: Path, *arguments: str, given: str = "", **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `pathweave` with the fake core in `folder`; `given` is its standard input."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_fake(patch)
+        return real(folder, *arguments, given=given, **more)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Command:
+    """Run `pathweave` with the fake core in `tmp_path`, in a process of its own."""
 
     def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -67,6 +89,15 @@ def cli(tmp_path: Path) -> Command:
         )
 
     return call
+
+
+def real(
+    folder: Path, *arguments: str, given: str = "", **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `pathweave` with the compiled core in `folder`; `given` is its standard input."""
+    return command_line(
+        *arguments, folder=folder, environment=environment(**more), standard_input=given
+    )
 
 
 def write_scenario(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from conftest import environment
+from conftest import real
 from pathweave.core import core
 
 if TYPE_CHECKING:
@@ -134,12 +133,4 @@ def broken(tmp_path: Path, line: str, name: str = "mine.py") -> str:
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `pathweave`."""
-    return subprocess.run(
-        [sys.executable, "-m", "pathweave", *arguments],
-        cwd=folder,
-        env=environment(COLUMNS="200"),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return real(folder, *arguments, COLUMNS="200")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import sys
 import time
 import tomllib
@@ -284,8 +283,6 @@ def install() -> None:
 
 if __name__ == "__main__":
     install()
-    # Where `make linux` has been run, the real binary is the interpreter's neighbour.
-    sys.executable = os.environ.get("INTERPRETER", sys.executable)
     from pathweave.cli.app import main
 
     main()

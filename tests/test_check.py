@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import Command, environment, fake_command, write_scenario
+from conftest import Command, faked, real, write_scenario
 from test_command import run_here
 
 
@@ -61,19 +60,9 @@ def test_mistakes(cli: Command, tmp_path: Path, top: str | None) -> None:
 
 
 def with_input(
-    folder: Path, text: str, *arguments: str, real: bool = False
+    folder: Path, text: str, *arguments: str, compiled: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pathweave", *arguments] if real else fake_command(arguments)
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return (real if compiled else faked)(folder, *arguments, given=text)
 
 
 def test_standard_input(tmp_path: Path) -> None:
@@ -102,14 +91,14 @@ def test_files_are_those_of_the_working_folder(tmp_path: Path) -> None:
         'controller = "reno"\nsize = { kind = "cdf", file = "sizes.csv" }\n'
         'flows = [{ from = "S1", to = "D1" }]\n'
     )
-    done = with_input(tmp_path, text, "run", "-", real=True)
+    done = with_input(tmp_path, text, "run", "-", compiled=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "results/stdin/quick/base-s1/manifest.json").is_file()
-    done = with_input(tmp_path, text, "solve", "-", "--name", "mine", real=True)
+    done = with_input(tmp_path, text, "solve", "-", "--name", "mine", compiled=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "results/mine/quick-optimum/base-s1/manifest.json").is_file()
     wrong = text.replace('"reno"', '"renoo"')
-    found = with_input(tmp_path, wrong, "check", "-", "--json", real=True)
+    found = with_input(tmp_path, wrong, "check", "-", "--json", compiled=True)
     assert found.returncode == 2
     (mistake,) = json.loads(found.stdout)["mistakes"]
     assert (mistake["file"], mistake["line"]) == ("stdin", 9)

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-COMMAND = Path(sys.executable).with_name("pathweave")
-
-
-def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "demo", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+from conftest import real
 
 
 def test_demo_writes_its_scenario_runs_it_and_says_what_is_next(tmp_path: Path) -> None:
-    done = demo(tmp_path)
+    done = real(tmp_path, "demo")
     assert done.returncode == 0, done.stderr
     assert "XMP-4" in done.stdout
     assert "pathweave report results/demo" in done.stdout
     assert len(list((tmp_path / "results" / "demo" / "quick").glob("*/manifest.json"))) == 9
-    checked = subprocess.run([COMMAND, "check", "demo.toml"], cwd=tmp_path, check=False)
+    checked = real(tmp_path, "check", "demo.toml")
     assert checked.returncode == 0
     assert_results_are_recorded(tmp_path / "results" / "demo" / "quick")
 
@@ -46,10 +38,10 @@ def assert_results_are_recorded(folder: Path) -> None:
 
 def test_a_scenario_that_the_user_has_changed_is_run_as_it_is(tmp_path: Path) -> None:
     scenario = tmp_path / "demo.toml"
-    demo(tmp_path)
+    real(tmp_path, "demo")
     text = scenario.read_text().replace('at = "400 ms"', 'at = "10 ms"').replace("seeds = 3", "")
     scenario.write_text(text)
-    done = demo(tmp_path)
+    done = real(tmp_path, "demo")
     assert done.returncode == 0, done.stderr
     assert scenario.read_text() == text
     assert "1 seed" in done.stdout
@@ -57,9 +49,9 @@ def test_a_scenario_that_the_user_has_changed_is_run_as_it_is(tmp_path: Path) ->
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "demo.toml").mkdir()
-    done = demo(tmp_path)
+    done = real(tmp_path, "demo")
     assert done.returncode == 2
     assert "demo.toml is not a file; run the demo in another folder" in done.stderr
-    done = demo(tmp_path, "missing")
+    done = real(tmp_path, "demo", "missing")
     assert done.returncode == 1
     assert "cannot write missing/demo.toml" in done.stderr

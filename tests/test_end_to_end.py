@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import pathweave
-from conftest import environment
+from conftest import PACKAGE, environment, real
 from pathweave.core import core
 
 SCENARIO = """
@@ -81,18 +81,6 @@ def write(folder: Path, until: str) -> Path:
     return path
 
 
-def pathweave_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pathweave", *arguments],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def tree(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -102,7 +90,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_run_and_report(scenario: Path, tmp_path: Path) -> None:
-    done = pathweave_command(tmp_path, "run", "small.toml", "--seeds", "2")
+    done = real(tmp_path, "run", "small.toml", "--seeds", "2")
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "results" / "small"
     assert {path.name for path in (folder / "quick").iterdir() if path.is_dir()} == RUNS
@@ -110,7 +98,7 @@ def test_run_and_report(scenario: Path, tmp_path: Path) -> None:
     for text in (done.stdout, done.stderr):
         assert "\x1b" not in text
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    report = pathweave_command(tmp_path, "report", "results/small")
+    report = real(tmp_path, "report", "results/small")
     assert report.returncode == 0, report.stderr
     page = folder / "report" / "report.html"
     assert str(page.relative_to(tmp_path)) in report.stdout
@@ -139,7 +127,7 @@ def test_tables_have_the_columns_that_are_promised(scenario: Path, tmp_path: Pat
 
 def test_equal_bits_from_one_and_two_jobs(scenario: Path, tmp_path: Path) -> None:
     for jobs in ("1", "2"):
-        done = pathweave_command(
+        done = real(
             tmp_path, "run", "small.toml", "--seeds", "2", "--jobs", jobs, "--out", f"out{jobs}"
         )
         assert done.returncode == 0, done.stderr
@@ -173,20 +161,20 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
     kept = len(list(tmp_path.glob("broken/small/quick/*/manifest.json")))
     assert process.returncode == 1, messages
     assert 1 <= kept < 4
-    resumed = pathweave_command(tmp_path, *arguments, "broken")
+    resumed = real(tmp_path, *arguments, "broken")
     assert resumed.returncode == 0, resumed.stderr
     assert f"{kept} of 4 runs are there already" in resumed.stderr
-    assert pathweave_command(tmp_path, *arguments, "whole").returncode == 0
+    assert real(tmp_path, *arguments, "whole").returncode == 0
     assert tree(tmp_path / "broken") == tree(tmp_path / "whole")
 
 
 def test_second_start_runs_only_what_has_changed(scenario: Path, tmp_path: Path) -> None:
-    assert pathweave_command(tmp_path, "run", "small.toml").returncode == 0
-    again = pathweave_command(tmp_path, "run", "small.toml")
+    assert real(tmp_path, "run", "small.toml").returncode == 0
+    again = real(tmp_path, "run", "small.toml")
     assert "2 of 2 runs are there already" in again.stderr
     text = scenario.read_text().replace('subflows" = 2', 'subflows" = 3')
     scenario.write_text(text)
-    changed = pathweave_command(tmp_path, "run", "small.toml")
+    changed = real(tmp_path, "run", "small.toml")
     assert changed.returncode == 0, changed.stderr
     assert "1 of 2 runs are there already" in changed.stderr
 
@@ -205,7 +193,7 @@ def test_mistake_in_a_scenario(
     scenario: Path, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     scenario.write_text(scenario.read_text().replace(old, new))
-    done = pathweave_command(tmp_path, "run", "small.toml")
+    done = real(tmp_path, "run", "small.toml")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "panicked" not in done.stderr
@@ -224,7 +212,7 @@ def test_options_that_name_nothing(scenario: Path, tmp_path: Path) -> None:
         ["--set", "fabric.q=3"],
         ["--set", "fabric.k"],
     ):
-        done = pathweave_command(tmp_path, "run", "small.toml", *wrong)
+        done = real(tmp_path, "run", "small.toml", *wrong)
         assert done.returncode == 2, (wrong, done.stderr)
         assert "Traceback" not in done.stderr
 
@@ -250,28 +238,31 @@ def test_only_keeps_the_axes_of_the_file(scenario: Path, tmp_path: Path) -> None
     ],
 )
 def test_lists(tmp_path: Path, kind: str, names: set[str]) -> None:
-    done = pathweave_command(tmp_path, "list", kind, "--json")
+    done = real(tmp_path, "list", kind, "--json")
     assert done.returncode == 0, done.stderr
     assert {entry["name"] for entry in json.loads(done.stdout)} >= names
-    shown = pathweave_command(tmp_path, "list", kind)
+    shown = real(tmp_path, "list", kind)
     assert max(len(line) for line in shown.stdout.splitlines()) <= 80
 
 
 def test_schema_is_json(tmp_path: Path) -> None:
-    schema = json.loads(pathweave_command(tmp_path, "schema").stdout)
+    schema = json.loads(real(tmp_path, "schema").stdout)
     assert "fabric" in schema["properties"]
 
 
 @pytest.mark.parametrize("scenario", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_examples_are_valid_and_ask_a_question(scenario: Path, tmp_path: Path) -> None:
-    done = pathweave_command(tmp_path, "check", str(scenario))
+    done = real(tmp_path, "check", str(scenario))
     assert done.returncode == 0, done.stderr
     assert "question" in tomllib.loads(scenario.read_text())["report"]
 
 
 def test_command_is_installed() -> None:
-    command = Path(sys.executable).with_name("pathweave")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    beside = PACKAGE / "bin/pathweave"
+    command = beside if beside.is_file() else Path(sys.executable).with_name("pathweave")
+    done = subprocess.run(
+        [command, "--version"], env=environment(), capture_output=True, text=True, check=True
+    )
     version = r"\d+\.\d+\.\d+\S*"
     assert re.fullmatch(rf"pathweave {version} \(results of {version}\)\n", done.stdout)
 
@@ -306,7 +297,7 @@ def test_threads_change_nothing_but_the_time(tmp_path: Path) -> None:
     for threads in (1, 2, 3):
         out = tmp_path / f"on-{threads}"
         words = ["run", "large.toml", "--threads", str(threads), "--out", str(out)]
-        done = pathweave_command(tmp_path, *words)
+        done = real(tmp_path, *words)
         assert done.returncode == 0, done.stderr
         (manifest,) = out.rglob("manifest.json")
         hashes.add(json.loads(manifest.read_text())["results_hash"])

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pathweave
-from conftest import Command, environment, write_scenario
+from conftest import Command, real, write_scenario
 from pathweave.cli.estimates import say_if_long
 from pathweave.estimating.beginning import begin
 from pathweave.estimating.estimate import Estimate, available_bytes, estimate_of, wall_s
@@ -26,17 +24,6 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 PAPERS = EXAMPLES.parent / "papers"
 CLOSE = 0.5
 """Part by which an estimate of packet-hops may be off: rates are rough, losses are left out."""
-
-
-def real(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pathweave", *arguments],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +44,7 @@ def test_packet_hops_are_near_those_of_the_run(scenario: Path, tmp_path: Path) -
 def test_nothing_is_written_and_all_variants_have_a_row(tmp_path: Path) -> None:
     scenario = EXAMPLES / "leaf-spine-failure.toml"
     out = tmp_path / "results"
-    done = real("run", str(scenario), "--seeds", "2", "--out", str(out), "--dry-run")
+    done = real(tmp_path, "run", str(scenario), "--seeds", "2", "--out", str(out), "--dry-run")
     assert done.returncode == 0, done.stderr
     assert not out.exists()
     lines = done.stdout.splitlines()
@@ -73,8 +60,8 @@ def test_for_programs(tmp_path: Path) -> None:
     scenario = EXAMPLES / "leaf-spine-failure.toml"
     out = tmp_path / "results"
     arguments = ["run", str(scenario), "--out", str(out), "--only", "scheme=DCTCP"]
-    assert real(*arguments, "--seeds", "1").returncode == 0
-    done = real(*arguments, "--seeds", "2", "--dry-run", "--json")
+    assert real(tmp_path, *arguments, "--seeds", "1").returncode == 0
+    done = real(tmp_path, *arguments, "--seeds", "2", "--dry-run", "--json")
     found = json.loads(done.stdout)
     assert (found["present"], found["missing"]) == (1, 1)
     (estimate,) = found["estimates"]
@@ -145,9 +132,13 @@ def test_a_setup_that_takes_long_is_left_alone(tmp_path: Path) -> None:
 
 def test_until_is_read_before_anything_is_tried(tmp_path: Path) -> None:
     scenario = str(EXAMPLES / "leaf-spine-failure.toml")
-    done = real("run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "bla")
+    done = real(
+        tmp_path, "run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "bla"
+    )
     assert done.returncode == 2
-    done = real("run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "2%")
+    done = real(
+        tmp_path, "run", scenario, "--out", str(tmp_path / "out"), "--dry-run", "--until", "2%"
+    )
     assert "the most that --until may take" in done.stdout
 
 
@@ -155,7 +146,7 @@ def test_map_leaves_an_interval_that_was_given(tmp_path: Path) -> None:
     scenario = str(EXAMPLES / "leaf-spine-failure.toml")
     out = tmp_path / "out"
     given = ["--set", 'record.map="5 ms"', "--map", "--only", "scheme=DCTCP", "--seeds", "1"]
-    assert real("run", scenario, "--out", str(out), *given).returncode == 0
+    assert real(tmp_path, "run", scenario, "--out", str(out), *given).returncode == 0
     (run,) = (run for found in find_runs([out]) for run in found.runs)
     assert run.manifest["resolved"]["record"]["map"] == "5 ms"
 

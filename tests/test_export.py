@@ -181,8 +181,8 @@ def test_an_interruption_leaves_what_stood_there(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_device_is_written_to(cli: Command, results: Path) -> None:
-    done = cli("export", "results/fig1", "--format", "csv", "--out", "/dev/stdout")
+def test_a_device_is_written_to(cli: Command, process: Command, results: Path) -> None:
+    done = process("export", "results/fig1", "--format", "csv", "--out", "/dev/stdout")
     assert done.stdout.splitlines()[0].startswith("scenario,settings,backend")
     full = cli("export", "results/fig1", "--format", "csv", "--out", "/dev/full")
     assert full.returncode == 1

@@ -10,22 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import environment
+from conftest import environment, real
 from pathweave.core import core
 from pathweave.starter import FABRICS, PATTERNS, scenario
-
-
-def pathweave(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pathweave", *arguments],
-        cwd=folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -43,26 +30,26 @@ def test_every_choice_is_a_sound_scenario(fabric: str, pattern: str) -> None:
 
 def test_what_it_writes_is_checked_and_runs(tmp_path: Path) -> None:
     arguments = ("--fabric", "star", "--rate", "100 Mbps", "--controllers", "reno,xmp")
-    done = pathweave(tmp_path, "init", "first.toml", *arguments, "--pattern", "many-to-one")
+    done = real(tmp_path, "init", "first.toml", *arguments, "--pattern", "many-to-one")
     assert done.returncode == 0, done.stderr
     assert "pathweave run first.toml" in done.stdout
-    assert pathweave(tmp_path, "check", "first.toml", "--size", "long").returncode == 0
-    run = pathweave(tmp_path, "run", "first.toml", "--seeds", "1", "--set", "stop.at=20 ms")
+    assert real(tmp_path, "check", "first.toml", "--size", "long").returncode == 0
+    run = real(tmp_path, "run", "first.toml", "--seeds", "1", "--set", "stop.at=20 ms")
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "results/first/quick-at=20ms/reno-s1/manifest.json").is_file()
     assert (tmp_path / "results/first/quick-at=20ms/xmp-2-s1/manifest.json").is_file()
 
 
 def test_defaults_need_no_terminal_and_nothing_is_overwritten(tmp_path: Path) -> None:
-    assert pathweave(tmp_path, "init").returncode == 0
+    assert real(tmp_path, "init").returncode == 0
     path = tmp_path / "scenario.toml"
     before = path.read_text()
     assert 'kind = "fat-tree"' in before
-    again = pathweave(tmp_path, "init", "--fabric", "star")
+    again = real(tmp_path, "init", "--fabric", "star")
     assert again.returncode == 2
     assert again.stderr == "error: scenario.toml is there already; --force replaces it\n"
     assert path.read_text() == before
-    assert pathweave(tmp_path, "init", "--fabric", "star", "--force").returncode == 0
+    assert real(tmp_path, "init", "--fabric", "star", "--force").returncode == 0
     assert 'kind = "star"' in path.read_text()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 
 import fake_linux
-from conftest import environment
+from conftest import real
 from pathweave.core import core
 from pathweave.results.schema import TABLES, typed
 
@@ -120,15 +118,7 @@ def test_files_are_those_of_a_simulation(tmp_path: Path) -> None:
     tables.write_text(json.dumps(fake_linux.plain(simulated(path))))
     program = str(fake_linux.install(tmp_path))
     for verb in ("run", "testbed"):
-        done = subprocess.run(
-            [sys.executable, "-m", "pathweave", verb, "small.toml"],
-            cwd=tmp_path,
-            env=environment(PATHWEAVE_LINUX=program, FAKE_TABLES=str(tables)),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        done = real(tmp_path, verb, "small.toml", PATHWEAVE_LINUX=program, FAKE_TABLES=str(tables))
         assert done.returncode == 0, done.stderr
     ours, theirs = (
         {

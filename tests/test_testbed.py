@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -229,9 +230,13 @@ def test_unusable_results_are_a_failure(
     assert "Traceback" not in done.stderr
 
 
-def test_missing_binary_and_wrong_options(play: Command, tmp_path: Path) -> None:
+def test_missing_binary_and_wrong_options(
+    play: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_testbed(tmp_path)
-    done = play(PATHWEAVE_LINUX="", PATH="/nowhere", INTERPRETER="/nowhere/python")
+    # Where `make linux` has been run, the real binary is the interpreter's neighbour.
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    done = play(PATHWEAVE_LINUX="", PATH="/nowhere")
     assert done.returncode == 1
     assert "`make linux` builds it" in words(done.stderr)
     broken = tmp_path / "broken"
@@ -244,9 +249,9 @@ def test_missing_binary_and_wrong_options(play: Command, tmp_path: Path) -> None
     assert not list((tmp_path / "results").glob("*/*/manifest.json"))
 
 
-def test_clean_needs_no_scenario(cli: Command, tmp_path: Path) -> None:
+def test_clean_needs_no_scenario(cli: Command, process: Command, tmp_path: Path) -> None:
     program = str(fake_linux.install(tmp_path))
-    done = cli("testbed", "--clean", PATHWEAVE_LINUX=program)
+    done = process("testbed", "--clean", PATHWEAVE_LINUX=program)
     assert (done.returncode, done.stdout) == (0, "pwt-12-h0\n"), done.stderr
     assert calls(tmp_path) == [["testbed", "--clean"]]
     said = cli("testbed", "--help").stdout
