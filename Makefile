@@ -22,9 +22,11 @@ SHELL := /bin/sh
 .SHELLFLAGS := -ec
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := setup
+MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 BIN := $(VENV)/bin
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Rust tool chain installs itself where not every shell looks.
 export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -34,15 +36,27 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 	$(shell find crates \( -path crates/linux -o -path crates/noq \) -prune -o -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \) -print)
 
+# Tests use the extension of `make setup` where it is up to date, else one of their own: `make test` never replaces the
+# user's. Theirs stands in a folder with links to the sources of the package.
+EXTENSION_IS_CURRENT := $(shell test -e $(VENV)/.extension && \
+	test -z "$$(find $(CORE) -newer $(VENV)/.extension -print -quit)" && echo yes)
+PACKAGE := $(if $(EXTENSION_IS_CURRENT),python,$(TARGET)/tested/package)
+
 # What runs on real hosts is built where its compiler and headers are.
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
-# The fuzz targets are checked everywhere, and linked with libFuzzer by `make fuzz` alone: a library that need not be
+# Clippy reads the fuzz targets everywhere, and only `make fuzz` links them with libFuzzer: a library that need not be
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
+# Tests are linked with the libraries of the machine; the extension module is tested from Python.
+TESTED := --workspace --exclude pathweave-python $(if $(HAS_CLANG),,--exclude pathweave-linux)
+# Random scenarios that are tested.
+SCENARIOS := 2000
+# Tests that take the machine's kernel and its time for themselves.
+ON_THIS_MACHINE := this_machine::
 
-.PHONY: setup linux demo test test-core test-rounds test-linux test-instructions test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
+.PHONY: setup linux demo test test-static test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -52,29 +66,52 @@ demo: setup
 	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
 	$(BIN)/pathweave report results/tab1
 
-# The report's page is tried in a browser where there is one; REQUIRE_CHROMIUM=yes insists.
+# Three builds of the core serve all tests: the development profile, the profile `tested`, and one for loom. docs/checks.md
+# has the steps and what each takes. The report's page is tried in a browser where there is one; REQUIRE_CHROMIUM=yes
+# insists.
 test: export PATHWEAVE_REQUIRE_CHROMIUM := $(REQUIRE_CHROMIUM)
-test: test-core test-rounds test-linux random test-instructions
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
-		echo "left out: the report's page in a browser (Debian, Ubuntu: apt install chromium)"
-	$(BIN)/pytest --quiet --numprocesses auto
+test:
+	@HAS_CLANG=$(HAS_CLANG) REQUIRE_KERNEL=$(REQUIRE_KERNEL) REQUIRE_CHROMIUM=$(REQUIRE_CHROMIUM) \
+		REQUIRE_VALGRIND=$(REQUIRE_VALGRIND) tests/announce.sh
+	$(MAKE) test-static
+	cargo test --quiet $(TESTED) --no-run
+	@$(IDLE) $(MAKE) test-beside-the-kernel & beside=$$!; linux=0; $(MAKE) test-linux || linux=$$?; \
+		wait $$beside && exit $$linux
+	$(MAKE) test-python
 
-test-core: setup
+# The kernel's tests leave one processor idle. Tests whose results do not depend on time run there, at idle priority.
+IDLE := $(shell command -v chrt >/dev/null && echo chrt --idle 0)
+test-beside-the-kernel:
+	$(MAKE) test-rust
+	$(MAKE) test-rounds
+	$(MAKE) test-instructions
+	$(MAKE) package
+
+# Formatting, lints and types.
+test-static: $(VENV)/.dependencies | tools
 	cargo fmt --all --check
-	$(WITHOUT_LIBFUZZER) cargo clippy --workspace --exclude pathweave-linux --all-targets \
+	$(WITHOUT_LIBFUZZER) cargo clippy --workspace $(if $(HAS_CLANG),,--exclude pathweave-linux) --all-targets \
 		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
-	cargo test --quiet
-	cargo test --quiet --package pathweave-fuzz
-	cargo test --quiet --package pathweave-noq
 	$(BIN)/ruff check python tests benches examples release crates/linux/faults
 	$(BIN)/ruff format --check python tests benches examples release crates/linux/faults
 	$(BIN)/basedpyright --warnings
 
-# In a build that is fast and still notices overflows. docs/checks.md says what they are held to.
-random: export PATHWEAVE_SCENARIOS := $(or $(COUNT),2000)
+# All Rust tests but those on this machine's kernel. docs/checks.md says what random scenarios are held to.
+test-rust: export PATHWEAVE_SCENARIOS := $(SCENARIOS)
+test-rust: tools
+	cargo test --quiet $(TESTED) -- --skip $(ON_THIS_MACHINE)
+
+random: export PATHWEAVE_SCENARIOS := $(or $(COUNT),$(SCENARIOS))
 random: export PATHWEAVE_FIRST_SCENARIO := $(or $(FIRST),1)
 random: tools
-	cargo test --quiet --profile checked --package pathweave-engine --test random_scenarios
+	cargo test --quiet $(TESTED) --test engine -- random_scenarios::
+
+# Where tests import the package from: the sources, or links to them beside an extension that was built for the tests.
+package: $(VENV)/.dependencies $(if $(EXTENSION_IS_CURRENT),,$(TARGET)/tested/.extension)
+	@test "$(PACKAGE)" = python || tests/package_with_extension.sh "$(TARGET)/tested"
+
+test-python: package
+	$(BIN)/pytest --quiet --numprocesses auto --override-ini "pythonpath=$(PACKAGE) tests"
 
 # The stable compiler counts the edges; libFuzzer comes with a crate and needs a C++ compiler. What is found
 # is left in target/fuzz/found; new inputs are kept in target/fuzz/corpus, and `make fuzz-corpus` takes over those
@@ -91,14 +128,14 @@ fuzz-build: tools
 	@command -v c++ >/dev/null || { \
 		echo "missing: a C++ compiler, for libFuzzer (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)" >&2; \
 		exit 1; }
-	cargo build --profile checked --package pathweave-fuzz --features libfuzzer --target "$(HOST)" --target-dir target/fuzz
+	cargo build --package pathweave-fuzz --features libfuzzer --target "$(HOST)" --target-dir target/fuzz
 
 fuzz: fuzz-build
 	@mkdir -p target/fuzz/found
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/corpus/$$target; \
 		echo "$$target: $(FUZZ_SECONDS) s"; \
-		target/fuzz/$(HOST)/checked/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+		target/fuzz/$(HOST)/debug/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 			-artifact_prefix=target/fuzz/found/$$target- target/fuzz/corpus/$$target fuzz/corpus/$$target \
 			> target/fuzz/$$target.log 2>&1 || { tail -40 target/fuzz/$$target.log; exit 1; }; \
 		grep 'DONE\|number_of_executed_units' target/fuzz/$$target.log; \
@@ -107,20 +144,17 @@ fuzz: fuzz-build
 fuzz-corpus: fuzz-build
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p target/fuzz/corpus/$$target; \
-		target/fuzz/$(HOST)/checked/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
+		target/fuzz/$(HOST)/debug/$$target -merge=1 fuzz/corpus/$$target target/fuzz/corpus/$$target; \
 	done
 
 # The hand-over of regions between threads, in all orders that loom can think of.
 test-rounds: export RUSTFLAGS := --cfg loom
 test-rounds: tools
-	cargo test --quiet --release --package pathweave-rounds --test orders --target-dir target/loom
+	cargo test --quiet --release --package pathweave-rounds --test rounds --target-dir target/loom
 
 # What a packet-hop costs, against what is recorded in benches/instructions.json.
-test-instructions: setup
-	@if command -v valgrind >/dev/null; then $(BIN)/pathweave bench --check; \
-	elif test -z "$(REQUIRE_VALGRIND)"; then \
-		echo "left out: instructions per packet-hop (Debian, Ubuntu: apt install valgrind)"; \
-	else echo "valgrind is missing" >&2; exit 1; fi
+test-instructions: $(VENV)/.dependencies | tools
+	@! command -v valgrind >/dev/null || PYTHONPATH=python $(BIN)/python -m pathweave bench --check
 
 # Starts the daemons for as long as it takes, and leaves them nowhere else.
 test-slurm: export PATHWEAVE_SLURM := yes
@@ -128,17 +162,12 @@ test-slurm: setup
 	@command -v sbatch >/dev/null || { echo "missing: Slurm (Debian, Ubuntu: apt install slurm-wlm)" >&2; exit 1; }
 	$(BIN)/pytest --quiet tests/test_many_machines_page.py
 
-# Tests that load into the kernel leave themselves out where they may not; REQUIRE_KERNEL=yes forbids it.
+# Nothing else runs meanwhile, because the testbed refuses a fabric that is late. What the machine does not allow is left
+# out; REQUIRE_KERNEL=yes forbids it.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
-test-linux: setup
-ifeq ($(HAS_CLANG),)
-	@test -z "$(REQUIRE_KERNEL)" || { echo "clang, libelf or zlib is missing" >&2; exit 1; }
-	@echo "left out: all tests of crates/linux (\`make linux\` says what they need)"
-else
-	cargo clippy --package pathweave-linux --all-targets --quiet -- -D warnings
-	@test "$$(id -u)" = 0 && test -e /sys/kernel/btf/vmlinux && test -e /proc/sys/net/mptcp || \
-		echo "left out: tests on this machine's kernel (they need root, BTF and MPTCP)"
-	cargo test --package pathweave-linux --quiet
+test-linux: tools
+ifneq ($(HAS_CLANG),)
+	cargo test --quiet $(TESTED) --test linux -- $(ON_THIS_MACHINE)
 endif
 
 # ns-3's results are kept, for they take half an hour of a core.
@@ -291,3 +320,9 @@ $(VENV)/.extension: $(CORE) $(VENV)/.dependencies | tools
 	@echo "compiling the core (a few minutes the first time)"
 	@UV_OFFLINE=1 maturin develop --release --uv --quiet
 	@touch $@
+
+$(TARGET)/tested/.extension: $(CORE) $(VENV)/.dependencies | tools
+	@echo "compiling the core for the tests (\`make setup\` is not up to date)"
+	@mkdir -p "$(TARGET)/tested"
+	@maturin build --profile tested --quiet --out "$(TARGET)/tested/wheel"
+	@touch "$@"

@@ -9,12 +9,14 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pathweave.errors import InputError, PathweaveError
 
 PACKAGE = "pathweave-engine"
 BINARY = "pathweave-bench"
+Profile = Literal["release", "tested"]
+"""Of Cargo: what `make setup` builds, or what tests build."""
 _COLLECTED = re.compile(r"Collected\s*:\s*([0-9]+)")
 
 
@@ -42,12 +44,12 @@ def source_tree() -> Path:
     raise InputError("`pathweave bench` needs the source tree: run it from a checkout")
 
 
-def build(tree: Path) -> Path:
-    """Build the binary in release mode and return its path."""
+def build(tree: Path, profile: Profile = "release") -> Path:
+    """Build the binary with this profile of Cargo.toml and return its path."""
     cargo = shutil.which("cargo")
     if cargo is None:
         raise PathweaveError("`pathweave bench` needs cargo, which is not on the path")
-    cargo_build = [cargo, "build", "--release", "--package", PACKAGE, "--bin", BINARY]
+    cargo_build = [cargo, "build", "--profile", profile, "--package", PACKAGE, "--bin", BINARY]
     cargo_build += ["--message-format", "json-render-diagnostics"]
     done = subprocess.run(  # noqa: S603
         cargo_build, cwd=tree, stdout=subprocess.PIPE, text=True, check=False
