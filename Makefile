@@ -56,7 +56,7 @@ SCENARIOS := 2000
 # Tests that take the machine's kernel and its time for themselves.
 ON_THIS_MACHINE := this_machine::
 
-.PHONY: setup linux demo test test-static test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
+.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -83,17 +83,20 @@ test:
 IDLE := $(shell command -v chrt >/dev/null && echo chrt --idle 0)
 test-beside-the-kernel:
 	$(MAKE) test-rust
+	$(MAKE) test-types
 	$(MAKE) test-rounds
 	$(MAKE) test-instructions
 	$(MAKE) package
 
-# Formatting, lints and types.
+# Formatting and lints.
 test-static: $(VENV)/.dependencies | tools
 	cargo fmt --all --check
 	$(WITHOUT_LIBFUZZER) cargo clippy --workspace $(if $(HAS_CLANG),,--exclude pathweave-linux) --all-targets \
 		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
 	$(BIN)/ruff check python tests benches examples release crates/linux/faults
 	$(BIN)/ruff format --check python tests benches examples release crates/linux/faults
+
+test-types: $(VENV)/.dependencies
 	$(BIN)/basedpyright --warnings
 
 # All Rust tests but those on this machine's kernel. docs/checks.md says what random scenarios are held to.
