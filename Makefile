@@ -46,11 +46,15 @@ PACKAGE := $(if $(EXTENSION_IS_CURRENT),python,$(TARGET)/tested/package)
 HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { return 0; }' | \
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
+# The makefile of libbpf, which a library brings along, fails in a folder whose path has a space.
+HAS_SPACE := $(filter-out 1,$(words $(or $(CARGO_TARGET_DIR),$(CURDIR))))
+BUILDS_LINUX := $(if $(HAS_SPACE),,$(HAS_CLANG))
+
 # Clippy reads the fuzz targets everywhere, and only `make fuzz` links them with libFuzzer: a library that need not be
 # there takes the place of the one that would be compiled.
 WITHOUT_LIBFUZZER := CUSTOM_LIBFUZZER_PATH=/nowhere/libFuzzer.a
 # Tests are linked with the libraries of the machine; the extension module is tested from Python.
-TESTED := --workspace --exclude pathweave-python $(if $(HAS_CLANG),,--exclude pathweave-linux)
+TESTED := --workspace --exclude pathweave-python $(if $(BUILDS_LINUX),,--exclude pathweave-linux)
 # Random scenarios that are tested.
 SCENARIOS := 2000
 # Tests that take the machine's kernel and its time for themselves.
@@ -71,7 +75,7 @@ demo: setup
 # insists.
 test: export PATHWEAVE_REQUIRE_CHROMIUM := $(REQUIRE_CHROMIUM)
 test:
-	@HAS_CLANG=$(HAS_CLANG) REQUIRE_KERNEL=$(REQUIRE_KERNEL) REQUIRE_CHROMIUM=$(REQUIRE_CHROMIUM) \
+	@HAS_CLANG=$(HAS_CLANG) HAS_SPACE=$(HAS_SPACE) REQUIRE_KERNEL=$(REQUIRE_KERNEL) REQUIRE_CHROMIUM=$(REQUIRE_CHROMIUM) \
 		REQUIRE_VALGRIND=$(REQUIRE_VALGRIND) tests/announce.sh
 	$(MAKE) test-static
 	cargo test --quiet $(TESTED) --no-run
@@ -91,7 +95,7 @@ test-beside-the-kernel:
 # Formatting and lints.
 test-static: $(VENV)/.dependencies | tools
 	cargo fmt --all --check
-	$(WITHOUT_LIBFUZZER) cargo clippy --workspace $(if $(HAS_CLANG),,--exclude pathweave-linux) --all-targets \
+	$(WITHOUT_LIBFUZZER) cargo clippy --workspace $(if $(BUILDS_LINUX),,--exclude pathweave-linux) --all-targets \
 		--features pathweave-fuzz/libfuzzer --quiet -- -D warnings
 	$(BIN)/ruff check python tests benches examples release crates/linux/faults
 	$(BIN)/ruff format --check python tests benches examples release crates/linux/faults
@@ -169,7 +173,7 @@ test-slurm: setup
 # out; REQUIRE_KERNEL=yes forbids it.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
 test-linux: tools
-ifneq ($(HAS_CLANG),)
+ifneq ($(BUILDS_LINUX),)
 	cargo test --quiet $(TESTED) --test linux -- $(ON_THIS_MACHINE)
 endif
 
@@ -314,6 +318,8 @@ $(VENV)/.linux: $(CORE) $(shell find crates/linux crates/noq -type f) | $(BIN)/p
 	@test -n "$(HAS_CLANG)" || { \
 		echo "missing: clang and the headers of libelf and zlib (Debian, Ubuntu: apt install clang libelf-dev" \
 			"zlib1g-dev; Fedora: dnf install clang elfutils-libelf-devel zlib-devel)" >&2; exit 1; }
+	@test -z "$(HAS_SPACE)" || { \
+		echo "libbpf does not build in a folder whose path has a space; set CARGO_TARGET_DIR to another" >&2; exit 1; }
 	@echo "compiling the controllers for the kernel, their loader and the testbed"
 	@cargo build --package pathweave-linux --release --quiet
 	@install "$${CARGO_TARGET_DIR:-target}/release/pathweave-linux" $(BIN)/pathweave-linux
