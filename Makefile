@@ -36,8 +36,8 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 CORE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml \
 	$(shell find crates \( -path crates/linux -o -path crates/noq \) -prune -o -type f \( -name '*.rs' -o -name 'Cargo.toml' -o -path '*/src/*' \) -print)
 
-# Tests use the extension of `make setup` where it is up to date, else one of their own: `make test` never replaces the
-# user's. Theirs stands in a folder with links to the sources of the package.
+# Tests use the extension of `make setup` where it is up to date, else one of their own in a folder with links to the
+# sources of the package: `make test` never replaces the user's.
 EXTENSION_IS_CURRENT := $(shell test -e $(VENV)/.extension && \
 	test -z "$$(find $(CORE) -newer $(VENV)/.extension -print -quit)" && echo yes)
 PACKAGE := $(if $(EXTENSION_IS_CURRENT),python,$(TARGET)/tested/package)
@@ -47,7 +47,7 @@ HAS_CLANG := $(shell command -v clang >/dev/null && echo 'int main(void) { retur
 	clang -x c - -include libelf.h -include zlib.h -o /dev/null 2>/dev/null && echo yes)
 
 # The makefile of libbpf, which a library brings along, fails in a folder whose path has a space.
-HAS_SPACE := $(filter-out 1,$(words $(or $(CARGO_TARGET_DIR),$(CURDIR))))
+HAS_SPACE := $(filter-out 1,$(words $(if $(filter /%,$(CARGO_TARGET_DIR)),,$(CURDIR)/)$(CARGO_TARGET_DIR)))
 BUILDS_LINUX := $(if $(HAS_SPACE),,$(HAS_CLANG))
 
 # Clippy reads the fuzz targets everywhere, and only `make fuzz` links them with libFuzzer: a library that need not be
@@ -79,12 +79,12 @@ test:
 		REQUIRE_VALGRIND=$(REQUIRE_VALGRIND) tests/announce.sh
 	$(MAKE) test-static
 	cargo test --quiet $(TESTED) --no-run
-	@$(IDLE) $(MAKE) test-beside-the-kernel & beside=$$!; linux=0; $(MAKE) test-linux || linux=$$?; \
-		wait $$beside && exit $$linux
+	@$(IDLE) $(MAKE) test-beside-the-kernel & beside=$$!; trap "kill $$beside" INT TERM; \
+		linux=0; $(MAKE) test-linux || linux=$$?; wait $$beside && exit $$linux
 	$(MAKE) test-python
 
-# The kernel's tests leave one processor idle. Tests whose results do not depend on time run there, at idle priority.
-IDLE := $(shell command -v chrt >/dev/null && echo chrt --idle 0)
+# The kernel's tests leave one of two processors idle. Other tests run there, at idle priority.
+IDLE := $(shell test "$$(nproc)" -ge 2 && chrt --idle 0 true 2>/dev/null && echo chrt --idle 0)
 test-beside-the-kernel:
 	$(MAKE) test-rust
 	$(MAKE) test-types
@@ -114,11 +114,11 @@ random: tools
 	cargo test --quiet $(TESTED) --test engine -- random_scenarios::
 
 # Where tests import the package from: the sources, or links to them beside an extension that was built for the tests.
-package: $(VENV)/.dependencies $(if $(EXTENSION_IS_CURRENT),,$(TARGET)/tested/.extension)
+package: $(VENV)/.dependencies $(if $(EXTENSION_IS_CURRENT),,$(VENV)/.tested)
 	@test "$(PACKAGE)" = python || tests/package_with_extension.sh "$(TARGET)/tested"
 
 test-python: package
-	$(BIN)/pytest --quiet --numprocesses auto --override-ini "pythonpath=$(PACKAGE) tests"
+	$(BIN)/pytest --quiet --numprocesses auto --override-ini "pythonpath='$(PACKAGE)' tests"
 
 # The stable compiler counts the edges; libFuzzer comes with a crate and needs a C++ compiler. What is found
 # is left in target/fuzz/found; new inputs are kept in target/fuzz/corpus, and `make fuzz-corpus` takes over those
@@ -161,7 +161,8 @@ test-rounds: tools
 
 # What a packet-hop costs, against what is recorded in benches/instructions.json.
 test-instructions: $(VENV)/.dependencies | tools
-	@! command -v valgrind >/dev/null || PYTHONPATH=python $(BIN)/python -m pathweave bench --check
+	@if command -v valgrind >/dev/null; then PYTHONPATH=python $(BIN)/python -m pathweave bench --check; \
+	elif test -n "$(REQUIRE_VALGRIND)"; then echo "valgrind is missing" >&2; exit 1; fi
 
 # Starts the daemons for as long as it takes, and leaves them nowhere else.
 test-slurm: export PATHWEAVE_SLURM := yes
@@ -172,8 +173,10 @@ test-slurm: setup
 # Nothing else runs meanwhile, because the testbed refuses a fabric that is late. What the machine does not allow is left
 # out; REQUIRE_KERNEL=yes forbids it.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
-test-linux: tools
-ifneq ($(BUILDS_LINUX),)
+test-linux: $(VENV)/.dependencies | tools
+ifeq ($(BUILDS_LINUX),)
+	@test -z "$(REQUIRE_KERNEL)" || { echo "clang, libelf or zlib is missing, or the path has a space" >&2; exit 1; }
+else
 	cargo test --quiet $(TESTED) --test linux -- $(ON_THIS_MACHINE)
 endif
 
@@ -330,8 +333,10 @@ $(VENV)/.extension: $(CORE) $(VENV)/.dependencies | tools
 	@UV_OFFLINE=1 maturin develop --release --uv --quiet
 	@touch $@
 
-$(TARGET)/tested/.extension: $(CORE) $(VENV)/.dependencies | tools
+$(VENV)/.tested: $(CORE) $(VENV)/.dependencies $(if $(wildcard $(TARGET)/tested/wheel/*.whl),,FORCE) | tools
 	@echo "compiling the core for the tests (\`make setup\` is not up to date)"
-	@mkdir -p "$(TARGET)/tested"
+	@rm -rf "$(TARGET)/tested/wheel"
 	@maturin build --profile tested --quiet --out "$(TARGET)/tested/wheel"
 	@touch "$@"
+
+FORCE:

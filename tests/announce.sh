@@ -23,11 +23,14 @@ if test -n "${HAS_SPACE:-}"; then
 elif test "${HAS_CLANG:-}" != yes; then
 	left_out 'crates/linux (Debian, Ubuntu: apt install clang libelf-dev zlib1g-dev; Fedora: dnf install clang elfutils-libelf-devel zlib-devel)' "$KERNEL"
 elif test "$(id -u)" != 0; then
-	left_out 'the kernel and the testbed (they need root)' "$KERNEL"
-elif ! test -e /sys/kernel/btf/vmlinux || ! test -e /proc/sys/net/mptcp/pm_type || ! test -e /dev/net/tun || ! has ip; then
-	left_out "the kernel and the testbed (they need BTF, MPTCP with a path manager in user space, /dev/net/tun and iproute2's ip)" "$KERNEL"
+	left_out 'tests on the kernel and the testbed (need root)' "$KERNEL"
+elif ! test -e /sys/kernel/btf/vmlinux || test "$(cat /proc/sys/net/mptcp/enabled 2>/dev/null)" != 1; then
+	left_out 'tests on the kernel and the testbed (need a kernel with BTF and MPTCP)' "$KERNEL"
+elif ! test -e /proc/sys/net/mptcp/pm_type || ! test -e /dev/net/tun || ! has ip; then
+	left_out "the testbed (needs MPTCP with a path manager in user space, /dev/net/tun and iproute2's ip)" "$KERNEL"
 fi
 has valgrind || left_out 'instructions per packet-hop (Debian, Ubuntu: apt install valgrind; Fedora: dnf install valgrind)' "${REQUIRE_VALGRIND:-}"
 has chromium || has chromium-browser ||
 	left_out "the report's page in a browser (Debian, Ubuntu: apt install chromium; Fedora: dnf install chromium)" "${REQUIRE_CHROMIUM:-}"
+left_out 'Slurm (make test-slurm)' ''
 test -z "$missing" || { echo 'a tool that is required is missing' >&2; exit 1; }

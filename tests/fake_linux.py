@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 import synthetic
+from interpreted import FIRST_LINES
 from pathweave.results import schema
 
 SLOWER = 0.9
@@ -33,7 +34,7 @@ SLOWER = 0.9
 def install(folder: Path) -> Path:
     """A program in `folder` that is this fake."""
     path = folder / "pathweave-linux"
-    path.write_text(f"#!{sys.executable}\nimport fake_linux\nfake_linux.main()\n")
+    path.write_text(f"{FIRST_LINES}import fake_linux\nfake_linux.main()\n")
     path.chmod(0o755)
     return path
 

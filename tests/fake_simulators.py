@@ -7,8 +7,9 @@ prints what the real one prints, with figures that follow from what it was given
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+
+from interpreted import FIRST_LINES
 
 _PROGRAM = """\
 import pathlib, sys, time
@@ -98,7 +99,7 @@ def bench_binary(folder: Path, before: str = "") -> Path:
 def executable(path: Path, python: str) -> Path:
     """A Python program that can be called by its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable}\n{python}")
+    path.write_text(FIRST_LINES + python)
     path.chmod(0o755)
     return path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import os
 import signal
@@ -18,6 +19,11 @@ import pytest
 
 from pathweave.cli.app import call
 from pathweave.cli.exits import guarded
+
+PATIENCE_S = 300
+"""A command that takes longer hangs: the process of the tests ends with all tracebacks."""
+HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+"""What Python does not show a user."""
 
 
 def command_line(
@@ -50,6 +56,8 @@ def command_line(
             ):
                 # As in a process of its own, in which warnings are shown.
                 warnings.simplefilter("default")
+                for hidden in HIDDEN:
+                    warnings.simplefilter("ignore", hidden)
                 code = _exit_code(arguments)
             return CompletedProcess(list(arguments), code, _text(output), _text(errors))
     finally:
@@ -109,11 +117,13 @@ def _streams(given: BinaryIO, output: BinaryIO, errors: BinaryIO) -> Iterator[No
         os.dup2(file.fileno(), number)
     sys.stdin = _opened(0, "r")
     sys.stdout, sys.stderr = _opened(1, "w"), _opened(2, "w")
+    faulthandler.dump_traceback_later(PATIENCE_S, exit=True, file=kept[2])
     try:
         yield
-    finally:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
         sys.stdin, sys.stdout, sys.stderr = streams
         for number, file in enumerate(kept):
             os.dup2(file, number)

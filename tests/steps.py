@@ -60,8 +60,9 @@ class Step:
 def shell(arguments: list[str]) -> int:
     """Run a line as the shell would, and write down what it took."""
     step = Step(arguments[-1], 0.0, 0.0, 0)
-    # Build scripts of libraries call make too: that is no step of ours.
-    environment = {k: v for k, v in os.environ.items() if step.makes or k != "MAKEFLAGS"}
+    # Build scripts of libraries call make, and tests call this program: neither is a step.
+    own = ("MAKEFLAGS", RECORD)
+    environment = {k: v for k, v in os.environ.items() if step.makes or k not in own}
     began = time.monotonic()
     status = subprocess.call(["/bin/sh", *arguments], env=environment)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import environment
+from interpreted import FIRST_LINES
 
 SCENARIO = """
 [variants.scheme."DCTCP"]
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     program = tmp_path / "bin/pathweave"
     program.parent.mkdir()
     program.write_text(
-        f"#!{sys.executable}\n"
+        f"{FIRST_LINES}"
         "import sys\nsys.modules['pathweave._core'] = None\n"
         "from pathweave.cli.app import main\nmain()\n"
     )

@@ -32,7 +32,12 @@ def tree(tmp_path: Path) -> Path:
 
 def test_each_line_of_a_recipe_is_a_step(tree: Path) -> None:
     done = subprocess.run(
-        ["tests/steps.py", "--again"], cwd=tree, capture_output=True, text=True, check=False
+        ["tests/steps.py", "--again"],
+        cwd=tree,
+        env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()]
     steps = {row[0]: float(row[1]) for row in rows[2:]}
@@ -66,6 +71,7 @@ def test_what_this_machine_cannot_test_is_said_first(tmp_path: Path) -> None:
         "left out: crates/linux",
         "left out: instructions per packet-hop",
         "left out: the report's page in a browser",
+        "left out: Slurm",
     ]
 
 

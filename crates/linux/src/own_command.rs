@@ -35,7 +35,7 @@ mod tests {
         for (called, expected) in [
             (None, BINARY),
             (Some("/usr/bin/pathweave-linux"), BINARY),
-            (Some("target/debug/deps/kernel-0123"), BINARY),
+            (Some("target/debug/deps/linux-0123"), BINARY),
             (Some("pathweave"), FRONT_END),
             (Some("/opt/bin/pathweave"), FRONT_END),
         ] {

@@ -64,7 +64,8 @@ def bench(
         bool,
         typer.Option(
             "--check",
-            help="Only compare instructions with the recorded ones; a rise of more than 3 % fails.",
+            help="Only compare instructions with the recorded ones, both without link-time "
+            "optimisation; a rise of more than 3 % fails.",
         ),
     ] = False,
     record: Annotated[

@@ -1,5 +1,5 @@
 //! What an acknowledgement costs in each controller's program, as the kernel counts it:
-//! `cargo test -p pathweave-linux --test kernel costs -- --ignored --nocapture` prints the table of docs/performance.md.
+//! `cargo test -p pathweave-linux --test linux kernel::costs -- --ignored --nocapture` prints the table of docs/performance.md.
 
 use super::hosts::Hosts;
 use super::inventory::Inventory;

@@ -16,16 +16,18 @@ const TIMEOUTS: Duration = Duration::from_secs(5);
 fn a_silent_peer_leaves_a_window_of_one_packet() {
     with_each_controller(|peer, loaded, name| {
         let initial = f64::from(INITIAL_WINDOW);
-        let silent = (0..TRIES).find_map(|_| {
+        let once = || {
             let mut connection = peer.connect(loaded.kernel_name());
             let first = row(loaded);
             assert_eq!((first.window, first.timeouts), (initial, 0), "{name}");
             connection.wait_for_retransmission(0);
-            // Before all is sent a probe may have come first, which is no timeout. The kernel's first call of `ssthresh`
-            // after a load now and then does not reach the program (seen on 6.18.44): the timeout is not counted then.
-            row_within(TIMEOUTS, loaded, |row| row.timeouts > 0).ok()
-        });
-        let silent = silent.expect("a timeout is counted");
+            // Before all is sent a probe may have come first, which is no timeout.
+            row_within(TIMEOUTS, loaded, |row| row.timeouts > 0)
+        };
+        // Now and then the kernel's first call of `ssthresh` after a load does not reach the program (seen on 6.18.44), and
+        // the timeout is not counted: one more connection then.
+        let silent = once().or_else(|_| once());
+        let silent = silent.unwrap_or_else(|instead| panic!("it stays {instead}"));
         assert_eq!((silent.window, silent.timeouts), (1.0, 1), "{name}");
         assert!(silent.ssthresh < initial, "{name}: {silent:?}");
     });

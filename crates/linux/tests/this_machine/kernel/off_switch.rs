@@ -16,7 +16,7 @@ use std::thread;
 /// IPPROTO_MPTCP.
 const MPTCP: u32 = 262;
 /// How often each test unloads it; `PATHWEAVE_FORCED_UNLOADS` sets another number:
-/// `PATHWEAVE_FORCED_UNLOADS=100 cargo test -p pathweave-linux --test kernel off_switch`.
+/// `PATHWEAVE_FORCED_UNLOADS=100 cargo test -p pathweave-linux --test linux off_switch`.
 const CYCLES: u32 = 5;
 /// Connections that have to be over before it is unloaded: the load is there.
 const BEGUN: u32 = 20;
