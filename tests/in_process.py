@@ -67,6 +67,7 @@ def command_line(
 def _exit_code(arguments: tuple[str, ...]) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "execv", _refuse)
+        patch.setattr(sys, "argv", ["pathweave", *arguments])
         with pytest.raises(SystemExit) as ended:
             guarded(lambda: call(arguments))
     assert isinstance(ended.value.code, int)

@@ -6,8 +6,6 @@ import json
 import math
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +16,7 @@ import polars as pl
 import pytest
 
 import pathweave
+from conftest import real
 from pathweave.core import core
 from pathweave.errors import InputError, ScenarioError
 from pathweave.plots.figures import figures
@@ -200,13 +199,8 @@ def test_the_command_line_sweeps_and_shows_it(tmp_path: Path) -> None:
     write(tmp_path, SCHEMES)
 
     def call(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "pathweave", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = real(tmp_path, *arguments)
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     option = ["--sweep", "fabric.queue.mark.k=2..32:x4"]
@@ -455,16 +449,10 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", DOCUMENTATION, flags=re.DOTALL)
 
 
-def test_the_documentation_shows_what_the_example_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_documentation_shows_what_the_example_makes() -> None:
     example = "examples/load-sweep.toml"
     assert any(block in (ROOT / example).read_text() for block in blocks("toml"))
-    done = subprocess.run(
-        [sys.executable, "-m", "pathweave", "check", example],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = real(ROOT, "check", example)
     # How many of the runs are there already depends on the checkout's results.
     said = [re.sub(r"; .*already", "", line.rstrip()) for line in done.stdout.splitlines()]
     assert "\n".join(said) + "\n" in blocks("text")
