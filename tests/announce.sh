@@ -13,9 +13,9 @@ has() { command -v "$1" >/dev/null; }
 KERNEL=${REQUIRE_KERNEL:-}
 
 if test -d "${CARGO_TARGET_DIR:-target}/debug"; then
-	time='about 10 minutes on two cores if little has changed'
+	time='about 20 minutes on two cores if little has changed'
 else
-	time='about 15 minutes on two cores the first time'
+	time='about 25 minutes on two cores the first time'
 fi
 echo "make test: $time; docs/checks.md has the steps"
 if test -n "${HAS_SPACE:-}"; then
