@@ -170,8 +170,8 @@ test-slurm: setup
 	@command -v sbatch >/dev/null || { echo "missing: Slurm (Debian, Ubuntu: apt install slurm-wlm)" >&2; exit 1; }
 	$(BIN)/pytest --quiet tests/test_many_machines_page.py
 
-# Nothing else runs meanwhile, because the testbed refuses a fabric that is late. What the machine does not allow is left
-# out; REQUIRE_KERNEL=yes forbids it.
+# Nothing of the same priority may run meanwhile, because the testbed refuses a fabric that is late. What the machine does
+# not allow is left out; REQUIRE_KERNEL=yes makes that an error.
 test-linux: export PATHWEAVE_REQUIRE_KERNEL := $(REQUIRE_KERNEL)
 test-linux: $(VENV)/.dependencies | tools
 ifeq ($(BUILDS_LINUX),)

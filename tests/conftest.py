@@ -100,6 +100,12 @@ def real(
     )
 
 
+def run_here(*arguments: str) -> tuple[int, str, str]:
+    """Run `pathweave` as this process stands: exit code, what it said on stdout, on stderr."""
+    done = command_line(*arguments)
+    return done.returncode, done.stdout, done.stderr
+
+
 def write_scenario(
     folder: Path,
     name: str = "tab1",

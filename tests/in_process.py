@@ -132,5 +132,6 @@ def _streams(given: BinaryIO, output: BinaryIO, errors: BinaryIO) -> Iterator[No
 
 
 def _opened(number: int, mode: str) -> io.TextIOWrapper:
-    stream = open(number, f"{mode}b", closefd=False)  # noqa: SIM115
-    return io.TextIOWrapper(stream, encoding="utf-8", write_through=False)
+    raw = io.FileIO(number, mode, closefd=False)
+    buffered = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffered, encoding="utf-8")

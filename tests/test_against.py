@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 import fake_simulators
-from conftest import environment
+from conftest import environment, run_here
 from fake_simulators import bench_binary, executable, is_alive, simulator
 from pathweave.bench import native
 from pathweave.bench.against.cases import CASES, SEED, Case
@@ -26,7 +26,6 @@ from pathweave.bench.against.scenario import scenario
 from pathweave.bench.against.schedule import Durations, Step, steps
 from pathweave.bench.against.simulator import Job, Simulator
 from pathweave.bench.against.simulators import SIMULATORS
-from test_command import run_here
 
 TREE = Path(__file__).parent.parent
 
@@ -42,11 +41,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "other"
 
 
-def against(
-    capsys: pytest.CaptureFixture[str], name: str, folder: Path | str, *more: str
-) -> tuple[object, str, str]:
+def against(name: str, folder: Path | str, *more: str) -> tuple[object, str, str]:
     return run_here(
-        capsys, "bench", "--against", name, str(folder), "--until", "1 ms", "--turns", "2", *more
+        "bench", "--against", name, str(folder), "--until", "1 ms", "--turns", "2", *more
     )
 
 
@@ -90,15 +87,13 @@ def test_two_lines_for_each_subflow() -> None:
 
 
 @pytest.mark.parametrize("other", SIMULATORS.values(), ids=lambda each: each.name)
-def test_pathweave_accepts_its_scenarios(
-    other: Simulator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pathweave_accepts_its_scenarios(other: Simulator, tmp_path: Path) -> None:
     """With the real core, which finds nodes and links that are not there."""
     for case in CASES.values():
         if other.left_out(case) is None:
             path = tmp_path / f"{case.name}.toml"
             path.write_text(scenario(case, draw(case.k, case.subflows, SEED), other))
-            code, _, errors = run_here(capsys, "check", str(path))
+            code, _, errors = run_here("check", str(path))
             assert (code, errors) == (0, "")
 
 
@@ -142,10 +137,10 @@ def test_the_real_programs_know_all_options(name: str) -> None:
 # What comes out.
 
 
-def test_compares_case_by_case(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compares_case_by_case(folder: Path) -> None:
     simulator(folder, "htsim")
     written = folder / "out.json"
-    code, printed, said = against(capsys, "htsim", folder, "--json", str(written))
+    code, printed, said = against("htsim", folder, "--json", str(written))
     assert code == 0
     assert [line.rstrip() for line in printed.splitlines()] == TABLE.splitlines()
     # How long it takes depends on what else the machine does.
@@ -201,28 +196,26 @@ run 10 of 10: k8-lia4, Pathweave, turn 2, about 0:00 of wall time left
 """.splitlines()
 
 
-def test_packet_hops_are_counted_once_and_not_in_timed_runs(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_packet_hops_are_counted_once_and_not_in_timed_runs(folder: Path) -> None:
     simulator(folder, "htsim")
-    against(capsys, "htsim", folder, "--case", "k8-dctcp")
+    against("htsim", folder, "--case", "k8-dctcp")
     calls = (folder / "calls").read_text().splitlines()
     assert ["--count-hops" in call for call in calls] == [True, False, False]
     ours = (folder.parent / "calls").read_text().splitlines()
     assert ours == ["Pathweave k8-dctcp.toml 1 ms"] * 2
 
 
-def test_what_ns3_has_not_is_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_ns3_has_not_is_left_out(folder: Path) -> None:
     simulator(folder, "ns3")
     written = folder / "out.json"
-    code, printed, said = against(capsys, "ns3", folder, "--json", str(written))
+    code, printed, said = against("ns3", folder, "--json", str(written))
     assert code == 0
     assert said.splitlines()[0] == "k8-lia4 is left out: ns-3 has no multipath TCP"
     assert printed.splitlines()[-1] == "k8-lia4 is left out: ns-3 has no multipath TCP."
     found = json.loads(written.read_text())
     assert list(found["cases"]) == ["k8-dctcp"]
     assert found["left_out"] == {"k8-lia4": "ns-3 has no multipath TCP"}
-    code, _, said = against(capsys, "ns3", folder, "--case", "k16-lia4", "--case", "k8-lia4")
+    code, _, said = against("ns3", folder, "--case", "k16-lia4", "--case", "k8-lia4")
     assert code == 2
     assert said == (
         "error: k16-lia4, k8-lia4: ns-3 has no multipath TCP; it can run k8-dctcp, k16-dctcp\n"
@@ -232,8 +225,8 @@ def test_what_ns3_has_not_is_left_out(folder: Path, capsys: pytest.CaptureFixtur
 # What can be wrong.
 
 
-def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, said = against(capsys, "ns3", "nowhere")
+def test_a_folder_that_is_not_there(folder: Path) -> None:
+    code, _, said = against("ns3", "nowhere")
     assert code == 2
     assert said == (
         "error: nowhere is not there: --against ns3 needs the folder that "
@@ -241,10 +234,10 @@ def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[
         "(validation/ns3/build)\n"
     )
     file = simulator(folder, "htsim")
-    code, _, said = against(capsys, "htsim", file)
+    code, _, said = against("htsim", file)
     assert code == 2
     assert said.startswith(f"error: {file} is a file, not a folder: --against htsim needs ")
-    code, _, said = run_here(capsys, "bench", "--against", "htsim")
+    code, _, said = run_here("bench", "--against", "htsim")
     assert code == 2
     assert said == (
         "error: --against htsim needs a folder: the one that "
@@ -252,15 +245,15 @@ def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[
     )
 
 
-def test_a_folder_without_the_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, said = against(capsys, "htsim", folder)
+def test_a_folder_without_the_program(folder: Path) -> None:
+    code, _, said = against("htsim", folder)
     assert code == 2
     assert said == (
         f'error: there is no program "permutation" in {folder}: build it with '
         "`make -C validation/htsim HTSIM=FOLDER`\n"
     )
     simulator(folder, "ns3")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 2
     assert said == (
         f'error: {folder} has "comparison", the program of ns-3, and no "permutation": '
@@ -268,10 +261,10 @@ def test_a_folder_without_the_program(folder: Path, capsys: pytest.CaptureFixtur
     )
 
 
-def test_htsims_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_htsims_own_folder(folder: Path) -> None:
     (folder / "sim").mkdir()
     (folder / "sim/libhtsim.a").touch()
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 2
     assert said == (
         f"error: {folder} is htsim itself, whose programs draw their own permutations: build it "
@@ -280,10 +273,10 @@ def test_htsims_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
-def test_a_program_that_cannot_be_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_cannot_be_run(folder: Path) -> None:
     program = folder / "permutation"
     program.write_text("no program")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 2
     assert said.splitlines()[-1] == f"error: {program} cannot be run: Permission denied"
 
@@ -296,11 +289,9 @@ def test_a_program_that_cannot_be_run(folder: Path, capsys: pytest.CaptureFixtur
         ("import os; os.kill(os.getpid(), 11)", "ended by SIGSEGV: it said nothing"),
     ],
 )
-def test_a_program_that_fails(
-    before: str, reason: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_that_fails(before: str, reason: str, folder: Path) -> None:
     program = simulator(folder, "htsim", before=before)
-    code, printed, said = against(capsys, "htsim", folder)
+    code, printed, said = against("htsim", folder)
     assert code == 1
     assert not printed
     assert said.splitlines()[-1] == (
@@ -319,11 +310,9 @@ def test_a_program_that_fails(
         ("[1, 2]", '"[1, 2]"'),
     ],
 )
-def test_output_that_cannot_be_read(
-    prints: str, last: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_that_cannot_be_read(prints: str, last: str, folder: Path) -> None:
     program = executable(folder / "permutation", f"print({prints!r})")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 1
     assert said.splitlines()[-1] == (
         f"error: htsim ({program}) on k8-dctcp printed no figures: its last line should be JSON "
@@ -331,9 +320,9 @@ def test_output_that_cannot_be_read(
     )
 
 
-def test_a_program_of_another_simulator(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_of_another_simulator(folder: Path) -> None:
     program = simulator(folder, "htsim", says="ns3")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 1
     assert said.splitlines()[-1] == (
         f'error: htsim ({program}) on k8-dctcp says that it is "ns3", not "htsim": build the right '
@@ -341,36 +330,34 @@ def test_a_program_of_another_simulator(folder: Path, capsys: pytest.CaptureFixt
     )
 
 
-def test_figures_that_do_not_belong_together(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_figures_that_do_not_belong_together(folder: Path) -> None:
     program = simulator(folder, "htsim", delivered="2_000_000 if counts else 1_999_999")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 1
     assert said.splitlines()[-1] == (
         "error: htsim on k8-dctcp delivered 1999999 bytes in one run and 2000000 in another: the "
         "packet-hops of one run do not hold for the others"
     )
     simulator(folder, "htsim", delivered="0")
-    assert against(capsys, "htsim", folder)[2].splitlines()[-1] == (
+    assert against("htsim", folder)[2].splitlines()[-1] == (
         f"error: htsim ({program}) on k8-dctcp took 9.9 s of CPU time and delivered 0 bytes: "
         "simulate more with --until"
     )
     simulator(folder, "htsim", before="subflows = 1")
     text = program.read_text().replace("len(paths) // 2 // subflows", "16")
     program.write_text(text)
-    assert against(capsys, "htsim", folder)[2].splitlines()[-1] == (
+    assert against("htsim", folder)[2].splitlines()[-1] == (
         f"error: htsim ({program}) on k8-dctcp ran 16 flows instead of 128"
     )
     program.write_text(text.replace("16,", "128,").replace("* 1000 if", "* 0 if"))
-    assert against(capsys, "htsim", folder)[2].splitlines()[-1] == (
+    assert against("htsim", folder)[2].splitlines()[-1] == (
         f"error: htsim ({program}) on k8-dctcp counted no packet-hops"
     )
 
 
-def test_a_run_that_takes_too_long(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_takes_too_long(folder: Path) -> None:
     program = simulator(folder, "ns3", before=NOTE_AND_SLEEP)
-    code, _, said = against(capsys, "ns3", folder, "--timeout", "1")
+    code, _, said = against("ns3", folder, "--timeout", "1")
     assert code == 1
     assert said.splitlines()[-1] == (
         f"error: ns-3 ({program}) on k8-dctcp took longer than 1 s for 1 ms of simulated time: "
@@ -389,16 +376,14 @@ time.sleep(600)
 """
 
 
-def test_pathweaves_own_side_can_fail(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pathweaves_own_side_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulator(folder, "htsim")
     bench_binary(folder.parent, before="print('no memory', file=sys.stderr); sys.exit(2)")
-    code, _, said = against(capsys, "htsim", folder)
+    code, _, said = against("htsim", folder)
     assert code == 1
     assert said.splitlines()[-1] == ("error: Pathweave on k8-dctcp failed, exit code 2: no memory")
     bench_binary(folder.parent, before="import time; time.sleep(600)")
-    assert against(capsys, "htsim", folder, "--timeout", "1")[2].splitlines()[-1] == (
+    assert against("htsim", folder, "--timeout", "1")[2].splitlines()[-1] == (
         "error: Pathweave on k8-dctcp took longer than 1 s: simulate less with --until, or allow "
         "more with --timeout"
     )
@@ -458,16 +443,14 @@ def test_an_interruption_leaves_nothing_behind(number: signal.Signals, folder: P
         ),
     ],
 )
-def test_wrong_command_lines(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, printed, errors = run_here(capsys, "bench", *arguments)
+def test_wrong_command_lines(arguments: list[str], said: str) -> None:
+    code, printed, errors = run_here("bench", *arguments)
     assert (code, printed, errors) == (2, "", f"error: {said}\n")
 
 
-def test_a_case_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_case_that_is_not_there(folder: Path) -> None:
     simulator(folder, "htsim")
-    code, _, said = against(capsys, "htsim", folder, "--case", "k9")
+    code, _, said = against("htsim", folder, "--case", "k9")
     assert code == 2
     assert said == (
         'error: there is no case "k9"; there are k8-dctcp, k8-lia4, k16-dctcp, k16-lia4\n'

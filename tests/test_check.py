@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Command, faked, real, write_scenario
-from test_command import run_here
+from conftest import Command, faked, real, run_here, write_scenario
 
 
 def test_says_what_would_be_run(cli: Command, tmp_path: Path) -> None:
@@ -105,13 +104,11 @@ def test_files_are_those_of_the_working_folder(tmp_path: Path) -> None:
     assert "reno" in mistake["help"]
 
 
-def test_says_which_variants_a_setting_makes_the_same(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_says_which_variants_a_setting_makes_the_same() -> None:
     fig1 = str(Path(__file__).parent.parent / "papers/xmp/fig1.toml")
-    code, _, said = run_here(capsys, "check", fig1)
+    code, _, said = run_here("check", fig1)
     assert (code, said) == (0, "")
-    code, _, said = run_here(capsys, "check", fig1, "--set", "fabric.queue.mark.k=40")
+    code, _, said = run_here("check", fig1, "--set", "fabric.queue.mark.k=40")
     assert code == 0
     assert 'note: variants "DCTCP, K = 10" and "DCTCP, K = 20" have the same settings' in said
     assert 'variants "Halving, K = 10" and "Halving, K = 20"' in said

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import pathweave
-from pathweave.cli.app import app
+from conftest import real
 from pathweave.errors import InputError
 from pathweave.recordings import as_text
 from pathweave.results.merit import rankings, subjects
@@ -84,8 +83,8 @@ def test_the_optimum_is_a_bound_that_its_share_tells(tmp_path: Path) -> None:
     file = tmp_path / "ring.toml"
     file.write_text(TEXT)
     for words in (["run", "--optimum"], ["solve"]):
-        done = CliRunner().invoke(app, [*words, str(file), "--out", str(tmp_path / "results")])
-        assert done.exit_code == 0, done.output
+        done = real(tmp_path, *words, str(file))
+        assert done.returncode == 0, done.stderr
     # 2 (n - 1) steps of a quarter of the buffer at the rate of a port that payload has.
     closed_form = 6 * 100_000 * 8 / (10e9 * 1448 / 1500)
     results = pathweave.load(tmp_path / "results" / "ring" / "quick")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Command, environment, fake_command
+from conftest import Command, environment, fake_command, run_here
 from pathweave.bench import native
 from pathweave.bench.cases import CASES, instructions_per_hop, run_cases, to_json
 from pathweave.errors import InputError, PathweaveError
@@ -252,22 +252,9 @@ def commands() -> list[tuple[str, ...]]:
     return below(get_command(app), ())
 
 
-def run_here(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
-    """The command line in this process: exit code, what it said on stdout, on stderr."""
-    from pathweave.cli.app import call
-    from pathweave.cli.exits import guarded
-
-    with pytest.raises(SystemExit) as ended:
-        guarded(lambda: call(arguments))
-    said = capsys.readouterr()
-    return ended.value.code, said.out, said.err
-
-
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_help_has_an_example_that_begins_with_its_verb(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, said, _ = run_here(capsys, *words, "--help")
+def test_every_help_has_an_example_that_begins_with_its_verb(words: tuple[str, ...]) -> None:
+    code, said, _ = run_here(*words, "--help")
     assert code == 0
     example = re.search(r"Example: (pathweave [^\n]*)", said)
     assert example is not None
@@ -299,16 +286,11 @@ def test_every_help_has_an_example_that_begins_with_its_verb(
     ],
 )
 def test_errors_have_one_style(
-    fake: None,
-    arguments: list[str],
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    fake: None, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.file").touch()
-    code, printed, errors = run_here(capsys, *arguments)
+    code, printed, errors = run_here(*arguments)
     assert code == 2
     assert not printed
     assert said in errors
@@ -317,28 +299,24 @@ def test_errors_have_one_style(
     assert all(line.startswith("  help: pathweave") for line in more)
 
 
-def test_mistakes_in_scenarios_begin_as_other_errors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_in_scenarios_begin_as_other_errors(tmp_path: Path) -> None:
     """With the real core, which lays its messages out."""
     path = tmp_path / "x.toml"
     path.write_text(
         '[fabric]\nkind = "star"\nsenders = 1\n[[traffic]]\nsizes = 1\n' + "a = 1\n" * 2
     )
-    code, _, errors = run_here(capsys, "check", str(path))
+    code, _, errors = run_here("check", str(path))
     assert code == 2
     assert errors.startswith("error: ")
     assert "×" not in errors
-    code, _, errors = run_here(capsys, "check", str(path), "--size", "x" * 150)
+    code, _, errors = run_here("check", str(path), "--size", "x" * 150)
     assert code == 2
     assert errors.startswith("error: ")
 
 
-def test_interruption_before_anything_runs_is_an_error_too(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interruption_before_anything_runs_is_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pathweave.topics.explain", interrupted)
-    assert run_here(capsys, "explain", "xmp") == (1, "", "error: interrupted\n")
+    assert run_here("explain", "xmp") == (1, "", "error: interrupted\n")

@@ -66,23 +66,11 @@ def test_defaults_need_no_terminal_and_nothing_is_overwritten(tmp_path: Path) ->
         (["nowhere/x.toml"], "cannot write nowhere/x.toml"),
     ],
 )
-def test_mistakes_leave_no_file(
-    tmp_path: Path,
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from pathweave.cli.app import call
-    from pathweave.cli.exits import guarded
-
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        guarded(lambda: call(["init", *arguments]))
-    assert ended.value.code in (1, 2)
-    errors = capsys.readouterr().err
-    assert errors.startswith("error: ")
-    assert said in errors
+def test_mistakes_leave_no_file(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = real(tmp_path, "init", *arguments)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from conftest import run_here
 from pathweave.errors import InputError
 from pathweave.reproducing.documents import BEGIN, END, write_block
 from pathweave.reproducing.paper import Number, Order, Row, Shape, read_paper
 from pathweave.reproducing.record import read_records
-from test_command import run_here
 
 SCENARIO = """
 title = "Two flows on a dumbbell"
@@ -145,9 +145,9 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def reproduce(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, str]:
+def reproduce(*arguments: str) -> tuple[str, str]:
     """What a command that succeeds says on stdout and on stderr."""
-    code, said, errors = run_here(capsys, "reproduce", *arguments)
+    code, said, errors = run_here("reproduce", *arguments)
     assert code in (0, None), errors
     return said, errors
 
@@ -163,11 +163,9 @@ def runs(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.glob("results/**/manifest.json")}
 
 
-def test_from_rows_to_documents(
-    paper: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_rows_to_documents(paper: Path, tmp_path: Path) -> None:
     # Before anything was run.
-    said, errors = reproduce(capsys, "--list")
+    said, errors = reproduce("--list")
     assert verdicts(said) == {
         "made/tab1": "Two flows not run",
         "made/fig2": "Queue over time picture only",
@@ -176,7 +174,7 @@ def test_from_rows_to_documents(
     assert not (tmp_path / "results").exists()
 
     # Run.
-    said, errors = reproduce(capsys)
+    said, errors = reproduce()
     assert verdicts(said)["made/tab1"] == (
         "Two flows differs (3 of 4 claims agree) explanation not run"
     )
@@ -197,7 +195,7 @@ def test_from_rows_to_documents(
     assert (paper / "README.md").read_text() == README
 
     # Nothing is run again; --explain runs what is missing, and --record writes.
-    said, errors = reproduce(capsys, "--explain", "--record")
+    said, errors = reproduce("--explain", "--record")
     assert verdicts(said)["made/tab1"].endswith("explained")
     assert "started" in errors
     assert {path: when for path, when in runs(tmp_path).items() if path in first} == first
@@ -217,10 +215,10 @@ def test_from_rows_to_documents(
     assert "quick size, 2 seeds" in block
 
     # What was recorded is listed without runs, and comes out again to the byte.
-    listed, _ = reproduce(capsys, "--list")
+    listed, _ = reproduce("--list")
     assert verdicts(listed) == verdicts(said)
     complete = runs(tmp_path)
-    _, errors = reproduce(capsys, "--explain", "--record")
+    _, errors = reproduce("--explain", "--record")
     assert "started" not in errors
     assert runs(tmp_path) == complete
     assert (paper / "reproduced.json").read_bytes() == records
@@ -237,32 +235,30 @@ def test_from_rows_to_documents(
     assert "the queue | over time" in page
 
 
-def test_a_row_alone_keeps_the_records_of_others(
-    paper: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    reproduce(capsys, "made/fig3", "--record")
+def test_a_row_alone_keeps_the_records_of_others(paper: Path) -> None:
+    reproduce("made/fig3", "--record")
     assert "quick size, Pathweave" in (paper / "README.md").read_text()  # there are no seeds
-    said, _ = reproduce(capsys, "made/tab1", "--record")
+    said, _ = reproduce("made/tab1", "--record")
     assert list(verdicts(said)) == ["made/tab1"]
     assert list(read_records(paper / "reproduced.json").rows) == ["fig3", "tab1"]
     assert "quick size, 2 seeds, Pathweave" in (paper / "README.md").read_text()
     # The pages have all rows, run now or recorded.
     page = (paper.parent.parent / "results/papers/made/index.html").read_text()
     assert "Of 3 rows" in page
-    reproduce(capsys, "made/fig3")
+    reproduce("made/fig3")
     page = (paper.parent.parent / "results/papers/made/index.html").read_text()
     assert "Of 3 rows" in page
     assert "both fill the link" in page
 
 
-def test_one_seed_decides_nothing(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said, _ = reproduce(capsys, "made/tab1", "--seeds", "1")
+def test_one_seed_decides_nothing(paper: Path) -> None:
+    said, _ = reproduce("made/tab1", "--seeds", "1")
     assert "not decided: more seeds" in said
 
 
-def test_check_says_what_has_moved(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    reproduce(capsys, "made/tab1", "made/fig3", "--record")
-    said, _ = reproduce(capsys, "--check")
+def test_check_says_what_has_moved(paper: Path) -> None:
+    reproduce("made/tab1", "made/fig3", "--record")
+    said, _ = reproduce("--check")
     assert said.splitlines()[-1] == "Of 7 numbers, 7 are identical."
     path = paper / "reproduced.json"
     content = json.loads(path.read_text())
@@ -271,7 +267,7 @@ def test_check_says_what_has_moved(paper: Path, capsys: pytest.CaptureFixture[st
     del content["rows"]["tab1"]["samples"]["total"]
     path.write_text(json.dumps(content))
     changed = path.read_bytes()
-    code, said, errors = run_here(capsys, "reproduce", "--check")
+    code, said, errors = run_here("reproduce", "--check")
     assert code == 1
     assert "Traceback" not in errors
     *_, moved, dctcp, reno, text = said.splitlines()
@@ -282,13 +278,13 @@ def test_check_says_what_has_moved(paper: Path, capsys: pytest.CaptureFixture[st
     assert text == "Of 5 numbers, 4 are identical, 1 moved."
     assert path.read_bytes() == changed  # it does not record
     # What has moved can be recorded; then it has not moved any more.
-    code, _, _ = run_here(capsys, "reproduce", "--check", "--record")
+    code, _, _ = run_here("reproduce", "--check", "--record")
     assert code == 1
-    reproduce(capsys, "--check")
+    reproduce("--check")
 
 
-def test_rows_for_programs(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said, _ = reproduce(capsys, "--json", "--explain")
+def test_rows_for_programs(paper: Path) -> None:
+    said, _ = reproduce("--json", "--explain")
     found = {row["row"]: row for row in json.loads(said)}
     assert list(found) == ["made/tab1", "made/fig2", "made/fig3"]
     table = found["made/tab1"]
@@ -312,18 +308,16 @@ def test_rows_for_programs(paper: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert found["made/fig3"]["claims"][0]["values"][0]["ours"] == pytest.approx(100 / 3)
 
 
-def test_a_recorded_number_that_is_gone_does_not_pass(
-    paper: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_here(capsys, "reproduce", "made/fig3", "--check")[0] == 1  # nothing to compare with
-    reproduce(capsys, "--record")
+def test_a_recorded_number_that_is_gone_does_not_pass(paper: Path) -> None:
+    assert run_here("reproduce", "made/fig3", "--check")[0] == 1  # nothing to compare with
+    reproduce("--record")
     path = paper / "expected.toml"
     path.write_text(EXPECTED.replace('name = "total"', 'name = "sum"'))
-    code, said, _ = run_here(capsys, "reproduce", "--check")
+    code, said, _ = run_here("reproduce", "--check")
     assert code == 1
     assert "not compared: made/tab1, total, DCTCP: has no value now" in said
     # Beside JSON it goes where programs do not read.
-    code, said, errors = run_here(capsys, "reproduce", "--check", "--json")
+    code, said, errors = run_here("reproduce", "--check", "--json")
     assert code == 1
     assert len(json.loads(said)) == 3
     assert "not compared" in errors
@@ -358,18 +352,14 @@ def test_a_recorded_number_that_is_gone_does_not_pass(
         ),
     ],
 )
-def test_what_is_not_there(
-    paper: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_here(capsys, "reproduce", *arguments) == (2, "", said)
+def test_what_is_not_there(paper: Path, arguments: list[str], said: str) -> None:
+    assert run_here("reproduce", *arguments) == (2, "", said)
 
 
-def test_a_mistake_is_found_before_anything_is_run(
-    paper: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_is_found_before_anything_is_run(paper: Path, tmp_path: Path) -> None:
     path = paper / "expected.toml"
     path.write_text(EXPECTED.replace('ascending = ["DCTCP", "Reno"]', 'ascending = ["Vegas", "x"]'))
-    code, said, errors = run_here(capsys, "reproduce")
+    code, said, errors = run_here("reproduce")
     assert (code, said) == (2, "")
     assert " ".join(errors.split()) == (
         "error: papers/made/expected.toml: [tab1]: entry 1 of order:"
@@ -378,14 +368,14 @@ def test_a_mistake_is_found_before_anything_is_run(
     assert not (tmp_path / "results").exists()
     path.write_text(EXPECTED)
     (paper / "reproduced.json").write_text('{"format": 1, "rows": {"tab1": {}}}')
-    code, _, errors = run_here(capsys, "reproduce", "--list")
+    code, _, errors = run_here("reproduce", "--list")
     assert code == 2
     assert errors == "error: papers/made/reproduced.json is damaged: KeyError('version')\n"
 
 
-def test_a_program_that_fails_is_one_line(paper: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_fails_is_one_line(paper: Path) -> None:
     (paper / "fig3.py").write_text("raise ValueError('no sizes')")
-    code, _, errors = run_here(capsys, "reproduce", "made/fig3")
+    code, _, errors = run_here("reproduce", "made/fig3")
     assert code == 1
     assert "papers/made/fig3.py failed: ValueError: no sizes" in " ".join(errors.split())
     assert "Traceback" not in errors

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Command, environment, fake_command, write_scenario
+from conftest import Command, environment, fake_command, run_here, write_scenario
 
 ANSI = re.compile("\x1b\\[")
 
@@ -195,11 +195,7 @@ def test_mistake_in_expected_values_is_found_before_running(cli: Command, tmp_pa
     assert not (tmp_path / "results").exists()
 
 
-def test_full_disk_is_one_line(
-    fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from pathweave.cli.app import app
-    from pathweave.cli.exits import guarded
+def test_full_disk_is_one_line(fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pathweave.running import pool
 
     def full(*_: object) -> None:
@@ -207,10 +203,9 @@ def test_full_disk_is_one_line(
 
     scenario = write_scenario(tmp_path)
     monkeypatch.setattr(pool, "write_run", full)
-    with pytest.raises(SystemExit) as ended:
-        guarded(lambda: app(["run", str(scenario), "--out", str(tmp_path / "out")]))
-    assert ended.value.code == 1
-    said = " ".join(capsys.readouterr().err.split())
+    code, _, said = run_here("run", str(scenario), "--out", str(tmp_path / "out"))
+    assert code == 1
+    said = " ".join(said.split())
     assert "is full; finished runs are kept" in said
     assert "Traceback" not in said
 

@@ -14,11 +14,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import pathweave
-from conftest import environment
-from pathweave.cli.app import app
+from conftest import environment, run_here
 from pathweave.errors import InputError
 from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp, allocate, routing
 from pathweave.report.build import build_report
@@ -87,12 +85,9 @@ class Done:
 
 def command(*words: str | Path, expect: int = 0) -> Done:
     """Run the command line in this process: loading the solvers takes a second."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if isinstance(result.exception, InputError):
-        assert expect == 2, result.exception
-        return Done(result.stdout, str(result.exception))
-    assert result.exit_code == expect, (result.stderr, result.exception)
-    return Done(result.stdout, result.stderr)
+    code, printed, said = run_here(*(str(word) for word in words))
+    assert code == expect, said
+    return Done(printed, said)
 
 
 @pytest.fixture(scope="module")

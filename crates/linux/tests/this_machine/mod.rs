@@ -46,7 +46,7 @@ fn turn(allowed: Result<(), String>) -> Option<Turn> {
     let required =
         std::env::var_os("PATHWEAVE_REQUIRE_KERNEL").is_some_and(|value| !value.is_empty());
     match allowed {
-        // A test that failed has ended its turn all the same.
+        // A failed test poisons the lock, but its turn is over.
         Ok(()) => Some(TURNS.lock().unwrap_or_else(PoisonError::into_inner)),
         Err(reason) if required => panic!("{reason}"),
         Err(reason) => {

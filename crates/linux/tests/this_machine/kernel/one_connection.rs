@@ -44,7 +44,7 @@ pub fn wait_for<T>(look: impl Fn() -> Result<T, String>) -> T {
     wait_within(PATIENCE, look).unwrap_or_else(|instead| panic!("it stays {instead}"))
 }
 
-/// The same for a time: what there is instead at its end.
+/// Like [`wait_for`], but gives up after `patience` and returns what it saw last.
 fn wait_within<T>(patience: Duration, look: impl Fn() -> Result<T, String>) -> Result<T, String> {
     let begin = Instant::now();
     loop {
@@ -67,7 +67,7 @@ pub fn row_when(loaded: &Loaded, wanted: impl Fn(&Row) -> bool) -> Row {
     row_within(PATIENCE, loaded, wanted).unwrap_or_else(|instead| panic!("it stays {instead}"))
 }
 
-/// The same for a time: the row that there is instead at its end.
+/// Like [`row_when`], but gives up after `patience` and returns the row as it is then.
 pub fn row_within(
     patience: Duration,
     loaded: &Loaded,
