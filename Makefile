@@ -157,7 +157,7 @@ fuzz-corpus: fuzz-build
 # The hand-over of regions between threads, in all orders that loom can think of.
 test-rounds: export RUSTFLAGS := --cfg loom
 test-rounds: tools
-	cargo test --quiet --release --package pathweave-rounds --test rounds --target-dir target/loom
+	cargo test --quiet --profile tested --package pathweave-rounds --test rounds --target-dir target/loom
 
 # What a packet-hop costs, against what is recorded in benches/instructions.json.
 test-instructions: $(VENV)/.dependencies | tools
