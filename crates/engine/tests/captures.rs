@@ -111,7 +111,7 @@ fn two_subflows(recovery: Recovery) -> Plan {
     group.subflows = 2;
     group.transport.recovery = recovery;
     // The end of the flow leaves no acknowledgement waiting.
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     group.transport.minimum_rto = Time::from_millis(1);
     let mut plan = plans::plan(
         plans::fat_tree(4),
@@ -267,7 +267,7 @@ fn selective_acknowledgements_report_what_was_sent() {
 fn every_packet_of_a_short_flow() {
     let size = 2 * u64::from(MSS) + 100;
     let mut group = plans::group("dctcp", &[], plans::single(), fixed(size));
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     let fabric = plans::dumbbell(1, Time::from_micros(100));
     let mut plan = plans::plan(fabric, plans::queue(60, Some(50)), vec![group], None);
     plan.jitter = false;

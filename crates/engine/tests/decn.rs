@@ -20,7 +20,7 @@ fn plan(flows: u32, spread: Time, delay: Time, limit: u32, from: Time, pace: &st
         ("pace".to_owned(), Value::Text(pace.to_owned())),
     ];
     group.parameters = group.controller.parameters(&given).expect("parameters");
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     group.transport.initial_window = 2.0;
     let shape = Dumbbell {
         left: flows,

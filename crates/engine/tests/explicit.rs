@@ -18,7 +18,7 @@ fn plan(controller: &str, flows: usize) -> Plan {
     let mut starts = vec![Time::ZERO; flows];
     starts[flows - 1] = Time::from_millis(20);
     let mut group = plans::group(controller, &[], pairs(&starts), Size::Unlimited);
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     let fabric = dumbbell(flows as u32, Time::from_micros(100));
     let mut plan = plans::plan(
         fabric,

@@ -55,7 +55,7 @@ fn one_of_two_paths_dies(
     group.transport.minimum_rto = Time::from_millis(10);
     // Marks, so that no flow waits for timeouts of its own making.
     group.transport.ecn = EcnUse::On;
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     let first = path(&fabric, &["S1", "A1", "B1", "D1"]);
     let second = path(&fabric, &["S1", "A2", "B2", "D1"]);
     group.listed[0].subflows = Some(2);
@@ -158,7 +158,7 @@ fn scattered_over_two_paths(volume: f64, seed: u64) -> Plan {
     let mut group = group("mmptcp", &[("volume", volume)], pattern, Size::Unlimited);
     group.transport.minimum_rto = Time::from_millis(10);
     group.transport.ecn = EcnUse::On;
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     group.subflows = 1;
     group.listed[0].paths = vec![path(&fabric, &["S1", "A2", "B2", "D1"])];
     group.listed[1].paths = vec![path(&fabric, &["S1", "A1", "B1", "D1"])];

@@ -4,9 +4,7 @@ use crate::plans::{self, counted, fixed, flags};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
-use pathweave_transport::{
-    AckPolicy, Handshake, Joins, PacketMix, ReceiveWindow, Recovery, SegmentScheduler,
-};
+use pathweave_transport::{Handshake, PacketMix, ReceiveWindow, Recovery, SegmentScheduler};
 use pathweave_units::{Bytes, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -19,8 +17,9 @@ struct Hardship {
     scheduler: SegmentScheduler,
     receive_window: ReceiveWindow,
     handshake: Handshake,
-    joins: Joins,
-    ack: AckPolicy,
+    join_spread: Time,
+    ack_every: u32,
+    ack_timeout: Time,
     limited_transmit: bool,
     initial_window: u32,
     reinject_after: Option<u32>,
@@ -49,16 +48,8 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         Handshake::SynNeverLost,
         Handshake::None,
     ]);
-    let joins = prop_oneof![
-        Just(Joins::AfterHandshake),
-        (1u64..2000).prop_map(|us| Joins::WithinAfterHandshake(Time::from_micros(us))),
-    ];
-    let ack = (1u32..5, 1u64..5000).prop_map(|(every, timeout)| AckPolicy {
-        every,
-        timeout: Time::from_micros(timeout),
-        at_first: 0,
-        at_mark_change: every != 3,
-    });
+    let join_spread = prop_oneof![Just(Time::ZERO), (1u64..2000).prop_map(Time::from_micros),];
+    let ack = (1u32..5, (1u64..5000).prop_map(Time::from_micros));
     let controller = prop::sample::select(vec![
         "reno",
         "cubic",
@@ -86,7 +77,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         ),
         (
             handshake,
-            joins,
+            join_spread,
             ack,
             any::<bool>(),
             1u32..40,
@@ -104,8 +95,9 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             scheduler: first.3,
             receive_window: first.4,
             handshake: second.0,
-            joins: second.1,
-            ack: second.2,
+            join_spread: second.1,
+            ack_every: second.2.0,
+            ack_timeout: second.2.1,
             limited_transmit: second.3,
             initial_window: second.4,
             reinject_after: second.5,
@@ -137,8 +129,11 @@ fn plan_of(hardship: &Hardship) -> Plan {
     transport.scheduler = hardship.scheduler;
     transport.receive_window = hardship.receive_window;
     transport.handshake = hardship.handshake;
-    transport.joins = hardship.joins;
-    transport.ack = hardship.ack;
+    transport.join_spread = hardship.join_spread;
+    transport.ack_every = hardship.ack_every;
+    transport.ack_timeout = hardship.ack_timeout;
+    transport.ack_at_first = 0;
+    transport.ack_at_mark_change = hardship.ack_every != 3;
     transport.limited_transmit = hardship.limited_transmit;
     transport.initial_window = f64::from(hardship.initial_window);
     transport.reinject_after = hardship.reinject_after;

@@ -59,7 +59,7 @@ fn bytes_of_a_flow(subflows: u32) -> f64 {
     // Timers that are not wanted any more stay in the schedule until they are due.
     flows.transport.minimum_rto = Time::from_millis(2);
     flows.transport.initial_rto = Time::from_millis(2);
-    flows.transport.ack.timeout = Time::from_millis(1);
+    flows.transport.ack_timeout = Time::from_millis(1);
     let fabric = plans::dumbbell(4, Time::from_micros(10));
     let plan = plans::plan(fabric, queue(100, Some(10)), vec![flows], None);
     let progress = Arc::new(Progress::default());

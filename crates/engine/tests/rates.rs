@@ -7,7 +7,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::topology::Dumbbell;
 use pathweave_scenario::{Change, LinkChange, Phase, Plan};
 use pathweave_traffic::Pattern;
-use pathweave_transport::{Joins, Recovery, SegmentScheduler};
+use pathweave_transport::{Recovery, SegmentScheduler};
 use pathweave_units::{Rate, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -119,7 +119,7 @@ fn plan_of(case: &Case) -> Plan {
     let transport = &mut group.transport;
     transport.recovery = case.recovery;
     transport.scheduler = case.scheduler;
-    transport.joins = Joins::AfterHandshake;
+    transport.join_spread = Time::ZERO;
     transport.minimum_rto = Time::from_millis(2);
     transport.reinject_after = Some(1);
     let within: Vec<_> = (0..)

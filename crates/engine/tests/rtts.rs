@@ -14,7 +14,7 @@ const MSS: u64 = 1448;
 /// One flow of this size over a dumbbell with 100 us of delay, every packet acknowledged at once.
 fn lone_flow(size: Size) -> Plan {
     let mut group = plans::group("reno", &[], plans::single(), size);
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     let fabric = plans::dumbbell(1, Time::from_micros(100));
     let mut plan = plans::plan(fabric, plans::queue(60, None), vec![group], None);
     plan.jitter = false;
@@ -79,7 +79,7 @@ fn the_samples_are_those_that_count() {
     group.subflows = 2;
     group.transport.minimum_rto = Time::from_millis(1);
     // Where an acknowledgement covers one packet, the smoothed value takes the sample that is recorded.
-    group.transport.ack.every = 1;
+    group.transport.ack_every = 1;
     let fabric = plans::parallel_paths(&[Time::from_micros(50), Time::from_micros(150)]);
     let mut plan = plans::plan(fabric, plans::queue(20, None), vec![group], None);
     plan.record.rtts = Some(Sampling::OnChange);

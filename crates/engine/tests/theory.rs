@@ -84,7 +84,7 @@ fn reno_sawtooth_over_a_large_buffer() {
                 let mut plan = lone("reno", &[], delay, plans::queue(limit, None));
                 let transport = &mut plan.groups[0].transport;
                 transport.recovery = recovery;
-                transport.ack.every = every;
+                transport.ack_every = every;
                 plan.stop.at = Some(Time::from_millis(700));
                 plan.measure.from = Time::from_millis(300);
                 plan.record.windows = Some(Sampling::OnChange);
@@ -138,7 +138,7 @@ fn reno_sawtooth_over_a_small_buffer() {
             let mut plan = lone("reno", &[], delay, plans::queue(limit, None));
             let transport = &mut plan.groups[0].transport;
             transport.recovery = recovery;
-            transport.ack.every = 1;
+            transport.ack_every = 1;
             plan.stop.at = Some(Time::from_millis(1000));
             plan.measure.from = Time::from_millis(300);
             plan.record.windows = Some(Sampling::OnChange);
@@ -164,7 +164,7 @@ fn reno_sawtooth_over_a_small_buffer() {
 fn bos_utilisation(beta: f64, k: u32, every: u32) -> f64 {
     let queue = plans::queue(500, Some(k));
     let mut plan = lone("bos", &[("beta", beta)], Time::from_micros(200), queue);
-    plan.groups[0].transport.ack.every = every;
+    plan.groups[0].transport.ack_every = every;
     plan.measure.from = Time::from_millis(100);
     plan.stop.at = Some(Time::from_millis(400));
     bottleneck(&plans::run(&plan), "utilisation")
@@ -206,7 +206,7 @@ fn dctcp_keeps_the_queue_around_k() {
             let delay = Time::from_micros(delay);
             let pattern = plans::pairs(&vec![Time::ZERO; flows]);
             let mut group = plans::group("dctcp", &[], pattern, Size::Unlimited);
-            group.transport.ack.every = 1;
+            group.transport.ack_every = 1;
             let fabric = plans::dumbbell(flows as u32, delay);
             let link = plans::link(&fabric, "A", "B");
             let mut plan = plans::plan(fabric, plans::queue(500, Some(k)), vec![group], None);
@@ -256,7 +256,7 @@ fn fcc_keeps_one_over_bdp_of_the_queue() {
             ..plans::queue(limit, None)
         };
         let mut plan = lone("fcc", &[], delay, queue);
-        plan.groups[0].transport.ack.every = 1;
+        plan.groups[0].transport.ack_every = 1;
         plan.measure.from = Time::from_millis(200);
         plan.stop.at = Some(Time::from_millis(1200));
         let output = plans::run(&plan);

@@ -6,7 +6,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::QueueConfig;
 use pathweave_scenario::{Change, Plan};
 use pathweave_traffic::{Pattern, Size};
-use pathweave_transport::{AckPolicy, EcnUse, Handshake, Recovery};
+use pathweave_transport::{EcnUse, Handshake, Recovery};
 use pathweave_units::{Bytes, Rate, Time};
 
 const DATA: u64 = 1500;
@@ -71,18 +71,14 @@ fn two_rounds_of_slow_start() {
     let mut plan = plans::lone_flow(fixed(6 * MSS), plans::queue(100, None));
     let transport = &mut plan.groups[0].transport;
     transport.initial_window = 2.0;
-    transport.ack = AckPolicy {
-        every: 1,
-        timeout: Time::from_millis(40),
-        at_first: 0,
-        at_mark_change: true,
-    };
+    transport.ack_every = 1;
+    transport.ack_at_first = 0;
     let round = one_way(DATA) + one_way(ACK);
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
     let expected = handshake() + round + one_way(DATA) + on_bottleneck * 3;
     assert_eq!(completion_times(&plans::run(&plan)), [expected]);
     // Every second one: nothing leaves before the second packet is through.
-    plan.groups[0].transport.ack.every = 2;
+    plan.groups[0].transport.ack_every = 2;
     let expected = expected + on_bottleneck;
     assert_eq!(completion_times(&plans::run(&plan)), [expected]);
 }
@@ -94,12 +90,8 @@ fn a_delayed_acknowledgement_waits_for_its_timeout() {
     let mut plan = plans::lone_flow(fixed(3 * MSS), plans::queue(100, None));
     let transport = &mut plan.groups[0].transport;
     transport.initial_window = 1.0;
-    transport.ack = AckPolicy {
-        every: 2,
-        timeout: Time::from_millis(7),
-        at_first: 0,
-        at_mark_change: true,
-    };
+    transport.ack_timeout = Time::from_millis(7);
+    transport.ack_at_first = 0;
     let on_bottleneck = Rate::from_gbps(1).time_for(Bytes::new(DATA));
     let expected = handshake()
         + one_way(DATA)
@@ -254,7 +246,7 @@ fn several_packets_lost_from_a_window_cost_reno_a_timeout() {
         transport.recovery = recovery;
         transport.initial_window = 40.0;
         transport.initial_ssthresh = 40.0;
-        transport.ack.every = 1;
+        transport.ack_every = 1;
         let output = plans::run(&plan);
         assert_eq!(output.counters.lost_to_failures, 4);
         assert_eq!(counted(&output, "timeouts"), [timeouts], "{recovery:?}");
@@ -285,7 +277,7 @@ fn the_first_sample_shortens_the_initial_timeout() {
     let transport = &mut plan.groups[0].transport;
     transport.handshake = Handshake::None;
     transport.initial_window = 2.0;
-    transport.ack.every = 1;
+    transport.ack_every = 1;
     let expected = round() + Time::from_millis(200) + one_way(DATA);
     assert_eq!(completion_times(&plans::run(&plan)), [expected]);
 }
@@ -309,7 +301,7 @@ fn an_acknowledgement_ends_the_backoff() {
     let transport = &mut plan.groups[0].transport;
     transport.minimum_rto = rto;
     transport.initial_window = 2.0;
-    transport.ack.every = 1;
+    transport.ack_every = 1;
     let output = plans::run(&plan);
     assert_eq!(completion_times(&output), [second + rto + one_way(DATA)]);
     assert_eq!(counted(&output, "timeouts"), [3]);
@@ -323,7 +315,7 @@ fn after_a_timeout_the_window_grows_though_there_is_no_new_data() {
         let transport = &mut plan.groups[0].transport;
         transport.recovery = recovery;
         transport.initial_window = 64.0;
-        transport.ack.every = 1;
+        transport.ack_every = 1;
         let output = plans::run(&plan);
         assert_eq!(counted(&output, "timeouts"), [1]);
         // 1, 2, 4, 8, 16, 32 and the last one.
@@ -556,7 +548,7 @@ fn every_mark_is_echoed_once() {
         if let Pattern::Listed(list) = &mut group.pattern {
             list.flows[1].size = Some(fixed(1));
         }
-        group.transport.ack.every = every;
+        group.transport.ack_every = every;
         let fabric = plans::dumbbell(1, Time::from_micros(100));
         let bottleneck = plans::link(&fabric, "A", "B");
         let mut plan = plans::plan(fabric, plans::queue(1000, None), vec![group], None);

@@ -41,7 +41,6 @@ mod sweep;
 mod text;
 mod tree;
 mod variants;
-mod words;
 
 pub use controller_file::{ControllerFile, ControllerForm, ControllerLoader};
 pub use diagnostics::{Diagnostics, Mistake};

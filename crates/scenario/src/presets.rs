@@ -2,8 +2,7 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    AckPolicy, Config, Handshake, Joins, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
-    SsthreshFrom,
+    Config, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -46,7 +45,7 @@ pub fn presets() -> &'static [Preset] {
             drop_ecn_blind: false,
             values: |context| match context.controller {
                 "reno" | "cubic" | "dctcp" => linux_own(),
-                _ => Config::default(),
+                _ => Config::textbook(),
             },
         },
         Preset {
@@ -61,16 +60,12 @@ pub fn presets() -> &'static [Preset] {
                 initial_window: 1.0,
                 // With an initial window of 1 each flow would else begin with 40 ms of waiting,
                 // which the published completion times exclude; ns-3 does the same.
-                ack: AckPolicy {
-                    at_first: 1,
-                    ..Config::default().ack
-                },
+                ack_at_first: 1,
                 slow_start_limit: Some(2),
                 maximum_segment: 1460,
-                data_packet: 1500,
                 ack_packet: 40,
                 scheduler: SegmentScheduler::RoundRobin,
-                ..Config::default()
+                ..Config::textbook()
             },
         },
         Preset {
@@ -96,13 +91,12 @@ pub fn presets() -> &'static [Preset] {
                     },
                     minimum_rto: rto,
                     initial_rto: rto,
-                    ack: every_packet(),
+                    ack_every: 1,
                     maximum_segment: 1440,
-                    data_packet: 1500,
                     ack_packet: 60,
                     scheduler: SegmentScheduler::RoundRobin,
                     slow_start_limit: Some(2),
-                    ..Config::default()
+                    ..Config::textbook()
                 }
             },
         },
@@ -115,13 +109,12 @@ pub fn presets() -> &'static [Preset] {
                 recovery: Recovery::NewReno,
                 limited_transmit: false,
                 initial_window: 2.0,
-                ack: every_packet(),
+                ack_every: 1,
                 maximum_segment: 1460,
-                data_packet: 1500,
                 ack_packet: 40,
                 handshake: Handshake::None,
                 slow_start_limit: Some(2),
-                ..Config::default()
+                ..Config::textbook()
             },
         },
         Preset {
@@ -163,15 +156,7 @@ fn linux_own() -> Config {
     Config {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
-        ..Config::default()
-    }
-}
-
-/// An acknowledgement for every data packet; the timeout never acts.
-fn every_packet() -> AckPolicy {
-    AckPolicy {
-        every: 1,
-        ..Config::default().ack
+        ..Config::textbook()
     }
 }
 
@@ -185,15 +170,13 @@ fn ns3() -> Config {
         ssthresh_from: SsthreshFrom::Flight,
         initial_window: 1.0,
         initial_ssthresh: 65_535.0 / 1400.0,
-        minimum_window: 2.0,
-        minimum_rto: Time::from_millis(200),
         initial_rto: Time::from_millis(200),
-        ack: every_packet(),
+        ack_every: 1,
         maximum_segment: 1400,
         data_packet: 1460,
         ack_packet: 60,
         handshake: Handshake::SynNeverLost,
-        joins: Joins::WithinAfterHandshake(Time::from_micros(49)),
+        join_spread: Time::from_micros(49),
         scheduler: SegmentScheduler::RoundRobin,
         // Sockets set the bits of all their packets, and queues drop what has none at K.
         ecn_on_all_packets: true,
@@ -201,6 +184,6 @@ fn ns3() -> Config {
         reinject_after: None,
         // Its slow start adds a segment for an acknowledgement, whatever that acknowledges.
         slow_start_limit: Some(1),
-        ..Config::default()
+        ..Config::textbook()
     }
 }

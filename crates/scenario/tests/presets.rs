@@ -3,7 +3,7 @@
 use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
-    Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
+    Config, EcnUse, GrowthCount, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
     SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
@@ -18,7 +18,7 @@ fn preset(name: &str, controller: &str, slowest: Rate) -> Config {
     assert_eq!(preset.drop_ecn_blind, name == "amp-2019");
     let config = preset.config(controller, slowest);
     assert_eq!(config.ecn, EcnUse::ByController);
-    assert!(!config.count_acks);
+    assert_eq!(config.count, GrowthCount::Packets);
     config
 }
 
@@ -65,7 +65,7 @@ fn there_are_seven_and_linux_comes_first() {
 #[test]
 fn linux() {
     let config = preset("linux", "xmp", GIGABIT);
-    assert_eq!(config, Config::default());
+    assert_eq!(config, Config::textbook());
     // Linux brings cuts into force itself for the controllers that leave it to it.
     for own in ["reno", "cubic", "dctcp"] {
         let config = preset("linux", own, GIGABIT);
@@ -83,14 +83,14 @@ fn linux() {
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
     assert_eq!(rto(&config), RTO);
     assert_eq!(
-        (config.ack.every, config.ack.timeout, config.ack.at_first),
+        (config.ack_every, config.ack_timeout, config.ack_at_first),
         (2, Time::from_millis(40), 16)
     );
     assert_eq!(sizes(&config), (1448, 1500, 52));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
     assert_eq!(
-        (config.handshake, config.joins),
-        (Handshake::Syn, Joins::AfterHandshake)
+        (config.handshake, config.join_spread),
+        (Handshake::Syn, Time::ZERO)
     );
     assert_eq!(config.scheduler, SegmentScheduler::LowestRtt);
 }
@@ -107,14 +107,14 @@ fn xmp_2013() {
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
     assert_eq!(rto(&config), RTO);
     assert_eq!(
-        (config.ack.every, config.ack.timeout, config.ack.at_first),
+        (config.ack_every, config.ack_timeout, config.ack_at_first),
         (2, Time::from_millis(40), 1)
     );
     assert_eq!(sizes(&config), (1460, 1500, 40));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
     assert_eq!(
-        (config.handshake, config.joins),
-        (Handshake::Syn, Joins::AfterHandshake)
+        (config.handshake, config.join_spread),
+        (Handshake::Syn, Time::ZERO)
     );
     assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
 }
@@ -133,14 +133,11 @@ fn amp_2019() {
         rto(&config),
         (Time::from_millis(200), Time::from_millis(200))
     );
-    assert_eq!(config.ack.every, 1);
+    assert_eq!(config.ack_every, 1);
     assert_eq!(sizes(&config), (1400, 1460, 60));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
     assert_eq!(config.handshake, Handshake::SynNeverLost);
-    assert_eq!(
-        config.joins,
-        Joins::WithinAfterHandshake(Time::from_micros(49))
-    );
+    assert_eq!(config.join_spread, Time::from_micros(49));
     assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
 }
 
@@ -154,12 +151,12 @@ fn fmptcp_2024() {
     assert_eq!(rto(&config), (Time::from_millis(1), Time::from_millis(1)));
     let slow = preset("fmptcp-2024", "xmp", GIGABIT);
     assert_eq!(rto(&slow), (Time::from_millis(200), Time::from_millis(200)));
-    assert_eq!(config.ack.every, 1);
+    assert_eq!(config.ack_every, 1);
     assert_eq!(sizes(&config), (1440, 1500, 60));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
     assert_eq!(
-        (config.handshake, config.joins),
-        (Handshake::Syn, Joins::AfterHandshake)
+        (config.handshake, config.join_spread),
+        (Handshake::Syn, Time::ZERO)
     );
     assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
 }
@@ -171,7 +168,7 @@ fn decn() {
     assert_eq!((config.initial_window, config.minimum_window), (2.0, 2.0));
     assert_eq!(config.initial_ssthresh, f64::INFINITY);
     assert_eq!(rto(&config), RTO);
-    assert_eq!(config.ack.every, 1);
+    assert_eq!(config.ack_every, 1);
     assert_eq!(sizes(&config), (1460, 1500, 40));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
     assert_eq!(config.handshake, Handshake::None);
@@ -284,13 +281,13 @@ fn a_group_mixes_presets_and_overrides() {
     );
     let (a, b) = (&plan.groups[0].transport, &plan.groups[1].transport);
     assert_eq!(
-        (a.initial_window, a.ack.every, a.ecn),
+        (a.initial_window, a.ack_every, a.ecn),
         (3.0, 5, EcnUse::Off)
     );
     assert_eq!(a.maximum_segment, 1400);
     assert_eq!(a.slow_start_limit, None);
     assert_eq!(
-        (b.initial_window, b.ack.every),
+        (b.initial_window, b.ack_every),
         (10.0, 2),
         "its preset replaces [transport]"
     );

@@ -2,73 +2,89 @@
 
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
+use crate::settings::{
+    AboveZero, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Size, Window,
+    settings, words,
+};
 use pathweave_units::{Bytes, Time};
 
-/// How lost packets are found and sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Selective acknowledgements (RFC 2018, RFC 6675).
-    Sack,
-    /// Cumulative acknowledgements only (RFC 6582).
-    NewReno,
-    /// Cumulative acknowledgements, and one loss a window (RFC 5681): fast recovery ends with the first
-    /// new acknowledgement. Further losses of the same window wait for three more duplicates, which
-    /// seldom come, or for the timeout.
-    Reno,
+words! {
+    /// What acknowledgements say of losses.
+    Recovery {
+        /// Selective acknowledgements (RFC 2018, RFC 6675).
+        Sack = "sack",
+        /// Cumulative acknowledgements only (RFC 6582).
+        NewReno = "newreno",
+        /// Cumulative acknowledgements, and one loss a window (RFC 5681): fast recovery ends with the first new
+        /// acknowledgement. Further losses of the same window wait for three more duplicates, which seldom come, or for
+        /// the timeout.
+        Reno = "reno",
+    }
 }
 
-/// How a window that congestion has cut comes into force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
-    /// Nothing leaves until the flight is below the new window (RFC 5681, RFC 8257).
-    AtOnce,
-    /// Over the round of the cut packets leave in proportion to those that arrive (proportional rate
-    /// reduction, RFC 6937 and RFC 9937).
-    Proportional,
+words! {
+    /// How a window that congestion has cut comes into force.
+    Reduction {
+        /// Nothing leaves until the flight is below the new window (RFC 5681, RFC 8257).
+        AtOnce = "at-once",
+        /// Over the round of the cut packets leave in proportion to those that arrive (proportional rate reduction,
+        /// RFC 6937 and RFC 9937).
+        Proportional = "prr",
+    }
 }
 
-/// What a loss takes its share from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SsthreshFrom {
-    /// From what was in flight, where that is less than the window (RFC 5681, section 3.1).
-    Flight,
-    /// From the window, as Linux does.
-    Window,
+words! {
+    /// What a loss takes its share from.
+    SsthreshFrom {
+        /// From what was in flight, where that is less than the window (RFC 5681, section 3.1).
+        Flight = "flight",
+        /// From the window, as Linux does.
+        Window = "window",
+    }
 }
 
-/// How a connection's first subflow opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// SYN and SYN-ACK travel like other packets and can be lost.
-    Syn,
-    /// SYN and SYN-ACK travel but are never dropped or marked.
-    SynNeverLost,
-    /// Data leaves at once.
-    None,
+words! {
+    /// How a connection's first subflow opens.
+    Handshake {
+        /// SYN and SYN-ACK travel like other packets and can be lost.
+        Syn = "syn",
+        /// SYN and SYN-ACK travel but are never dropped or marked.
+        SynNeverLost = "syn-never-lost",
+        /// Data leaves at once.
+        None = "none",
+    }
 }
 
-/// When the other subflows of a connection open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joins {
-    /// As soon as the first handshake is done.
-    AfterHandshake,
-    /// A random time of at most this after the first handshake is done.
-    WithinAfterHandshake(Time),
+words! {
+    /// Which subflow gets the next segment of new data.
+    SegmentScheduler {
+        /// The next one in turn that may send.
+        RoundRobin = "round-robin",
+        /// The one with the smallest smoothed RTT that may send.
+        LowestRtt = "lowest-rtt",
+    }
 }
 
-/// When a receiver acknowledges. Out-of-order data and a flow's last segment are acknowledged at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckPolicy {
-    /// Data packets to one acknowledgement.
-    pub every: u32,
-    /// The longest time that an acknowledgement waits for more data.
-    pub timeout: Time,
-    /// This many data packets of a subflow are acknowledged at once when it begins: otherwise an
-    /// initial window of one packet would wait for the timeout. Linux does so for 16.
-    pub at_first: u32,
-    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once, as Linux
-    /// does. What came before it always is (RFC 8257, section 3.2).
-    pub at_mark_change: bool,
+words! {
+    /// Whether data packets are ECN-capable.
+    EcnUse {
+        /// If the controller reacts to marks.
+        ByController = "by-controller",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
+}
+
+words! {
+    /// What windows grow by.
+    GrowthCount {
+        /// Acknowledged packets.
+        Packets = "packets",
+        /// Acknowledgements, as some published code does.
+        Acks = "acks",
+    }
 }
 
 /// How much a receiver lets be sent ahead of what it could deliver in order.
@@ -82,89 +98,80 @@ pub enum ReceiveWindow {
     Subflow(Bytes),
 }
 
-/// Which subflow gets the next segment of new data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SegmentScheduler {
-    /// The next one in turn that may send.
-    RoundRobin,
-    /// The one with the smallest smoothed RTT that may send.
-    LowestRtt,
-}
-
-/// Whether data packets are ECN-capable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnUse {
-    /// If the controller reacts to marks.
-    ByController,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-/// A transport's settings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
+settings! {
     /// Loss recovery.
-    pub recovery: Recovery,
-    /// Whether the first two duplicate acknowledgements release a new packet each (RFC 3042).
-    pub limited_transmit: bool,
-    /// How a window that was cut comes into force.
-    pub reduction: Reduction,
-    /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
-    pub growth_in_cut_round: bool,
-    /// Whether acknowledgements that carry marks grow windows as others do, against RFC 3168, section 6.1.2.
-    pub growth_by_marked_acks: bool,
-    /// What a loss takes its share from.
-    pub ssthresh_from: SsthreshFrom,
-    /// Initial window, in packets.
-    pub initial_window: f64,
-    /// Initial ssthresh, in packets; infinite for none.
-    pub initial_ssthresh: f64,
-    /// The window's floor in congestion avoidance, in packets.
-    pub minimum_window: f64,
-    /// Smallest retransmission timeout.
-    pub minimum_rto: Time,
-    /// Retransmission timeout before the first RTT sample.
-    pub initial_rto: Time,
-    /// Largest retransmission timeout.
-    pub maximum_rto: Time,
-    /// When receivers acknowledge.
-    pub ack: AckPolicy,
+    recovery: Recovery, OneOf, Recovery::Sack;
+    /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
+    limited_transmit: bool, Flag, true;
+    /// How a window that congestion has cut comes into force: at once, so that nothing leaves until the flight is below
+    /// the new window, or by proportional rate reduction (RFC 6937, RFC 9937).
+    reduction: Reduction, OneOf, Reduction::AtOnce;
+    /// Whether the other ACKs of the round in which a window was cut may let it grow again.
+    growth_in_cut_round: bool, Flag, true;
+    /// Whether ACKs that carry marks grow the window as others do, against RFC 3168, section 6.1.2, where the
+    /// controller's source is an RFC or Linux: with `dctcp`, `dcm` and all that take a mark for a loss.
+    growth_by_marked_acks: bool, Flag, false;
+    /// What a loss takes its share from: what was in flight where that is less than the window (RFC 5681), or the
+    /// window, as Linux does.
+    ssthresh_from: SsthreshFrom, OneOf, SsthreshFrom::Window;
     /// Largest payload of a packet.
-    pub maximum_segment: u16,
-    /// Bytes on the wire of a packet with that payload; the difference is every packet's overhead.
-    pub data_packet: u16,
-    /// The sizes of data packets that are not a flow's last, where they differ: more than the
-    /// overhead, and at most `data_packet`. `None` when all have that.
-    pub packets: Option<PacketMix>,
-    /// Bytes on the wire of an acknowledgement, a SYN and a SYN-ACK.
-    pub ack_packet: u16,
-    /// The receiver's window.
-    pub receive_window: ReceiveWindow,
+    maximum_segment: u16, Size, 1448;
+    /// Size on the wire of a packet with that payload; the difference is the overhead of every packet.
+    data_packet: u16, Size, 1500;
+    /// Size on the wire of an ACK, a SYN and a SYN-ACK.
+    ack_packet: u16, Size, 52;
+    /// Initial window.
+    initial_window: f64, Packets, 10.0;
+    /// Initial ssthresh: packets, a size, or "none".
+    initial_ssthresh: f64, PacketsOrNone, f64::INFINITY;
+    /// The window's floor in congestion avoidance.
+    minimum_window: f64, Packets, 2.0;
+    /// Smallest retransmission timeout.
+    minimum_rto: Time, AboveZero, Time::from_millis(200);
+    /// Retransmission timeout before the first RTT sample.
+    initial_rto: Time, AboveZero, Time::from_secs(1);
+    /// Largest retransmission timeout.
+    maximum_rto: Time, AboveZero, Time::from_secs(120);
+    /// Data packets to one ACK.
+    ack_every: u32, Count(1), 2;
+    /// The longest time that an ACK waits for more data.
+    ack_timeout: Time, Duration, Time::from_millis(40);
+    /// Data packets of a subflow that are acknowledged at once when it begins: otherwise an initial window of one packet
+    /// would wait for the timeout.
+    ack_at_first: u32, Count(0), 16;
+    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it always is
+    /// (RFC 8257, section 3.2).
+    ack_at_mark_change: bool, Flag, true;
+    /// The receiver's window: "unlimited", a size for the whole connection, or a size "per subflow".
+    receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
     /// How connections open.
-    pub handshake: Handshake,
-    /// How further subflows open.
-    pub joins: Joins,
-    /// Which subflow sends next.
-    pub scheduler: SegmentScheduler,
-    /// ECN.
-    pub ecn: EcnUse,
-    /// Whether acknowledgements and retransmissions of a connection whose data packets are ECN-capable are so, too,
-    /// against RFC 3168, sections 6.1.4 and 6.1.5.
-    pub ecn_on_all_packets: bool,
-    /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
-    /// controllers leave it out, until new data is acknowledged on it. At least 1.
-    pub failed_after: u32,
-    /// After this many timeouts in a row what a subflow had in flight is sent again on the others; `None`
-    /// never does so.
-    pub reinject_after: Option<u32>,
-    /// The most packets of one acknowledgement that slow start counts (RFC 3465). After a timeout it counts one, until
-    /// everything that was in flight at the timeout has been acknowledged. `None` counts all, as Linux does. At least 1.
-    pub slow_start_limit: Option<u32>,
-    /// Whether windows grow per acknowledgement, as some published code does, instead of per
-    /// acknowledged packet.
-    pub count_acks: bool,
+    handshake: Handshake, OneOf, Handshake::Syn;
+    /// Further subflows open a random time of at most this after the first handshake.
+    join_spread: Time, Duration, Time::ZERO;
+    /// Which subflow gets the next segment.
+    scheduler: SegmentScheduler, OneOf, SegmentScheduler::LowestRtt;
+    /// Whether data packets are ECN-capable; with "on", a controller that has no answer of its own to marks takes a
+    /// marked round for a loss (RFC 3168).
+    ecn: EcnUse, OneOf, EcnUse::ByController;
+    /// Whether ACKs and retransmissions of connections that use ECN are ECN-capable, too, against RFC 3168, sections
+    /// 6.1.4 and 6.1.5.
+    ecn_on_all_packets (added): bool, Flag, false;
+    /// A subflow has failed after this many timeouts in a row without progress: it takes no new data and controllers leave
+    /// it out of all sums and counts, until new data is acknowledged on it.
+    failed_after: u32, Count(1), 2;
+    /// After this many timeouts in a row what a subflow had in flight is sent again on the others; "never" keeps it there,
+    /// and does not stop the subflow from failing.
+    reinject_after: Option<u32>, CountOr("never"), Some(2);
+    /// Packets of one ACK that slow start counts at most (RFC 3465); "none" counts all, after a timeout too. From a
+    /// timeout until all that was in flight then has been acknowledged it counts one packet of an ACK, that of the last
+    /// ACK included. Congestion avoidance counts every packet.
+    slow_start_limit: Option<u32>, CountOr("none"), None;
+    /// What windows grow by.
+    count: GrowthCount, OneOf, GrowthCount::Packets;
+    beside:
+    /// The sizes of data packets that are not a flow's last, where they differ: more than the overhead, and at most
+    /// `data_packet`. `None` when all have that.
+    packets: Option<PacketMix>, None;
 }
 
 impl Config {
@@ -227,44 +234,37 @@ impl Config {
             Some(Bytes::new(payload + overhead))
         })
     }
-}
 
-impl Default for Config {
-    /// A current Linux host.
-    fn default() -> Config {
-        Config {
-            recovery: Recovery::Sack,
-            limited_transmit: true,
-            reduction: Reduction::AtOnce,
-            growth_in_cut_round: true,
-            growth_by_marked_acks: false,
-            ssthresh_from: SsthreshFrom::Window,
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            minimum_window: 2.0,
-            minimum_rto: Time::from_millis(200),
-            initial_rto: Time::from_secs(1),
-            maximum_rto: Time::from_secs(120),
-            ack: AckPolicy {
-                every: 2,
-                timeout: Time::from_millis(40),
-                at_first: 16,
-                at_mark_change: true,
-            },
-            maximum_segment: 1448,
-            data_packet: 1500,
-            packets: None,
-            ack_packet: 52,
-            receive_window: ReceiveWindow::Unlimited,
-            handshake: Handshake::Syn,
-            joins: Joins::AfterHandshake,
-            scheduler: SegmentScheduler::LowestRtt,
-            ecn: EcnUse::ByController,
-            ecn_on_all_packets: false,
-            failed_after: 2,
-            reinject_after: Some(2),
-            slow_start_limit: None,
-            count_acks: false,
+    /// Refuses values that no transport can work with, or that contradict each other.
+    ///
+    /// # Errors
+    /// The key of a setting, and what is wrong with it, as the rest of a sentence that begins with the key.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.data_packet < self.maximum_segment {
+            let text = format!(
+                "is {} B, less than the payload in it; expected at least maximum_segment, {} B",
+                self.data_packet, self.maximum_segment
+            );
+            return Err(("data_packet", text));
         }
+        if self.maximum_rto < self.minimum_rto || self.maximum_rto < self.initial_rto {
+            let text = format!(
+                "is {}; expected at least minimum_rto, {}, and initial_rto, {}",
+                self.maximum_rto, self.minimum_rto, self.initial_rto
+            );
+            return Err(("maximum_rto", text));
+        }
+        let window = match self.receive_window {
+            ReceiveWindow::Unlimited => Bytes::MAX,
+            ReceiveWindow::Connection(bytes) | ReceiveWindow::Subflow(bytes) => bytes,
+        };
+        if window.get() < u64::from(self.maximum_segment) {
+            let text = format!(
+                "is {window}, less than one segment; expected at least {} B",
+                self.maximum_segment
+            );
+            return Err(("receive_window", text));
+        }
+        Ok(())
     }
 }

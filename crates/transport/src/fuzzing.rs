@@ -7,7 +7,7 @@
 use crate::receiving::{Acknowledgement, Arrival, AtOnce, Receiver, Taken};
 use crate::segment::{Flags, Kind, NO_BLOCKS, SackBlock, SackBlocks, Segment};
 use crate::sending::{RecoveryState, Sender};
-use crate::{AckPolicy, Config, Recovery};
+use crate::{Config, Recovery};
 use pathweave_control::SubflowId;
 use pathweave_units::Time;
 use std::collections::BTreeSet;
@@ -57,17 +57,13 @@ struct Ends {
 impl Ends {
     fn new(kind: u8, policy: u8) -> Ends {
         let recovery = [Recovery::Sack, Recovery::NewReno, Recovery::Reno][usize::from(kind % 3)];
-        let ack = AckPolicy {
-            every: u32::from(policy % 4) + 1,
-            at_first: u32::from(policy >> 4),
-            at_mark_change: policy & 4 != 0,
-            ..Config::default().ack
-        };
         let config = Config {
+            ack_every: u32::from(policy % 4) + 1,
+            ack_at_first: u32::from(policy >> 4),
+            ack_at_mark_change: policy & 4 != 0,
             recovery,
             limited_transmit: kind & 0x80 != 0,
-            ack,
-            ..Config::default()
+            ..Config::textbook()
         };
         let mut receiver = Receiver::default();
         receiver.reset(&config);

@@ -19,10 +19,11 @@ mod receiving;
 mod rtt_histogram;
 mod segment;
 mod sending;
+mod settings;
 
 pub use config::{
-    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
-    SegmentScheduler, SsthreshFrom,
+    Config, EcnUse, GrowthCount, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
+    SsthreshFrom,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{
@@ -34,3 +35,4 @@ pub use receiving::{Receiving, ReceivingView, Reception};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
 pub use sending::{Opening, Scatter, Sending, SendingView, Stopped};
+pub use settings::{Form, Setting, Value, expected};

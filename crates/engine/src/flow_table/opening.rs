@@ -12,7 +12,7 @@ use crate::regions::Regions;
 use pathweave_control::Seat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{End, Joins, Opening, PacketKey, Scatter};
+use pathweave_transport::{End, Opening, PacketKey, Scatter};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -44,15 +44,15 @@ impl FlowTable<'_> {
             faults: Arc::clone(&self.faults),
         };
         let config = Arc::clone(&self.configs[group]);
-        let join_delays = match config.joins {
-            // There is nothing to join a lone subflow.
-            Joins::WithinAfterHandshake(longest) if flow.subflows > 1 => {
-                let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));
-                (0..flow.subflows)
-                    .map(|_| Time::from_picos(stream.between(0, longest.as_picos())))
-                    .collect()
-            }
-            Joins::WithinAfterHandshake(_) | Joins::AfterHandshake => Vec::new(),
+        let longest = config.join_spread;
+        // There is nothing to join a lone subflow.
+        let join_delays = if longest > Time::ZERO && flow.subflows > 1 {
+            let mut stream = Stream::new(self.plan.seed, "join", u64::from(number));
+            (0..flow.subflows)
+                .map(|_| Time::from_picos(stream.between(0, longest.as_picos())))
+                .collect()
+        } else {
+            Vec::new()
         };
         let scatter = entry.scatter().map(|volume| Scatter {
             volume: volume(parameters),

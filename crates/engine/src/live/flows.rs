@@ -12,7 +12,7 @@ use crate::windows::{FlowShares, Window};
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_random::Stream;
 use pathweave_scenario::Change;
-use pathweave_transport::{Joins, RttHistogram};
+use pathweave_transport::RttHistogram;
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeMap;
 
@@ -70,11 +70,9 @@ impl Run<'_> {
         });
         (0..flow.subflows as usize)
             .map(|subflow| {
-                let drawn = match group.transport.joins {
-                    Joins::WithinAfterHandshake(longest) => {
-                        Time::from_picos(stream.between(0, longest.as_picos()))
-                    }
-                    Joins::AfterHandshake => Time::ZERO,
+                let drawn = match group.transport.join_spread {
+                    Time::ZERO => Time::ZERO,
+                    longest => Time::from_picos(stream.between(0, longest.as_picos())),
                 };
                 let given = starts.get(subflow).copied();
                 given.unwrap_or(now + drawn).max(now)

@@ -9,7 +9,7 @@ use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 use pathweave_scenario::{Change, GroupPlan, LinkChange, ListedFlow, Measure, Plan, Record, Stop};
 use pathweave_traffic::patterns::{Listed, ListedFlow as Listing, Permutation};
 use pathweave_traffic::{Pattern, Size};
-use pathweave_transport::{AckPolicy, Config};
+use pathweave_transport::Config;
 use pathweave_units::{Bytes, Rate, Time};
 
 /// A plan from the text of a scenario.
@@ -35,14 +35,9 @@ pub fn queue(limit: u32, k: Option<u32>) -> QueueConfig {
 /// A Linux-like transport that delays acknowledgements from the first packet on: theory is about
 /// one policy, not two.
 pub fn transport() -> Config {
-    let ack = AckPolicy {
-        at_first: 0,
-        at_mark_change: true,
-        ..Config::default().ack
-    };
     Config {
-        ack,
-        ..Config::default()
+        ack_at_first: 0,
+        ..Config::textbook()
     }
 }
 

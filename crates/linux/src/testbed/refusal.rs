@@ -156,7 +156,7 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
     if shared(plan, quic, |group| group.transport.data_packet).is_none() {
         notes.push("the largest `data_packet` of the traffic groups is that of all".to_owned());
     }
-    let every = |group: &GroupPlan| group.transport.ack.every == 1;
+    let every = |group: &GroupPlan| group.transport.ack_every == 1;
     let window = |group: &GroupPlan| group.transport.initial_window;
     let timeout = |group: &GroupPlan| group.transport.minimum_rto;
     let of_the_kernel = [

@@ -195,7 +195,7 @@ pub fn record(
         minimum_window: f64::from(minimum_window),
         // Short enough for timeouts in a row.
         minimum_rto: Time::from_millis(5),
-        ..Config::default()
+        ..Config::textbook()
     });
     let recordings: Vec<Arc<Mutex<Recording>>> = (0..2).map(|_| Arc::default()).collect();
     for recording in &recordings {

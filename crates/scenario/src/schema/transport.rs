@@ -1,461 +1,267 @@
-//! The transport.
+//! The transport: reading, writing and schema of all settings follow from their declaration in the transport's crate.
 
-use crate::text::{BytesText, PacketsOrBytes, TimeText};
-use crate::words::{CountOrNever, CountOrNone, SsthreshText, WindowText};
-use pathweave_transport::{
-    AckPolicy, Config, EcnUse, Handshake, Joins, ReceiveWindow, Recovery, Reduction,
-    SegmentScheduler, SsthreshFrom,
-};
+use crate::text::{BytesText, TimeText, bytes_text};
+use pathweave_transport::{Config, Form, Setting, Value, expected};
 use pathweave_units::{Bytes, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
 
-/// A transport: a preset and what differs from it. Defaults are the preset's.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
+/// A transport: a preset and what differs from it.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TransportTable {
-    /// Where all other values come from: a name from the table of presets. Default "linux".
-    #[serde(skip_serializing)]
+    /// Where all other values come from.
     pub preset: Option<String>,
-    /// Loss recovery.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovery: Option<RecoveryName>,
-    /// Whether the first two duplicate acknowledgements release a new packet each (RFC 3042).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_transmit: Option<bool>,
-    /// How a window that congestion has cut comes into force.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduction: Option<ReductionName>,
-    /// Whether the other acknowledgements of the round in which a window was cut may let it grow again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub growth_in_cut_round: Option<bool>,
-    /// Whether acknowledgements that carry marks grow windows as others do, where the controller's source is an RFC or
-    /// Linux.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub growth_by_marked_acks: Option<bool>,
-    /// What a loss takes its share from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ssthresh_from: Option<SsthreshFromName>,
-    /// Initial window, in packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_window: Option<f64>,
-    /// Initial ssthresh: packets, a size, or "none".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<SsthreshText>,
-    /// The window's floor in congestion avoidance, in packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub minimum_window: Option<f64>,
-    /// Smallest retransmission timeout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub minimum_rto: Option<TimeText>,
-    /// Retransmission timeout before the first RTT sample.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial_rto: Option<TimeText>,
-    /// Largest retransmission timeout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub maximum_rto: Option<TimeText>,
-    /// Data packets to one acknowledgement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack_every: Option<u32>,
-    /// The longest time that an acknowledgement waits for more data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack_timeout: Option<TimeText>,
-    /// Data packets of a subflow that are acknowledged at once when it begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack_at_first: Option<u32>,
-    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack_at_mark_change: Option<bool>,
-    /// Largest payload of a packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub maximum_segment: Option<BytesText>,
-    /// Size on the wire of a packet with that payload.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_packet: Option<BytesText>,
-    /// Size on the wire of an acknowledgement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ack_packet: Option<BytesText>,
-    /// The receiver's window: "unlimited", a size for the whole connection, or a size "per subflow".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub receive_window: Option<WindowText>,
-    /// How connections open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub handshake: Option<HandshakeName>,
-    /// Further subflows open a random time of at most this after the first handshake.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub join_spread: Option<TimeText>,
-    /// Which subflow gets the next segment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scheduler: Option<SchedulerName>,
-    /// Whether data packets are ECN-capable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<EcnName>,
-    /// Whether acknowledgements and retransmissions of connections that use ECN are ECN-capable, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn_on_all_packets: Option<bool>,
-    /// A subflow has failed after this many timeouts in a row without progress: it takes no new data, and
-    /// controllers leave it out, until new data is acknowledged on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed_after: Option<u32>,
-    /// After this many timeouts in a row what a subflow had in flight is sent again on the others;
-    /// "never" keeps it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reinject_after: Option<CountOrNever>,
-    /// Packets of one acknowledgement that slow start counts at most, and one after a timeout (RFC 3465); "none" counts
-    /// all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slow_start_limit: Option<CountOrNone>,
-    /// Whether windows grow per acknowledged packet or per acknowledgement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<CountName>,
+    /// What differs from it.
+    given: Vec<(&'static Setting, Value)>,
 }
 
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RecoveryName {
-    /// Selective acknowledgements (RFC 6675).
-    Sack,
-    /// Cumulative acknowledgements only (RFC 6582).
-    NewReno,
-    /// Cumulative acknowledgements, and one loss a window (RFC 5681).
-    Reno,
-}
+const PRESET: &str = "preset";
+const PRESET_HELP: &str =
+    "Where all other values come from: a name from the table of presets. Default \"linux\".";
 
-/// How a window that congestion has cut comes into force.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ReductionName {
-    /// Nothing leaves until the flight is below the new window.
-    AtOnce,
-    /// Packets leave in proportion to those that arrive, over a round (RFC 6937, RFC 9937).
-    Prr,
-}
-
-/// What a loss takes its share from.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SsthreshFromName {
-    /// From what was in flight (RFC 5681).
-    Flight,
-    /// From the window, as Linux does.
-    Window,
-}
-
-/// How connections open.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum HandshakeName {
-    /// SYN and SYN-ACK travel like other packets.
-    Syn,
-    /// SYN and SYN-ACK are never dropped or marked.
-    SynNeverLost,
-    /// Data leaves at once.
-    None,
-}
-
-/// Which subflow gets the next segment.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SchedulerName {
-    /// The next one in turn that may send.
-    RoundRobin,
-    /// The one with the smallest smoothed RTT that may send.
-    LowestRtt,
-}
-
-/// Whether data packets are ECN-capable.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum EcnName {
-    /// If the controller reacts to marks.
-    ByController,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-/// What windows grow by.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CountName {
-    /// Acknowledged packets.
-    Packets,
-    /// Acknowledgements.
-    Acks,
-}
+/// All keys of the table.
+static KEYS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let settings = Setting::all().iter().map(|setting| setting.key);
+    std::iter::once(PRESET).chain(settings).collect()
+});
 
 impl TransportTable {
-    /// Writes what the table gives into the configuration. Gives the key and the reason of what does
-    /// not fit into it.
+    /// Writes what the table gives into the configuration, in the order of declaration. Gives the key and the reason of
+    /// what does not fit into it.
     pub fn apply(&self, config: &mut Config) -> Result<(), (&'static str, String)> {
-        let size = |key: &'static str, size: BytesText| {
-            u16::try_from(size.0.get()).map_err(|_| {
-                (
-                    key,
-                    format!("{key} is {}; packets have at most 65535 B", size.0),
-                )
-            })
-        };
-        if let Some(size_text) = self.maximum_segment {
-            config.maximum_segment = size("maximum_segment", size_text)?;
+        for setting in Setting::all() {
+            let given = self.given.iter().find(|(one, _)| one.key == setting.key);
+            if let Some(&(_, value)) = given {
+                let refused = |text| (setting.key, format!("{} {text}", setting.key));
+                setting.set(config, value).map_err(refused)?;
+            }
         }
-        if let Some(size_text) = self.data_packet {
-            config.data_packet = size("data_packet", size_text)?;
-        }
-        if let Some(size_text) = self.ack_packet {
-            config.ack_packet = size("ack_packet", size_text)?;
-        }
-        if let Some(recovery) = self.recovery {
-            config.recovery = match recovery {
-                RecoveryName::Sack => Recovery::Sack,
-                RecoveryName::NewReno => Recovery::NewReno,
-                RecoveryName::Reno => Recovery::Reno,
-            };
-        }
-        if let Some(reduction) = self.reduction {
-            config.reduction = match reduction {
-                ReductionName::AtOnce => Reduction::AtOnce,
-                ReductionName::Prr => Reduction::Proportional,
-            };
-        }
-        let growth = self.growth_in_cut_round;
-        config.growth_in_cut_round = growth.unwrap_or(config.growth_in_cut_round);
-        let growth = self.growth_by_marked_acks;
-        config.growth_by_marked_acks = growth.unwrap_or(config.growth_by_marked_acks);
-        if let Some(from) = self.ssthresh_from {
-            config.ssthresh_from = match from {
-                SsthreshFromName::Flight => SsthreshFrom::Flight,
-                SsthreshFromName::Window => SsthreshFrom::Window,
-            };
-        }
-        if let Some(ssthresh) = self.initial_ssthresh {
-            config.initial_ssthresh = match ssthresh.0 {
-                None => f64::INFINITY,
-                Some(PacketsOrBytes::Packets(packets)) => packets,
-                Some(PacketsOrBytes::Bytes(bytes)) => {
-                    bytes.get() as f64 / f64::from(config.maximum_segment.max(1))
-                }
-            };
-        }
-        let set = |value: Option<TimeText>, time: &mut Time| {
-            *time = value.map_or(*time, |text| text.0);
-        };
-        set(self.minimum_rto, &mut config.minimum_rto);
-        set(self.initial_rto, &mut config.initial_rto);
-        set(self.maximum_rto, &mut config.maximum_rto);
-        set(self.ack_timeout, &mut config.ack.timeout);
-        config.ack.at_first = self.ack_at_first.unwrap_or(config.ack.at_first);
-        config.ack.at_mark_change = self.ack_at_mark_change.unwrap_or(config.ack.at_mark_change);
-        config.ack.every = self.ack_every.unwrap_or(config.ack.every);
-        config.limited_transmit = self.limited_transmit.unwrap_or(config.limited_transmit);
-        config.ecn_on_all_packets = self.ecn_on_all_packets.unwrap_or(config.ecn_on_all_packets);
-        config.initial_window = self.initial_window.unwrap_or(config.initial_window);
-        config.minimum_window = self.minimum_window.unwrap_or(config.minimum_window);
-        if let Some(window) = self.receive_window {
-            config.receive_window = window.0;
-        }
-        if let Some(handshake) = self.handshake {
-            config.handshake = match handshake {
-                HandshakeName::Syn => Handshake::Syn,
-                HandshakeName::SynNeverLost => Handshake::SynNeverLost,
-                HandshakeName::None => Handshake::None,
-            };
-        }
-        if let Some(spread) = self.join_spread {
-            config.joins = match spread.0 {
-                Time::ZERO => Joins::AfterHandshake,
-                spread => Joins::WithinAfterHandshake(spread),
-            };
-        }
-        if let Some(scheduler) = self.scheduler {
-            config.scheduler = match scheduler {
-                SchedulerName::RoundRobin => SegmentScheduler::RoundRobin,
-                SchedulerName::LowestRtt => SegmentScheduler::LowestRtt,
-            };
-        }
-        if let Some(ecn) = self.ecn {
-            config.ecn = match ecn {
-                EcnName::ByController => EcnUse::ByController,
-                EcnName::On => EcnUse::On,
-                EcnName::Off => EcnUse::Off,
-            };
-        }
-        config.failed_after = self.failed_after.unwrap_or(config.failed_after);
-        if let Some(count) = self.reinject_after {
-            config.reinject_after = count.0;
-        }
-        if let Some(limit) = self.slow_start_limit {
-            config.slow_start_limit = limit.0;
-        }
-        if let Some(count) = self.count {
-            config.count_acks = matches!(count, CountName::Acks);
-        }
-        check(config)
+        let refused = |(key, text)| (key, format!("{key} {text}"));
+        config.check().map_err(refused)
     }
-}
-
-/// Refuses values that no transport can work with, by key.
-fn check(config: &Config) -> Result<(), (&'static str, String)> {
-    let refuse = |key: &'static str, text: String| Err((key, format!("{key} {text}")));
-    for (key, packets) in [
-        ("initial_window", config.initial_window),
-        ("minimum_window", config.minimum_window),
-    ] {
-        if !(1.0..=1e6).contains(&packets) {
-            return refuse(key, format!("is {packets}; expected 1 to 1000000 packets"));
-        }
-    }
-    if config.initial_ssthresh.is_nan() || config.initial_ssthresh < 1.0 {
-        let text = format!(
-            "is {} packets; expected at least 1, or \"none\"",
-            config.initial_ssthresh
-        );
-        return refuse("initial_ssthresh", text);
-    }
-    if config.ack.every == 0 {
-        return refuse("ack_every", "is 0; expected at least 1".to_owned());
-    }
-    if config.maximum_segment == 0 {
-        return refuse(
-            "maximum_segment",
-            "is 0 B; expected at least 1 B".to_owned(),
-        );
-    }
-    if config.data_packet < config.maximum_segment {
-        let text = format!(
-            "is {} B, less than the payload in it; expected at least maximum_segment, {} B",
-            config.data_packet, config.maximum_segment
-        );
-        return refuse("data_packet", text);
-    }
-    if config.ack_packet == 0 {
-        return refuse("ack_packet", "is 0 B; expected at least 1 B".to_owned());
-    }
-    if config.minimum_rto == Time::ZERO {
-        return refuse(
-            "minimum_rto",
-            "is zero; expected a time above zero".to_owned(),
-        );
-    }
-    if config.initial_rto == Time::ZERO {
-        return refuse(
-            "initial_rto",
-            "is zero; expected a time above zero".to_owned(),
-        );
-    }
-    if config.maximum_rto < config.minimum_rto || config.maximum_rto < config.initial_rto {
-        let text = format!(
-            "is {}; expected at least minimum_rto, {}, and initial_rto, {}",
-            config.maximum_rto, config.minimum_rto, config.initial_rto
-        );
-        return refuse("maximum_rto", text);
-    }
-    let window = match config.receive_window {
-        ReceiveWindow::Unlimited => Bytes::MAX,
-        ReceiveWindow::Connection(bytes) | ReceiveWindow::Subflow(bytes) => bytes,
-    };
-    if window.get() < u64::from(config.maximum_segment) {
-        let text = format!(
-            "is {window}, less than one segment; expected at least {} B",
-            config.maximum_segment
-        );
-        return refuse("receive_window", text);
-    }
-    if config.failed_after == 0 {
-        return refuse("failed_after", "is 0; expected at least 1".to_owned());
-    }
-    if config.reinject_after == Some(0) {
-        return refuse(
-            "reinject_after",
-            "is 0; expected at least 1, or \"never\"".to_owned(),
-        );
-    }
-    if config.slow_start_limit == Some(0) {
-        return refuse(
-            "slow_start_limit",
-            "is 0; expected at least 1, or \"none\"".to_owned(),
-        );
-    }
-    Ok(())
 }
 
 impl From<&Config> for TransportTable {
     /// Every value written out.
     fn from(config: &Config) -> TransportTable {
-        let AckPolicy {
-            every,
-            timeout,
-            at_first,
-            at_mark_change,
-        } = config.ack;
-        let size = |size: u16| Some(BytesText(Bytes::new(u64::from(size))));
+        let written = |setting: &'static Setting| Some((setting, setting.written(config)?));
         TransportTable {
             preset: None,
-            recovery: Some(match config.recovery {
-                Recovery::Sack => RecoveryName::Sack,
-                Recovery::NewReno => RecoveryName::NewReno,
-                Recovery::Reno => RecoveryName::Reno,
-            }),
-            limited_transmit: Some(config.limited_transmit),
-            reduction: Some(match config.reduction {
-                Reduction::AtOnce => ReductionName::AtOnce,
-                Reduction::Proportional => ReductionName::Prr,
-            }),
-            growth_in_cut_round: Some(config.growth_in_cut_round),
-            growth_by_marked_acks: Some(config.growth_by_marked_acks),
-            ssthresh_from: Some(match config.ssthresh_from {
-                SsthreshFrom::Flight => SsthreshFromName::Flight,
-                SsthreshFrom::Window => SsthreshFromName::Window,
-            }),
-            initial_window: Some(config.initial_window),
-            initial_ssthresh: Some(SsthreshText(
-                config
-                    .initial_ssthresh
-                    .is_finite()
-                    .then_some(PacketsOrBytes::Packets(config.initial_ssthresh)),
-            )),
-            minimum_window: Some(config.minimum_window),
-            minimum_rto: Some(TimeText(config.minimum_rto)),
-            initial_rto: Some(TimeText(config.initial_rto)),
-            maximum_rto: Some(TimeText(config.maximum_rto)),
-            ack_every: Some(every),
-            ack_timeout: Some(TimeText(timeout)),
-            ack_at_first: Some(at_first),
-            ack_at_mark_change: Some(at_mark_change),
-            maximum_segment: size(config.maximum_segment),
-            data_packet: size(config.data_packet),
-            ack_packet: size(config.ack_packet),
-            receive_window: Some(WindowText(config.receive_window)),
-            handshake: Some(match config.handshake {
-                Handshake::Syn => HandshakeName::Syn,
-                Handshake::SynNeverLost => HandshakeName::SynNeverLost,
-                Handshake::None => HandshakeName::None,
-            }),
-            join_spread: Some(TimeText(match config.joins {
-                Joins::AfterHandshake => Time::ZERO,
-                Joins::WithinAfterHandshake(spread) => spread,
-            })),
-            scheduler: Some(match config.scheduler {
-                SegmentScheduler::RoundRobin => SchedulerName::RoundRobin,
-                SegmentScheduler::LowestRtt => SchedulerName::LowestRtt,
-            }),
-            // Only where it is set: the others' hashes stay what they were before it was known.
-            ecn_on_all_packets: config.ecn_on_all_packets.then_some(true),
-            ecn: Some(match config.ecn {
-                EcnUse::ByController => EcnName::ByController,
-                EcnUse::On => EcnName::On,
-                EcnUse::Off => EcnName::Off,
-            }),
-            failed_after: Some(config.failed_after),
-            reinject_after: Some(CountOrNever(config.reinject_after)),
-            slow_start_limit: Some(CountOrNone(config.slow_start_limit)),
-            count: Some(if config.count_acks {
-                CountName::Acks
-            } else {
-                CountName::Packets
-            }),
+            given: Setting::all().iter().filter_map(written).collect(),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for TransportTable {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<TransportTable, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = TransportTable;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TransportTable, A::Error> {
+                let mut table = TransportTable::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == PRESET {
+                        table.preset = Some(map.next_value()?);
+                        continue;
+                    }
+                    let setting =
+                        Setting::find(&key).ok_or_else(|| A::Error::unknown_field(&key, &KEYS))?;
+                    let value = map.next_value_seed(OfSetting(setting))?;
+                    table.given.push((setting, value));
+                }
+                Ok(table)
+            }
+        }
+        reader.deserialize_struct("TransportTable", &KEYS, Entries)
+    }
+}
+
+/// Reads a value of a setting.
+struct OfSetting(&'static Setting);
+
+impl<'de> DeserializeSeed<'de> for OfSetting {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        let forms = self.0.forms();
+        // A lone quantity with a unit has messages of its own.
+        match forms[..] {
+            [Form::Time { .. }] => {
+                TimeText::deserialize(reader).map(|TimeText(time)| Value::Time(time))
+            }
+            [Form::Size] => {
+                BytesText::deserialize(reader).map(|BytesText(bytes)| Value::Size(bytes))
+            }
+            _ => reader.deserialize_any(OfForms(&forms)),
+        }
+    }
+}
+
+/// Reads a value of one of these forms.
+struct OfForms<'a>(&'a [Form]);
+
+impl OfForms<'_> {
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().filter_map(|form| match form {
+            Form::Word(word, _) => Some(*word),
+            _ => None,
+        })
+    }
+
+    fn takes(&self, wanted: impl Fn(&Form) -> bool) -> bool {
+        self.0.iter().any(wanted)
+    }
+
+    fn takes_words_only(&self) -> bool {
+        self.words().count() == self.0.len()
+    }
+}
+
+impl Visitor<'_> for OfForms<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.takes_words_only() {
+            let words: Vec<&str> = self.words().collect();
+            return write!(f, "one of: {}", words.join(", "));
+        }
+        f.write_str(&expected(self.0))
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
+        if self.takes(|form| matches!(form, Form::Flag)) {
+            return Ok(Value::Flag(flag));
+        }
+        Err(E::invalid_type(Unexpected::Bool(flag), &self))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        if self.takes(|form| matches!(form, Form::Count { .. }))
+            && let Ok(count) = u32::try_from(number)
+        {
+            return Ok(Value::Count(count));
+        }
+        if self.takes(|form| matches!(form, Form::Packets { .. })) {
+            return Ok(Value::Packets(number as f64));
+        }
+        Err(E::invalid_type(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        if self.takes(|form| matches!(form, Form::Packets { .. })) {
+            return Ok(Value::Packets(number));
+        }
+        Err(E::invalid_type(Unexpected::Float(number), &self))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        if let Some(word) = self.words().find(|&word| word == text) {
+            return Ok(Value::Word(word));
+        }
+        let volume = |text: &str| Bytes::from_str(text).map_err(E::custom);
+        if self.takes(|form| matches!(form, Form::VolumePerSubflow))
+            && let Some(size) = text.strip_suffix("per subflow")
+        {
+            return volume(size).map(Value::VolumePerSubflow);
+        }
+        if self.takes(|form| matches!(form, Form::Volume)) {
+            return volume(text).map(Value::Volume);
+        }
+        if self.takes(|form| matches!(form, Form::Time { .. })) {
+            return Time::from_str(text).map(Value::Time).map_err(E::custom);
+        }
+        if self.takes_words_only() {
+            // The words live as long as the program, but lists of them are made when they are asked for.
+            let words: Vec<&'static str> = self.words().collect();
+            return Err(E::unknown_variant(text, words.leak()));
+        }
+        Err(E::invalid_type(Unexpected::Str(text), &self))
+    }
+}
+
+impl Serialize for TransportTable {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        let mut map = writer.serialize_map(Some(self.given.len()))?;
+        for (setting, value) in &self.given {
+            match *value {
+                Value::Flag(flag) => map.serialize_entry(setting.key, &flag)?,
+                Value::Count(count) => map.serialize_entry(setting.key, &count)?,
+                Value::Packets(packets) => map.serialize_entry(setting.key, &packets)?,
+                // Sizes of packets read better as "1500 B" than as "1.5 KB".
+                Value::Size(bytes) => map.serialize_entry(setting.key, &bytes_text(bytes))?,
+                Value::Word(_) | Value::Volume(_) | Value::VolumePerSubflow(_) | Value::Time(_) => {
+                    map.serialize_entry(setting.key, &value.to_string())?
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for TransportTable {
+    fn schema_name() -> Cow<'static, str> {
+        "TransportTable".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = serde_json::Map::new();
+        let preset = serde_json::json!({ "type": "string", "description": PRESET_HELP });
+        properties.insert(PRESET.to_owned(), preset);
+        for setting in Setting::all() {
+            let forms = setting.forms();
+            // What may be followed by "per subflow" may also stand alone.
+            let twice =
+                |form: &&Form| **form == Form::Volume && forms.contains(&Form::VolumePerSubflow);
+            let mut branches: Vec<serde_json::Value> = forms
+                .iter()
+                .filter(|form| !twice(form))
+                .map(|form| schema_of(form, generator).to_value())
+                .collect();
+            let mut property = match branches.len() {
+                1 => branches.remove(0),
+                _ if OfForms(&forms).takes_words_only() => serde_json::json!({ "oneOf": branches }),
+                _ => serde_json::json!({ "anyOf": branches }),
+            };
+            property["description"] = setting.help().into();
+            properties.insert(setting.key.to_owned(), property);
+        }
+        json_schema!({
+            "type": "object",
+            "description": "A transport: a preset and what differs from it. Defaults are the preset's.",
+            "properties": properties,
+            "additionalProperties": false,
+        })
+    }
+}
+
+fn schema_of(form: &Form, generator: &mut SchemaGenerator) -> Schema {
+    match form {
+        Form::Flag => json_schema!({ "type": "boolean" }),
+        Form::Word(word, "") => json_schema!({ "type": "string", "const": word }),
+        Form::Word(word, help) => {
+            json_schema!({ "type": "string", "const": word, "description": help.trim() })
+        }
+        Form::Count { least } => json_schema!({ "type": "integer", "minimum": least }),
+        Form::Packets { least, most } if most.is_infinite() => {
+            json_schema!({ "type": "number", "minimum": least })
+        }
+        Form::Packets { least, most } => {
+            json_schema!({ "type": "number", "minimum": least, "maximum": most })
+        }
+        Form::Size | Form::Volume => generator.subschema_for::<BytesText>(),
+        Form::VolumePerSubflow => json_schema!({
+            "type": "string",
+            "pattern": r"^\s*\+?[0-9][0-9_]*(\.[0-9_]+)?\s*([TGMK]?B|[GMK]iB)\s*(per subflow)?$",
+            "examples": ["4 MB", "65535 B per subflow"],
+        }),
+        Form::Time { .. } => generator.subschema_for::<TimeText>(),
     }
 }

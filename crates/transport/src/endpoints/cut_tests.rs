@@ -3,23 +3,15 @@
 use super::tests::{carry, numbers_sent, started, started_established};
 use super::*;
 use crate::Config;
-use crate::{AckPolicy, ReceiveWindow, Recovery, Reduction, SsthreshFrom};
+use crate::{ReceiveWindow, Recovery, Reduction, SsthreshFrom};
 use pathweave_units::Bytes;
-
-/// An acknowledgement for every packet.
-fn every_packet() -> AckPolicy {
-    AckPolicy {
-        every: 1,
-        ..Config::default().ack
-    }
-}
 
 /// A flow with 20 packets in flight in congestion avoidance, under Reno that answers marks.
 fn twenty_in_flight(config: Config) -> (Endpoints, ConnectionId, super::tests::Wishes) {
     let config = Config {
         initial_window: 20.0,
         initial_ssthresh: 10.0,
-        ack: every_packet(),
+        ack_every: 1,
         ..config
     };
     let started = started("dctcp", 1000, config);
@@ -55,7 +47,7 @@ fn at_once_nothing_leaves_until_the_flight_fits() {
     // DCTCP's alpha is 1 in the beginning: the mark halves 20 to 10. Without growth no more than that.
     let config = Config {
         growth_in_cut_round: false,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (sent, window) = sent_in_the_round(config);
     assert_eq!(window, 10.0);
@@ -68,7 +60,7 @@ fn proportional_rate_reduction_spreads_the_cut_over_the_round() {
     let config = Config {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (sent, window) = sent_in_the_round(config);
     assert_eq!(window, 10.0);
@@ -86,7 +78,7 @@ fn growth_in_the_round_of_a_cut_is_a_setting_of_its_own() {
         let config = Config {
             reduction,
             growth_in_cut_round: true,
-            ..Config::default()
+            ..Config::textbook()
         };
         let (_, window) = sent_in_the_round(config);
         // 19 unmarked acknowledgements at windows of 10 and more.
@@ -102,8 +94,8 @@ fn growth_by_marked_acknowledgements_is_a_setting() {
                 growth_by_marked_acks,
                 initial_window: 20.0,
                 initial_ssthresh: 10.0,
-                ack: every_packet(),
-                ..Config::default()
+                ack_every: 1,
+                ..Config::textbook()
             };
             let (mut endpoints, id, mut wishes) = started(controller, 1000, config);
             let all: Vec<_> = (0..20).collect();
@@ -127,7 +119,7 @@ fn growth_by_marked_acknowledgements_is_a_setting() {
 fn the_window_grows_again_after_the_round_of_the_cut() {
     let config = Config {
         growth_in_cut_round: false,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = twenty_in_flight(config);
     carry(&mut endpoints, Time::from_micros(100), &[0], &mut wishes);
@@ -148,8 +140,8 @@ fn a_loss_halves_the_flight_or_the_window() {
             initial_window: 40.0,
             initial_ssthresh: 10.0,
             receive_window: ReceiveWindow::Connection(Bytes::new(20 * 1448)),
-            ack: every_packet(),
-            ..Config::default()
+            ack_every: 1,
+            ..Config::textbook()
         };
         let (mut endpoints, id, mut wishes) = started("reno", 1000, config);
         assert_eq!(wishes.packets.len(), 20);
@@ -166,8 +158,8 @@ fn a_window_that_the_receiver_blocks_does_not_grow() {
     let config = Config {
         initial_window: 10.0,
         receive_window: ReceiveWindow::Subflow(Bytes::new(16 * 1448)),
-        ack: every_packet(),
-        ..Config::default()
+        ack_every: 1,
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = started("reno", 1000, config);
     for micros in 1..20 {
@@ -189,7 +181,7 @@ fn without_limited_transmit_duplicates_release_nothing_under_sack() {
         let config = Config {
             limited_transmit,
             recovery: Recovery::Sack,
-            ..Config::default()
+            ..Config::textbook()
         };
         let (mut endpoints, _, mut wishes) = started("reno", 100, config);
         let first = wishes.packets.remove(0).1;
@@ -209,15 +201,10 @@ fn without_limited_transmit_duplicates_release_nothing_under_sack() {
 
 #[test]
 fn smoothed_rtts_are_of_the_first_packet_that_an_acknowledgement_covers() {
-    let ack = AckPolicy {
-        every: 2,
-        at_first: 0,
-        ..Config::default().ack
-    };
     let config = Config {
         initial_window: 2.0,
-        ack,
-        ..Config::default()
+        ack_at_first: 0,
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = started("reno", 1000, config);
     carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
@@ -242,7 +229,7 @@ fn smoothed_rtts_are_of_the_first_packet_that_an_acknowledgement_covers() {
 #[test]
 fn an_answer_on_an_open_connection_starts_with_the_smallest_timeout() {
     for (established, expected) in [(true, Time::from_millis(200)), (false, Time::from_secs(1))] {
-        let (_, _, wishes) = started_established("reno", 10, Config::default(), established);
+        let (_, _, wishes) = started_established("reno", 10, Config::textbook(), established);
         let timer = wishes
             .timers
             .iter()
@@ -258,7 +245,7 @@ fn sent_in_recovery(recovery: Recovery) -> (Vec<usize>, u32) {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
         recovery,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = twenty_in_flight(config);
     let mut arriving = std::mem::take(&mut wishes.packets);
@@ -299,7 +286,7 @@ fn a_marked_acknowledgement_that_delivers_nothing_blocks_no_window() {
     let config = Config {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = twenty_in_flight(config);
     // All arrive, and the acknowledgement of the last overtakes the others, one of which has a mark.

@@ -119,7 +119,7 @@ fn a_subflow_fails_with_the_timeouts_in_a_row_that_the_scenario_says() {
             let mut flow = Flow::new(Config {
                 failed_after,
                 reinject_after,
-                ..Config::default()
+                ..Config::textbook()
             });
             assert_eq!(flow.heard(), [Heard::Change(Change::Opened)]);
             for timeout in 1..failed_after {
@@ -142,7 +142,7 @@ fn a_subflow_fails_with_the_timeouts_in_a_row_that_the_scenario_says() {
 
 #[test]
 fn a_lone_timeout_is_no_failure_and_progress_starts_the_count_again() {
-    let mut flow = Flow::new(Config::default());
+    let mut flow = Flow::new(Config::textbook());
     for _ in 0..3 {
         flow.time_out();
         assert_eq!(flow.state(), PathState::Active);
@@ -159,7 +159,7 @@ fn a_lone_timeout_is_no_failure_and_progress_starts_the_count_again() {
 
 #[test]
 fn a_failed_only_path_is_probed_and_recovers_with_new_data() {
-    let mut flow = Flow::new(Config::default());
+    let mut flow = Flow::new(Config::textbook());
     flow.time_out();
     flow.time_out();
     assert_eq!(flow.state(), PathState::Failed);

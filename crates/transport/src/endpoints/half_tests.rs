@@ -5,7 +5,7 @@ use super::*;
 use crate::output::{PacketShape, ReceivingSubflow};
 use crate::packets::PacketKey;
 use crate::segment::Kind;
-use crate::{AckPolicy, Config, Handshake};
+use crate::{Config, Handshake};
 use pathweave_control::Feedback;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn opening(flow: u32, subflows: u32, packets: u64) -> Opening {
     let entry = pathweave_control::find("uncoupled").expect("a controller");
     let config = Config {
         handshake: Handshake::None,
-        ..Config::default()
+        ..Config::textbook()
     };
     Opening {
         flow,
@@ -149,12 +149,9 @@ fn a_half_goes_on_without_the_other() {
 fn a_timer_of_a_flow_that_is_done_does_nothing_to_the_next_at_its_place() {
     let config = Config {
         handshake: Handshake::None,
-        ack: AckPolicy {
-            every: 8,
-            at_first: 0,
-            ..Config::default().ack
-        },
-        ..Config::default()
+        ack_every: 8,
+        ack_at_first: 0,
+        ..Config::textbook()
     };
     let mut receiving = Receiving::default();
     let mut wishes = Wishes::default();

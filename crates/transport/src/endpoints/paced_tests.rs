@@ -41,7 +41,7 @@ impl Run {
         let config = Config {
             handshake: Handshake::None,
             scheduler,
-            ..Config::default()
+            ..Config::textbook()
         };
         let size = Bytes::new(packets * u64::from(config.maximum_segment));
         let mut endpoints = Endpoints::default();

@@ -28,7 +28,7 @@ fn config() -> Config {
         minimum_rto: Time::from_millis(2),
         initial_rto: Time::from_millis(3),
         maximum_rto: Time::from_millis(50),
-        ..Config::default()
+        ..Config::textbook()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Endpoints by themselves, with the packets carried by hand.
 
 use super::*;
-use crate::AckPolicy;
 use crate::Config;
 use crate::Handshake;
 use crate::PacketKey;
@@ -121,15 +120,10 @@ pub(super) fn numbers_sent(wishes: &Wishes) -> Vec<u32> {
 
 #[test]
 fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
-    let ack = AckPolicy {
-        every: 8,
-        timeout: Time::from_millis(40),
-        at_first: 0,
-        at_mark_change: true,
-    };
     let config = Config {
-        ack,
-        ..Config::default()
+        ack_every: 8,
+        ack_at_first: 0,
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = started("dctcp", 4, config);
     carry(&mut endpoints, Time::from_micros(100), &[3], &mut wishes);
@@ -147,7 +141,7 @@ fn duplicate_acknowledgements_let_packets_go_but_not_the_window_grow() {
     for recovery in [crate::Recovery::Sack, crate::Recovery::NewReno] {
         let config = Config {
             recovery,
-            ..Config::default()
+            ..Config::textbook()
         };
         let (mut endpoints, id, mut wishes) = started("reno", 100, config);
         assert_eq!(wishes.packets.len(), 10);
@@ -171,7 +165,7 @@ fn window_after_a_timeout(recovery: crate::Recovery, slow_start_limit: Option<u3
         recovery,
         slow_start_limit,
         initial_window: 40.0,
-        ..Config::default()
+        ..Config::textbook()
     };
     let (mut endpoints, id, mut wishes) = started("reno", 100, config);
     let first = wishes.packets.remove(0).1;
@@ -222,12 +216,9 @@ fn the_limit_of_slow_start_is_none_of_congestion_avoidances() {
         let config = Config {
             slow_start_limit,
             initial_ssthresh,
-            ack: AckPolicy {
-                every: 5,
-                at_first: 0,
-                ..Config::default().ack
-            },
-            ..Config::default()
+            ack_every: 5,
+            ack_at_first: 0,
+            ..Config::textbook()
         };
         let (mut endpoints, id, mut wishes) = started("reno", 100, config);
         for micros in [100, 200] {
@@ -253,7 +244,7 @@ fn the_self_check_notices_wrong_counters() {
         |ends| ends.receiving.connections[0].total = 3,
     ];
     for break_it in break_one {
-        let (mut endpoints, id, mut wishes) = started("reno", 100, Config::default());
+        let (mut endpoints, id, mut wishes) = started("reno", 100, Config::textbook());
         carry(&mut endpoints, Time::from_micros(100), &[], &mut wishes);
         assert!(endpoints.is_consistent(id));
         break_it(&mut endpoints);
@@ -268,7 +259,7 @@ fn the_other_subflows_open_with_the_next_event_after_the_volume_has_been_sent() 
     let config = Config {
         handshake: Handshake::None,
         initial_window: 20.0,
-        ..Config::default()
+        ..Config::textbook()
     };
     let payload = u64::from(config.maximum_segment);
     let mut endpoints = Endpoints::default();

@@ -40,8 +40,8 @@ impl AtOnce {
     #[cfg(any(test, feature = "checks"))]
     pub fn new(config: &Config) -> AtOnce {
         AtOnce {
-            every: config.ack.every,
-            at_mark_change: config.ack.at_mark_change,
+            every: config.ack_every,
+            at_mark_change: config.ack_at_mark_change,
         }
     }
 }
@@ -105,7 +105,7 @@ impl Receiver {
         blocks.clear();
         *self = Receiver {
             blocks,
-            at_first: config.ack.at_first,
+            at_first: config.ack_at_first,
             ack_deadline: Time::MAX,
             ..Receiver::default()
         };
@@ -246,7 +246,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AckPolicy, Recovery};
+    use crate::Recovery;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -319,23 +319,18 @@ mod tests {
     }
 
     fn config() -> Config {
-        let ack = AckPolicy {
-            at_first: 0,
-            ..Config::default().ack
-        };
         Config {
-            ack,
-            ..Config::default()
+            ack_at_first: 0,
+            ..Config::textbook()
         }
     }
 
     #[test]
     fn a_young_subflow_is_acknowledged_at_once() {
-        let ack = AckPolicy {
-            at_first: 2,
-            ..config().ack
+        let config = Config {
+            ack_at_first: 2,
+            ..config()
         };
-        let config = Config { ack, ..config() };
         let mut receiver = Receiver::default();
         receiver.reset(&config);
         let at_once: Vec<bool> = (0..6)
@@ -399,11 +394,10 @@ mod tests {
 
     #[test]
     fn a_change_of_the_mark_may_wait_for_the_next_packet() {
-        let ack = AckPolicy {
-            at_mark_change: false,
-            ..config().ack
+        let config = Config {
+            ack_at_mark_change: false,
+            ..config()
         };
-        let config = Config { ack, ..config() };
         let mut receiver = receiver();
         receiver.on_data(data(0, false), 255, &config);
         let change = receiver.on_data(data(1, true), 255, &config);
@@ -416,11 +410,10 @@ mod tests {
 
     #[test]
     fn marks_beyond_what_one_acknowledgement_echoes_wait_for_the_next() {
-        let ack = AckPolicy {
-            every: 8,
-            ..config().ack
+        let config = Config {
+            ack_every: 8,
+            ..config()
         };
-        let config = Config { ack, ..config() };
         let mut receiver = receiver();
         receiver.on_data(data(0, true), 3, &config);
         let echoes: Vec<u8> = (1..=17)

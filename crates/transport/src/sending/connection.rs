@@ -5,7 +5,7 @@ use super::scoreboard::Scoreboard;
 use super::segmentation::Segmentation;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
-use crate::{Config, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
+use crate::{Config, GrowthCount, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub(crate) struct Connection {
     pub has_cut_rounds: bool,
     /// [`Config::growth_in_cut_round`].
     pub growth_in_cut_round: bool,
-    /// [`Config::count_acks`].
+    /// Whether windows grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
     pub config: Arc<Config>,
     pub flow: u32,
@@ -202,7 +202,7 @@ impl Connection {
             duplicates_hold: !config.limited_transmit && config.recovery == Recovery::Sack,
             has_cut_rounds: config.has_cut_rounds(),
             growth_in_cut_round: config.growth_in_cut_round,
-            count_acks: config.count_acks,
+            count_acks: config.count == GrowthCount::Acks,
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
             config,

@@ -4,9 +4,9 @@ use super::Sending;
 use super::acknowledgements::take_rtt;
 use super::scheduling::send_plainly;
 use super::subflow::Phase;
+use crate::Handshake;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, NO_BLOCKS, Segment};
-use crate::{Handshake, Joins};
 use pathweave_control::{Change, Feedback};
 use pathweave_units::Time;
 
@@ -104,15 +104,9 @@ impl Sending {
             let connection = &self.connections[place as usize];
             let index = connection.subflow(number);
             let wanted = connection.subflow_starts.get(number as usize).copied();
-            let delay = match connection.config.joins {
-                Joins::AfterHandshake => Time::ZERO,
-                Joins::WithinAfterHandshake(_) => connection
-                    .join_delays
-                    .get(number as usize)
-                    .copied()
-                    .unwrap_or(Time::ZERO),
-            };
-            self.open_subflow_at(index, wanted.unwrap_or(now + delay), now, out);
+            let delay = connection.join_delays.get(number as usize).copied();
+            let at = wanted.unwrap_or(now + delay.unwrap_or(Time::ZERO));
+            self.open_subflow_at(index, at, now, out);
         }
     }
 }

@@ -104,7 +104,7 @@ mod tests {
             // Half of the segments have 48 bytes of payload, half 548.
             packets: Some(PacketMix::new(|p| if p < 0.5 { 100.0 } else { 600.0 })),
             receive_window: ReceiveWindow::Connection(Bytes::new(window)),
-            ..Config::default()
+            ..Config::textbook()
         };
         Segmentation::new(Arc::new(config), PacketKey::new(1, 1), size)
     }

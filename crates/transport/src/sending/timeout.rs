@@ -81,7 +81,7 @@ mod tests {
     fn follows_rfc_6298() {
         let config = Config {
             minimum_rto: Time::from_millis(1),
-            ..Config::default()
+            ..Config::textbook()
         };
         let mut timeout = RetransmissionTimeout::new(&config);
         assert_eq!(timeout.current(config.maximum_rto), Time::from_secs(1));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn never_below_the_minimum() {
-        let config = Config::default();
+        let config = Config::textbook();
         let mut timeout = RetransmissionTimeout::new(&config);
         timeout.sample(Time::from_micros(200), config.minimum_rto);
         assert_eq!(timeout.current(config.maximum_rto), Time::from_millis(200));

@@ -110,7 +110,7 @@ fn transport(config: &Config, subflows: u32) -> TransportConfig {
         // Beside each path a spare, and two that were given up: those count until their last packets may have come.
         transport.max_concurrent_multipath_paths(PATHS * subflows);
     }
-    if config.ack.every == 1 {
+    if config.ack_every == 1 {
         let mut frequency = AckFrequencyConfig::default();
         frequency.ack_eliciting_threshold(VarInt::from_u32(0));
         transport.ack_frequency_config(Some(frequency));

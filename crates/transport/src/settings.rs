@@ -1,0 +1,502 @@
+//! A transport's settings as data: what each is called, what it may be, and how it is read and written.
+//!
+//! `config.rs` declares them. Readers of scenarios, their schema, the tables of the documentation and generators of
+//! random scenarios follow from the declaration.
+
+use crate::{Config, ReceiveWindow};
+use pathweave_units::{Bytes, Time};
+use std::fmt;
+
+/// What a setting is set to, as a scenario writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Yes or no.
+    Flag(bool),
+    /// One of the setting's words.
+    Word(&'static str),
+    /// A whole number.
+    Count(u32),
+    /// A number of packets.
+    Packets(f64),
+    /// The size of a packet or of a part of it.
+    Size(Bytes),
+    /// An amount of data.
+    Volume(Bytes),
+    /// An amount of data for each subflow.
+    VolumePerSubflow(Bytes),
+    /// A duration.
+    Time(Time),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Flag(flag) => flag.fmt(f),
+            Value::Word(word) => word.fmt(f),
+            Value::Count(count) => count.fmt(f),
+            Value::Packets(packets) => packets.fmt(f),
+            // Sizes of packets read better as "1500 B" than as "1.5 KB".
+            Value::Size(bytes) => write!(f, "{} B", bytes.get()),
+            Value::Volume(bytes) => bytes.fmt(f),
+            Value::VolumePerSubflow(bytes) => write!(f, "{bytes} per subflow"),
+            Value::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+/// A kind of value that a setting takes, and its range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// Yes or no.
+    Flag,
+    /// A word, and what it stands for; that is empty where the setting's own description says it.
+    Word(&'static str, &'static str),
+    /// A whole number.
+    Count {
+        /// The smallest.
+        least: u32,
+    },
+    /// A number of packets.
+    Packets {
+        /// The smallest.
+        least: f64,
+        /// The largest.
+        most: f64,
+    },
+    /// The size of a packet or of a part of it, from a byte to [`u16::MAX`] bytes.
+    Size,
+    /// An amount of data.
+    Volume,
+    /// An amount of data for each subflow.
+    VolumePerSubflow,
+    /// A duration.
+    Time {
+        /// The shortest.
+        least: Time,
+    },
+}
+
+impl Form {
+    /// Whether a value is of this form and within its range; `None` when it is of another form.
+    fn accepts(&self, value: Value) -> Option<bool> {
+        Some(match (*self, value) {
+            (Form::Flag, Value::Flag(_))
+            | (Form::Volume, Value::Volume(_))
+            | (Form::VolumePerSubflow, Value::VolumePerSubflow(_)) => true,
+            (Form::Word(word, _), Value::Word(given)) => {
+                if word != given {
+                    return None;
+                }
+                true
+            }
+            (Form::Count { least }, Value::Count(count)) => count >= least,
+            (Form::Packets { least, most }, Value::Packets(packets)) => {
+                (least..=most).contains(&packets)
+            }
+            (Form::Packets { least, most }, Value::Count(packets)) => {
+                (least..=most).contains(&f64::from(packets))
+            }
+            (Form::Size, Value::Size(size)) => (1..=u64::from(u16::MAX)).contains(&size.get()),
+            (Form::Time { least }, Value::Time(time)) => time >= least,
+            _ => return None,
+        })
+    }
+}
+
+/// What the form accepts, as the end of "expected ...".
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Form::Flag => f.write_str("true or false"),
+            Form::Word(word, _) => write!(f, "\"{word}\""),
+            Form::Count { least: 0 } => f.write_str("a whole number"),
+            Form::Count { least } => write!(f, "a whole number from {least} on"),
+            Form::Packets { least, most } if most.is_infinite() => {
+                write!(f, "at least {least} packets")
+            }
+            Form::Packets { least, most } => write!(f, "{least} to {most} packets"),
+            Form::Size => write!(f, "1 B to {} B", u16::MAX),
+            Form::Volume => f.write_str("a size such as \"4 MB\""),
+            Form::VolumePerSubflow => f.write_str("\"65535 B per subflow\""),
+            Form::Time { least } if *least > Time::ZERO => f.write_str("a time above zero"),
+            Form::Time { .. } => f.write_str("a time such as \"10 us\""),
+        }
+    }
+}
+
+/// A setting of a transport.
+pub struct Setting {
+    /// Its key in a scenario.
+    pub key: &'static str,
+    /// Whether a resolved scenario has it only where it differs from [`Config::textbook`]: settings that came later
+    /// leave the hashes of older results as they were.
+    pub added: bool,
+    pub(crate) documentation: &'static [&'static str],
+    pub(crate) forms: fn() -> Vec<Form>,
+    pub(crate) get: fn(&Config) -> Value,
+    pub(crate) set: fn(&mut Config, Value) -> bool,
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Setting({})", self.key)
+    }
+}
+
+impl Setting {
+    /// All of them, in the order of their declaration.
+    pub fn all() -> &'static [Setting] {
+        crate::config::SETTINGS
+    }
+
+    /// The one with this key.
+    pub fn find(key: &str) -> Option<&'static Setting> {
+        Setting::all().iter().find(|setting| setting.key == key)
+    }
+
+    /// What it means.
+    pub fn help(&self) -> String {
+        let lines = self.documentation.iter().map(|line| line.trim());
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What it takes.
+    pub fn forms(&self) -> Vec<Form> {
+        (self.forms)()
+    }
+
+    /// What it is set to.
+    pub fn value(&self, config: &Config) -> Value {
+        (self.get)(config)
+    }
+
+    /// What a resolved scenario says of it, if anything.
+    pub fn written(&self, config: &Config) -> Option<Value> {
+        let value = self.value(config);
+        let says = !self.added || value != self.value(&Config::textbook());
+        says.then_some(value)
+    }
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// What is wrong with the value, as the rest of a sentence that begins with the key.
+    pub fn set(&self, config: &mut Config, value: Value) -> Result<(), String> {
+        let forms = self.forms();
+        let fits = forms.iter().find_map(|form| form.accepts(value));
+        if fits == Some(true) && (self.set)(config, value) {
+            return Ok(());
+        }
+        Err(format!("is {value}; expected {}", expected(&forms)))
+    }
+}
+
+/// What a setting with these forms accepts, as the end of "expected ...".
+pub fn expected(forms: &[Form]) -> String {
+    let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
+    match &texts[..] {
+        [] => String::new(),
+        [only] => only.clone(),
+        [start @ .., last] => format!("{}, or {last}", start.join(", ")),
+    }
+}
+
+/// How a field is read and written.
+pub(crate) trait Codec<T> {
+    fn forms(&self) -> Vec<Form>;
+    fn value(&self, field: &T) -> Value;
+    /// `None` when the value is of none of the forms. `config` is what has been set before.
+    fn read(&self, value: Value, config: &Config) -> Option<T>;
+}
+
+/// An enumeration whose alternatives are words.
+pub(crate) trait Words: Copy + PartialEq + 'static {
+    /// Each alternative, its word, and what it stands for.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+}
+
+/// One of an enumeration's words.
+pub(crate) struct OneOf;
+
+impl<T: Words> Codec<T> for OneOf {
+    fn forms(&self) -> Vec<Form> {
+        let form = |&(_, word, help): &(T, &'static str, &'static str)| Form::Word(word, help);
+        T::ALL.iter().map(form).collect()
+    }
+    fn value(&self, field: &T) -> Value {
+        let entry = T::ALL.iter().find(|(alternative, ..)| alternative == field);
+        Value::Word(entry.map_or("", |(_, word, _)| word))
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<T> {
+        let entry = T::ALL
+            .iter()
+            .find(|(_, word, _)| value == Value::Word(word))?;
+        Some(entry.0)
+    }
+}
+
+/// Yes or no.
+pub(crate) struct Flag;
+
+impl Codec<bool> for Flag {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Flag]
+    }
+    fn value(&self, field: &bool) -> Value {
+        Value::Flag(*field)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<bool> {
+        match value {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+}
+
+/// A whole number from this on.
+pub(crate) struct Count(pub u32);
+
+impl Codec<u32> for Count {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Count { least: self.0 }]
+    }
+    fn value(&self, field: &u32) -> Value {
+        Value::Count(*field)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<u32> {
+        match value {
+            Value::Count(count) => Some(count),
+            _ => None,
+        }
+    }
+}
+
+/// A whole number from 1 on, or a word.
+pub(crate) struct CountOr(pub &'static str);
+
+impl Codec<Option<u32>> for CountOr {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Count { least: 1 }, Form::Word(self.0, "")]
+    }
+    fn value(&self, field: &Option<u32>) -> Value {
+        field.map_or(Value::Word(self.0), Value::Count)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<Option<u32>> {
+        match value {
+            Value::Count(count) => Some(Some(count)),
+            Value::Word(word) if word == self.0 => Some(None),
+            _ => None,
+        }
+    }
+}
+
+/// A window in packets.
+pub(crate) struct Packets;
+
+impl Codec<f64> for Packets {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Packets {
+            least: 1.0,
+            most: 1e6,
+        }]
+    }
+    fn value(&self, field: &f64) -> Value {
+        Value::Packets(*field)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<f64> {
+        match value {
+            Value::Packets(packets) => Some(packets),
+            _ => None,
+        }
+    }
+}
+
+/// Packets, an amount of data in packets of the largest payload, or "none" for infinity.
+pub(crate) struct PacketsOrNone;
+
+impl Codec<f64> for PacketsOrNone {
+    fn forms(&self) -> Vec<Form> {
+        let packets = Form::Packets {
+            least: 1.0,
+            most: f64::INFINITY,
+        };
+        vec![Form::Word("none", ""), packets, Form::Volume]
+    }
+    fn value(&self, field: &f64) -> Value {
+        // A whole number is written as one.
+        match *field {
+            packets if packets.is_infinite() => Value::Word("none"),
+            packets if f64::from(packets as u32) == packets => Value::Count(packets as u32),
+            packets => Value::Packets(packets),
+        }
+    }
+    fn read(&self, value: Value, config: &Config) -> Option<f64> {
+        let packets = match value {
+            Value::Packets(packets) => packets,
+            Value::Count(packets) => f64::from(packets),
+            Value::Volume(bytes) => bytes.get() as f64 / f64::from(config.maximum_segment.max(1)),
+            Value::Word("none") => f64::INFINITY,
+            _ => return None,
+        };
+        (packets >= 1.0).then_some(packets)
+    }
+}
+
+/// The size of a packet.
+pub(crate) struct Size;
+
+impl Codec<u16> for Size {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Size]
+    }
+    fn value(&self, field: &u16) -> Value {
+        Value::Size(Bytes::new(u64::from(*field)))
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<u16> {
+        match value {
+            Value::Size(size) => u16::try_from(size.get()).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// A duration.
+pub(crate) struct Duration;
+
+/// A duration above zero.
+pub(crate) struct AboveZero;
+
+impl Codec<Time> for Duration {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Time { least: Time::ZERO }]
+    }
+    fn value(&self, field: &Time) -> Value {
+        Value::Time(*field)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<Time> {
+        match value {
+            Value::Time(time) => Some(time),
+            _ => None,
+        }
+    }
+}
+
+impl Codec<Time> for AboveZero {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Time {
+            least: Time::from_picos(1),
+        }]
+    }
+    fn value(&self, field: &Time) -> Value {
+        Duration.value(field)
+    }
+    fn read(&self, value: Value, config: &Config) -> Option<Time> {
+        Duration.read(value, config)
+    }
+}
+
+/// A receive window.
+pub(crate) struct Window;
+
+impl Codec<ReceiveWindow> for Window {
+    fn forms(&self) -> Vec<Form> {
+        vec![
+            Form::Word("unlimited", ""),
+            Form::Volume,
+            Form::VolumePerSubflow,
+        ]
+    }
+    fn value(&self, field: &ReceiveWindow) -> Value {
+        match *field {
+            ReceiveWindow::Unlimited => Value::Word("unlimited"),
+            ReceiveWindow::Connection(bytes) => Value::Volume(bytes),
+            ReceiveWindow::Subflow(bytes) => Value::VolumePerSubflow(bytes),
+        }
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<ReceiveWindow> {
+        Some(match value {
+            Value::Word("unlimited") => ReceiveWindow::Unlimited,
+            Value::Volume(bytes) => ReceiveWindow::Connection(bytes),
+            Value::VolumePerSubflow(bytes) => ReceiveWindow::Subflow(bytes),
+            _ => return None,
+        })
+    }
+}
+
+/// Declares an enumeration and the words for its alternatives.
+macro_rules! words {
+    (
+        $(#[doc = $documentation:literal])+
+        $name:ident {
+            $( $(#[doc = $help:literal])+ $alternative:ident = $word:literal, )+
+        }
+    ) => {
+        $(#[doc = $documentation])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $( $(#[doc = $help])+ $alternative, )+
+        }
+
+        impl $crate::settings::Words for $name {
+            const ALL: &'static [($name, &'static str, &'static str)] = &[
+                $( ($name::$alternative, $word, concat!($($help),+)), )+
+            ];
+        }
+    };
+}
+
+/// Declares a transport's configuration: fields that are settings, each with how it is read and written and its value in
+/// [`Config::textbook`], and fields that are not. `(added)` is [`Setting::added`].
+macro_rules! settings {
+    (
+        $(
+            $(#[doc = $documentation:literal])+
+            $field:ident $(($added:ident))? : $type:ty, $codec:expr, $value:expr;
+        )+
+        beside:
+        $(
+            $(#[doc = $beside_documentation:literal])+
+            $beside:ident : $beside_type:ty, $beside_value:expr;
+        )+
+    ) => {
+        /// A transport's settings.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Config {
+            $( $(#[doc = $documentation])+ pub $field: $type, )+
+            $( $(#[doc = $beside_documentation])+ pub $beside: $beside_type, )+
+        }
+
+        impl Config {
+            /// A host as RFCs and textbooks have it: selective acknowledgements (RFC 6675), a retransmission timeout
+            /// (RFC 6298) of at least 200 ms, delayed acknowledgements, an initial window of ten (RFC 6928); no probes
+            /// and no timers of an operating system. Presets say what differs from it.
+            pub fn textbook() -> Config {
+                Config {
+                    $( $field: $value, )+
+                    $( $beside: $beside_value, )+
+                }
+            }
+        }
+
+        pub(crate) const SETTINGS: &[$crate::settings::Setting] = &[
+            $( $crate::settings::Setting {
+                key: stringify!($field),
+                added: [$(stringify!($added),)? ""].len() > 1,
+                documentation: &[$($documentation),+],
+                forms: || $crate::settings::Codec::<$type>::forms(&$codec),
+                get: |config| $crate::settings::Codec::<$type>::value(&$codec, &config.$field),
+                set: |config, value| {
+                    match $crate::settings::Codec::<$type>::read(&$codec, value, config) {
+                        Some(field) => {
+                            config.$field = field;
+                            true
+                        }
+                        None => false,
+                    }
+                },
+            }, )+
+        ];
+    };
+}
+
+pub(crate) use {settings, words};
