@@ -22,10 +22,11 @@
 //! what limited sending (section 4.2).
 //!
 //! Deviations: cuts are from the window, not from the flight size; the Reno-friendly region
-//! never lowers the window; there is no HyStart++. A cut that is undone (section 4.9) leaves W_max as it was before, and begins a new
-//! epoch; the simulator's transport undoes none. Packets are not ECN-capable. On several subflows it runs on each by
+//! never lowers the window; slow start ends by HyStart, as in Linux, where the transport says so, and not by HyStart++. A cut that is
+//! undone (section 4.9) leaves W_max as it was before, and begins a new epoch. Packets are not ECN-capable. On several subflows it runs on each by
 //! itself.
 
+use crate::hystart::HyStart;
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameter, ParameterKind, Parameters, Path, Paths,
     PerSubflow, SubflowId, loss, slow_start,
@@ -105,6 +106,7 @@ struct Subflow {
     /// The window before the last loss, in packets.
     window_before: f64,
     epoch: Option<Epoch>,
+    hystart: HyStart,
 }
 
 impl Subflow {
@@ -113,6 +115,7 @@ impl Subflow {
         w_max_before: 0.0,
         window_before: 0.0,
         epoch: None,
+        hystart: HyStart::FRESH,
     };
 
     fn begin_epoch(&mut self, path: &Path, now: Time, c: f64) -> Epoch {
@@ -196,6 +199,7 @@ impl Subflow {
             Loss::Timeout | Loss::PersistentCongestion => {
                 // The next epoch starts at its plateau.
                 self.w_max = 0.0;
+                self.hystart.restart();
                 path.ssthresh = (window * rules.beta).max(2.0);
                 path.window = loss::first_window(path, loss);
             }
@@ -228,6 +232,10 @@ impl Controller for Cubic {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
+        // RTTs right after a loss are not judged (bictcp_acked).
+        if path.hystart && subflow.epoch.is_none() && subflow.hystart.on_ack(path, ack) {
+            path.ssthresh = path.window;
+        }
         if !ack.lets_window_grow() {
             subflow.pause(ack.now);
             return;

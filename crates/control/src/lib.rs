@@ -27,6 +27,7 @@ mod round;
 
 // What several controllers share, one idea a file.
 mod ecn_choice;
+mod hystart;
 mod linux;
 mod load_response;
 pub mod loss;

@@ -90,6 +90,8 @@ pub struct Path {
     /// timeout until the recovery from it is over the transport lowers a limit to one. Congestion avoidance counts
     /// every packet.
     pub slow_start_limit: u32,
+    /// Whether CUBIC ends slow start before it loses packets (HyStart). The transport sets it once.
+    pub hystart: bool,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,
     /// Rate at which packets leave at most; `None` sends as the window opens.
@@ -118,6 +120,7 @@ impl Path {
             growth_by_marked_acks: false,
             loss_limit: f64::INFINITY,
             slow_start_limit: u32::MAX,
+            hystart: false,
             packet: Bytes::new(1500),
             pacing_rate: None,
             state: PathState::Opening,

@@ -15,6 +15,7 @@ mod failures;
 mod fluid;
 mod fmp;
 mod hardship;
+mod hosts;
 mod hosts_first;
 mod limits;
 mod live;

@@ -3,7 +3,7 @@
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
 use crate::settings::{
-    AboveZero, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Size, Window,
+    AboveZero, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Window,
     settings, words,
 };
 use pathweave_units::{Bytes, Time};
@@ -19,6 +19,26 @@ words! {
         /// acknowledgement. Further losses of the same window wait for three more duplicates, which seldom come, or for
         /// the timeout.
         Reno = "reno",
+    }
+}
+
+words! {
+    /// How lost packets are found, where acknowledgements are selective.
+    LossDetection {
+        /// Three segments above have arrived (RFC 6675).
+        DupAcks = "dupacks",
+        /// One that was sent later has arrived, and long enough has passed since (RACK, RFC 8985), as Linux does.
+        Rack = "rack",
+    }
+}
+
+words! {
+    /// What the smallest retransmission timeout is a floor of.
+    RtoFloor {
+        /// Of the timeout (RFC 6298).
+        Rto = "rto",
+        /// Of its part for the variation of RTTs, which comes on top of the smoothed RTT, as Linux has it.
+        Variance = "variance",
     }
 }
 
@@ -87,6 +107,15 @@ words! {
     }
 }
 
+/// When the ticks of a host are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TickPhase {
+    /// Each host has its own, drawn from the seed.
+    ByHost,
+    /// One was this long before the time zero, on all hosts.
+    Shared(Time),
+}
+
 /// How much a receiver lets be sent ahead of what it could deliver in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
@@ -101,6 +130,19 @@ pub enum ReceiveWindow {
 settings! {
     /// Loss recovery.
     recovery: Recovery, OneOf, Recovery::Sack;
+    /// How lost packets are found, where ACKs are selective: three segments above have arrived (RFC 6675), or one that was
+    /// sent later has arrived, and an RTT and a window for reordering have passed (RACK, RFC 8985, section 6). With
+    /// "rack" a timeout also spares what was sent within the last RTT, and cuts no window that has been cut in its round.
+    loss_detection (added): LossDetection, OneOf, LossDetection::DupAcks;
+    /// Whether a probe is sent when the tail of the data is not acknowledged in about two RTTs (TLP, RFC 8985, section 7);
+    /// with one packet in flight, not before the smallest timeout. Needs RACK.
+    tail_loss_probe (added): bool, Flag, false;
+    /// Whether new data is sent after a timeout's first retransmission has arrived, to see whether the timeout came for
+    /// nothing (F-RTO, RFC 5682). Needs RACK.
+    frto (added): bool, Flag, false;
+    /// Whether a cut is taken back when copies of all that was sent again have arrived (RFC 3708), or an ACK answers a
+    /// packet that was sent before (RFC 3522, with time stamps of 1 ms). Needs RACK.
+    undo (added): bool, Flag, false;
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     limited_transmit: bool, Flag, true;
     /// How a window that congestion has cut comes into force: at once, so that nothing leaves until the flight is below
@@ -132,6 +174,17 @@ settings! {
     initial_rto: Time, AboveZero, Time::from_secs(1);
     /// Largest retransmission timeout.
     maximum_rto: Time, AboveZero, Time::from_secs(120);
+    /// Whether `minimum_rto` is a floor of the timeout (RFC 6298) or of its part for the variation of RTTs, which comes on
+    /// top of the smoothed RTT and is as in Linux (tcp_rtt_estimator).
+    rto_floor (added): RtoFloor, OneOf, RtoFloor::Rto;
+    /// Timeouts of a SYN before the wait for the next one doubles (tcp_syn_linear_timeouts of Linux).
+    syn_linear_timeouts (added): u32, Count(0), 0;
+    /// The tick of a host's timers. Where it is above zero, waits are rounded up to whole ticks, a timer fires at the end of
+    /// the tick after, and one of 63 ticks and more at a multiple of 8, 64, ... (Linux at 250 Hz: 4 ms).
+    tick (added): Time, Duration, Time::ZERO;
+    /// How long before the start of the run a tick was: "by-host" draws it for each host from the seed, a time holds for
+    /// all.
+    tick_phase (added): TickPhase, Phase, TickPhase::Shared(Time::ZERO);
     /// Data packets to one ACK.
     ack_every: u32, Count(1), 2;
     /// The longest time that an ACK waits for more data.
@@ -142,6 +195,11 @@ settings! {
     /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it always is
     /// (RFC 8257, section 3.2).
     ack_at_mark_change: bool, Flag, true;
+    /// Whether a flow's last segment is acknowledged at once. Hosts do not know that it is the last, unless they answer it.
+    ack_last (added): bool, Flag, true;
+    /// Whether `ack_at_first` counts anew after a gap of more than `minimum_rto` and after data that had arrived before (the
+    /// quick ACKs of Linux).
+    ack_at_first_again (added): bool, Flag, false;
     /// The receiver's window: "unlimited", a size for the whole connection, or a size "per subflow".
     receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
     /// How connections open.
@@ -166,6 +224,8 @@ settings! {
     /// timeout until all that was in flight then has been acknowledged it counts one packet of an ACK, that of the last
     /// ACK included. Congestion avoidance counts every packet.
     slow_start_limit: Option<u32>, CountOr("none"), None;
+    /// Whether CUBIC ends slow start before it loses packets, as Linux does (HyStart).
+    hystart (added): bool, Flag, false;
     /// What windows grow by.
     count: GrowthCount, OneOf, GrowthCount::Packets;
     beside:
@@ -196,6 +256,12 @@ impl Config {
             None => f64::from(self.data_packet),
             Some(mix) => mix.mean(),
         }
+    }
+
+    /// Whether losses are found by when segments were sent.
+    #[inline]
+    pub(crate) fn finds_losses_by_time(&self) -> bool {
+        self.loss_detection == LossDetection::Rack
     }
 
     /// Whether the round of a cut differs from others.
@@ -240,6 +306,22 @@ impl Config {
     /// # Errors
     /// The key of a setting, and what is wrong with it, as the rest of a sentence that begins with the key.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.finds_losses_by_time() && self.recovery != Recovery::Sack {
+            let text = "is \"rack\"; it needs recovery = \"sack\"".to_owned();
+            return Err(("loss_detection", text));
+        }
+        for (key, is_set) in [
+            ("tail_loss_probe", self.tail_loss_probe),
+            ("frto", self.frto),
+            ("undo", self.undo),
+        ] {
+            if is_set && !self.finds_losses_by_time() {
+                return Err((
+                    key,
+                    "is true; it needs loss_detection = \"rack\"".to_owned(),
+                ));
+            }
+        }
         if self.data_packet < self.maximum_segment {
             let text = format!(
                 "is {} B, less than the payload in it; expected at least maximum_segment, {} B",

@@ -5,15 +5,17 @@
 //! scoreboard against its own segments; in the end everything has to get through.
 
 use crate::receiving::{Acknowledgement, Arrival, AtOnce, Receiver, Taken};
-use crate::segment::{Flags, Kind, NO_BLOCKS, SackBlock, SackBlocks, Segment};
-use crate::sending::{RecoveryState, Sender};
-use crate::{Config, Recovery};
+use crate::segment::{Flags, Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
+use crate::sending::{Measured, RecoveryState, Sender};
+use crate::{Config, LossDetection, Recovery};
 use pathweave_control::SubflowId;
 use pathweave_units::Time;
 use std::collections::BTreeSet;
 
 /// Segments of a connection: its numbers stay small.
 const MOST_SEGMENTS: u32 = 4096;
+/// The shortest RTT there is, which is also the smoothed one.
+const RTT: Time = Time::from_micros(100);
 /// Marks that one acknowledgement echoes.
 const ECHO_LIMIT: u8 = 3;
 
@@ -39,14 +41,24 @@ struct Answer {
     says: Acknowledgement,
     blocks: SackBlocks,
     count: u8,
+    /// Whether the first block is a copy of what had arrived.
+    reports_copy: bool,
+}
+
+/// A data packet under way.
+#[derive(Clone, Copy)]
+struct Packet {
+    number: u32,
+    marked: bool,
+    sent: Time,
 }
 
 struct Ends {
     config: Config,
     sender: Sender,
     receiver: Receiver,
-    /// Data packets under way: number, and whether marked.
-    data: Vec<(u32, bool)>,
+    now: Time,
+    data: Vec<Packet>,
     acknowledgements: Vec<Answer>,
     /// What has arrived.
     arrived: BTreeSet<u32>,
@@ -57,7 +69,15 @@ struct Ends {
 impl Ends {
     fn new(kind: u8, policy: u8) -> Ends {
         let recovery = [Recovery::Sack, Recovery::NewReno, Recovery::Reno][usize::from(kind % 3)];
+        let by_time = recovery == Recovery::Sack && kind & 0x40 != 0;
         let config = Config {
+            loss_detection: if by_time {
+                LossDetection::Rack
+            } else {
+                LossDetection::DupAcks
+            },
+            frto: by_time && kind & 0x20 != 0,
+            undo: by_time && kind & 0x10 != 0,
             ack_every: u32::from(policy % 4) + 1,
             ack_at_first: u32::from(policy >> 4),
             ack_at_mark_change: policy & 4 != 0,
@@ -71,6 +91,7 @@ impl Ends {
             sender: Sender::new(0, SubflowId(0), &config),
             receiver,
             config,
+            now: RTT,
             data: Vec::new(),
             acknowledgements: Vec::new(),
             arrived: BTreeSet::new(),
@@ -81,6 +102,8 @@ impl Ends {
 
     fn act(&mut self, action: u8, place: usize) {
         let marked = action & 0x80 != 0;
+        // What happens takes from nothing up to three RTTs.
+        self.now += Time::from_micros(u64::from(action >> 3 & 15) * 20);
         match action % 8 {
             0 => {
                 for _ in 0..=place % 16 {
@@ -108,6 +131,7 @@ impl Ends {
                 self.acknowledgements
                     .remove(place % self.acknowledgements.len());
             }
+            6 if place % 2 == 1 && self.sender.repair.is_some() => self.find_late(),
             6 => self.expire(),
             7 => {
                 self.answer();
@@ -120,15 +144,27 @@ impl Ends {
         let number = self.sender.board.next();
         if number < MOST_SEGMENTS {
             self.sender.board.push(number);
-            self.data.push((number, marked));
+            if let Some(rack) = self.sender.board.rack() {
+                rack.note_sent(number, self.now);
+            }
+            self.data.push(Packet {
+                number,
+                marked,
+                sent: self.now,
+            });
         }
     }
 
-    fn deliver(&mut self, (number, marked): (u32, bool)) {
+    fn deliver(&mut self, packet: Packet) {
+        let Packet {
+            number,
+            marked,
+            sent,
+        } = packet;
         self.marked += u64::from(marked);
         let arrival = Arrival {
             number,
-            sent: Time::ZERO,
+            sent,
             congestion_experienced: marked,
             has_feedback: false,
             last: number + 1 == MOST_SEGMENTS,
@@ -147,16 +183,27 @@ impl Ends {
 
     /// Has the receiver acknowledge what has arrived.
     fn acknowledge_arrived(&mut self) -> Answer {
-        let (blocks, count) = if self.config.recovery == Recovery::Sack {
+        let (mut blocks, mut count) = if self.config.recovery == Recovery::Sack {
             self.receiver.sack_blocks()
         } else {
             (*NO_BLOCKS, 0)
         };
+        let copy = self.receiver.take_copy();
+        if let Some(copy) = copy {
+            assert!(self.arrived.contains(&copy));
+            blocks.rotate_right(1);
+            blocks[0] = SackBlock {
+                start: copy,
+                end: copy + 1,
+            };
+            count = (count + 1).min(SACK_BLOCKS as u8);
+        }
         let says = self.receiver.acknowledge(ECHO_LIMIT);
         Answer {
             says,
             blocks,
             count,
+            reports_copy: copy.is_some(),
         }
     }
 
@@ -170,7 +217,8 @@ impl Ends {
         // The one that comes before a change of the mark does not cover the packet that brought it.
         let next = acknowledgement.next;
         assert!((0..next).all(|number| self.arrived.contains(&number)));
-        let blocks = &answer.blocks[..usize::from(answer.count)];
+        let first = usize::from(answer.reports_copy);
+        let blocks = &answer.blocks[first..usize::from(answer.count)];
         for SackBlock { start, end } in blocks {
             assert!(
                 next < *start && start < end,
@@ -184,18 +232,32 @@ impl Ends {
 
     fn acknowledge(&mut self, answer: &Answer) {
         let acknowledgement = &answer.says;
+        let mut flags = Flags::new(true, answer.count);
+        if answer.reports_copy {
+            flags = flags.with_copy();
+        }
         let ack = Segment {
             kind: Kind::Ack,
             number: acknowledgement.next,
-            flags: Flags::new(true, answer.count),
+            flags,
+            sent: acknowledgement.sent,
+            first_sent: acknowledgement.first_sent,
             ..Segment::default()
         };
+        // No acknowledgement comes before half an RTT has passed each way.
+        self.now = self.now.max(acknowledgement.sent + RTT);
         let (una, outstanding) = (self.sender.board.una(), self.sender.board.outstanding());
         let progress = if self.sender.expects(&ack) {
-            self.sender.take_expected(&ack)
+            let progress = self.sender.take_expected(&ack);
+            if let Some(rack) = self.sender.board.rack() {
+                rack.arrive_in_order(ack.number, ack.sent, self.now - ack.sent);
+            }
+            progress
         } else {
             let blocks = ack.sack_blocks(&answer.blocks);
-            self.sender.take_unusual(&ack, blocks, &self.config)
+            let measured = self.measured();
+            self.sender
+                .take_unusual(&ack, blocks, measured, &self.config)
         };
         assert!(self.sender.board.una() == una.max(acknowledgement.next));
         assert_eq!(progress.advanced, acknowledgement.next > una);
@@ -208,17 +270,40 @@ impl Ends {
         }
     }
 
+    fn measured(&self) -> Measured {
+        Measured {
+            now: self.now,
+            minimum_rtt: RTT,
+            smoothed_rtt: RTT,
+        }
+    }
+
+    /// What may have been late only is lost by now.
+    fn find_late(&mut self) {
+        let before = self.sender.board.lost();
+        let measured = self.measured();
+        let late = self.sender.judge_late(measured);
+        assert_eq!(late.found, self.sender.board.lost() > before);
+        if late.found {
+            self.send_again();
+        }
+    }
+
     fn send_again(&mut self) {
-        if let Some((number, data)) = self.sender.board.send_again() {
+        if let Some((number, data)) = self.sender.board.send_again(self.now) {
             assert_eq!(number, data);
             assert!(number >= self.sender.board.una() && number < self.sender.board.next());
-            self.data.push((number, false));
+            self.data.push(Packet {
+                number,
+                marked: false,
+                sent: self.now,
+            });
         }
     }
 
     fn expire(&mut self) {
         if self.sender.board.outstanding() > 0 {
-            self.sender.on_timeout(&self.config);
+            self.sender.on_timeout(&self.config, self.now);
             self.send_again();
         }
     }

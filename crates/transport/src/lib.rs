@@ -20,10 +20,11 @@ mod rtt_histogram;
 mod segment;
 mod sending;
 mod settings;
+mod tick;
 
 pub use config::{
-    Config, EcnUse, GrowthCount, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
-    SsthreshFrom,
+    Config, EcnUse, GrowthCount, Handshake, LossDetection, ReceiveWindow, Recovery, Reduction,
+    RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{
@@ -36,3 +37,4 @@ pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
 pub use sending::{Opening, Scatter, Sending, SendingView, Stopped};
 pub use settings::{Form, Setting, Value, expected};
+pub use tick::Tick;

@@ -69,9 +69,12 @@ pub struct Segment {
 
 const _: () = assert!(size_of::<Segment>() == 32, "two segments fill a cache line");
 
-/// A bit, and the number of blocks in use.
+/// Two bits, and the number of blocks in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
+
+/// Set where the first block reports a copy.
+const COPY: u8 = 8;
 
 impl Flags {
     /// `marked` is of data that it is the connection's last, and of an acknowledgement that `sent` may serve as
@@ -79,6 +82,11 @@ impl Flags {
     #[inline(always)]
     pub fn new(marked: bool, sack_count: u8) -> Flags {
         Flags(u8::from(marked) | sack_count << 1)
+    }
+
+    /// The same of an acknowledgement whose first block is a segment that has arrived more than once (RFC 2883).
+    pub fn with_copy(self) -> Flags {
+        Flags(self.0 | COPY)
     }
 }
 
@@ -160,6 +168,12 @@ impl Segment {
 
     /// Acknowledgement: the blocks in use of those that go with it, the latest first.
     pub fn sack_blocks<'a>(&self, blocks: &'a SackBlocks) -> &'a [SackBlock] {
-        &blocks[..usize::from(self.flags.0 >> 1)]
+        &blocks[..usize::from((self.flags.0 & !COPY) >> 1)]
+    }
+
+    /// Acknowledgement: whether the first block is a segment that has arrived more than once (RFC 2883).
+    #[inline(always)]
+    pub(crate) fn reports_copy(&self) -> bool {
+        self.flags.0 & COPY != 0
     }
 }

@@ -3,7 +3,7 @@
 //! `config.rs` declares them. Readers of scenarios, their schema, the tables of the documentation and generators of
 //! random scenarios follow from the declaration.
 
-use crate::{Config, ReceiveWindow};
+use crate::{Config, ReceiveWindow, TickPhase};
 use pathweave_units::{Bytes, Time};
 use std::fmt;
 
@@ -392,6 +392,28 @@ impl Codec<Time> for AboveZero {
     }
     fn read(&self, value: Value, config: &Config) -> Option<Time> {
         Duration.read(value, config)
+    }
+}
+
+/// When the ticks of a host are.
+pub(crate) struct Phase;
+
+impl Codec<TickPhase> for Phase {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Word("by-host", ""), Form::Time { least: Time::ZERO }]
+    }
+    fn value(&self, field: &TickPhase) -> Value {
+        match *field {
+            TickPhase::ByHost => Value::Word("by-host"),
+            TickPhase::Shared(phase) => Value::Time(phase),
+        }
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<TickPhase> {
+        match value {
+            Value::Word("by-host") => Some(TickPhase::ByHost),
+            Value::Time(phase) => Some(TickPhase::Shared(phase)),
+            _ => None,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::regions::Regions;
 use pathweave_control::Seat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{End, Opening, PacketKey, Scatter};
+use pathweave_transport::{End, Opening, PacketKey, Scatter, Tick, TickPhase};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -62,6 +62,16 @@ impl FlowTable<'_> {
             None => self.controllers[group].pop(),
             Some(_) => None,
         };
+        let ticks = [flow.source, flow.destination].map(|host| match config.tick_phase {
+            _ if config.tick == Time::ZERO => Tick::default(),
+            TickPhase::Shared(phase) => Tick::new(config.tick, phase),
+            TickPhase::ByHost => {
+                let mut stream = Stream::new(self.plan.seed, "tick", u64::from(host));
+                let last = Tick::phases(config.tick).as_picos() - 1;
+                let phase = Time::from_picos(stream.between(0, last));
+                Tick::new(config.tick, phase)
+            }
+        });
         let packet_key = match config.packets {
             Some(_) => PacketKey::new(self.plan.seed, number),
             None => PacketKey::default(),
@@ -80,6 +90,7 @@ impl FlowTable<'_> {
             established: flow.established,
             scatter,
             scheme: entry.scheme(),
+            ticks,
         }
     }
 

@@ -54,6 +54,8 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
         }
         match key.as_str() {
             "preset" | "data_packet" | "receive_window" => {}
+            // These need losses to be found by time, which needs selective acknowledgements.
+            "loss_detection" | "tail_loss_probe" | "frto" | "undo" => {}
             "maximum_segment" => {
                 // A run that only ends with its last byte has to get there.
                 let least = if scale.ends { 200 } else { 1 };
@@ -78,6 +80,20 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
                     .or_else(|| by_schema(draw, schema, schema_of_key))
                     .unwrap_or_else(|| panic!("the generator has no value for transport.{key}"));
                 table.set(key, value);
+            }
+        }
+    }
+    let recovery = table.get("recovery").and_then(Value::as_str);
+    let is_selective = recovery.is_none_or(|recovery| recovery == "sack");
+    if !is_selective || draw.chance(density) {
+        let by_time = is_selective && draw.chance(0.7);
+        if by_time {
+            table.set("recovery", "sack");
+        }
+        table.set("loss_detection", if by_time { "rack" } else { "dupacks" });
+        for key in ["tail_loss_probe", "frto", "undo"] {
+            if !by_time || draw.chance(0.7) {
+                table.set(key, by_time && draw.chance(0.8));
             }
         }
     }
@@ -123,6 +139,16 @@ fn setting(draw: &mut Draw, scale: &Scale, key: &str) -> Option<Value> {
             let bytes = draw.log(1.0, 1500.0);
             draw.bytes(bytes)
         }
+        "tick" => {
+            let tick = scale.length * draw.log(1e-6, 0.02);
+            draw.time(tick)
+        }
+        "tick_phase" if draw.chance(0.5) => {
+            let phase = scale.length * draw.log(1e-6, 0.1);
+            draw.time(phase)
+        }
+        "tick_phase" => "by-host".into(),
+        "syn_linear_timeouts" => draw.between(0, 5).into(),
         "join_spread" => {
             let spread = scale.length * draw.log(1e-4, 0.3);
             draw.time(spread)

@@ -218,6 +218,7 @@ pub fn record(
             established: false,
             scatter: None,
             scheme: None,
+            ticks: Default::default(),
         });
         endpoints.start(id, Time::ZERO, &mut network);
     }

@@ -50,24 +50,33 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config) -> Flow {
+        let handshake = Handshake::None;
+        Flow::with_subflows(
+            1,
+            Config {
+                handshake,
+                ..config
+            },
+        )
+    }
+
+    fn with_subflows(subflows: u32, config: Config) -> Flow {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let mut endpoints = Endpoints::default();
         let id = endpoints.add(Opening {
             flow: 0,
             size: Some(Bytes::new(10 * u64::from(config.maximum_segment))),
-            config: Arc::new(Config {
-                handshake: Handshake::None,
-                ..config
-            }),
+            config: Arc::new(config),
             controller: Box::new(Listener(Arc::clone(&heard))),
             ecn_echo: None,
-            subflows: 1,
+            subflows,
             packet_key: PacketKey::default(),
             subflow_starts: Vec::new(),
             join_delays: Vec::new(),
             established: false,
             scatter: None,
             scheme: None,
+            ticks: Default::default(),
         });
         let mut wishes = Wishes::default();
         endpoints.start(id, Time::ZERO, &mut wishes);

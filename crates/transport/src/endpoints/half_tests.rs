@@ -29,6 +29,7 @@ fn opening(flow: u32, subflows: u32, packets: u64) -> Opening {
         established: false,
         scatter: None,
         scheme: None,
+        ticks: Default::default(),
     }
 }
 

@@ -30,6 +30,31 @@ struct Run {
     done: Vec<String>,
 }
 
+fn opening(flow: u32, (subflows, packets): (u32, u64), scheduler: SegmentScheduler) -> Opening {
+    let entry = pathweave_control::find("rcp").expect("a controller");
+    let config = Config {
+        handshake: Handshake::None,
+        scheduler,
+        ..Config::textbook()
+    };
+    let size = Bytes::new(packets * u64::from(config.maximum_segment));
+    Opening {
+        flow,
+        config: Arc::new(config),
+        controller: (entry.build)(&entry.defaults()),
+        ecn_echo: None,
+        subflows,
+        size: Some(size),
+        packet_key: PacketKey::default(),
+        subflow_starts: Vec::new(),
+        join_delays: Vec::new(),
+        established: false,
+        scatter: None,
+        scheme: entry.scheme,
+        ticks: Default::default(),
+    }
+}
+
 impl Run {
     fn new(
         seed: u64,
@@ -37,28 +62,8 @@ impl Run {
         scheduler: SegmentScheduler,
         loss: f64,
     ) -> Run {
-        let entry = pathweave_control::find("rcp").expect("a controller");
-        let config = Config {
-            handshake: Handshake::None,
-            scheduler,
-            ..Config::textbook()
-        };
-        let size = Bytes::new(packets * u64::from(config.maximum_segment));
         let mut endpoints = Endpoints::default();
-        let id = endpoints.add(Opening {
-            flow: 0,
-            config: Arc::new(config),
-            controller: (entry.build)(&entry.defaults()),
-            ecn_echo: None,
-            subflows,
-            size: Some(size),
-            packet_key: PacketKey::default(),
-            subflow_starts: Vec::new(),
-            join_delays: Vec::new(),
-            established: false,
-            scatter: None,
-            scheme: entry.scheme,
-        });
+        let id = endpoints.add(opening(0, (subflows, packets), scheduler));
         let mut run = Run {
             endpoints,
             network: Stream::new(seed, "network", 0),

@@ -47,6 +47,7 @@ fn opening(config: Config, subflows: u32, key: PacketKey, size: Option<u64>) -> 
         established: false,
         scatter: None,
         scheme: None,
+        ticks: Default::default(),
     }
 }
 

@@ -93,6 +93,7 @@ pub(super) fn started_established(
         established,
         scatter: None,
         scheme: None,
+        ticks: Default::default(),
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);
@@ -279,6 +280,7 @@ fn the_other_subflows_open_with_the_next_event_after_the_volume_has_been_sent() 
             duplicate_threshold: 3,
         }),
         scheme: None,
+        ticks: Default::default(),
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);

@@ -3,7 +3,7 @@
 use super::reassembly::Reassembly;
 use super::subflow::AtOnce;
 use crate::segment::UNLIMITED;
-use crate::{Config, PacketKey, Recovery};
+use crate::{Config, PacketKey, Recovery, Tick};
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Reception {
     pub packet_key: PacketKey,
     /// Bytes that the header of its scheme adds to each data packet.
     pub header_bytes: u16,
+    /// When its host's timers fire.
+    pub tick: Tick,
 }
 
 /// The receiving end of a connection, but for what belongs to a single subflow. What every packet needs comes first.
@@ -36,6 +38,8 @@ pub(crate) struct Connection {
     /// Data packets to one acknowledgement, and whether a change of the mark is acknowledged at once.
     every: u32,
     at_mark_change: bool,
+    /// Whether the last segment is acknowledged at once.
+    at_last: bool,
     /// One subflow carries the data, in its own order.
     pub is_single: bool,
     /// Header bytes of a data packet, those of its scheme included.
@@ -62,9 +66,20 @@ pub(crate) struct Connection {
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
     pub first: u32,
+    /// When its host's timers fire.
+    pub tick: Tick,
 }
 
 const _: () = assert!(std::mem::offset_of!(Connection, ack_timeout) <= 64);
+
+/// Where timers have a tick, no acknowledgement waits as long as the smallest timeout (tcp_delack_max of Linux).
+fn longest_ack_wait(config: &Config) -> Time {
+    if config.tick == Time::ZERO {
+        return config.ack_timeout;
+    }
+    let most = config.minimum_rto.saturating_sub(config.tick);
+    config.ack_timeout.min(most)
+}
 
 /// Payload of the segments that have been delivered, where they differ in size.
 struct Mixed {
@@ -90,12 +105,13 @@ impl Connection {
             delivered_at: Time::ZERO,
             every: config.ack_every,
             at_mark_change: config.ack_at_mark_change,
+            at_last: config.ack_last,
             is_single: reception.subflows == 1,
             header_bytes: config.overhead() + reception.header_bytes,
             ack_packet: config.ack_packet,
             echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
             ecn_on_acks: reception.ecn_echo.is_some() && config.ecn_on_all_packets,
-            ack_timeout: config.ack_timeout,
+            ack_timeout: longest_ack_wait(&config),
             selective: config.recovery == Recovery::Sack,
             finished: false,
             count: reception.subflows,
@@ -104,6 +120,7 @@ impl Connection {
             config,
             flow: reception.flow,
             first,
+            tick: reception.tick,
         }
     }
 
@@ -113,6 +130,7 @@ impl Connection {
         AtOnce {
             every: self.every,
             at_mark_change: self.at_mark_change,
+            at_last: self.at_last,
         }
     }
 

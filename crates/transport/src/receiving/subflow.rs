@@ -34,6 +34,8 @@ pub(crate) struct AtOnce {
     pub every: u32,
     /// Whether one whose CE mark differs from the last one's is.
     pub at_mark_change: bool,
+    /// Whether the connection's last segment is.
+    pub at_last: bool,
 }
 
 impl AtOnce {
@@ -42,6 +44,7 @@ impl AtOnce {
         AtOnce {
             every: config.ack_every,
             at_mark_change: config.ack_at_mark_change,
+            at_last: config.ack_last,
         }
     }
 }
@@ -74,7 +77,9 @@ pub(crate) struct Receiver {
     /// Data packets that are still acknowledged at once, as the subflow is young.
     at_first: u32,
     last_ce: bool,
-    /// Something has arrived beyond `next`.
+    /// Whether `at_first` counts anew after a gap and after a copy.
+    pub begins_again: bool,
+    /// Something has arrived beyond `next`, or a copy is to be reported.
     has_blocks: bool,
     /// Whether the timer is set for `timer_at`.
     pub timer_is_set: bool,
@@ -92,6 +97,14 @@ pub(crate) struct Receiver {
     /// The flow's number, and its own in the flow.
     pub flow: u32,
     pub number: u16,
+    /// Whether a copy of what had arrived is reported.
+    reports_copies: bool,
+    /// The copy to be reported.
+    copy: Option<u32>,
+    /// When the last packet came, where that matters.
+    came: Time,
+    /// What `at_first` begins with.
+    young: u32,
     /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
     blocks: Vec<SackBlock>,
 }
@@ -106,6 +119,9 @@ impl Receiver {
         *self = Receiver {
             blocks,
             at_first: config.ack_at_first,
+            young: config.ack_at_first,
+            reports_copies: config.finds_losses_by_time(),
+            begins_again: config.ack_at_first_again,
             ack_deadline: Time::MAX,
             ..Receiver::default()
         };
@@ -149,7 +165,7 @@ impl Receiver {
         let at_once = !in_order
             || young
             || (mark_changed && at_once.at_mark_change)
-            || arrival.last
+            || (arrival.last && at_once.at_last)
             || self.unacknowledged >= at_once.every
             // Each packet's field says something of its own.
             || arrival.has_feedback;
@@ -177,6 +193,23 @@ impl Receiver {
         self.has_blocks
     }
 
+    /// A packet comes: after a gap of more than this the first ones are acknowledged at once again.
+    pub fn begin_again(&mut self, gap: Time, now: Time) {
+        if now.saturating_sub(self.came) > gap {
+            self.at_first = self.young;
+        }
+        self.came = now;
+    }
+
+    /// The copy to be reported, once.
+    pub fn take_copy(&mut self) -> Option<u32> {
+        let copy = self.copy.take();
+        if copy.is_some() {
+            self.has_blocks = !self.blocks.is_empty();
+        }
+        copy
+    }
+
     /// The blocks that an acknowledgement reports now, and their number.
     pub fn sack_blocks(&self) -> (SackBlocks, u8) {
         let block = |place| self.blocks.get(place).copied().unwrap_or_default();
@@ -189,7 +222,11 @@ impl Receiver {
     #[inline(never)]
     fn place(&mut self, number: u32) -> bool {
         let new = self.place_among_blocks(number);
-        self.has_blocks = !self.blocks.is_empty();
+        self.copy = Some(number).filter(|_| !new && self.reports_copies);
+        if !new && self.begins_again {
+            self.at_first = self.young;
+        }
+        self.has_blocks = !self.blocks.is_empty() || self.copy.is_some();
         new
     }
 

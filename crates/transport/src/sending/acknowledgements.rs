@@ -1,8 +1,10 @@
 //! Acknowledgements arrive: the controller hears of them, and a connection that has everything acknowledged closes.
 
 use super::Sending;
+use super::by_time::Measured;
 use super::connection::Connection;
 use super::cut_round::{CutRound, Proportional};
+use super::repair::Undo;
 use super::scheduling::send_plainly;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
 use crate::output::{Output, SendingId};
@@ -58,7 +60,7 @@ impl Sending {
             feedback,
             now,
         };
-        let take = |sender: &mut Sender, _: &Config| sender.take_expected(&segment);
+        let take = |sender: &mut Sender, _: Measured, _: &Config| sender.take_expected(&segment);
         take_ack(sender, connection, met, take, out);
         if connection.data_acked == connection.total
             || !send_plainly(sender, connection, index, now, out)
@@ -85,10 +87,15 @@ impl Sending {
         } = met;
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
-        let take = |sender: &mut Sender, config: &Config| {
-            sender.take_unusual(&segment, segment.sack_blocks(blocks), config)
+        let take = |sender: &mut Sender, measured: Measured, config: &Config| {
+            sender.take_unusual(&segment, segment.sack_blocks(blocks), measured, config)
         };
         let progress = take_ack(sender, connection, met, take, out);
+        let place = sender.connection;
+        if progress.new_first && connection.data_acked != connection.total {
+            self.send_new_first(index, now, out);
+        }
+        let connection = &self.connections[place as usize];
         if progress.send_first && connection.data_acked != connection.total {
             self.send_lost(index, now, out);
         }
@@ -159,7 +166,7 @@ fn take_ack(
     sender: &mut Sender,
     connection: &mut Connection,
     met: Met,
-    take: impl FnOnce(&mut Sender, &Config) -> Progress,
+    take: impl FnOnce(&mut Sender, Measured, &Config) -> Progress,
     out: &mut impl Output,
 ) -> Progress {
     let Met {
@@ -182,7 +189,12 @@ fn take_ack(
     let delivered_before = sender.board.delivered();
     // The acknowledgement that ends the recovery from a timeout still belongs to it.
     let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
-    let progress = take(sender, &connection.config);
+    let measured = Measured {
+        now,
+        minimum_rtt: path.minimum_rtt,
+        smoothed_rtt: path.smoothed_rtt,
+    };
+    let progress = take(sender, measured, &connection.config);
     connection.data_acked = connection.data_acked.max(segment.data_number);
     let mut rtt = None;
     if segment.gives_rtt_sample() {
@@ -191,6 +203,9 @@ fn take_ack(
         rtt = Some(sample);
         let of_first = now - segment.first_sent;
         take_rtt(sender, path, connection.minimum_rto, of_first, sample);
+        if connection.floor_on_variance {
+            sender.set_timeout_by_variance(path, of_first, connection.minimum_rto);
+        }
     }
     path.acked = u64::from(sender.board.una());
     if progress.clean {
@@ -208,9 +223,12 @@ fn take_ack(
         sender.timeout.end_row();
         if sender.board.outstanding() == 0 {
             sender.deadline = Time::MAX;
-        } else {
+        } else if !connection.finds_losses_by_time {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
+    }
+    if connection.finds_losses_by_time {
+        follow_by_time(sender, connection, (index, &segment, now), &progress, out);
     }
     sender.end_cut_round_if_over();
     sender.marks += u64::from(segment.ce_echo);
@@ -219,6 +237,10 @@ fn take_ack(
     }
     if progress.loss {
         let flight = sender.board.outstanding();
+        if let Some(repair) = &mut sender.repair {
+            let path = &connection.paths[number.0 as usize];
+            repair.undo = Some(Undo::new(sender.board.una(), window_before, path.ssthresh));
+        }
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
     let packets = if connection.count_acks {
@@ -270,6 +292,54 @@ fn take_ack(
         end_slow_start_after_timeout(sender, connection);
     }
     progress
+}
+
+/// Where losses are found by time: what an acknowledgement changes besides.
+#[inline]
+fn follow_by_time(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    (index, segment, now): (u32, &Segment, Time),
+    progress: &Progress,
+    out: &mut impl Output,
+) {
+    if progress.clean {
+        if let Some(rack) = sender.board.rack() {
+            rack.arrive_in_order(segment.number, segment.sent, now - segment.sent);
+        }
+    } else {
+        take_back_or_cut(sender, connection, progress, now);
+    }
+    if sender.board.outstanding() > 0 {
+        let due = (progress.advanced, progress.wait);
+        sender.set_loss_timer(index, connection, due, now, out);
+    }
+}
+
+/// A cut was made for nothing, or one is due because a probe repaired a loss.
+#[cold]
+#[inline(never)]
+fn take_back_or_cut(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    progress: &Progress,
+    now: Time,
+) {
+    let number = sender.number;
+    if let Some(undo) = progress.undone {
+        let path = &mut connection.paths[number.0 as usize];
+        path.window = path.window.max(undo.window);
+        path.ssthresh = path.ssthresh.max(undo.ssthresh);
+        path.in_recovery = false;
+        connection.blocked = false;
+        let paths = &mut Paths::new(&mut connection.paths);
+        connection.controller.on_spurious_loss(paths, number);
+    }
+    if progress.repaired && sender.recovery == RecoveryState::None && sender.cut_round.is_none() {
+        // tcp_process_tlp_ack: ssthresh at once, without a round of the cut.
+        let flight = sender.board.outstanding();
+        connection.lose(number, Loss::FastRetransmit, flight, now);
+    }
 }
 
 /// If the recovery from a timeout is over, slow start counts as it does otherwise.

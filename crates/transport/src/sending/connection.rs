@@ -5,7 +5,9 @@ use super::scoreboard::Scoreboard;
 use super::segmentation::Segmentation;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
-use crate::{Config, GrowthCount, PacketKey, ReceiveWindow, Recovery, SsthreshFrom};
+use crate::{
+    Config, GrowthCount, PacketKey, ReceiveWindow, Recovery, RtoFloor, SsthreshFrom, Tick,
+};
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub struct Opening {
     pub scatter: Option<Scatter>,
     /// The scheme that switches take part in, if any: data packets then carry its header.
     pub scheme: Option<Scheme>,
+    /// When the timers of its source and of its destination fire.
+    pub ticks: [Tick; 2],
 }
 
 impl Opening {
@@ -48,6 +52,7 @@ impl Opening {
             subflows: self.subflows,
             packet_key: self.packet_key,
             header_bytes: self.scheme.map_or(0, Scheme::header_bytes),
+            tick: self.ticks[1],
         }
     }
 }
@@ -117,6 +122,10 @@ pub(crate) struct Connection {
     pub growth_in_cut_round: bool,
     /// Whether windows grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
+    /// [`Config::loss_detection`] is RACK.
+    pub finds_losses_by_time: bool,
+    /// [`Config::rto_floor`] is one of the variation.
+    pub floor_on_variance: bool,
     pub config: Arc<Config>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
@@ -175,6 +184,7 @@ impl Connection {
         path.packet = Bytes::new(packet + u64::from(scheme_bytes));
         path.growth_by_marked_acks = config.growth_by_marked_acks;
         path.slow_start_limit = config.packets_in_slow_start(false);
+        path.hystart = config.hystart;
         paths.clear();
         paths.resize(opening.subflows as usize, path);
         Connection {
@@ -203,6 +213,8 @@ impl Connection {
             has_cut_rounds: config.has_cut_rounds(),
             growth_in_cut_round: config.growth_in_cut_round,
             count_acks: config.count == GrowthCount::Acks,
+            finds_losses_by_time: config.finds_losses_by_time(),
+            floor_on_variance: config.rto_floor == RtoFloor::Variance,
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
             config,

@@ -1,13 +1,17 @@
 //! The sending halves of connections: acknowledgements and timers go in, data and timers come out.
 
 mod acknowledgements;
+mod by_time;
 #[cfg(feature = "checks")]
 mod checks;
 mod connection;
 mod cut_round;
 mod look_ahead;
+mod loss_timer;
 mod opening;
+mod rack;
 mod reinjection;
+mod repair;
 mod retransmission;
 mod scheduling;
 mod scoreboard;
@@ -16,6 +20,8 @@ mod subflow;
 mod timeout;
 mod view;
 
+#[cfg(feature = "checks")]
+pub(crate) use by_time::Measured;
 pub use connection::{Opening, Scatter};
 #[cfg(feature = "checks")]
 pub(crate) use subflow::RecoveryState;
@@ -26,6 +32,7 @@ use crate::output::{
     Arrived, End, Output, ReceivingSubflow, SendingId, SendingSubflow, Timer, TimerKind,
 };
 use crate::segment::{Kind, SackBlocks, Segment};
+use crate::tick::Tick;
 use connection::Connection;
 use pathweave_control::{Ack, Change, Controller, Loss, Paths, SubflowId};
 use pathweave_units::Time;
@@ -113,6 +120,8 @@ impl Sending {
                 self.senders[index].reset(connection, id, config);
             }
             self.senders[index].flow = opening.flow;
+            self.senders[index].tick = opening.ticks[0];
+            self.senders[index].has_tick = opening.ticks[0] != Tick::default();
             self.senders[index].to = to.0 + number;
         }
         first

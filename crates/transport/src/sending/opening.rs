@@ -36,7 +36,7 @@ impl Sending {
         } else {
             sender.phase = Phase::Opening;
             self.send_syn(index, now, out);
-            self.start_retransmission_timer(index, now, out);
+            self.start_syn_timer(index, now, out);
         }
     }
 
@@ -67,12 +67,20 @@ impl Sending {
         if sender.phase != Phase::Opening {
             return; // the answer to a SYN that was sent again
         }
+        let timeouts = sender.timeout.in_row();
         sender.timeout.end_row();
         sender.deadline = Time::MAX;
         let rtt = now - segment.sent;
         let connection = &mut self.connections[sender.connection as usize];
         let path = &mut connection.paths[sender.number.0 as usize];
         take_rtt(sender, path, connection.minimum_rto, rtt, rtt);
+        if connection.floor_on_variance {
+            sender.set_timeout_by_variance(path, rtt, connection.minimum_rto);
+        }
+        if connection.finds_losses_by_time && timeouts > 1 {
+            // tcp_init_transfer: the path is in trouble.
+            path.window = 1.0;
+        }
         self.establish(index, now, out);
     }
 

@@ -1,7 +1,8 @@
 //! The retransmission timer, and subflows that are given up.
 
 use super::Sending;
-use super::subflow::{Phase, Sender};
+use super::repair::{Awaits, Undo};
+use super::subflow::{Phase, RecoveryState, Sender};
 use crate::Config;
 use crate::output::{Output, SendingId, TimerKind};
 use pathweave_control::Change;
@@ -40,13 +41,23 @@ impl Sending {
             sender.timeouts += 1;
             sender.timeout.back_off();
             self.send_syn(index, now, out);
-            self.start_retransmission_timer(index, now, out);
+            self.start_syn_timer(index, now, out);
             self.give_up_if_hopeless(index, now, out);
             return;
         }
+        match sender.repair.as_ref().map(|repair| repair.awaits) {
+            Some(Awaits::Probe) => return self.send_probe(index, now, out),
+            Some(Awaits::Reordering) => return self.find_late(index, now, out),
+            Some(Awaits::Timeout) | None => {}
+        }
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
-        let loss = sender.on_timeout(&connection.config);
+        let path = &connection.paths[sender.number.0 as usize];
+        let before = (path.window, path.ssthresh);
+        // Linux cuts ssthresh once a round (tcp_enter_loss).
+        let was_cut = sender.repair.is_some()
+            && (matches!(sender.recovery, RecoveryState::Fast(_)) || sender.cut_round.is_some());
+        let loss = sender.on_timeout(&connection.config, now);
         let path = &mut connection.paths[sender.number.0 as usize];
         path.in_flight = sender.in_flight(connection.duplicates_hold);
         path.in_recovery = false;
@@ -54,11 +65,31 @@ impl Sending {
         let number = sender.number;
         if let Some(loss) = loss {
             connection.lose(number, loss, sender.board.outstanding(), now);
+            if let Some(repair) = &mut sender.repair {
+                let path = &mut connection.paths[number.0 as usize];
+                if was_cut {
+                    path.ssthresh = before.1;
+                } else {
+                    repair.undo = Some(Undo::new(sender.board.una(), before.0, before.1));
+                }
+                // What was sent within the last RTT is still in the network.
+                path.window = path.window.max(f64::from(path.in_flight + 1));
+            }
         }
         self.start_retransmission_timer(index, now, out);
         self.send_lost(index, now, out);
         self.give_up_if_hopeless(index, now, out);
         self.send_what_may_be_sent(place, now, out);
+    }
+
+    /// The wait for the answer to a SYN begins.
+    pub(super) fn start_syn_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let config = &self.connections[sender.connection as usize].config;
+        let wait = sender
+            .timeout
+            .of_syn(config.maximum_rto, config.syn_linear_timeouts);
+        sender.set_timer(index, sender.tick.due(now, wait), out);
     }
 
     /// After timeouts in a row the subflow fails, and what it had in flight goes to its siblings.
@@ -97,9 +128,23 @@ impl Sender {
         maximum: Time,
         out: &mut impl Output,
     ) {
-        self.deadline = now + self.timeout.current(maximum);
+        let wait = self.timeout.current(maximum);
+        self.deadline = if self.has_tick {
+            self.tick.due(now, wait)
+        } else {
+            now + wait
+        };
         if self.timer_at > self.deadline {
             // It is not set, or the timeout has shrunk: after a first sample, or when a backoff ends.
+            self.wake_at_deadline(place, &mut out.lend());
+        }
+    }
+
+    /// The timer is to fire at this time.
+    #[inline]
+    pub fn set_timer(&mut self, place: u32, at: Time, out: &mut impl Output) {
+        self.deadline = at;
+        if self.timer_at > at {
             self.wake_at_deadline(place, &mut out.lend());
         }
     }

@@ -197,13 +197,21 @@ impl Sending {
 
     #[inline]
     pub(super) fn send_new(&mut self, index: u32, data: u32, now: Time, out: &mut impl Output) {
-        let number = self.senders[index as usize].board.push(data);
+        let board = &mut self.senders[index as usize].board;
+        let number = board.push(data);
+        if let Some(rack) = board.rack() {
+            rack.note_sent(number, now);
+        }
         self.transmit(index, number, data, false, now, out);
     }
 
     pub(super) fn send_lost(&mut self, index: u32, now: Time, out: &mut impl Output) {
-        if let Some((number, data)) = self.senders[index as usize].board.send_again() {
-            self.senders[index as usize].retransmits += 1;
+        let sender = &mut self.senders[index as usize];
+        if let Some((number, data)) = sender.board.send_again(now) {
+            sender.retransmits += 1;
+            if let Some(repair) = &mut sender.repair {
+                repair.note_sent_again(now);
+            }
             self.transmit(index, number, data, true, now, out);
         }
     }
@@ -238,7 +246,13 @@ impl Sending {
         };
         let is_last = data + 1 == connection.total;
         let segment = Segment::data(sender.to, (number, data), is_last, now);
-        if sender.deadline == Time::MAX {
+        if connection.finds_losses_by_time {
+            if !again {
+                sender.set_loss_timer_after_new_data(index, connection, now, out);
+            } else if number == sender.board.una() {
+                sender.restart_timeout(index, connection, now, out);
+            }
+        } else if sender.deadline == Time::MAX {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
@@ -277,13 +291,18 @@ pub(super) fn send_plainly(
     }
     if count > 0 {
         connection.pass_turn_on(number);
-        if sender.deadline == Time::MAX {
+        if sender.deadline == Time::MAX && !connection.finds_losses_by_time {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
         let first = connection.next_data;
         connection.next_data = first + count;
         for data in first..first + count {
             let packet = sender.board.push(data);
+            if connection.finds_losses_by_time
+                && let Some(rack) = sender.board.rack()
+            {
+                rack.note_sent(packet, now);
+            }
             let path = &mut connection.paths[number as usize];
             path.in_flight += 1;
             note_sent(sender, path);
@@ -301,6 +320,9 @@ pub(super) fn send_plainly(
             };
             let segment = Segment::data(sender.to, (packet, data), is_last, now);
             out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+        }
+        if connection.finds_losses_by_time {
+            sender.set_loss_timer_after_new_data(index, connection, now, out);
         }
     }
     if count == data {

@@ -1,6 +1,8 @@
 //! What a subflow has sent and not yet had acknowledged cumulatively.
 
+use super::rack::{Judged, Rack};
 use crate::segment::{SACK_BLOCKS, SackBlock};
+use pathweave_units::Time;
 
 /// What the sender knows of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ struct Sent {
     /// The data it carries.
     data: u32,
     state: State,
+    /// Whether it has been sent more than once.
+    again: bool,
 }
 
 /// The segments from the lowest unacknowledged one to the newest, in a ring.
@@ -47,20 +51,34 @@ pub(crate) struct Scoreboard {
     /// Blocks of the last acknowledgements, known to be sacked throughout: the next ones usually
     /// repeat or extend them.
     recent: [SackBlock; SACK_BLOCKS],
+    /// When segments were sent, where losses are found by that.
+    rack: Option<Box<Rack>>,
 }
 
 impl Scoreboard {
-    pub fn new() -> Scoreboard {
+    /// `by_time` says whether losses are found by when segments were sent.
+    pub fn new(by_time: bool) -> Scoreboard {
         let unused = Sent {
             data: 0,
             state: State::InFlight,
+            again: false,
         };
-        Scoreboard::on(vec![unused; 16].into_boxed_slice())
+        let mut board = Scoreboard::on(vec![unused; 16].into_boxed_slice());
+        board.reset(by_time);
+        board
     }
 
-    /// Makes it as new, keeping its memory.
-    pub fn reset(&mut self) {
+    /// Makes it as new, keeping its memory. `by_time` says whether losses are found by when segments were sent.
+    pub fn reset(&mut self, by_time: bool) {
+        let rack = self.rack.take().filter(|_| by_time);
         *self = Scoreboard::on(std::mem::take(&mut self.ring));
+        self.rack = rack;
+        let capacity = self.ring.len();
+        match &mut self.rack {
+            Some(rack) => rack.reset(capacity),
+            None if by_time => self.rack = Some(Box::new(Rack::new(capacity))),
+            None => {}
+        }
     }
 
     fn on(ring: Box<[Sent]>) -> Scoreboard {
@@ -74,7 +92,14 @@ impl Scoreboard {
             sacked_to: 0,
             judged_to: 0,
             recent: [SackBlock::default(); SACK_BLOCKS],
+            rack: None,
         }
+    }
+
+    /// When segments were sent and what follows from it, where losses are found by that.
+    #[inline(always)]
+    pub fn rack(&mut self) -> Option<&mut Rack> {
+        self.rack.as_deref_mut()
     }
 
     #[inline(always)]
@@ -144,6 +169,7 @@ impl Scoreboard {
         *self.at(number) = Sent {
             data,
             state: State::InFlight,
+            again: false,
         };
         self.next += 1;
         number
@@ -158,6 +184,9 @@ impl Scoreboard {
             larger[number as usize & new] = self.ring[number as usize & old];
         }
         self.ring = larger;
+        if let Some(rack) = &mut self.rack {
+            rack.grow(self.una..self.next, self.ring.len());
+        }
     }
 
     /// A cumulative acknowledgement when nothing is astray: everything below `to` has arrived.
@@ -173,7 +202,13 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, to: u32) -> u32 {
         let mut fresh = 0;
         for number in self.una..to {
-            match self.at(number).state {
+            let sent = *self.at(number);
+            if sent.state != State::Sacked
+                && let Some(rack) = &mut self.rack
+            {
+                rack.arrive(number, sent.again);
+            }
+            match sent.state {
                 State::Lost => {
                     self.lost -= 1;
                     fresh += 1;
@@ -246,9 +281,13 @@ impl Scoreboard {
         let (mut fresh, mut found) = (0, 0);
         for number in start.max(self.una)..end.min(self.next) {
             let sent = self.at(number);
-            fresh += u32::from(sent.state != State::Sacked);
+            let (is_new, again) = (sent.state != State::Sacked, sent.again);
+            fresh += u32::from(is_new);
             found += u32::from(sent.state == State::Lost);
             sent.state = State::Sacked;
+            if is_new && let Some(rack) = &mut self.rack {
+                rack.arrive(number, again);
+            }
         }
         self.lost -= found;
         self.sacked += fresh;
@@ -285,6 +324,134 @@ impl Scoreboard {
         }
         self.judged_to = self.judged_to.max(number);
         found
+    }
+
+    /// One past the highest number that is known to have arrived.
+    pub fn highest(&self) -> u32 {
+        if self.sacked > 0 {
+            self.sacked_to
+        } else {
+            self.una
+        }
+    }
+
+    /// Judges lost what was sent long enough before something that has arrived.
+    pub fn judge_by_time(&mut self, now: Time, window: Time) -> Judged {
+        let mut judged = Judged::default();
+        let Some(mut rack) = self.rack.take() else {
+            return judged;
+        };
+        // Those that were sent once have been so in the order of their numbers; what was sent again waits in that order.
+        let mut number = self.judged_to.max(self.una);
+        let mut all_below = true;
+        while number < self.next {
+            if self.at(number).state == State::InFlight {
+                let sent = rack.sent(number);
+                if !rack.is_earlier(number, sent) {
+                    if !self.at(number).again {
+                        break;
+                    }
+                    all_below = false;
+                    number += 1;
+                    continue;
+                }
+                let rest = rack.rest(sent, now, window);
+                if rest == Time::ZERO {
+                    self.mark_lost(number);
+                    judged.lost += 1;
+                } else {
+                    judged.wait = judged.wait.max(rest);
+                    all_below = false;
+                }
+            }
+            number += 1;
+            if all_below {
+                self.judged_to = number;
+            }
+        }
+        let mut again = rack.take_again();
+        again.retain(|&(number, sent)| {
+            let is_under_way = number >= self.una
+                && self.at(number).state == State::SentAgain
+                && rack.sent(number) == sent;
+            if !is_under_way {
+                return false;
+            }
+            if !rack.is_earlier(number, sent) {
+                return true;
+            }
+            let rest = rack.rest(sent, now, window);
+            if rest > Time::ZERO {
+                judged.wait = judged.wait.max(rest);
+                return true;
+            }
+            self.mark_lost(number);
+            judged.lost += 1;
+            judged.lost_again += 1;
+            false
+        });
+        rack.put_again(again);
+        self.rack = Some(rack);
+        judged
+    }
+
+    /// The timer expired, where losses are found by time: the lowest segment is lost, and all that were not sent within
+    /// the last RTT.
+    pub fn judge_old(&mut self, now: Time) {
+        let Some(rack) = self.rack.take() else {
+            return;
+        };
+        for number in self.una..self.next {
+            let state = self.at(number).state;
+            let is_under_way = matches!(state, State::InFlight | State::SentAgain);
+            let is_old = || {
+                number == self.una || rack.rest(rack.sent(number), now, Time::ZERO) == Time::ZERO
+            };
+            if is_under_way && is_old() {
+                self.mark_lost(number);
+            }
+        }
+        self.judged_to = self.una;
+        self.rack = Some(rack);
+    }
+
+    /// Whether a segment is under way that was sent again, or the lowest one was.
+    pub fn has_sent_again(&mut self) -> bool {
+        if self.outstanding() > 0 && self.at(self.una).again {
+            return true;
+        }
+        let Some(rack) = self.rack.take() else {
+            return false;
+        };
+        let has = rack.sent_again().any(|(number, sent)| {
+            number >= self.una
+                && self.at(number).state == State::SentAgain
+                && rack.sent(number) == sent
+        });
+        self.rack = Some(rack);
+        has
+    }
+
+    /// Nothing is lost after all.
+    pub fn forget_losses(&mut self) {
+        for number in self.una..self.next {
+            let sent = self.at(number);
+            if sent.state == State::Lost {
+                sent.state = State::InFlight;
+            }
+        }
+        self.lost = 0;
+        self.judged_to = self.una;
+    }
+
+    /// The newest segment is sent again as a probe, and counts as often as before. Returns its number and data.
+    pub fn send_newest_again(&mut self, now: Time) -> (u32, u32) {
+        let number = self.next - 1;
+        self.at(number).again = true;
+        if let Some(rack) = &mut self.rack {
+            rack.note_sent(number, now);
+        }
+        (number, self.at(number).data)
     }
 
     /// Judges lost the lowest outstanding segment, as NewReno does.
@@ -338,7 +505,7 @@ impl Scoreboard {
     }
 
     /// The lowest lost segment, which is being sent again: its number and data.
-    pub fn send_again(&mut self) -> Option<(u32, u32)> {
+    pub fn send_again(&mut self, now: Time) -> Option<(u32, u32)> {
         if self.lost == 0 {
             return None;
         }
@@ -350,7 +517,12 @@ impl Scoreboard {
         self.lost -= 1;
         let sent = self.at(number);
         sent.state = State::SentAgain;
-        Some((number, sent.data))
+        sent.again = true;
+        let data = sent.data;
+        if let Some(rack) = &mut self.rack {
+            rack.note_sent_again(number, now);
+        }
+        Some((number, data))
     }
 
     /// Recounts the segments. Without selective acknowledgements what left the network is only a number,
@@ -411,7 +583,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sent(count: u32) -> Scoreboard {
-        let mut board = Scoreboard::new();
+        let mut board = Scoreboard::new(false);
         (0..count).for_each(|data| {
             board.push(data + 100);
         });
@@ -432,15 +604,15 @@ mod tests {
         assert!(board.judge_by_blocks(3));
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (3, 3, 4));
         assert!(!board.judge_by_blocks(3));
-        assert_eq!(board.send_again(), Some((0, 100)));
-        assert_eq!(board.send_again(), Some((1, 101)));
+        assert_eq!(board.send_again(Time::ZERO), Some((0, 100)));
+        assert_eq!(board.send_again(Time::ZERO), Some((1, 101)));
         assert_eq!(board.in_flight(), 6);
         acknowledge_block(&mut board, 7, 9);
         // Now 5 has three above.
         assert!(board.judge_by_blocks(3));
-        assert_eq!(board.send_again(), Some((2, 102)));
-        assert_eq!(board.send_again(), Some((5, 105)));
-        assert_eq!(board.send_again(), None);
+        assert_eq!(board.send_again(Time::ZERO), Some((2, 102)));
+        assert_eq!(board.send_again(Time::ZERO), Some((5, 105)));
+        assert_eq!(board.send_again(Time::ZERO), None);
         assert_eq!(board.acknowledge(9), 4);
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (0, 0, 1));
     }
@@ -451,7 +623,7 @@ mod tests {
         acknowledge_block(&mut board, 2, 4);
         board.judge_all(true);
         assert_eq!((board.lost(), board.in_flight()), (4, 0));
-        let again: Vec<u32> = std::iter::from_fn(|| board.send_again())
+        let again: Vec<u32> = std::iter::from_fn(|| board.send_again(Time::ZERO))
             .map(|(n, _)| n)
             .collect();
         assert_eq!(again, [0, 1, 4, 5]);
@@ -466,7 +638,7 @@ mod tests {
         assert_eq!(board.in_flight(), 7);
         board.judge_first();
         assert_eq!((board.lost(), board.in_flight()), (1, 6));
-        assert_eq!(board.send_again(), Some((0, 100)));
+        assert_eq!(board.send_again(Time::ZERO), Some((0, 100)));
         assert_eq!(board.in_flight(), 7);
         // A partial acknowledgement of 4: the first was sent again, 3 had been counted as gone.
         assert_eq!(board.acknowledge(4), 4);
@@ -480,7 +652,7 @@ mod tests {
         let mut board = sent(10);
         board.count_duplicate(3);
         board.judge_first();
-        board.send_again();
+        board.send_again(Time::ZERO);
         board.count_duplicate(5);
         assert_eq!(board.in_flight(), 2);
         assert_eq!(board.acknowledge(6), 6);
@@ -514,7 +686,7 @@ mod tests {
         /// Against a plain list of states, with the definition of IsLost taken literally.
         #[test]
         fn agrees_with_a_list(steps in prop::collection::vec(step(), 1..150)) {
-            let mut board = Scoreboard::new();
+            let mut board = Scoreboard::new(false);
             let mut list: Vec<State> = Vec::new();
             let mut una = 0usize;
             for step in steps {
@@ -555,7 +727,7 @@ mod tests {
                     }
                     Step::Again => {
                         let lowest = (una..list.len()).find(|n| list[*n] == State::Lost);
-                        prop_assert_eq!(board.send_again().map(|(n, _)| n as usize), lowest);
+                        prop_assert_eq!(board.send_again(Time::ZERO).map(|(n, _)| n as usize), lowest);
                         if let Some(n) = lowest { list[n] = State::SentAgain; }
                     }
                 }

@@ -1,10 +1,13 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
+use super::by_time::Measured;
 use super::cut_round::CutRound;
+use super::repair::{Repair, Undo};
 use super::scoreboard::Scoreboard;
-use super::timeout::RetransmissionTimeout;
+use super::timeout::{RetransmissionTimeout, VarianceFloor};
 use crate::output::{Timer, TimerKind};
 use crate::segment::{SackBlock, Segment};
+use crate::tick::Tick;
 use crate::{Config, Recovery, RttHistogram};
 use pathweave_control::{Loss, Path, SubflowId};
 use pathweave_units::Time;
@@ -37,7 +40,7 @@ pub(crate) enum RecoveryState {
 }
 
 /// What an acknowledgement brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     /// Segments newly acknowledged, each counted once.
     pub packets: u32,
@@ -53,6 +56,14 @@ pub(crate) struct Progress {
     pub in_recovery: bool,
     /// The lowest lost segment is to be sent again whatever the window says.
     pub send_first: bool,
+    /// New data is to be sent before what is lost: it will tell whether the timeout came for nothing.
+    pub new_first: bool,
+    /// A probe repaired a loss that nothing else would have shown.
+    pub repaired: bool,
+    /// The cut to be taken back.
+    pub undone: Option<Undo>,
+    /// How long to wait until the last of the segments that may only be late is lost; zero if there is none.
+    pub wait: Time,
 }
 
 /// A subflow's sender. What every acknowledgement needs stands in the first 192 bytes, the scoreboard's beginning
@@ -67,6 +78,10 @@ pub(crate) struct Sender {
     /// Packets that it has sent, less those that have come or were lost on their way here.
     pub in_network: u32,
     pub phase: Phase,
+    /// A probe is under way, so that even what an acknowledgement in order says has to be looked at.
+    pub is_probing: bool,
+    /// Whether the host's timers have a tick.
+    pub has_tick: bool,
     duplicates: u32,
     pub recovery: RecoveryState,
     /// The round in which its window was cut, where the configuration makes a difference of it.
@@ -92,6 +107,12 @@ pub(crate) struct Sender {
     pub pace_timer_at: Time,
     /// When its path opened.
     pub opened: Time,
+    /// Where losses are found by time.
+    pub repair: Option<Box<Repair>>,
+    /// Where the smallest timeout is one of the variation.
+    pub variance: VarianceFloor,
+    /// When the host's timers fire.
+    pub tick: Tick,
     pub retransmits: u64,
     pub reinjected: u64,
     pub timeouts: u64,
@@ -117,8 +138,13 @@ impl Sender {
             flow: 0,
             to: 0,
             phase: Phase::Unopened,
+            is_probing: false,
+            has_tick: false,
             recovery: RecoveryState::None,
-            board: Scoreboard::new(),
+            board: Scoreboard::new(config.finds_losses_by_time()),
+            repair: config.finds_losses_by_time().then(Box::default),
+            variance: VarianceFloor::default(),
+            tick: Tick::default(),
             cut_round: None,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
@@ -140,7 +166,10 @@ impl Sender {
 
     /// Makes it a new one, keeping its memory.
     pub fn reset(&mut self, connection: u32, number: SubflowId, config: &Config) {
-        self.board.reset();
+        self.board.reset(config.finds_losses_by_time());
+        self.repair = config.finds_losses_by_time().then(Box::default);
+        self.variance = VarianceFloor::default();
+        self.is_probing = false;
         self.rtts.clear();
         self.connection = connection;
         self.number = number;
@@ -175,6 +204,7 @@ impl Sender {
             && ack.number > self.board.una()
             && self.recovery == RecoveryState::None
             && self.board.is_clean()
+            && !self.is_probing
     }
 
     /// Takes an acknowledgement of that kind.
@@ -196,6 +226,7 @@ impl Sender {
         &mut self,
         ack: &Segment,
         blocks: &[SackBlock],
+        measured: Measured,
         config: &Config,
     ) -> Progress {
         let in_recovery = matches!(self.recovery, RecoveryState::Fast(_));
@@ -209,6 +240,9 @@ impl Sender {
         }
         progress.advanced = ack.number > una;
         match config.recovery {
+            Recovery::Sack if self.repair.is_some() => {
+                self.by_time((ack, blocks), measured, config, &mut progress);
+            }
             Recovery::Sack => self.selective(ack, blocks, &mut progress),
             Recovery::NewReno | Recovery::Reno => self.cumulative(ack, config, &mut progress),
         }
@@ -286,6 +320,13 @@ impl Sender {
         }
     }
 
+    /// Sets the timeout by a sample whose smallest value is one of the variation.
+    pub fn set_timeout_by_variance(&mut self, path: &Path, rtt: Time, floor: Time) {
+        let numbers = (self.board.una(), self.board.next());
+        let timeout = self.variance.sample(rtt, path.smoothed_rtt, floor, numbers);
+        self.timeout.set(timeout);
+    }
+
     /// Notices that what was in flight at the last cut has been acknowledged.
     #[inline(always)]
     pub fn end_cut_round_if_over(&mut self) {
@@ -328,13 +369,21 @@ impl Sender {
 
     /// The retransmission timer expired on outstanding data. Returns the loss to report, if it is a
     /// new one: repeated expiries for the same data are not.
-    pub fn on_timeout(&mut self, config: &Config) -> Option<Loss> {
+    pub fn on_timeout(&mut self, config: &Config, now: Time) -> Option<Loss> {
         let una = self.board.una();
         let repeated =
             matches!(self.recovery, RecoveryState::Timeout(_)) && self.timed_out == Some(una);
         self.timed_out = Some(una);
+        if let Some(repair) = self.repair.as_deref_mut() {
+            repair.doubts_timeout =
+                config.frto && (self.timeout.in_row() > 0 || self.recovery == RecoveryState::None);
+            repair.probe = None;
+            self.is_probing = false;
+            self.board.judge_old(now);
+        } else {
+            self.board.judge_all(config.recovery == Recovery::Sack);
+        }
         self.recovery = RecoveryState::Timeout(self.board.next());
-        self.board.judge_all(config.recovery == Recovery::Sack);
         self.cut_round = None;
         self.duplicates = 0;
         self.timeouts += 1;

@@ -81,6 +81,7 @@ impl Sending {
             retransmits: sender.retransmits,
             reinjected: sender.reinjected,
             timeouts: sender.timeouts,
+            probes: sender.repair.as_ref().map_or(0, |repair| repair.probes),
             marks: sender.marks,
             rtts: &sender.rtts,
         }
@@ -113,6 +114,8 @@ pub struct SendingView<'a> {
     pub reinjected: u64,
     /// Timeouts.
     pub timeouts: u64,
+    /// Tail loss probes sent.
+    pub probes: u64,
     /// Marks echoed to the sender.
     pub marks: u64,
     /// RTT samples.

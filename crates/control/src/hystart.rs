@@ -1,0 +1,182 @@
+//! HyStart: slow start ends before it loses packets, as Linux does it for CUBIC (`hystart_update` in tcp_cubic.c; S. Ha and
+//! I. Rhee, "Taming the elephants: New TCP slow start", 2011).
+//!
+//! From a window of 16 packets on, one of two signs ends slow start, and ssthresh is the window then:
+//!
+//! - The train of acknowledgements: while acknowledgements come at most 2 ms apart, more than half of D + d has passed since
+//!   the first of the round, with D the smallest RTT and d = min(1 ms, 256 KiB / pacing rate).
+//! - The delay: the smallest of the round's RTTs, after eight of them, is above D + D/8, with the eighth held between 4 and
+//!   16 ms.
+//!
+//! The pacing rate is what Linux reckons with and does not pace by: twice the window in an RTT below half of ssthresh, else
+//! 1.2 times.
+
+use crate::{Ack, Path};
+use pathweave_units::Time;
+
+/// The smallest window whose slow start ends early, in packets (hystart_low_window).
+const SMALLEST_WINDOW: f64 = 16.0;
+/// Acknowledgements further apart belong to different trains (hystart_ack_delta_us).
+const LONGEST_GAP: Time = Time::from_millis(2);
+/// RTTs of a round before the smallest of them is judged (HYSTART_MIN_SAMPLES).
+const SAMPLES: u32 = 8;
+/// What d is at most.
+const LONGEST_BURST: Time = Time::from_millis(1);
+/// Bytes whose time at the pacing rate d is: four of the largest bundles.
+const BURST: f64 = 4.0 * 65_536.0;
+/// The limits of the eighth of D.
+const DELAYS: (Time, Time) = (Time::from_millis(4), Time::from_millis(16));
+
+/// What is known of the present round of slow start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HyStart {
+    /// The smallest RTT since the connection began (delay_min).
+    smallest: Time,
+    /// The round is over when more than this many packets have been acknowledged; `None` before the first.
+    ends_at: Option<u64>,
+    begin: Time,
+    /// When the last acknowledgement of the train came.
+    last: Time,
+    /// The smallest RTT of the round.
+    smallest_of_round: Time,
+    samples: u32,
+    /// Slow start has ended; a loss makes it begin anew.
+    found: bool,
+}
+
+impl HyStart {
+    pub const FRESH: HyStart = HyStart {
+        smallest: Time::MAX,
+        ends_at: None,
+        begin: Time::ZERO,
+        last: Time::ZERO,
+        smallest_of_round: Time::MAX,
+        samples: 0,
+        found: false,
+    };
+
+    /// An acknowledgement comes, before the window grows by it. Returns whether slow start ends.
+    pub fn on_ack(&mut self, path: &Path, ack: &Ack) -> bool {
+        let Some(rtt) = ack.rtt else {
+            return false;
+        };
+        self.smallest = self.smallest.min(rtt);
+        if self.found || !path.in_slow_start() || path.window < SMALLEST_WINDOW {
+            return false;
+        }
+        if self.ends_at.is_none_or(|end| path.acked > end) {
+            self.begin_round(path, ack.now);
+        }
+        if ack.now.saturating_sub(self.last) <= LONGEST_GAP {
+            self.last = ack.now;
+            let threshold = (self.smallest + burst(path)) / 2;
+            self.found |= ack.now.saturating_sub(self.begin) > threshold;
+        }
+        self.smallest_of_round = self.smallest_of_round.min(rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            let eighth = (self.smallest / 8).clamp(DELAYS.0, DELAYS.1);
+            self.found |= self.smallest_of_round > self.smallest + eighth;
+        }
+        self.found
+    }
+
+    fn begin_round(&mut self, path: &Path, now: Time) {
+        self.ends_at = Some(path.sent);
+        self.begin = now;
+        self.last = now;
+        self.smallest_of_round = Time::MAX;
+        self.samples = 0;
+    }
+
+    /// A timeout: slow start begins anew.
+    pub fn restart(&mut self) {
+        self.found = false;
+        self.ends_at = None;
+    }
+}
+
+/// d: how long a sender may have held packets back.
+fn burst(path: &Path) -> Time {
+    if !path.has_rtt() {
+        return Time::ZERO;
+    }
+    let factor = if path.window < path.ssthresh / 2.0 {
+        2.0
+    } else {
+        1.2
+    };
+    let rate = factor * path.window * path.packet.get() as f64 / path.rtt_seconds();
+    Time::from_secs_f64(BURST / rate).min(LONGEST_BURST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// A path of 100 packets of ten thousand bytes a second with this RTT, in slow start.
+    fn path(window: f64, rtt: Time) -> Path {
+        let mut path = Path::new(window, 2.0, f64::INFINITY);
+        path.smoothed_rtt = rtt;
+        path
+    }
+
+    fn ack(micros: u64, rtt: Time) -> Ack {
+        Ack {
+            now: Time::from_micros(micros),
+            rtt: Some(rtt),
+            ..Ack::default()
+        }
+    }
+
+    #[test]
+    fn a_train_longer_than_half_the_rtt_and_the_burst_ends_slow_start() {
+        // 100 packets in 10 ms: 2 x 15 MB/s, so that four bundles of 64 KiB take longer than d may be.
+        let rtt = Time::from_millis(10);
+        let mut path = path(100.0, rtt);
+        path.sent = 100;
+        let mut hystart = HyStart::FRESH;
+        // (10 ms + 1 ms) / 2 after the first.
+        let ends = |micros: u64, hystart: &mut HyStart| hystart.on_ack(&path, &ack(micros, rtt));
+        for micros in (20_000..=25_500).step_by(500) {
+            assert!(!ends(micros, &mut hystart), "{micros}");
+        }
+        assert!(ends(25_501, &mut hystart));
+        hystart.restart();
+        assert!(!ends(40_000, &mut hystart));
+        // A gap of more than 2 ms is the end of a train.
+        assert!(!ends(42_001, &mut hystart));
+        assert!(!ends(47_000, &mut hystart));
+    }
+
+    #[test]
+    fn small_windows_stay_in_slow_start() {
+        let rtt = Time::from_micros(100);
+        let mut hystart = HyStart::FRESH;
+        for micros in (0..100_000).step_by(1000) {
+            assert!(!hystart.on_ack(&path(15.9, rtt), &ack(micros, rtt)));
+        }
+    }
+
+    #[test]
+    fn a_round_whose_rtts_are_longer_by_an_eighth_ends_slow_start() {
+        // Acknowledgements too far apart for a train, of a round that does not end.
+        let base = Time::from_millis(80);
+        let mut path = path(100.0, base);
+        path.sent = 1000;
+        let mut hystart = HyStart::FRESH;
+        assert!(!hystart.on_ack(&path, &ack(0, base)));
+        path.acked = 1001;
+        path.sent = 3000;
+        let longer = base + Time::from_micros(10_001);
+        let found: Vec<bool> = (1..=9u64)
+            .map(|number| hystart.on_ack(&path, &ack(number * 3000, longer)))
+            .collect();
+        assert_eq!(
+            found,
+            [false, false, false, false, false, false, false, false, true]
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! A connection over a relay: one bottleneck with a queue, a delay each way, and packets that are dropped or late by a
+//! script. The endpoints are those of simulations.
+
+use pathweave_control::find;
+use pathweave_transport::{
+    Arrived, Config, End, Endpoints, Kind, Opening, Output, PacketKey, PacketShape, ReceivingId,
+    SackBlocks, Segment, SendingId, Tick, Timer,
+};
+use pathweave_units::{Bytes, Rate, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::sync::Arc;
+
+/// What happens to packets of the connection.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
+    /// A segment is dropped this often.
+    Drop(u32, u32),
+    /// So many transmissions of data are dropped from this one on, counted from zero.
+    DropFrom(u32, u32),
+    /// The first SYNs are dropped.
+    DropSyns(u32),
+    /// The first SYN-ACKs are dropped.
+    DropSynAcks(u32),
+    /// Each data packet whose place is a multiple of this is late by this much.
+    Late(u32, Time),
+}
+
+/// The network between both hosts.
+#[derive(Clone, Debug)]
+pub struct Relay {
+    pub rate: Rate,
+    /// Packets that the queue takes, the one in transmission included.
+    pub limit: usize,
+    /// Each way.
+    pub delay: Time,
+    pub rules: Vec<Rule>,
+}
+
+/// What came of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// From the SYN until an answer to the last byte would arrive.
+    pub fct: Time,
+    pub timeouts: u64,
+    pub probes: u64,
+    pub retransmits: u64,
+}
+
+enum Event {
+    Packet(PacketShape, Segment, SackBlocks),
+    Timer(Timer),
+}
+
+/// What the endpoints want done, put into the relay.
+struct Network<'a> {
+    relay: &'a Relay,
+    now: Time,
+    order: u64,
+    /// Events by time and by the order in which they were made.
+    due: BinaryHeap<Reverse<(Time, u64)>>,
+    events: HashMap<u64, Event>,
+    free_at: Time,
+    /// When packets leave the queue.
+    departures: BTreeMap<Time, usize>,
+    finished: Option<Time>,
+    transmissions: u32,
+    dropped: Vec<u32>,
+}
+
+impl Network<'_> {
+    fn at(&mut self, time: Time, event: Event) {
+        self.due.push(Reverse((time, self.order)));
+        self.events.insert(self.order, event);
+        self.order += 1;
+    }
+
+    /// Whether a rule drops this packet.
+    fn drops(&mut self, segment: &Segment) -> bool {
+        let transmission = self.transmissions;
+        let hit = |rule: &Rule, already: u32| match (*rule, segment.kind) {
+            (Rule::Drop(number, times), Kind::Data) => {
+                segment.number() == number && already < times
+            }
+            (Rule::DropFrom(from, count), Kind::Data) => transmission >= from && already < count,
+            (Rule::DropSyns(count), Kind::Syn) | (Rule::DropSynAcks(count), Kind::SynAck) => {
+                already < count
+            }
+            _ => false,
+        };
+        let mut rules = self.relay.rules.iter().enumerate();
+        let found = rules.find(|&(place, rule)| hit(rule, self.dropped[place]));
+        if let Some((place, _)) = found {
+            self.dropped[place] += 1;
+            return true;
+        }
+        false
+    }
+}
+
+impl Output for Network<'_> {
+    type Lent<'a>
+        = &'a mut Self
+    where
+        Self: 'a;
+
+    fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
+        let dropped = self.drops(&segment);
+        let event = Event::Packet(shape, segment, *blocks);
+        if matches!(from, End::Receiving(_)) {
+            if !dropped {
+                self.at(self.now + self.relay.delay, event);
+            }
+            return;
+        }
+        let mut late = Time::ZERO;
+        if segment.kind == Kind::Data {
+            self.transmissions += 1;
+            for rule in &self.relay.rules {
+                if let Rule::Late(every, by) = *rule
+                    && self.transmissions.is_multiple_of(every)
+                {
+                    late = by;
+                }
+            }
+        }
+        if dropped {
+            return;
+        }
+        self.departures = self.departures.split_off(&(self.now + Time::from_picos(1)));
+        if self.departures.values().sum::<usize>() >= self.relay.limit {
+            return;
+        }
+        let size = Bytes::new(u64::from(shape.size));
+        self.free_at = self.free_at.max(self.now) + self.relay.rate.time_for(size);
+        *self.departures.entry(self.free_at).or_default() += 1;
+        self.at(self.free_at + self.relay.delay + late, event);
+    }
+    fn wake(&mut self, timer: Timer, at: Time) {
+        self.at(at, Event::Timer(timer));
+    }
+    fn finished(&mut self, _: ReceivingId) {
+        self.finished = Some(self.now);
+    }
+    fn failed(&mut self, _: SendingId) {}
+    fn closed(&mut self, _: SendingId) {}
+    fn lend(&mut self) -> &mut Self {
+        self
+    }
+}
+
+/// Carries a flow of this size to its end.
+pub fn carry(relay: &Relay, controller: &str, config: &Config, size: u64, phase: Time) -> Outcome {
+    let entry = find(controller).expect("a controller");
+    let mut endpoints = Endpoints::default();
+    let id = endpoints.add(Opening {
+        flow: 0,
+        config: Arc::new(config.clone()),
+        controller: (entry.build)(&entry.defaults()),
+        ecn_echo: None,
+        subflows: 1,
+        size: Some(Bytes::new(size)),
+        packet_key: PacketKey::default(),
+        subflow_starts: Vec::new(),
+        join_delays: Vec::new(),
+        established: false,
+        scatter: None,
+        scheme: None,
+        ticks: [Tick::new(config.tick, phase); 2],
+    });
+    let mut network = Network {
+        relay,
+        now: Time::ZERO,
+        order: 0,
+        due: BinaryHeap::new(),
+        events: HashMap::new(),
+        free_at: Time::ZERO,
+        departures: BTreeMap::new(),
+        finished: None,
+        transmissions: 0,
+        dropped: vec![0; relay.rules.len()],
+    };
+    endpoints.start(id, Time::ZERO, &mut network);
+    while network.finished.is_none() {
+        let Reverse((time, place)) = network.due.pop().expect("a flow waits for something");
+        network.now = time;
+        match network.events.remove(&place).expect("made once") {
+            Event::Timer(timer) => endpoints.on_timer(timer, time, &mut network),
+            Event::Packet(shape, segment, blocks) => {
+                let arrived = Arrived {
+                    size: shape.size,
+                    congestion_experienced: false,
+                    feedback: shape.feedback,
+                };
+                endpoints.on_packet(&segment, &blocks, arrived, time, &mut network);
+            }
+        }
+    }
+    let subflow = endpoints.subflows(id).next().expect("one subflow");
+    let view = endpoints.subflow(subflow);
+    Outcome {
+        fct: network.finished.expect("it ended") + relay.delay,
+        timeouts: view.timeouts,
+        probes: view.probes,
+        retransmits: view.retransmits,
+    }
+}
