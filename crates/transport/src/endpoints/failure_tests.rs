@@ -186,3 +186,29 @@ fn a_failed_only_path_is_probed_and_recovers_with_new_data() {
     );
     assert_eq!(flow.wishes.finished, 1);
 }
+
+#[test]
+fn a_flow_whose_first_handshake_cannot_be_done_waits_for_nothing() {
+    let reinject_after = None;
+    let mut flow = Flow::with_subflows(
+        2,
+        Config {
+            reinject_after,
+            ..Config::textbook()
+        },
+    );
+    // The second subflow, whose path is alive, opens after the first.
+    let [first, second]: [SendingSubflow; 2] = {
+        let all: Vec<_> = flow.endpoints.subflows(ConnectionId(0)).collect();
+        all.try_into().expect("two subflows")
+    };
+    let is_stuck = |flow: &Flow, alive: &[SendingSubflow]| {
+        let live = |subflow| alive.contains(&subflow);
+        flow.endpoints.sending.is_stuck(SendingId(0), live)
+    };
+    flow.time_out();
+    assert!(!is_stuck(&flow, &[second]), "it tries once more");
+    flow.time_out();
+    assert!(is_stuck(&flow, &[second]));
+    assert!(!is_stuck(&flow, &[first]));
+}

@@ -164,3 +164,24 @@ proptest! {
         }
     }
 }
+
+/// A pace timer outlives its connection, whose place another one has got by then.
+#[test]
+fn the_timer_of_a_connection_that_is_gone_does_nothing() {
+    for packets in 1..60 {
+        let scheduler = SegmentScheduler::RoundRobin;
+        let mut run = Run::new(packets, (2, packets), scheduler, 0.0);
+        while !run.endpoints.sending.is_closed(SendingId(0)) {
+            assert!(run.step(false));
+        }
+        let is_timer = |event: &Event| matches!(event, Event::Timer(_));
+        run.due.retain(|_, event| is_timer(event));
+        run.endpoints.sending.release(SendingId(0));
+        let one = opening(1, (1, 10), scheduler);
+        let place = run.endpoints.sending.open(one, Default::default());
+        assert_eq!(place, SendingId(0));
+        run.done.clear();
+        while run.step(false) {}
+        assert!(run.done.iter().all(|done| done.ends_with("[] []")));
+    }
+}

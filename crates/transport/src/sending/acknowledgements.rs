@@ -138,7 +138,9 @@ impl Sending {
             } else {
                 sender.phase = Phase::Closed;
             }
+            // Timers that are set find this when they fire, even if another connection has this one's place by then.
             sender.deadline = Time::MAX;
+            sender.pace_timer_at = Time::MAX;
         }
         out.closed(SendingId(place));
     }

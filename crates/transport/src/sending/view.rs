@@ -62,10 +62,14 @@ impl Sending {
                 connection.count() > 1 && awaits_reinjection(sender, &connection.config);
             let given_up = (has_failed(sender, &connection.config) && !may_reinject)
                 || sender.phase == Phase::Unopened;
+            // It opens when another one has, or has sent enough.
+            let waits = sender.phase == Phase::Unopened
+                && sender.number.0 > 0
+                && connection.joins_from != u32::MAX;
             let idle = sender.phase == Phase::Open
                 && sender.board.outstanding() == 0
                 && !connection.has_data();
-            idle || (given_up && !has_live_path(subflow))
+            waits || idle || (given_up && !has_live_path(subflow))
         })
     }
 
