@@ -4,7 +4,7 @@ use super::Sending;
 use super::by_time::Measured;
 use super::connection::Connection;
 use super::cut_round::{CutRound, Proportional};
-use super::repair::Undo;
+use super::repair::{Outcome, Repair, Undo};
 use super::scheduling::send_plainly;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
 use crate::output::{Output, SendingId};
@@ -92,7 +92,11 @@ impl Sending {
         };
         let progress = take_ack(sender, connection, met, take, out);
         let place = sender.connection;
-        if progress.new_first && connection.data_acked != connection.total {
+        let new_first = sender
+            .repair
+            .as_deref_mut()
+            .is_some_and(Repair::takes_new_first);
+        if new_first && connection.data_acked != connection.total {
             self.send_new_first(index, now, out);
         }
         let connection = &self.connections[place as usize];
@@ -230,7 +234,14 @@ fn take_ack(
         }
     }
     if connection.finds_losses_by_time {
-        follow_by_time(sender, connection, (index, &segment, now), &progress, out);
+        let came = Came {
+            index,
+            number: segment.number,
+            sent: segment.sent,
+            clean: progress.clean,
+            advanced: progress.advanced,
+        };
+        follow_by_time(sender, connection, came, now, &mut out.lend());
     }
     sender.end_cut_round_if_over();
     sender.marks += u64::from(segment.ce_echo);
@@ -296,39 +307,51 @@ fn take_ack(
     progress
 }
 
-/// Where losses are found by time: what an acknowledgement changes besides.
-#[inline]
+/// What an acknowledgement tells where losses are found by time.
+#[derive(Clone, Copy)]
+struct Came {
+    /// The subflow's place.
+    index: u32,
+    /// The lowest number not yet received.
+    number: u32,
+    /// When the last packet was sent that it covers.
+    sent: Time,
+    clean: bool,
+    advanced: bool,
+}
+
+/// Where losses are found by time: what an acknowledgement changes besides. Everything is handed over by value, so that
+/// connections that find losses otherwise do not pay for it.
+#[inline(never)]
 fn follow_by_time(
     sender: &mut Sender,
     connection: &mut Connection,
-    (index, segment, now): (u32, &Segment, Time),
-    progress: &Progress,
+    came: Came,
+    now: Time,
     out: &mut impl Output,
 ) {
-    if progress.clean {
+    let mut wait = Time::ZERO;
+    if came.clean {
         if let Some(rack) = sender.board.rack() {
-            rack.arrive_in_order(segment.number, segment.sent, now - segment.sent);
+            rack.arrive_in_order(came.number, came.sent, now - came.sent);
         }
-    } else {
-        take_back_or_cut(sender, connection, progress, now);
+    } else if let Some(repair) = sender.repair.as_deref_mut() {
+        let outcome = repair.take_outcome();
+        wait = outcome.wait;
+        take_back_or_cut(sender, connection, outcome, now);
     }
     if sender.board.outstanding() > 0 {
-        let due = (progress.advanced, progress.wait);
-        sender.set_loss_timer(index, connection, due, now, out);
+        let due = (came.advanced, wait);
+        sender.set_loss_timer(came.index, connection, due, now, out);
     }
 }
 
 /// A cut was made for nothing, or one is due because a probe repaired a loss.
 #[cold]
 #[inline(never)]
-fn take_back_or_cut(
-    sender: &mut Sender,
-    connection: &mut Connection,
-    progress: &Progress,
-    now: Time,
-) {
+fn take_back_or_cut(sender: &mut Sender, connection: &mut Connection, outcome: Outcome, now: Time) {
     let number = sender.number;
-    if let Some(undo) = progress.undone {
+    if let Some(undo) = outcome.undone {
         let path = &mut connection.paths[number.0 as usize];
         path.window = path.window.max(undo.window);
         path.ssthresh = path.ssthresh.max(undo.ssthresh);
@@ -337,7 +360,7 @@ fn take_back_or_cut(
         let paths = &mut Paths::new(&mut connection.paths);
         connection.controller.on_spurious_loss(paths, number);
     }
-    if progress.repaired && sender.recovery == RecoveryState::None && sender.cut_round.is_none() {
+    if outcome.repaired && sender.recovery == RecoveryState::None && sender.cut_round.is_none() {
         // tcp_process_tlp_ack: ssthresh at once, without a round of the cut.
         let flight = sender.board.outstanding();
         connection.lose(number, Loss::FastRetransmit, flight, now);

@@ -76,13 +76,7 @@ impl Sender {
     }
 
     /// What an acknowledgement says of the probe that is under way (RFC 8985, section 7.4; tcp_process_tlp_ack).
-    fn judge_probe(
-        &mut self,
-        ack: &Segment,
-        copy: Option<u32>,
-        fresh: u32,
-        progress: &mut Progress,
-    ) {
+    fn judge_probe(&mut self, ack: &Segment, copy: Option<u32>, fresh: u32, progress: &Progress) {
         let Some(repair) = self.repair.as_deref_mut() else {
             return;
         };
@@ -96,7 +90,7 @@ impl Sender {
         } else if ack.number > probe.end {
             // Something above is acknowledged, and no copy has arrived: the first one was lost.
             repair.probe = None;
-            progress.repaired = true;
+            repair.outcome.repaired = true;
         }
         self.is_probing = repair.probe.is_some();
     }
@@ -106,7 +100,7 @@ impl Sender {
         &mut self,
         (ack, original, fresh): (&Segment, bool, u32),
         config: &Config,
-        progress: &mut Progress,
+        progress: &Progress,
     ) {
         let tick = self.tick;
         let Some(repair) = self.repair.as_deref_mut() else {
@@ -119,7 +113,7 @@ impl Sender {
             RecoveryState::Fast(point) if ack.number >= point => {
                 self.recovery = RecoveryState::None;
                 if may_undo {
-                    self.take_back(progress);
+                    self.take_back();
                 } else if let Some(rack) = self.board.rack() {
                     rack.end_recovery();
                 }
@@ -130,20 +124,20 @@ impl Sender {
                     rack.note_reordering();
                 }
                 self.board.forget_losses();
-                self.take_back(progress);
+                self.take_back();
             }
             RecoveryState::Fast(_) if has_all_copies => {
                 if let Some(rack) = self.board.rack() {
                     rack.note_undo();
                 }
-                self.take_back(progress);
+                self.take_back();
             }
             RecoveryState::Fast(_) => {}
             RecoveryState::None if has_all_copies => {
                 if let Some(rack) = self.board.rack() {
                     rack.note_undo();
                 }
-                self.take_back(progress);
+                self.take_back();
             }
             RecoveryState::None => {}
             RecoveryState::Timeout(point) => {
@@ -152,7 +146,7 @@ impl Sender {
                     || repair.doubts_timeout && original && repair.undo.is_some()
                 {
                     self.board.forget_losses();
-                    self.take_back(progress);
+                    self.take_back();
                     return;
                 }
                 if repair.doubts_timeout {
@@ -162,7 +156,7 @@ impl Sender {
                         repair.doubts_timeout &= fresh == 0 && progress.advanced;
                     } else if progress.advanced && !is_over {
                         self.recovery = RecoveryState::Timeout(self.board.next());
-                        progress.new_first = true;
+                        repair.outcome.new_first = true;
                     }
                 }
                 if is_over {
@@ -173,11 +167,11 @@ impl Sender {
     }
 
     /// The cut was made for nothing.
-    fn take_back(&mut self, progress: &mut Progress) {
-        let Some(Repair { undo, .. }) = self.repair.as_deref_mut() else {
+    fn take_back(&mut self) {
+        let Some(Repair { undo, outcome, .. }) = self.repair.as_deref_mut() else {
             return;
         };
-        progress.undone = undo.take();
+        outcome.undone = undo.take();
         self.recovery = RecoveryState::None;
         self.cut_round = None;
     }
@@ -193,7 +187,9 @@ impl Sender {
             let window = rack.window(hurries, measured.minimum_rtt, measured.smoothed_rtt);
             let judged = self.board.judge_by_time(measured.now, window);
             progress.found_lost = judged.lost > 0;
-            progress.wait = judged.wait;
+            if let Some(repair) = self.repair.as_deref_mut() {
+                repair.outcome.wait = judged.wait;
+            }
             if judged.lost_again > 0 && matches!(self.recovery, RecoveryState::Timeout(_)) {
                 // tcp_fastretrans_alert: what was sent again after the timeout is lost, too.
                 self.recovery = RecoveryState::None;

@@ -40,6 +40,7 @@ impl Sender {
     }
 
     /// New data has been sent.
+    #[inline(never)]
     pub fn set_loss_timer_after_new_data(
         &mut self,
         index: u32,

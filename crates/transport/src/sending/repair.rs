@@ -66,6 +66,19 @@ impl Undo {
     }
 }
 
+/// What has come of an acknowledgement besides its progress, until it is acted upon.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// New data is to be sent before what is lost: it will tell whether the timeout came for nothing.
+    pub new_first: bool,
+    /// A probe repaired a loss that nothing else would have shown.
+    pub repaired: bool,
+    /// The cut to be taken back.
+    pub undone: Option<Undo>,
+    /// How long to wait until the last of the segments that may only be late is lost; zero if there is none.
+    pub wait: Time,
+}
+
 /// The state of a subflow's repairs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repair {
@@ -78,6 +91,7 @@ pub(crate) struct Repair {
     pub doubts_timeout: bool,
     /// Probes sent.
     pub probes: u64,
+    pub outcome: Outcome,
 }
 
 impl Repair {
@@ -94,5 +108,18 @@ impl Repair {
     pub fn is_answer_to_first(&self, ack: &Segment, tick: &Tick) -> bool {
         self.first_sent_again
             .is_some_and(|again| tick.milliseconds(ack.first_sent) < tick.milliseconds(again))
+    }
+
+    /// What has come of the acknowledgement at hand, but for what is sent first.
+    pub fn take_outcome(&mut self) -> Outcome {
+        let new_first = self.outcome.new_first;
+        let outcome = std::mem::take(&mut self.outcome);
+        self.outcome.new_first = new_first;
+        outcome
+    }
+
+    /// Whether new data is to be sent before what is lost.
+    pub fn takes_new_first(&mut self) -> bool {
+        std::mem::take(&mut self.outcome.new_first)
     }
 }

@@ -322,7 +322,7 @@ pub(super) fn send_plainly(
             out.send(Sending::end(index), shape, segment, NO_BLOCKS);
         }
         if connection.finds_losses_by_time {
-            sender.set_loss_timer_after_new_data(index, connection, now, out);
+            sender.set_loss_timer_after_new_data(index, connection, now, &mut out.lend());
         }
     }
     if count == data {

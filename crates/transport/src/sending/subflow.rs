@@ -2,7 +2,7 @@
 
 use super::by_time::Measured;
 use super::cut_round::CutRound;
-use super::repair::{Repair, Undo};
+use super::repair::Repair;
 use super::scoreboard::Scoreboard;
 use super::timeout::{RetransmissionTimeout, VarianceFloor};
 use crate::output::{Timer, TimerKind};
@@ -40,7 +40,7 @@ pub(crate) enum RecoveryState {
 }
 
 /// What an acknowledgement brought.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// Segments newly acknowledged, each counted once.
     pub packets: u32,
@@ -56,14 +56,6 @@ pub(crate) struct Progress {
     pub in_recovery: bool,
     /// The lowest lost segment is to be sent again whatever the window says.
     pub send_first: bool,
-    /// New data is to be sent before what is lost: it will tell whether the timeout came for nothing.
-    pub new_first: bool,
-    /// A probe repaired a loss that nothing else would have shown.
-    pub repaired: bool,
-    /// The cut to be taken back.
-    pub undone: Option<Undo>,
-    /// How long to wait until the last of the segments that may only be late is lost; zero if there is none.
-    pub wait: Time,
 }
 
 /// A subflow's sender. What every acknowledgement needs stands in the first 192 bytes, the scoreboard's beginning
@@ -321,6 +313,7 @@ impl Sender {
     }
 
     /// Sets the timeout by a sample whose smallest value is one of the variation.
+    #[inline(never)]
     pub fn set_timeout_by_variance(&mut self, path: &Path, rtt: Time, floor: Time) {
         let numbers = (self.board.una(), self.board.next());
         let timeout = self.variance.sample(rtt, path.smoothed_rtt, floor, numbers);
