@@ -10,7 +10,7 @@ mod scenario;
 
 pub use codecs::codecs;
 pub use pathweave_engine::fuzzing::schedule;
-pub use pathweave_transport::fuzzing::subflow;
+pub use pathweave_transport::fuzzing::{losses, subflow};
 pub use recordings::recordings;
 pub use scenario::scenario;
 
@@ -21,6 +21,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("scenario", scenario),
     ("subflow", subflow),
+    ("losses", losses),
     ("codecs", codecs),
     ("schedule", schedule),
     ("recordings", recordings),

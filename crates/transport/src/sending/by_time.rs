@@ -35,11 +35,15 @@ impl Sender {
         if let Some(rack) = self.board.rack() {
             rack.begin(measured.now, measured.minimum_rtt, highest, recovery_point);
         }
-        if progress.advanced {
-            progress.packets = self.board.acknowledge(ack.number);
-        }
+        // Linux takes what has arrived selectively first.
         let fresh = self.board.acknowledge_blocks(blocks);
-        progress.packets += fresh;
+        progress.packets = fresh;
+        if progress.advanced {
+            if let Some(rack) = self.board.rack() {
+                rack.begin_in_order();
+            }
+            progress.packets += self.board.acknowledge(ack.number);
+        }
         let next = self.board.next();
         let original = self.board.rack().is_some_and(|rack| rack.end());
         if let Some(copy) = copy {

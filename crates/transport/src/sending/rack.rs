@@ -51,6 +51,8 @@ struct Arriving {
     reordered: bool,
     /// A segment that was sent once, before the recovery began, arrived.
     original: bool,
+    /// The highest number so far whose RTT counts.
+    latest_number: u32,
 }
 
 /// How the segments that may be lost were judged.
@@ -140,9 +142,13 @@ impl Rack {
             minimum_rtt,
             highest,
             recovery_point,
-            reordered: false,
-            original: false,
+            ..Arriving::default()
         };
+    }
+
+    /// From now on segments arrive because everything below a number has, in the order of their numbers.
+    pub fn begin_in_order(&mut self) {
+        self.arriving.latest_number = 0;
     }
 
     /// A segment is newly known to have arrived. `again` says whether it had been sent more than once.
@@ -156,7 +162,11 @@ impl Rack {
         } else if rtt < arriving.minimum_rtt {
             return; // the acknowledgement is of the first copy
         }
-        self.rtt = rtt;
+        // Blocks come in the order in which they changed; Linux takes their segments in the order of the numbers.
+        if number >= arriving.latest_number {
+            arriving.latest_number = number;
+            self.rtt = rtt;
+        }
         self.latest = self.latest.max((sent, number + 1));
         self.advanced = true;
     }

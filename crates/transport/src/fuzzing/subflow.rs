@@ -1,4 +1,4 @@
-//! A subflow's two ends under any order of packets, with the feature `checks`.
+//! A subflow's two ends under any order of packets.
 //!
 //! The input says what happens next: segments leave, a packet or an acknowledgement arrives (in any order),
 //! is lost or arrives twice, the timer expires. The receiver is held against a set of numbers, the

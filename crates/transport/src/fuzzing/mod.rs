@@ -1,0 +1,7 @@
+//! What fuzz targets call, with the feature `checks`.
+
+mod losses;
+mod subflow;
+
+pub use losses::losses;
+pub use subflow::subflow;
