@@ -148,11 +148,17 @@ impl Subflow {
             1.0
         };
         epoch.reno_window += alpha * packets / path.window;
-        if cubic_window < epoch.reno_window {
-            path.window = path.window.max(epoch.reno_window);
+        let mut window = if cubic_window < epoch.reno_window {
+            path.window.max(epoch.reno_window)
         } else {
-            path.window += packets * (target - path.window) / path.window;
+            path.window + packets * (target - path.window) / path.window
+        };
+        // Where slow start has ended before a loss, the cubic function knows no window to come back to: Linux grows by a
+        // packet for twenty acknowledged ones at least (bictcp_update).
+        if path.hystart && self.window_before == 0.0 {
+            window = window.max(path.window + packets / 20.0);
         }
+        path.window = window;
         epoch.previous = now;
         self.epoch = Some(epoch);
     }

@@ -45,6 +45,9 @@ pub struct Outcome {
     pub timeouts: u64,
     pub probes: u64,
     pub retransmits: u64,
+    pub queue_drops: u64,
+    /// Most packets that were in the queue.
+    pub largest_queue: u64,
 }
 
 enum Event {
@@ -63,6 +66,8 @@ struct Network<'a> {
     free_at: Time,
     /// When packets leave the queue.
     departures: BTreeMap<Time, usize>,
+    queue_drops: u64,
+    largest_queue: u64,
     finished: Option<Time>,
     transmissions: u32,
     dropped: Vec<u32>,
@@ -128,9 +133,12 @@ impl Output for Network<'_> {
             return;
         }
         self.departures = self.departures.split_off(&(self.now + Time::from_picos(1)));
-        if self.departures.values().sum::<usize>() >= self.relay.limit {
+        let waiting = self.departures.values().sum::<usize>();
+        if waiting >= self.relay.limit {
+            self.queue_drops += 1;
             return;
         }
+        self.largest_queue = self.largest_queue.max(waiting as u64 + 1);
         let size = Bytes::new(u64::from(shape.size));
         self.free_at = self.free_at.max(self.now) + self.relay.rate.time_for(size);
         *self.departures.entry(self.free_at).or_default() += 1;
@@ -176,6 +184,8 @@ pub fn carry(relay: &Relay, controller: &str, config: &Config, size: u64, phase:
         events: HashMap::new(),
         free_at: Time::ZERO,
         departures: BTreeMap::new(),
+        queue_drops: 0,
+        largest_queue: 0,
         finished: None,
         transmissions: 0,
         dropped: vec![0; relay.rules.len()],
@@ -203,5 +213,7 @@ pub fn carry(relay: &Relay, controller: &str, config: &Config, size: u64, phase:
         timeouts: view.timeouts,
         probes: view.probes,
         retransmits: view.retransmits,
+        queue_drops: network.queue_drops,
+        largest_queue: network.largest_queue,
     }
 }

@@ -93,7 +93,7 @@ impl Play {
                 self.acknowledge(&answer);
             }
             6 => self.send_again(),
-            7 if place % 4 == 0 => self.expire(),
+            7 if place.is_multiple_of(4) => self.expire(),
             7 => self.find_late(),
             _ => {}
         }
