@@ -98,6 +98,16 @@ words! {
 }
 
 words! {
+    /// Who has an initial window.
+    InitialWindowPer {
+        /// Each subflow, as in Linux.
+        Subflow = "subflow",
+        /// The connection: its subflows have equal parts, of a packet at least.
+        Connection = "connection",
+    }
+}
+
+words! {
     /// What windows grow by.
     GrowthCount {
         /// Acknowledged packets.
@@ -164,6 +174,9 @@ settings! {
     ack_packet: u16, Size, 52;
     /// Initial window.
     initial_window: f64, Packets, 10.0;
+    /// Whether each subflow has that initial window, or the connection: with "connection", subflows have equal parts of it,
+    /// of a packet at least.
+    initial_window_per (added): InitialWindowPer, OneOf, InitialWindowPer::Subflow;
     /// Initial ssthresh: packets, a size, or "none".
     initial_ssthresh: f64, PacketsOrNone, f64::INFINITY;
     /// The window's floor in congestion avoidance.
@@ -255,6 +268,16 @@ impl Config {
         match &self.packets {
             None => f64::from(self.data_packet),
             Some(mix) => mix.mean(),
+        }
+    }
+
+    /// A subflow's initial window in packets, of a connection that has so many.
+    pub(crate) fn initial_window_of(&self, subflows: u32) -> f64 {
+        match self.initial_window_per {
+            InitialWindowPer::Subflow => self.initial_window,
+            InitialWindowPer::Connection => {
+                (self.initial_window / f64::from(subflows.max(1))).max(1.0)
+            }
         }
     }
 

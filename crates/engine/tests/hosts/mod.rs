@@ -142,14 +142,14 @@ fn losses_are_repaired_as_the_kernel_repairs_them() {
             ms(all.len() - 1)
         );
         let mut fits = (ms(middle) + overhead - kernel).abs() <= accept;
-        let counts: [(&str, fn(&Outcome) -> u64); 4] = [
-            ("timeouts", |outcome| outcome.timeouts),
-            ("probes", |outcome| outcome.probes),
-            ("retransmissions", |outcome| outcome.retransmits),
-            ("drops", |outcome| outcome.queue_drops),
+        let sum = |of: fn(&Outcome) -> u64| all.iter().map(of).sum::<u64>();
+        let counts = [
+            ("timeouts", sum(|outcome| outcome.timeouts)),
+            ("probes", sum(|outcome| outcome.probes)),
+            ("retransmissions", sum(|outcome| outcome.retransmits)),
+            ("drops", sum(|outcome| outcome.queue_drops)),
         ];
-        for (key, of) in counts {
-            let ours = all.iter().map(of).sum::<u64>();
+        for (key, ours) in counts {
             let kernel = number(case, key).unwrap_or(0.0);
             let within = number(case, &format!("{key}_within")).unwrap_or(0.0);
             fits &= (ours as f64 - kernel).abs() <= within;

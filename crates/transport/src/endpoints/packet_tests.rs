@@ -32,6 +32,29 @@ fn config() -> Config {
     }
 }
 
+#[test]
+fn four_subflows_may_share_one_initial_window() {
+    use crate::InitialWindowPer::{Connection, Subflow};
+    for (per, initial_window, subflows, expected) in [
+        (Subflow, 10.0, 4, 10.0),
+        (Connection, 10.0, 4, 2.5),
+        (Connection, 10.0, 1, 10.0),
+        (Connection, 2.0, 4, 1.0),
+    ] {
+        let config = Config {
+            initial_window,
+            initial_window_per: per,
+            ..Config::textbook()
+        };
+        let mut endpoints = Endpoints::default();
+        let id = endpoints.add(opening(config, subflows, PacketKey::default(), None));
+        let windows = endpoints
+            .subflows(id)
+            .map(|subflow| endpoints.subflow(subflow).path.window);
+        assert!(windows.eq((0..subflows).map(|_| expected)), "{per:?}");
+    }
+}
+
 fn opening(config: Config, subflows: u32, key: PacketKey, size: Option<u64>) -> Opening {
     let entry = pathweave_control::find("uncoupled").expect("a controller");
     Opening {

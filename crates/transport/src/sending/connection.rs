@@ -173,7 +173,7 @@ impl Connection {
         }
         let scheme_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
-            config.initial_window,
+            config.initial_window_of(opening.subflows),
             config.minimum_window,
             config.initial_ssthresh,
         );
