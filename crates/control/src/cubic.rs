@@ -107,6 +107,8 @@ struct Subflow {
     window_before: f64,
     epoch: Option<Epoch>,
     hystart: HyStart,
+    /// Whether it has lost packets since it began or since the last timeout, so that there is a window to come back to.
+    has_lost: bool,
 }
 
 impl Subflow {
@@ -116,6 +118,7 @@ impl Subflow {
         window_before: 0.0,
         epoch: None,
         hystart: HyStart::FRESH,
+        has_lost: false,
     };
 
     fn begin_epoch(&mut self, path: &Path, now: Time, c: f64) -> Epoch {
@@ -155,7 +158,7 @@ impl Subflow {
         };
         // Where slow start has ended before a loss, the cubic function knows no window to come back to: Linux grows by a
         // packet for twenty acknowledged ones at least (bictcp_update).
-        if path.hystart && self.window_before == 0.0 {
+        if path.hystart && !self.has_lost {
             window = window.max(path.window + packets / 20.0);
         }
         path.window = window;
@@ -195,6 +198,7 @@ impl Subflow {
         self.epoch = None;
         match loss {
             Loss::FastRetransmit => {
+                self.has_lost = true;
                 self.w_max = if rules.fast_convergence && window < self.w_max {
                     window * (1.0 + rules.beta) / 2.0
                 } else {
@@ -206,6 +210,7 @@ impl Subflow {
                 // The next epoch starts at its plateau.
                 self.w_max = 0.0;
                 self.hystart.restart();
+                self.has_lost = false;
                 path.ssthresh = (window * rules.beta).max(2.0);
                 path.window = loss::first_window(path, loss);
             }

@@ -99,6 +99,7 @@ impl HyStart {
     pub fn restart(&mut self) {
         self.found = false;
         self.ends_at = None;
+        self.smallest = Time::MAX;
     }
 }
 

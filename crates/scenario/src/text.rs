@@ -126,7 +126,7 @@ const FASTEST: Rate = Rate::from_gbps(1_000_000);
 const LONGEST: Time = Time::from_secs(1_000_000);
 
 /// Any instant or duration.
-fn time(text: &str) -> Result<Time, String> {
+pub(crate) fn time(text: &str) -> Result<Time, String> {
     match Time::from_str(text) {
         Ok(time) if time > LONGEST => Err(format!(
             "\"{text}\" is too long; times go up to \"{LONGEST}\""

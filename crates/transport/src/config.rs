@@ -142,7 +142,8 @@ settings! {
     recovery: Recovery, OneOf, Recovery::Sack;
     /// How lost packets are found, where ACKs are selective: three segments above have arrived (RFC 6675), or one that was
     /// sent later has arrived, and an RTT and a window for reordering have passed (RACK, RFC 8985, section 6). With
-    /// "rack" a timeout also spares what was sent within the last RTT, and cuts no window that has been cut in its round.
+    /// "rack" a timeout also spares what was sent within the last RTT, and leaves ssthresh as it is if it has been cut in this
+    /// round.
     loss_detection (added): LossDetection, OneOf, LossDetection::DupAcks;
     /// Whether a probe is sent when the tail of the data is not acknowledged in about two RTTs (TLP, RFC 8985, section 7);
     /// with one packet in flight, not before the smallest timeout. Needs RACK.

@@ -112,7 +112,7 @@ impl fmt::Display for Form {
             Form::Count { least: 0 } => f.write_str("a whole number"),
             Form::Count { least } => write!(f, "a whole number from {least} on"),
             Form::Packets { least, most } if most.is_infinite() => {
-                write!(f, "at least {least} packets")
+                write!(f, "{least} packets or more")
             }
             Form::Packets { least, most } => write!(f, "{least} to {most} packets"),
             Form::Size => write!(f, "1 B to {} B", u16::MAX),

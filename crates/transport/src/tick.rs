@@ -25,6 +25,8 @@ const LEVELS_IN_STEP: u64 = 512;
 impl Tick {
     /// A tick of this length. One was at `phase` before the time zero.
     pub fn new(length: Time, phase: Time) -> Tick {
+        let phases = Tick::phases(length).as_picos().max(1);
+        let phase = Time::from_picos(phase.as_picos() % phases);
         Tick { length, phase }
     }
 
@@ -108,5 +110,13 @@ mod tests {
             let fires = Time::from_micros(micros) + taken;
             assert_eq!(fires.as_picos() % (JIFFY * 8).as_picos(), 0, "{fires}");
         }
+    }
+
+    #[test]
+    fn no_phase_is_too_long() {
+        let tick = Tick::new(JIFFY, Time::MAX);
+        let now = Time::from_secs(1);
+        let due = tick.due(now, Time::from_millis(10));
+        assert!(due > now + Time::from_millis(10) && due <= now + Time::from_millis(16));
     }
 }

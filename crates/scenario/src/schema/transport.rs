@@ -1,6 +1,6 @@
 //! The transport: reading, writing and schema of all settings follow from their declaration in the transport's crate.
 
-use crate::text::{BytesText, TimeText, bytes_text};
+use crate::text::{BytesText, TimeText, bytes_text, time};
 use pathweave_transport::{Config, Form, Setting, Value, expected};
 use pathweave_units::{Bytes, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -176,7 +176,10 @@ impl Visitor<'_> for OfForms<'_> {
             return volume(text).map(Value::Volume);
         }
         if self.takes(|form| matches!(form, Form::Time { .. })) {
-            return Time::from_str(text).map(Value::Time).map_err(E::custom);
+            if self.words().count() > 0 && Time::from_str(text).is_err() {
+                return Err(E::invalid_type(Unexpected::Str(text), &self));
+            }
+            return time(text).map(Value::Time).map_err(E::custom);
         }
         if self.takes_words_only() {
             // The words live as long as the program, but lists of them are made when they are asked for.

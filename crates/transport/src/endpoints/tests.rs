@@ -316,3 +316,35 @@ fn the_other_subflows_open_with_the_next_event_after_the_volume_has_been_sent() 
     assert!(endpoints.subflow(other).is_open);
     assert_eq!(endpoints.delivered(id), Bytes::new(22 * payload));
 }
+
+/// All of an answer on an open connection is lost, and nothing has measured an RTT: a probe and the loss that it shows
+/// repair it long before the timeout.
+#[test]
+fn a_probe_repairs_an_answer_that_is_lost_as_a_whole() {
+    let config = Config {
+        loss_detection: crate::LossDetection::Rack,
+        tail_loss_probe: true,
+        ..Config::textbook()
+    };
+    let (mut endpoints, id, mut wishes) = started_established("reno", 10, config, true);
+    wishes.packets.clear();
+    let mut now = Time::ZERO;
+    while wishes.finished == 0 {
+        let first = wishes.timers.iter().map(|&(_, at)| at).min();
+        if wishes.packets.is_empty() {
+            now = first.expect("a timer is set");
+            let due = wishes.timers.clone();
+            wishes.timers.retain(|&(_, at)| at > now);
+            for (timer, _) in due.into_iter().filter(|&(_, at)| at == now) {
+                endpoints.on_timer(timer, now, &mut wishes);
+            }
+        } else {
+            now += Time::from_micros(50);
+            carry(&mut endpoints, now, &[], &mut wishes);
+        }
+    }
+    assert!(now < Time::from_millis(10), "{now}");
+    let subflow = endpoints.subflows(id).next().expect("a subflow");
+    let view = endpoints.subflow(subflow);
+    assert_eq!((view.timeouts, view.probes), (0, 1));
+}

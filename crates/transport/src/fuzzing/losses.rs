@@ -340,7 +340,11 @@ impl Reference {
             let sent = &mut self.segments[number as usize];
             sent.state = State::Arrived;
             let rtt = now - sent.at;
-            if sent.times > 1 && rtt < MINIMUM_RTT {
+            // An earlier copy arrived: the RTT is too short, or what is acknowledged in order answers an older packet.
+            let millisecond = |time: Time| time.as_picos() / Time::from_millis(1).as_picos();
+            let is_older =
+                !selectively.contains(&number) && millisecond(answer.sent) < millisecond(sent.at);
+            if sent.times > 1 && (rtt < MINIMUM_RTT || is_older) {
                 continue;
             }
             self.reordering_seen |= sent.times == 1 && number < highest;
@@ -369,6 +373,7 @@ impl Reference {
             }
             RecoveryState::Timeout(point) if self.una >= point => {
                 self.recovery = RecoveryState::None;
+                self.keep = self.keep.saturating_sub(1);
             }
             _ => {}
         }

@@ -240,6 +240,7 @@ fn take_ack(
             sent: segment.sent,
             clean: progress.clean,
             advanced: progress.advanced,
+            marked: segment.ce_echo > 0,
         };
         follow_by_time(sender, connection, came, now, &mut out.lend());
     }
@@ -252,7 +253,7 @@ fn take_ack(
         let flight = sender.board.outstanding();
         if let Some(repair) = &mut sender.repair {
             let path = &connection.paths[number.0 as usize];
-            repair.undo = Some(Undo::new(sender.board.una(), window_before, path.ssthresh));
+            repair.undo = Some(Undo::new(sender.board.una(), path.window, path.ssthresh));
         }
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
@@ -318,6 +319,7 @@ struct Came {
     sent: Time,
     clean: bool,
     advanced: bool,
+    marked: bool,
 }
 
 /// Where losses are found by time: what an acknowledgement changes besides. Everything is handed over by value, so that
@@ -331,6 +333,15 @@ fn follow_by_time(
     out: &mut impl Output,
 ) {
     let mut wait = Time::ZERO;
+    if came.marked {
+        // What a mark cuts is not taken back (tcp_enter_cwr).
+        sender.forget_probe();
+        if let Some(repair) = sender.repair.as_deref_mut() {
+            repair.undo = None;
+            repair.outcome.undone = None;
+            repair.outcome.repaired = false;
+        }
+    }
     if came.clean {
         if let Some(rack) = sender.board.rack() {
             rack.arrive_in_order(came.number, came.sent, now - came.sent);

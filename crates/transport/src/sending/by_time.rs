@@ -39,8 +39,9 @@ impl Sender {
         let fresh = self.board.acknowledge_blocks(blocks);
         progress.packets = fresh;
         if progress.advanced {
+            let tick = self.tick;
             if let Some(rack) = self.board.rack() {
-                rack.begin_in_order();
+                rack.begin_in_order(ack.first_sent, tick);
             }
             progress.packets += self.board.acknowledge(ack.number);
         }
@@ -53,14 +54,17 @@ impl Sender {
             rack.adapt(ack.number, next);
         }
         self.judge_probe(ack, copy, fresh, progress);
-        self.move_on((ack, original, fresh), config, progress);
+        let waits_for_copies =
+            self.move_on((ack, original, fresh), copy.is_some(), config, progress);
         if self.recovery == RecoveryState::None
             && !self.board.has_sent_again()
             && let Some(repair) = self.repair.as_deref_mut()
         {
             repair.first_sent_again = None;
         }
-        self.judge_by_time(measured, progress);
+        if !waits_for_copies {
+            self.judge_by_time(measured, progress);
+        }
     }
 
     /// A copy has arrived of a segment that had arrived before.
@@ -99,16 +103,19 @@ impl Sender {
         self.is_probing = repair.probe.is_some();
     }
 
-    /// Takes the state of recovery on: it ends, or what led to it is taken back.
+    /// Takes the state of recovery on: it ends, or what led to it is taken back. Returns whether nothing is judged lost by
+    /// this acknowledgement: a hole was filled by a packet that was late only, and others have been sent again.
     fn move_on(
         &mut self,
         (ack, original, fresh): (&Segment, bool, u32),
+        reports_copy: bool,
         config: &Config,
         progress: &Progress,
-    ) {
+    ) -> bool {
         let tick = self.tick;
+        let sent_again = self.board.has_sent_again_under_way();
         let Some(repair) = self.repair.as_deref_mut() else {
-            return;
+            return false;
         };
         let undo = repair.undo.filter(|_| config.undo);
         let has_all_copies = undo.is_some_and(|undo| undo.has_all_copies());
@@ -126,6 +133,9 @@ impl Sender {
                 // The hole was filled by a packet that was late only (tcp_try_undo_partial).
                 if let Some(rack) = self.board.rack() {
                     rack.note_reordering();
+                }
+                if sent_again {
+                    return true;
                 }
                 self.board.forget_losses();
                 self.take_back();
@@ -151,13 +161,14 @@ impl Sender {
                 {
                     self.board.forget_losses();
                     self.take_back();
-                    return;
+                    return false;
                 }
                 if repair.doubts_timeout {
                     if self.board.next() > point {
-                        // New data has been sent since. Something else than it arriving says nothing, but a copy or a hole
-                        // says that the loss was real (RFC 5682, section 3.1, step 3).
-                        repair.doubts_timeout &= fresh == 0 && progress.advanced;
+                        // New data has been sent since. A hole or a duplicate that reports no copy says that the loss was
+                        // real (RFC 5682, section 3.1, step 3).
+                        let is_duplicate = !progress.advanced && !reports_copy;
+                        repair.doubts_timeout &= fresh == 0 && !is_duplicate;
                     } else if progress.advanced && !is_over {
                         self.recovery = RecoveryState::Timeout(self.board.next());
                         repair.outcome.new_first = true;
@@ -165,8 +176,20 @@ impl Sender {
                 }
                 if is_over {
                     self.recovery = RecoveryState::None;
+                    if let Some(rack) = self.board.rack() {
+                        rack.end_recovery();
+                    }
                 }
             }
+        }
+        false
+    }
+
+    /// The window is cut: nothing more is learnt from a probe (tcp_init_cwnd_reduction).
+    pub(super) fn forget_probe(&mut self) {
+        self.is_probing = false;
+        if let Some(repair) = self.repair.as_deref_mut() {
+            repair.probe = None;
         }
     }
 
@@ -201,6 +224,7 @@ impl Sender {
         }
         if self.recovery == RecoveryState::None && self.board.lost() > 0 {
             self.recovery = RecoveryState::Fast(self.board.next());
+            self.forget_probe();
             progress.loss = true;
             progress.send_first = true;
         }
@@ -219,6 +243,7 @@ impl Sender {
         let begins = found && !matches!(self.recovery, RecoveryState::Fast(_));
         if begins {
             self.recovery = RecoveryState::Fast(self.board.next());
+            self.forget_probe();
         }
         Late { found, begins }
     }

@@ -30,7 +30,10 @@ impl Sender {
         out: &mut impl Output,
     ) {
         if wait > Time::ZERO {
-            self.await_(Awaits::Reordering, index, now, wait + LEAST_WAIT, out);
+            // Not later than the timeout would be.
+            let timeout = self.timeout.current(connection.maximum_rto);
+            let wait = (wait + LEAST_WAIT).min(timeout);
+            self.await_(Awaits::Reordering, index, now, wait, out);
         } else if advanced {
             let timeout = self.timeout.current(connection.maximum_rto);
             if !self.await_probe(index, connection, timeout, now, out) {
@@ -121,12 +124,16 @@ impl Sender {
         let may = config.tail_loss_probe
             && self.recovery == RecoveryState::None
             && self.board.is_clean()
-            && self.board.outstanding() > 0;
+            && self.board.outstanding() > 0
+            && !self.board.has_sent_again();
         if !may {
             return false;
         }
         let smoothed = connection.paths[self.number.0 as usize].smoothed_rtt;
         let wait = match (smoothed, self.board.outstanding()) {
+            // The handshake that was not simulated has measured an RTT of nearly nothing.
+            (Time::ZERO, 1) if connection.established => config.minimum_rto,
+            (Time::ZERO, _) if connection.established => LEAST_WAIT,
             (Time::ZERO, _) => WAIT_WITHOUT_RTT,
             // Its acknowledgement may be delayed.
             (smoothed, 1) => smoothed * 2 + config.minimum_rto,
@@ -172,7 +179,9 @@ impl Sending {
             .is_some_and(|repair| repair.probe.is_none());
         if is_first && sender.phase == Phase::Open && sender.board.outstanding() > 0 {
             let path = &connection.paths[sender.number.0 as usize];
-            let takes_new = path.is_active() && path.may_send && connection.has_data();
+            let fits = sender.board.outstanding() < connection.subflow_window
+                || connection.fits_subflow_window(&sender.board);
+            let takes_new = path.is_active() && path.may_send && fits && connection.has_data();
             let new = if takes_new {
                 connection.take_data()
             } else {
@@ -236,6 +245,15 @@ impl Sending {
                     connection.config.packets_in_slow_start(false);
                 connection.lose(number, Loss::FastRetransmit, outstanding, now);
                 sender.begin_cut_round(connection, flight);
+                // One packet may go (tcp_rack_reo_timeout).
+                let path = &connection.paths[number.0 as usize];
+                if let Some(CutRound {
+                    proportional: Some(reduction),
+                    ..
+                }) = &mut sender.cut_round
+                {
+                    reduction.on_ack(1, path.in_flight, path.window, false);
+                }
                 self.send_lost(index, now, out);
             }
             self.send_what_may_be_sent(place, now, out);

@@ -3,6 +3,7 @@
 //! A segment is lost when one that was sent later has arrived and long enough has passed since: an RTT and a window for
 //! reordering.
 
+use crate::tick::Tick;
 use pathweave_units::Time;
 use std::collections::VecDeque;
 
@@ -53,6 +54,20 @@ struct Arriving {
     original: bool,
     /// The highest number so far whose RTT counts.
     latest_number: u32,
+    /// What is acknowledged in order: the time stamp of the packet that is answered, and the host's tick.
+    answered: Option<(u64, Tick)>,
+}
+
+impl Arriving {
+    /// Whether a segment that was sent more than once, last at `sent`, is acknowledged because an earlier copy arrived: its
+    /// RTT would be shorter than there is, or the answer is to an older packet (tcp_rack_advance, tcp_skb_spurious_retrans).
+    fn is_of_first_copy(&self, sent: Time, rtt: Time) -> bool {
+        let is_too_short = rtt < self.minimum_rtt && self.minimum_rtt < Time::MAX;
+        is_too_short
+            || self
+                .answered
+                .is_some_and(|(stamp, tick)| stamp < tick.milliseconds(sent))
+    }
 }
 
 /// How the segments that may be lost were judged.
@@ -146,9 +161,11 @@ impl Rack {
         };
     }
 
-    /// From now on segments arrive because everything below a number has, in the order of their numbers.
-    pub fn begin_in_order(&mut self) {
+    /// From now on segments arrive because everything below a number has, in the order of their numbers. The acknowledgement
+    /// answers a packet that was sent at `answered`, as time stamps of a millisecond show.
+    pub fn begin_in_order(&mut self, answered: Time, tick: Tick) {
         self.arriving.latest_number = 0;
+        self.arriving.answered = Some((tick.milliseconds(answered), tick));
     }
 
     /// A segment is newly known to have arrived. `again` says whether it had been sent more than once.
@@ -159,8 +176,8 @@ impl Rack {
         if !again {
             arriving.reordered |= number < arriving.highest;
             arriving.original |= number < arriving.recovery_point;
-        } else if rtt < arriving.minimum_rtt {
-            return; // the acknowledgement is of the first copy
+        } else if arriving.is_of_first_copy(sent, rtt) {
+            return;
         }
         // Blocks come in the order in which they changed; Linux takes their segments in the order of the numbers.
         if number >= arriving.latest_number {

@@ -415,11 +415,13 @@ impl Scoreboard {
         self.rack = Some(rack);
     }
 
-    /// Whether a segment is under way that was sent again, or the lowest one was.
+    /// Whether a segment is under way that was sent again, or the lowest one was (tcp_any_retrans_done).
     pub fn has_sent_again(&mut self) -> bool {
-        if self.outstanding() > 0 && self.at(self.una).again {
-            return true;
-        }
+        self.outstanding() > 0 && self.at(self.una).again || self.has_sent_again_under_way()
+    }
+
+    /// Whether a segment is under way that was sent again after it had been lost.
+    pub fn has_sent_again_under_way(&mut self) -> bool {
         let Some(rack) = self.rack.take() else {
             return false;
         };
