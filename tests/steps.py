@@ -117,7 +117,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pathweave-steps-") as folder:
         tree = ROOT
         if asked.clone:
-            # Tests run programs of the clone as a user without rights.
+            # Some tests run the clone's programs as an unprivileged user.
             Path(folder).chmod(0o755)
             tree = Path(folder) / "clone"
             subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)

@@ -107,7 +107,7 @@ struct Subflow {
     window_before: f64,
     epoch: Option<Epoch>,
     hystart: HyStart,
-    /// Whether it has lost packets since it began or since the last timeout, so that there is a window to come back to.
+    /// Whether packets were lost since the connection began or since the last timeout.
     has_lost: bool,
 }
 
@@ -156,8 +156,7 @@ impl Subflow {
         } else {
             path.window + packets * (target - path.window) / path.window
         };
-        // Where slow start has ended before a loss, the cubic function knows no window to come back to: Linux grows by a
-        // packet for twenty acknowledged ones at least (bictcp_update).
+        // Without a loss there is no W_max. Linux then grows by at least one packet per 20 acknowledged (bictcp_update).
         if path.hystart && !self.has_lost {
             window = window.max(path.window + packets / 20.0);
         }
@@ -243,7 +242,7 @@ impl Controller for Cubic {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
         let path = &mut paths[r];
         let subflow = self.subflows.get(r);
-        // RTTs right after a loss are not judged (bictcp_acked).
+        // RTT samples in congestion avoidance are ignored (bictcp_acked).
         if path.hystart && subflow.epoch.is_none() && subflow.hystart.on_ack(path, ack) {
             path.ssthresh = path.window;
         }

@@ -1,46 +1,45 @@
-//! HyStart: slow start ends before it loses packets, as Linux does it for CUBIC (`hystart_update` in tcp_cubic.c; S. Ha and
-//! I. Rhee, "Taming the elephants: New TCP slow start", 2011).
+//! HyStart ends CUBIC's slow start before packets are lost, as in Linux (`hystart_update` in tcp_cubic.c; S. Ha and I. Rhee,
+//! "Taming the elephants: New TCP slow start", 2011).
 //!
-//! From a window of 16 packets on, one of two signs ends slow start, and ssthresh is the window then:
+//! Once the window has 16 packets, either of two conditions ends slow start and sets ssthresh to the window:
 //!
-//! - The train of acknowledgements: while acknowledgements come at most 2 ms apart, more than half of D + d has passed since
-//!   the first of the round, with D the smallest RTT and d = min(1 ms, 256 KiB / pacing rate).
-//! - The delay: the smallest of the round's RTTs, after eight of them, is above D + D/8, with the eighth held between 4 and
-//!   16 ms.
+//! - ACK train: ACKs have arrived at most 2 ms apart for more than (D + d) / 2 since the round began. D is the minimum RTT, and
+//!   d = min(1 ms, 256 KiB / pacing rate).
+//! - Delay: after eight samples, the round's minimum RTT exceeds D by more than D/8, clamped to 4 to 16 ms.
 //!
-//! The pacing rate is what Linux reckons with and does not pace by: twice the window in an RTT below half of ssthresh, else
-//! 1.2 times.
+//! The pacing rate is Linux's estimate, which does not pace anything here: two windows per RTT below half of ssthresh, otherwise
+//! 1.2.
 
 use crate::{Ack, Path};
 use pathweave_units::Time;
 
-/// The smallest window whose slow start ends early, in packets (hystart_low_window).
+/// Smallest window that ends slow start, in packets (hystart_low_window).
 const SMALLEST_WINDOW: f64 = 16.0;
-/// Acknowledgements further apart belong to different trains (hystart_ack_delta_us).
+/// Longest gap within an ACK train (hystart_ack_delta_us).
 const LONGEST_GAP: Time = Time::from_millis(2);
-/// RTTs of a round before the smallest of them is judged (HYSTART_MIN_SAMPLES).
+/// RTT samples before the delay is checked (HYSTART_MIN_SAMPLES).
 const SAMPLES: u32 = 8;
-/// What d is at most.
+/// Upper limit of d.
 const LONGEST_BURST: Time = Time::from_millis(1);
-/// Bytes whose time at the pacing rate d is: four of the largest bundles.
+/// Four of the largest GSO packets, in bytes: d is their duration at the pacing rate.
 const BURST: f64 = 4.0 * 65_536.0;
-/// The limits of the eighth of D.
+/// Limits of the delay threshold.
 const DELAYS: (Time, Time) = (Time::from_millis(4), Time::from_millis(16));
 
-/// What is known of the present round of slow start.
+/// The current round of slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
-    /// The smallest RTT since the connection began (delay_min).
+    /// Minimum RTT since the connection began or since the last timeout (delay_min).
     smallest: Time,
-    /// The round is over when more than this many packets have been acknowledged; `None` before the first.
+    /// The round ends when more packets than this have been acknowledged; `None` before the first round.
     ends_at: Option<u64>,
     begin: Time,
-    /// When the last acknowledgement of the train came.
+    /// Arrival of the train's last ACK.
     last: Time,
-    /// The smallest RTT of the round.
+    /// Minimum RTT of the round.
     smallest_of_round: Time,
     samples: u32,
-    /// Slow start has ended; a loss makes it begin anew.
+    /// Slow start has ended; a timeout resets this.
     found: bool,
 }
 
@@ -55,7 +54,7 @@ impl HyStart {
         found: false,
     };
 
-    /// An acknowledgement comes, before the window grows by it. Returns whether slow start ends.
+    /// Processes an ACK before the window grows. Returns whether slow start ends.
     pub fn on_ack(&mut self, path: &Path, ack: &Ack) -> bool {
         let Some(rtt) = ack.rtt else {
             return false;
@@ -64,8 +63,8 @@ impl HyStart {
         if self.found || !path.in_slow_start() {
             return false;
         }
-        // Rounds follow one another from the first acknowledgement on. The kernel's slow starts end as if it did so, too: at 19
-        // or 28 packets with an RTT of 1 ms at 100 Mbps, at 127 with one of 10 ms.
+        // Rounds start with the first ACK, not when the window reaches 16 packets. Only this explains where the kernel's slow
+        // starts end: at 19 or 28 packets with an RTT of 1 ms at 100 Mbps, and at 127 with 10 ms.
         if self.ends_at.is_none_or(|end| path.acked > end) {
             self.begin_round(path, ack.now);
         }
@@ -95,7 +94,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// A timeout: slow start begins anew.
+    /// Starts over after a timeout.
     pub fn restart(&mut self) {
         self.found = false;
         self.ends_at = None;
@@ -103,7 +102,7 @@ impl HyStart {
     }
 }
 
-/// d: how long a sender may have held packets back.
+/// d: allowance for bursts of the sender.
 fn burst(path: &Path) -> Time {
     if !path.has_rtt() {
         return Time::ZERO;
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// A path of 100 packets of ten thousand bytes a second with this RTT, in slow start.
+    /// A path in slow start.
     fn path(window: f64, rtt: Time) -> Path {
         let mut path = Path::new(window, 2.0, f64::INFINITY);
         path.smoothed_rtt = rtt;

@@ -90,7 +90,7 @@ pub struct Path {
     /// timeout until the recovery from it is over the transport lowers a limit to one. Congestion avoidance counts
     /// every packet.
     pub slow_start_limit: u32,
-    /// Whether CUBIC ends slow start before it loses packets (HyStart). The transport sets it once.
+    /// Whether CUBIC uses HyStart and Linux's growth before the first loss. The transport sets it once.
     pub hystart: bool,
     /// Bytes on the wire of a full data packet.
     pub packet: Bytes,

@@ -81,7 +81,7 @@ fn the_example_is_sound() {
     assert_eq!(scenario.variants().len(), 2);
 }
 
-/// What a setting takes, as the table has it.
+/// The values that a setting accepts.
 fn values_of(setting: &Setting) -> String {
     let text = |form: &Form| match form {
         Form::Flag => "`true`, `false`".to_owned(),
@@ -97,7 +97,7 @@ fn values_of(setting: &Setting) -> String {
     forms.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// Quotes of the descriptions are code in the documentation.
+/// The table of settings. Words in quotes become code.
 fn settings_table() -> String {
     let mut table = "| key | meaning | unit or values |\n|---|---|---|\n\
         | `preset` | where all other values come from | a name from the next table; default `\"linux\"` |\n"
@@ -118,11 +118,17 @@ fn settings_table() -> String {
     table
 }
 
-/// What a preset sets, by controller and by the rate of the slowest link.
+/// The value of a setting in a preset, which may depend on the controller and on the slowest link.
 fn value_in(preset: &Preset, setting: &Setting) -> String {
     let of = |controller: &str, gigabits| {
         let config = preset.config(controller, Rate::from_gbps(gigabits));
-        setting.value(&config).to_string()
+        match setting.value(&config) {
+            pathweave_transport::Value::Packets(packets) => {
+                format!("{}", (packets * 10.0).round() / 10.0)
+            }
+            pathweave_transport::Value::Time(Time::ZERO) => "0 s".to_owned(),
+            value => value.to_string(),
+        }
     };
     let names: Vec<&str> = registry().iter().map(|entry| entry.name).collect();
     let (slow, fast) = (of("reno", 1), of("reno", 10));
@@ -174,7 +180,7 @@ fn presets_table() -> String {
     format!("{table}\nIn all of them: {}.\n", alike.join(", "))
 }
 
-/// The parts of the reference that follow from the declaration of the settings. `PATHWEAVE_RECORD=yes` writes them.
+/// `PATHWEAVE_RECORD=yes` writes the tables.
 #[test]
 fn the_tables_of_the_transport_are_as_the_settings_are_declared() {
     let mut written = REFERENCE.to_owned();
@@ -193,7 +199,7 @@ fn the_tables_of_the_transport_are_as_the_settings_are_declared() {
     } else {
         assert!(
             written == REFERENCE,
-            "docs/scenario.md is behind the settings; write it: PATHWEAVE_RECORD=yes cargo test --package pathweave-scenario tables_of"
+            "docs/scenario.md is out of date; update it: PATHWEAVE_RECORD=yes cargo test --package pathweave-scenario tables_of"
         );
     }
 }

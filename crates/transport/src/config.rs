@@ -3,7 +3,7 @@
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
 use crate::settings::{
-    AboveZero, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Window,
+    ABOVE_ZERO, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Window,
     settings, words,
 };
 use pathweave_units::{Bytes, Time};
@@ -23,21 +23,21 @@ words! {
 }
 
 words! {
-    /// How lost packets are found, where acknowledgements are selective.
+    /// How SACK finds lost packets.
     LossDetection {
         /// Three segments above have arrived (RFC 6675).
         DupAcks = "dupacks",
-        /// One that was sent later has arrived, and long enough has passed since (RACK, RFC 8985), as Linux does.
+        /// A segment sent later has arrived and enough time has passed (RACK, RFC 8985), as in Linux.
         Rack = "rack",
     }
 }
 
 words! {
-    /// What the smallest retransmission timeout is a floor of.
+    /// What `minimum_rto` is a lower limit of.
     RtoFloor {
-        /// Of the timeout (RFC 6298).
+        /// The timeout (RFC 6298).
         Rto = "rto",
-        /// Of its part for the variation of RTTs, which comes on top of the smoothed RTT, as Linux has it.
+        /// The variance term, which is added to the smoothed RTT, as in Linux.
         Variance = "variance",
     }
 }
@@ -98,11 +98,11 @@ words! {
 }
 
 words! {
-    /// Who has an initial window.
+    /// What has one initial window.
     InitialWindowPer {
         /// Each subflow, as in Linux.
         Subflow = "subflow",
-        /// The connection: its subflows have equal parts, of a packet at least.
+        /// The connection; its subflows share it equally, with at least one packet each.
         Connection = "connection",
     }
 }
@@ -117,12 +117,12 @@ words! {
     }
 }
 
-/// When the ticks of a host are.
+/// The phase of a host's timer ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickPhase {
-    /// Each host has its own, drawn from the seed.
+    /// Drawn for each host from the seed.
     ByHost,
-    /// One was this long before the time zero, on all hosts.
+    /// The same for all hosts: a tick falls this long before the run starts.
     Shared(Time),
 }
 
@@ -140,19 +140,18 @@ pub enum ReceiveWindow {
 settings! {
     /// Loss recovery.
     recovery: Recovery, OneOf, Recovery::Sack;
-    /// How lost packets are found, where ACKs are selective: three segments above have arrived (RFC 6675), or one that was
-    /// sent later has arrived, and an RTT and a window for reordering have passed (RACK, RFC 8985, section 6). With
-    /// "rack" a timeout also spares what was sent within the last RTT, and leaves ssthresh as it is if it has been cut in this
-    /// round.
+    /// How SACK finds lost packets: three segments above have arrived (RFC 6675), or a segment sent later has arrived and one
+    /// RTT plus a reordering window has passed (RACK, RFC 8985, section 6). With "rack", a timeout does not mark segments sent
+    /// within the last RTT as lost, and cuts ssthresh at most once per round.
     loss_detection (added): LossDetection, OneOf, LossDetection::DupAcks;
-    /// Whether a probe is sent when the tail of the data is not acknowledged in about two RTTs (TLP, RFC 8985, section 7);
-    /// with one packet in flight, not before the smallest timeout. Needs RACK.
+    /// Whether a probe is sent if the last segments are not acknowledged within two RTTs (TLP, RFC 8985, section 7). With one
+    /// segment outstanding it waits for `minimum_rto` more. Requires RACK.
     tail_loss_probe (added): bool, Flag, false;
-    /// Whether new data is sent after a timeout's first retransmission has arrived, to see whether the timeout came for
-    /// nothing (F-RTO, RFC 5682). Needs RACK.
+    /// Whether new data is sent after the first retransmission of a timeout, to detect spurious timeouts (F-RTO, RFC 5682).
+    /// Requires RACK.
     frto (added): bool, Flag, false;
-    /// Whether a cut is taken back when copies of all that was sent again have arrived (RFC 3708), or an ACK answers a
-    /// packet that was sent before (RFC 3522, with time stamps of 1 ms). Needs RACK.
+    /// Whether a cut is undone if all retransmissions turn out to be unnecessary, as shown by D-SACKs (RFC 3708) or by time
+    /// stamps (RFC 3522, with a resolution of 1 ms). Requires RACK.
     undo (added): bool, Flag, false;
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     limited_transmit: bool, Flag, true;
@@ -175,51 +174,51 @@ settings! {
     ack_packet: u16, Size, 52;
     /// Initial window.
     initial_window: f64, Packets, 10.0;
-    /// Whether each subflow has that initial window, or the connection: with "connection", subflows have equal parts of it,
-    /// of a packet at least.
+    /// Whether each subflow has an initial window of its own, or the subflows of a connection share one equally, with at
+    /// least one packet each.
     initial_window_per (added): InitialWindowPer, OneOf, InitialWindowPer::Subflow;
     /// Initial ssthresh: packets, a size, or "none".
     initial_ssthresh: f64, PacketsOrNone, f64::INFINITY;
     /// The window's floor in congestion avoidance.
     minimum_window: f64, Packets, 2.0;
     /// Smallest retransmission timeout.
-    minimum_rto: Time, AboveZero, Time::from_millis(200);
+    minimum_rto: Time, ABOVE_ZERO, Time::from_millis(200);
     /// Retransmission timeout before the first RTT sample.
-    initial_rto: Time, AboveZero, Time::from_secs(1);
+    initial_rto: Time, ABOVE_ZERO, Time::from_secs(1);
     /// Largest retransmission timeout.
-    maximum_rto: Time, AboveZero, Time::from_secs(120);
-    /// Whether `minimum_rto` is a floor of the timeout (RFC 6298) or of its part for the variation of RTTs, which comes on
-    /// top of the smoothed RTT and is as in Linux (tcp_rtt_estimator).
+    maximum_rto: Time, ABOVE_ZERO, Time::from_secs(120);
+    /// Whether `minimum_rto` limits the timeout (RFC 6298) or its variance term. In the second case the timeout is computed as
+    /// in Linux (tcp_rtt_estimator): the smoothed RTT plus at least `minimum_rto`.
     rto_floor (added): RtoFloor, OneOf, RtoFloor::Rto;
-    /// Timeouts of a SYN before the wait for the next one doubles (tcp_syn_linear_timeouts of Linux).
+    /// Number of SYN timeouts before the interval starts to double (tcp_syn_linear_timeouts in Linux).
     syn_linear_timeouts (added): u32, Count(0), 0;
-    /// The tick of a host's timers. Where it is above zero, waits are rounded up to whole ticks, a timer fires at the end of
-    /// the tick after, and one of 63 ticks and more at a multiple of 8, 64, ... (Linux at 250 Hz: 4 ms).
-    tick (added): Time, Duration, Time::ZERO;
-    /// How long before the start of the run a tick was: "by-host" draws it for each host from the seed, a time holds for
-    /// all.
+    /// Timer tick of a host: 4 ms for Linux at 250 Hz. Waits are rounded up to whole ticks, plus up to one tick; waits of 63
+    /// ticks or more end at a multiple of 8, 64, ... ticks. Zero makes timers exact.
+    tick (added): Time, Duration(Time::ZERO), Time::ZERO;
+    /// Phase of the ticks: a time before the start of the run at which all hosts have a tick, or "by-host" to draw it for each
+    /// host from the seed.
     tick_phase (added): TickPhase, Phase, TickPhase::Shared(Time::ZERO);
     /// Data packets to one ACK.
     ack_every: u32, Count(1), 2;
     /// The longest time that an ACK waits for more data.
-    ack_timeout: Time, Duration, Time::from_millis(40);
+    ack_timeout: Time, Duration(Time::ZERO), Time::from_millis(40);
     /// Data packets of a subflow that are acknowledged at once when it begins: otherwise an initial window of one packet
     /// would wait for the timeout.
     ack_at_first: u32, Count(0), 16;
     /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it always is
     /// (RFC 8257, section 3.2).
     ack_at_mark_change: bool, Flag, true;
-    /// Whether a flow's last segment is acknowledged at once. Hosts do not know that it is the last, unless they answer it.
+    /// Whether a flow's last segment is acknowledged immediately. A real receiver does not know which one is last.
     ack_last (added): bool, Flag, true;
-    /// Whether `ack_at_first` counts anew after a gap of more than `minimum_rto` and after data that had arrived before (the
-    /// quick ACKs of Linux).
+    /// Whether the count of `ack_at_first` restarts after a gap longer than `minimum_rto` and after a duplicate segment, as with
+    /// Linux's quick ACKs.
     ack_at_first_again (added): bool, Flag, false;
-    /// The receiver's window: "unlimited", a size for the whole connection, or a size "per subflow".
+    /// The receiver's window: "unlimited", a size for the whole connection, or for example "64 KB per subflow".
     receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
     /// How connections open.
     handshake: Handshake, OneOf, Handshake::Syn;
     /// Further subflows open a random time of at most this after the first handshake.
-    join_spread: Time, Duration, Time::ZERO;
+    join_spread: Time, Duration(Time::ZERO), Time::ZERO;
     /// Which subflow gets the next segment.
     scheduler: SegmentScheduler, OneOf, SegmentScheduler::LowestRtt;
     /// Whether data packets are ECN-capable; with "on", a controller that has no answer of its own to marks takes a
@@ -238,7 +237,8 @@ settings! {
     /// timeout until all that was in flight then has been acknowledged it counts one packet of an ACK, that of the last
     /// ACK included. Congestion avoidance counts every packet.
     slow_start_limit: Option<u32>, CountOr("none"), None;
-    /// Whether CUBIC ends slow start before it loses packets, as Linux does (HyStart).
+    /// Whether CUBIC ends slow start before it loses packets (HyStart), and then grows by at least 5 % per round until the
+    /// first loss, as in Linux.
     hystart (added): bool, Flag, false;
     /// What windows grow by.
     count: GrowthCount, OneOf, GrowthCount::Packets;
@@ -272,8 +272,8 @@ impl Config {
         }
     }
 
-    /// A subflow's initial window in packets, of a connection that has so many.
-    pub(crate) fn initial_window_of(&self, subflows: u32) -> f64 {
+    /// Initial window of each subflow, in packets, in a connection with this number of subflows.
+    pub fn initial_window_of(&self, subflows: u32) -> f64 {
         match self.initial_window_per {
             InitialWindowPer::Subflow => self.initial_window,
             InitialWindowPer::Connection => {
@@ -282,7 +282,7 @@ impl Config {
         }
     }
 
-    /// Whether losses are found by when segments were sent.
+    /// Whether losses are detected by time (RACK).
     #[inline]
     pub(crate) fn finds_losses_by_time(&self) -> bool {
         self.loss_detection == LossDetection::Rack
@@ -325,13 +325,13 @@ impl Config {
         })
     }
 
-    /// Refuses values that no transport can work with, or that contradict each other.
+    /// Checks settings against each other.
     ///
     /// # Errors
-    /// The key of a setting, and what is wrong with it, as the rest of a sentence that begins with the key.
+    /// The key of a setting, and what is wrong with it; the message continues the key.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if self.finds_losses_by_time() && self.recovery != Recovery::Sack {
-            let text = "is \"rack\"; it needs recovery = \"sack\"".to_owned();
+            let text = "is \"rack\"; it requires recovery = \"sack\"".to_owned();
             return Err(("loss_detection", text));
         }
         for (key, is_set) in [
@@ -342,7 +342,7 @@ impl Config {
             if is_set && !self.finds_losses_by_time() {
                 return Err((
                     key,
-                    "is true; it needs loss_detection = \"rack\"".to_owned(),
+                    "is true; it requires loss_detection = \"rack\"".to_owned(),
                 ));
             }
         }

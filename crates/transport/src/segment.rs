@@ -73,8 +73,8 @@ const _: () = assert!(size_of::<Segment>() == 32, "two segments fill a cache lin
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
-/// Set where the first block reports a copy.
-const COPY: u8 = 8;
+/// Set where the first block is a D-SACK (RFC 2883).
+const DSACK: u8 = 8;
 
 impl Flags {
     /// `marked` is of data that it is the connection's last, and of an acknowledgement that `sent` may serve as
@@ -84,9 +84,9 @@ impl Flags {
         Flags(u8::from(marked) | sack_count << 1)
     }
 
-    /// The same of an acknowledgement whose first block is a segment that has arrived more than once (RFC 2883).
-    pub fn with_copy(self) -> Flags {
-        Flags(self.0 | COPY)
+    /// The same for an acknowledgement whose first block is a D-SACK.
+    pub fn with_dsack(self) -> Flags {
+        Flags(self.0 | DSACK)
     }
 }
 
@@ -168,12 +168,12 @@ impl Segment {
 
     /// Acknowledgement: the blocks in use of those that go with it, the latest first.
     pub fn sack_blocks<'a>(&self, blocks: &'a SackBlocks) -> &'a [SackBlock] {
-        &blocks[..usize::from((self.flags.0 & !COPY) >> 1)]
+        &blocks[..usize::from((self.flags.0 & !DSACK) >> 1)]
     }
 
-    /// Acknowledgement: whether the first block is a segment that has arrived more than once (RFC 2883).
+    /// Acknowledgement: whether the first block is a D-SACK, which reports a duplicate segment (RFC 2883).
     #[inline(always)]
-    pub(crate) fn reports_copy(&self) -> bool {
-        self.flags.0 & COPY != 0
+    pub(crate) fn has_dsack(&self) -> bool {
+        self.flags.0 & DSACK != 0
     }
 }

@@ -1,13 +1,13 @@
-//! A transport's settings as data: what each is called, what it may be, and how it is read and written.
+//! Transport settings as data: their keys, the values they take, and how to read and write them.
 //!
-//! `config.rs` declares them. Readers of scenarios, their schema, the tables of the documentation and generators of
-//! random scenarios follow from the declaration.
+//! `config.rs` declares them. The scenario reader, the JSON Schema, the tables in the documentation and the generator of
+//! random scenarios all use that declaration.
 
 use crate::{Config, ReceiveWindow, TickPhase};
 use pathweave_units::{Bytes, Time};
 use std::fmt;
 
-/// What a setting is set to, as a scenario writes it.
+/// The value of a setting, as written in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// Yes or no.
@@ -44,12 +44,12 @@ impl fmt::Display for Value {
     }
 }
 
-/// A kind of value that a setting takes, and its range.
+/// A kind of value that a setting accepts, and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// Yes or no.
     Flag,
-    /// A word, and what it stands for; that is empty where the setting's own description says it.
+    /// A word and its meaning, which is empty if the setting's description explains it.
     Word(&'static str, &'static str),
     /// A whole number.
     Count {
@@ -63,7 +63,7 @@ pub enum Form {
         /// The largest.
         most: f64,
     },
-    /// The size of a packet or of a part of it, from a byte to [`u16::MAX`] bytes.
+    /// The size of a packet or of a part of it: 1 to [`u16::MAX`] bytes.
     Size,
     /// An amount of data.
     Volume,
@@ -103,7 +103,7 @@ impl Form {
     }
 }
 
-/// What the form accepts, as the end of "expected ...".
+/// The accepted values, for a message that begins with "expected".
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,11 +128,12 @@ impl fmt::Display for Form {
 pub struct Setting {
     /// Its key in a scenario.
     pub key: &'static str,
-    /// Whether a resolved scenario has it only where it differs from [`Config::textbook`]: settings that came later
-    /// leave the hashes of older results as they were.
+    /// Whether resolved scenarios omit it when it is as in [`Config::textbook`]. This keeps the hashes of results that are
+    /// older than the setting.
     pub added: bool,
     pub(crate) documentation: &'static [&'static str],
     pub(crate) forms: fn() -> Vec<Form>,
+    pub(crate) words: &'static [&'static str],
     pub(crate) get: fn(&Config) -> Value,
     pub(crate) set: fn(&mut Config, Value) -> bool,
 }
@@ -154,23 +155,28 @@ impl Setting {
         Setting::all().iter().find(|setting| setting.key == key)
     }
 
-    /// What it means.
+    /// Its description.
     pub fn help(&self) -> String {
         let lines = self.documentation.iter().map(|line| line.trim());
         lines.collect::<Vec<_>>().join(" ")
     }
 
-    /// What it takes.
+    /// The values it accepts.
     pub fn forms(&self) -> Vec<Form> {
         (self.forms)()
     }
 
-    /// What it is set to.
+    /// Its words, if it accepts nothing else.
+    pub fn words(&self) -> Option<&'static [&'static str]> {
+        Some(self.words).filter(|words| !words.is_empty())
+    }
+
+    /// Its value in a configuration.
     pub fn value(&self, config: &Config) -> Value {
         (self.get)(config)
     }
 
-    /// What a resolved scenario says of it, if anything.
+    /// Its value in a resolved scenario, if it appears there.
     pub fn written(&self, config: &Config) -> Option<Value> {
         let value = self.value(config);
         let says = !self.added || value != self.value(&Config::textbook());
@@ -180,7 +186,7 @@ impl Setting {
     /// Sets it.
     ///
     /// # Errors
-    /// What is wrong with the value, as the rest of a sentence that begins with the key.
+    /// What is wrong with the value; the message continues the key.
     pub fn set(&self, config: &mut Config, value: Value) -> Result<(), String> {
         let forms = self.forms();
         let fits = forms.iter().find_map(|form| form.accepts(value));
@@ -191,7 +197,7 @@ impl Setting {
     }
 }
 
-/// What a setting with these forms accepts, as the end of "expected ...".
+/// All values that these forms accept, for a message that begins with "expected".
 pub fn expected(forms: &[Form]) -> String {
     let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
     match &texts[..] {
@@ -201,17 +207,21 @@ pub fn expected(forms: &[Form]) -> String {
     }
 }
 
-/// How a field is read and written.
+/// Converts a field from and to a [`Value`].
 pub(crate) trait Codec<T> {
+    /// The words it accepts, if it accepts nothing else.
+    const WORDS: &'static [&'static str] = &[];
     fn forms(&self) -> Vec<Form>;
     fn value(&self, field: &T) -> Value;
-    /// `None` when the value is of none of the forms. `config` is what has been set before.
+    /// Returns `None` if the value has none of the forms. `config` holds the settings read so far.
     fn read(&self, value: Value, config: &Config) -> Option<T>;
 }
 
 /// An enumeration whose alternatives are words.
 pub(crate) trait Words: Copy + PartialEq + 'static {
-    /// Each alternative, its word, and what it stands for.
+    /// The words.
+    const WORDS: &'static [&'static str];
+    /// Each alternative, its word and its meaning.
     const ALL: &'static [(Self, &'static str, &'static str)];
 }
 
@@ -219,6 +229,7 @@ pub(crate) trait Words: Copy + PartialEq + 'static {
 pub(crate) struct OneOf;
 
 impl<T: Words> Codec<T> for OneOf {
+    const WORDS: &'static [&'static str] = T::WORDS;
     fn forms(&self) -> Vec<Form> {
         let form = |&(_, word, help): &(T, &'static str, &'static str)| Form::Word(word, help);
         T::ALL.iter().map(form).collect()
@@ -360,15 +371,15 @@ impl Codec<u16> for Size {
     }
 }
 
-/// A duration.
-pub(crate) struct Duration;
+/// A duration of at least this.
+pub(crate) struct Duration(pub Time);
 
 /// A duration above zero.
-pub(crate) struct AboveZero;
+pub(crate) const ABOVE_ZERO: Duration = Duration(Time::from_picos(1));
 
 impl Codec<Time> for Duration {
     fn forms(&self) -> Vec<Form> {
-        vec![Form::Time { least: Time::ZERO }]
+        vec![Form::Time { least: self.0 }]
     }
     fn value(&self, field: &Time) -> Value {
         Value::Time(*field)
@@ -381,21 +392,7 @@ impl Codec<Time> for Duration {
     }
 }
 
-impl Codec<Time> for AboveZero {
-    fn forms(&self) -> Vec<Form> {
-        vec![Form::Time {
-            least: Time::from_picos(1),
-        }]
-    }
-    fn value(&self, field: &Time) -> Value {
-        Duration.value(field)
-    }
-    fn read(&self, value: Value, config: &Config) -> Option<Time> {
-        Duration.read(value, config)
-    }
-}
-
-/// When the ticks of a host are.
+/// The phase of a host's ticks.
 pub(crate) struct Phase;
 
 impl Codec<TickPhase> for Phase {
@@ -460,6 +457,7 @@ macro_rules! words {
         }
 
         impl $crate::settings::Words for $name {
+            const WORDS: &'static [&'static str] = &[$($word),+];
             const ALL: &'static [($name, &'static str, &'static str)] = &[
                 $( ($name::$alternative, $word, concat!($($help),+)), )+
             ];
@@ -467,8 +465,8 @@ macro_rules! words {
     };
 }
 
-/// Declares a transport's configuration: fields that are settings, each with how it is read and written and its value in
-/// [`Config::textbook`], and fields that are not. `(added)` is [`Setting::added`].
+/// Declares the configuration: settings, each with its codec and its value in [`Config::textbook`], and other fields after
+/// `beside:`. `(added)` sets [`Setting::added`].
 macro_rules! settings {
     (
         $(
@@ -489,9 +487,9 @@ macro_rules! settings {
         }
 
         impl Config {
-            /// A host as RFCs and textbooks have it: selective acknowledgements (RFC 6675), a retransmission timeout
-            /// (RFC 6298) of at least 200 ms, delayed acknowledgements, an initial window of ten (RFC 6928); no probes
-            /// and no timers of an operating system. Presets say what differs from it.
+            /// A host that follows the RFCs: SACK (RFC 6675), a retransmission timeout (RFC 6298) of at least 200 ms,
+            /// delayed ACKs, an initial window of ten (RFC 6928), and no behaviour specific to an operating system. Presets
+            /// list their differences from it.
             pub fn textbook() -> Config {
                 Config {
                     $( $field: $value, )+
@@ -506,6 +504,7 @@ macro_rules! settings {
                 added: [$(stringify!($added),)? ""].len() > 1,
                 documentation: &[$($documentation),+],
                 forms: || $crate::settings::Codec::<$type>::forms(&$codec),
+                words: $crate::settings::words_of::<$type, _>(&$codec),
                 get: |config| $crate::settings::Codec::<$type>::value(&$codec, &config.$field),
                 set: |config, value| {
                     match $crate::settings::Codec::<$type>::read(&$codec, value, config) {
@@ -519,6 +518,11 @@ macro_rules! settings {
             }, )+
         ];
     };
+}
+
+/// The words of a codec, which is named by a value of it.
+pub(crate) const fn words_of<T, C: Codec<T>>(_: &C) -> &'static [&'static str] {
+    C::WORDS
 }
 
 pub(crate) use {settings, words};

@@ -1,41 +1,40 @@
-//! The tick of a host's timers.
+//! The tick of an operating system's timers.
 
 use pathweave_units::Time;
 
-/// When a host's timers fire: not at the time that was asked for but at a tick, and at a coarser one the longer they wait.
+/// Rounds expiry times of timers as Linux's timer wheel does.
 ///
-/// Linux counts in jiffies. It rounds a wait up to whole ones, and its timer wheel fires no timer early: one set for J
-/// jiffies fires at the end of the jiffy J + 1. From 63 jiffies on the wheel has steps of 8, from 504 on of 64, and so on
-/// (kernel/time/timer.c, `calc_index`).
+/// A wait is rounded up to J jiffies. The wheel never fires early, so the timer expires J to J + 1 jiffies after it was set.
+/// From 63 jiffies on the wheel's resolution is 8 jiffies, from 504 on 64, and so on (kernel/time/timer.c, `calc_index`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tick {
-    /// Zero where timers fire on time.
+    /// Length of a jiffy; zero if timers are exact.
     length: Time,
-    /// How long before the time zero of the simulation a tick was that is the first of all levels of the wheel.
+    /// Time between the last jiffy that is a multiple of [`LEVELS_IN_STEP`] and the start of the run.
     phase: Time,
 }
 
-/// Each level of the wheel is this power of two coarser than the one before.
+/// Binary logarithm of the ratio between the resolutions of two levels of the wheel.
 const LEVEL_SHIFT: u32 = 3;
-/// Waits of so many jiffies are the first that go to the second level.
+/// Shortest wait on the second level, in jiffies.
 const FIRST_LEVEL: u64 = 63;
-/// Ticks after which the levels that matter, those up to 131 s at 250 jiffies a second, are in step again.
+/// Period of the wheel's first four levels in jiffies. They cover waits of up to 129 s at 250 Hz.
 const LEVELS_IN_STEP: u64 = 512;
 
 impl Tick {
-    /// A tick of this length. One was at `phase` before the time zero.
+    /// Ticks of this length, one of them at `phase` before the start of the run.
     pub fn new(length: Time, phase: Time) -> Tick {
         let phases = Tick::phases(length).as_picos().max(1);
         let phase = Time::from_picos(phase.as_picos() % phases);
         Tick { length, phase }
     }
 
-    /// The phases that differ are below this.
+    /// Phases repeat after this time.
     pub fn phases(length: Time) -> Time {
         length.saturating_mul(LEVELS_IN_STEP)
     }
 
-    /// When a timer fires that is set now for a wait.
+    /// Expiry time of a timer that is set now.
     #[inline]
     pub(crate) fn due(&self, now: Time, wait: Time) -> Time {
         if self.length == Time::ZERO {
@@ -52,7 +51,7 @@ impl Tick {
         Time::from_picos(fires.saturating_mul(length)).saturating_sub(self.phase)
     }
 
-    /// A time as the host's clock of milliseconds has it, which time stamps are made of.
+    /// The value of the millisecond clock behind TCP time stamps.
     pub(crate) fn milliseconds(&self, time: Time) -> u64 {
         time.saturating_add(self.phase).as_picos() / Time::from_millis(1).as_picos()
     }
@@ -64,7 +63,7 @@ mod tests {
 
     const JIFFY: Time = Time::from_millis(4);
 
-    /// How long a timer of this wait takes when it is set this long after a tick.
+    /// Actual duration of a wait that starts this long after a tick.
     fn takes(wait: Time, after_tick: Time) -> Time {
         let tick = Tick::new(JIFFY, Time::ZERO);
         let now = JIFFY * 512 + after_tick;
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_short_wait_takes_one_to_two_ticks() {
-        // RFC 8985's timer at an RTT near zero: 4 to 8 ms at 250 jiffies a second.
+        // A tail loss probe with a very short RTT: 4 to 8 ms at 250 Hz.
         let wait = Time::from_micros(2100);
         assert_eq!(takes(wait, Time::ZERO), Time::from_millis(8));
         assert_eq!(

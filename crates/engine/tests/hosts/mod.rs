@@ -1,4 +1,4 @@
-//! Hosts against those of Linux 6.18: the cases of `validation/hosts/cases.toml`, whose network is a relay.
+//! Compares hosts with Linux 6.18 in the cases of `validation/hosts/cases.toml`.
 
 mod relay;
 
@@ -9,16 +9,16 @@ use toml::{Table, Value};
 
 const CASES: &str = include_str!("../../../../validation/hosts/cases.toml");
 const TICK: Time = Time::from_millis(4);
-/// Flows of a case, which begin at times that are spread evenly over a tick.
+/// Flows per case. Their start times are spread evenly over a tick.
 const STARTS: u64 = 12;
 
-/// What programs and relay add to each flow of the measurement, in milliseconds: where nothing is lost or late, 1 MB takes
-/// 86.0 ms, of which handshake, packets and delays are 85.65.
+/// Overhead of the programs and the relay in the measurement, in milliseconds: 1 MB without losses takes 86.0 ms, of which
+/// handshake, transmission and delays account for 85.65.
 const OVERHEAD: f64 = 0.35;
-/// A router's token bucket lets 3,100 B go at once, which take 0.248 ms at 100 Mbps.
+/// The router's token bucket passes 3,100 B without delay, which would take 0.248 ms at 100 Mbps.
 const BURST: f64 = 0.248;
 
-/// A host of Linux 6.18, with the frames of an Ethernet around its packets.
+/// A Linux 6.18 host. Packet sizes include the Ethernet header.
 fn linux() -> Config {
     Config {
         loss_detection: LossDetection::Rack,
@@ -31,7 +31,7 @@ fn linux() -> Config {
         ack_last: false,
         ack_at_first_again: true,
         hystart: true,
-        // A host gives a subflow up after a quarter of an hour.
+        // Linux gives up a connection after 15 minutes.
         failed_after: 15,
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
@@ -114,9 +114,9 @@ fn flows(case: &Table) -> Vec<Outcome> {
     all
 }
 
-/// How often each thing happens decides how losses are repaired; times say when.
+/// The counters show how losses were repaired, the completion times how fast.
 #[test]
-fn losses_are_repaired_as_the_kernel_repairs_them() {
+fn losses_are_repaired_as_in_the_kernel() {
     let table: Table = CASES.parse().expect("TOML");
     let cases = table["case"].as_array().expect("cases");
     assert!(cases.len() > 30);

@@ -1,28 +1,27 @@
-//! A connection over a relay: one bottleneck with a queue, a delay each way, and packets that are dropped or late by a
-//! script. The endpoints are those of simulations.
+//! Runs a connection over a relay: a bottleneck with a queue, a delay in each direction, and scripted drops and delays. The
+//! endpoints are those of the simulator.
 
 use pathweave_control::find;
 use pathweave_transport::{
-    Arrived, Config, End, Endpoints, Kind, Opening, Output, PacketKey, PacketShape, ReceivingId,
-    SackBlocks, Segment, SendingId, Tick, Timer,
+    Arrived, Config, End, Endpoints, Kind, Opening, Output, PacketShape, ReceivingId, SackBlocks,
+    Segment, SendingId, Tick, Timer,
 };
 use pathweave_units::{Bytes, Rate, Time};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What happens to packets of the connection.
+/// A rule of the script.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
-    /// A segment is dropped this often.
+    /// Drops a segment this number of times.
     Drop(u32, u32),
-    /// So many transmissions of data are dropped from this one on, counted from zero.
+    /// Drops data packets from this transmission on, counted from zero; the second number says how many.
     DropFrom(u32, u32),
-    /// The first SYNs are dropped.
+    /// Drops the first SYNs.
     DropSyns(u32),
-    /// The first SYN-ACKs are dropped.
+    /// Drops the first SYN-ACKs.
     DropSynAcks(u32),
-    /// Each data packet whose place is a multiple of this is late by this much.
+    /// Delays every n-th data packet by this time.
     Late(u32, Time),
 }
 
@@ -30,23 +29,23 @@ pub enum Rule {
 #[derive(Clone, Debug)]
 pub struct Relay {
     pub rate: Rate,
-    /// Packets that the queue takes, the one in transmission included.
+    /// Capacity of the queue in packets, including the one in transmission.
     pub limit: usize,
-    /// Each way.
+    /// In each direction.
     pub delay: Time,
     pub rules: Vec<Rule>,
 }
 
-/// What came of a flow.
+/// Result of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// From the SYN until an answer to the last byte would arrive.
+    /// From the SYN to the arrival of an answer to the last byte.
     pub fct: Time,
     pub timeouts: u64,
     pub probes: u64,
     pub retransmits: u64,
     pub queue_drops: u64,
-    /// Most packets that were in the queue.
+    /// Largest queue in packets.
     pub largest_queue: u64,
 }
 
@@ -55,14 +54,13 @@ enum Event {
     Timer(Timer),
 }
 
-/// What the endpoints want done, put into the relay.
+/// Puts the output of the endpoints into the relay.
 struct Network<'a> {
     relay: &'a Relay,
     now: Time,
-    order: u64,
-    /// Events by time and by the order in which they were made.
-    due: BinaryHeap<Reverse<(Time, u64)>>,
-    events: HashMap<u64, Event>,
+    /// Events by time, and by their number among all.
+    due: BTreeMap<(Time, u64), Event>,
+    scheduled: u64,
     free_at: Time,
     /// When packets leave the queue.
     departures: BTreeMap<Time, usize>,
@@ -75,9 +73,8 @@ struct Network<'a> {
 
 impl Network<'_> {
     fn at(&mut self, time: Time, event: Event) {
-        self.due.push(Reverse((time, self.order)));
-        self.events.insert(self.order, event);
-        self.order += 1;
+        self.due.insert((time, self.scheduled), event);
+        self.scheduled += 1;
     }
 
     /// Whether a rule drops this packet.
@@ -157,31 +154,24 @@ impl Output for Network<'_> {
     }
 }
 
-/// Carries a flow of this size to its end.
+/// Runs a flow of this size to its end.
 pub fn carry(relay: &Relay, controller: &str, config: &Config, size: u64, phase: Time) -> Outcome {
     let entry = find(controller).expect("a controller");
     let mut endpoints = Endpoints::default();
     let id = endpoints.add(Opening {
-        flow: 0,
-        config: Arc::new(config.clone()),
-        controller: (entry.build)(&entry.defaults()),
-        ecn_echo: None,
-        subflows: 1,
         size: Some(Bytes::new(size)),
-        packet_key: PacketKey::default(),
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
-        established: false,
-        scatter: None,
-        scheme: None,
         ticks: [Tick::new(config.tick, phase); 2],
+        ..Opening::new(
+            0,
+            Arc::new(config.clone()),
+            (entry.build)(&entry.defaults()),
+        )
     });
     let mut network = Network {
         relay,
         now: Time::ZERO,
-        order: 0,
-        due: BinaryHeap::new(),
-        events: HashMap::new(),
+        due: BTreeMap::new(),
+        scheduled: 0,
         free_at: Time::ZERO,
         departures: BTreeMap::new(),
         queue_drops: 0,
@@ -192,9 +182,10 @@ pub fn carry(relay: &Relay, controller: &str, config: &Config, size: u64, phase:
     };
     endpoints.start(id, Time::ZERO, &mut network);
     while network.finished.is_none() {
-        let Reverse((time, place)) = network.due.pop().expect("a flow waits for something");
+        let next = network.due.pop_first();
+        let ((time, _), event) = next.expect("an unfinished flow waits for an event");
         network.now = time;
-        match network.events.remove(&place).expect("made once") {
+        match event {
             Event::Timer(timer) => endpoints.on_timer(timer, time, &mut network),
             Event::Packet(shape, segment, blocks) => {
                 let arrived = Arrived {

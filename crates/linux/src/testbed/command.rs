@@ -299,7 +299,7 @@ fn settings(plan: &Plan, quic: &QuicGroups, stretch: u32, gso: bool) -> tun::Set
             .max()
             .unwrap_or(1500),
         addresses: refusal::most_subflows(plan),
-        initial_window: refusal::shared(plan, quic, |group| group.transport.initial_window as u32),
+        initial_window: refusal::shared(plan, quic, |group| refusal::initial_window(group) as u32),
         quick_acks: over_tcp().all(|config| config.ack_every == 1),
         gso,
         ecn: over_tcp().any(|config| config.ecn == EcnUse::On),

@@ -157,7 +157,7 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
         notes.push("the largest `data_packet` of the traffic groups is that of all".to_owned());
     }
     let every = |group: &GroupPlan| group.transport.ack_every == 1;
-    let window = |group: &GroupPlan| group.transport.initial_window;
+    let window = initial_window;
     let timeout = |group: &GroupPlan| group.transport.minimum_rto;
     let of_the_kernel = [
         ("ack_every", shared(plan, quic, every).is_none()),
@@ -197,6 +197,11 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
 /// The traffic groups of a plan that TCP plays.
 pub fn over_tcp<'a>(plan: &'a Plan, quic: &QuicGroups) -> impl Iterator<Item = &'a GroupPlan> {
     plan.groups.iter().filter(|group| !quic.plays(&group.name))
+}
+
+/// Initial window of a group's subflows, in packets.
+pub fn initial_window(group: &GroupPlan) -> f64 {
+    group.transport.initial_window_of(group.subflows)
 }
 
 /// The value that all traffic groups over TCP have, or all groups where there are none; none when they differ.

@@ -5,8 +5,8 @@ use pathweave_control::{
     Ack, Change, Controller, Ecn, Entry, Loss, Parameters, Path, Paths, SubflowId,
 };
 use pathweave_transport::{
-    Arrived, Config, End, Endpoints, Opening, Output, PacketKey, PacketShape, ReceivingId,
-    ReceivingSubflow, SackBlocks, Segment, SendingId, SendingSubflow, Timer,
+    Arrived, Config, End, Endpoints, Opening, Output, PacketShape, ReceivingId, ReceivingSubflow,
+    SackBlocks, Segment, SendingId, SendingSubflow, Timer,
 };
 use pathweave_units::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -200,25 +200,19 @@ pub fn record(
     let recordings: Vec<Arc<Mutex<Recording>>> = (0..2).map(|_| Arc::default()).collect();
     for recording in &recordings {
         let id = endpoints.add(Opening {
-            flow: 0,
-            config: Arc::clone(&config),
-            controller: Box::new(Recorder {
-                controller: (entry.build)(parameters),
-                recording: Arc::clone(recording),
-            }),
             ecn_echo: match (entry.ecn)(parameters) {
                 Ecn::Off => None,
                 Ecn::Count { limit } => Some(limit),
             },
             subflows,
-            size: None,
-            packet_key: PacketKey::default(),
-            subflow_starts: Vec::new(),
-            join_delays: Vec::new(),
-            established: false,
-            scatter: None,
-            scheme: None,
-            ticks: Default::default(),
+            ..Opening::new(
+                0,
+                Arc::clone(&config),
+                Box::new(Recorder {
+                    controller: (entry.build)(parameters),
+                    recording: Arc::clone(recording),
+                }),
+            )
         });
         endpoints.start(id, Time::ZERO, &mut network);
     }

@@ -1,4 +1,4 @@
-//! The transport: reading, writing and schema of all settings follow from their declaration in the transport's crate.
+//! The transport table. Its keys, types and descriptions come from the declaration of the settings in the transport crate.
 
 use crate::text::{BytesText, TimeText, bytes_text, time};
 use pathweave_transport::{Config, Form, Setting, Value, expected};
@@ -32,8 +32,7 @@ static KEYS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 });
 
 impl TransportTable {
-    /// Writes what the table gives into the configuration, in the order of declaration. Gives the key and the reason of
-    /// what does not fit into it.
+    /// Applies the table to a configuration, in the order in which settings are declared. Errors give the key and the reason.
     pub fn apply(&self, config: &mut Config) -> Result<(), (&'static str, String)> {
         for setting in Setting::all() {
             let given = self.given.iter().find(|(one, _)| one.key == setting.key);
@@ -91,8 +90,11 @@ struct OfSetting(&'static Setting);
 impl<'de> DeserializeSeed<'de> for OfSetting {
     type Value = Value;
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        if let Some(words) = self.0.words() {
+            return reader.deserialize_any(OneOf(words)).map(Value::Word);
+        }
         let forms = self.0.forms();
-        // A lone quantity with a unit has messages of its own.
+        // Quantities with a unit have messages of their own.
         match forms[..] {
             [Form::Time { .. }] => {
                 TimeText::deserialize(reader).map(|TimeText(time)| Value::Time(time))
@@ -102,6 +104,24 @@ impl<'de> DeserializeSeed<'de> for OfSetting {
             }
             _ => reader.deserialize_any(OfForms(&forms)),
         }
+    }
+}
+
+/// Reads one of these words.
+struct OneOf(&'static [&'static str]);
+
+impl Visitor<'_> for OneOf {
+    type Value = &'static str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of: {}", self.0.join(", "))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<&'static str, E> {
+        let found = self.0.iter().find(|&&word| word == text);
+        found
+            .copied()
+            .ok_or_else(|| E::unknown_variant(text, self.0))
     }
 }
 
@@ -119,20 +139,12 @@ impl OfForms<'_> {
     fn takes(&self, wanted: impl Fn(&Form) -> bool) -> bool {
         self.0.iter().any(wanted)
     }
-
-    fn takes_words_only(&self) -> bool {
-        self.words().count() == self.0.len()
-    }
 }
 
 impl Visitor<'_> for OfForms<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.takes_words_only() {
-            let words: Vec<&str> = self.words().collect();
-            return write!(f, "one of: {}", words.join(", "));
-        }
         f.write_str(&expected(self.0))
     }
 
@@ -181,11 +193,6 @@ impl Visitor<'_> for OfForms<'_> {
             }
             return time(text).map(Value::Time).map_err(E::custom);
         }
-        if self.takes_words_only() {
-            // The words live as long as the program, but lists of them are made when they are asked for.
-            let words: Vec<&'static str> = self.words().collect();
-            return Err(E::unknown_variant(text, words.leak()));
-        }
         Err(E::invalid_type(Unexpected::Str(text), &self))
     }
 }
@@ -220,7 +227,7 @@ impl JsonSchema for TransportTable {
         properties.insert(PRESET.to_owned(), preset);
         for setting in Setting::all() {
             let forms = setting.forms();
-            // What may be followed by "per subflow" may also stand alone.
+            // The schema of sizes "per subflow" accepts plain sizes too.
             let twice =
                 |form: &&Form| **form == Form::Volume && forms.contains(&Form::VolumePerSubflow);
             let mut branches: Vec<serde_json::Value> = forms
@@ -230,7 +237,7 @@ impl JsonSchema for TransportTable {
                 .collect();
             let mut property = match branches.len() {
                 1 => branches.remove(0),
-                _ if OfForms(&forms).takes_words_only() => serde_json::json!({ "oneOf": branches }),
+                _ if setting.words().is_some() => serde_json::json!({ "oneOf": branches }),
                 _ => serde_json::json!({ "anyOf": branches }),
             };
             property["description"] = setting.help().into();

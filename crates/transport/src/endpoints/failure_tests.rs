@@ -4,7 +4,6 @@ use super::tests::{Wishes, carry};
 use super::*;
 use crate::Config;
 use crate::Handshake;
-use crate::packets::PacketKey;
 use crate::sending::Opening;
 use pathweave_control::{Ack, Change, Controller, Loss, PathState, Paths, SubflowId};
 use pathweave_units::Bytes;
@@ -64,19 +63,9 @@ impl Flow {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let mut endpoints = Endpoints::default();
         let id = endpoints.add(Opening {
-            flow: 0,
             size: Some(Bytes::new(10 * u64::from(config.maximum_segment))),
-            config: Arc::new(config),
-            controller: Box::new(Listener(Arc::clone(&heard))),
-            ecn_echo: None,
             subflows,
-            packet_key: PacketKey::default(),
-            subflow_starts: Vec::new(),
-            join_delays: Vec::new(),
-            established: false,
-            scatter: None,
-            scheme: None,
-            ticks: Default::default(),
+            ..Opening::new(0, Arc::new(config), Box::new(Listener(Arc::clone(&heard))))
         });
         let mut wishes = Wishes::default();
         endpoints.start(id, Time::ZERO, &mut wishes);

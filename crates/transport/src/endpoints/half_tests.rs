@@ -3,7 +3,6 @@
 use super::tests::Wishes;
 use super::*;
 use crate::output::{PacketShape, ReceivingSubflow};
-use crate::packets::PacketKey;
 use crate::segment::Kind;
 use crate::{Config, Handshake};
 use pathweave_control::Feedback;
@@ -17,19 +16,10 @@ fn opening(flow: u32, subflows: u32, packets: u64) -> Opening {
         ..Config::textbook()
     };
     Opening {
-        flow,
         size: Some(Bytes::new(packets * u64::from(config.maximum_segment))),
-        config: Arc::new(config),
-        controller: (entry.build)(&entry.defaults()),
         ecn_echo: Some(u8::MAX),
         subflows,
-        packet_key: PacketKey::default(),
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
-        established: false,
-        scatter: None,
-        scheme: None,
-        ticks: Default::default(),
+        ..Opening::new(flow, Arc::new(config), (entry.build)(&entry.defaults()))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::tests::Wishes;
 use super::*;
-use crate::packets::PacketKey;
 use crate::{Config, Handshake, SegmentScheduler};
 use pathweave_control::Feedback;
 use pathweave_random::Stream;
@@ -39,19 +38,10 @@ fn opening(flow: u32, (subflows, packets): (u32, u64), scheduler: SegmentSchedul
     };
     let size = Bytes::new(packets * u64::from(config.maximum_segment));
     Opening {
-        flow,
-        config: Arc::new(config),
-        controller: (entry.build)(&entry.defaults()),
-        ecn_echo: None,
         subflows,
         size: Some(size),
-        packet_key: PacketKey::default(),
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
-        established: false,
-        scatter: None,
         scheme: entry.scheme,
-        ticks: Default::default(),
+        ..Opening::new(flow, Arc::new(config), (entry.build)(&entry.defaults()))
     }
 }
 

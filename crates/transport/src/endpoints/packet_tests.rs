@@ -58,19 +58,10 @@ fn four_subflows_may_share_one_initial_window() {
 fn opening(config: Config, subflows: u32, key: PacketKey, size: Option<u64>) -> Opening {
     let entry = pathweave_control::find("uncoupled").expect("a controller");
     Opening {
-        flow: 0,
-        config: Arc::new(config),
-        controller: (entry.build)(&entry.defaults()),
-        ecn_echo: None,
         subflows,
         size: size.map(Bytes::new),
         packet_key: key,
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
-        established: false,
-        scatter: None,
-        scheme: None,
-        ticks: Default::default(),
+        ..Opening::new(0, Arc::new(config), (entry.build)(&entry.defaults()))
     }
 }
 

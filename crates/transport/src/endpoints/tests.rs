@@ -3,7 +3,6 @@
 use super::*;
 use crate::Config;
 use crate::Handshake;
-use crate::PacketKey;
 use crate::Scatter;
 use crate::output::PacketShape;
 use crate::segment::Kind;
@@ -78,22 +77,17 @@ pub(super) fn started_established(
     let mut endpoints = Endpoints::default();
     let payload = u64::from(config.maximum_segment);
     let id = endpoints.add(Opening {
-        flow: 0,
-        config: Arc::new(Config {
-            handshake: Handshake::None,
-            ..config
-        }),
-        controller: (entry.build)(&entry.defaults()),
         ecn_echo: Some(u8::MAX),
-        subflows: 1,
         size: Some(Bytes::new(packets * payload)),
-        packet_key: PacketKey::default(),
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
         established,
-        scatter: None,
-        scheme: None,
-        ticks: Default::default(),
+        ..Opening::new(
+            0,
+            Arc::new(Config {
+                handshake: Handshake::None,
+                ..config
+            }),
+            (entry.build)(&entry.defaults()),
+        )
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);
@@ -265,22 +259,13 @@ fn the_other_subflows_open_with_the_next_event_after_the_volume_has_been_sent() 
     let payload = u64::from(config.maximum_segment);
     let mut endpoints = Endpoints::default();
     let id = endpoints.add(Opening {
-        flow: 0,
-        config: Arc::new(config),
-        controller: (entry.build)(&entry.defaults()),
-        ecn_echo: None,
         subflows: 2,
         size: Some(Bytes::new(22 * payload)),
-        packet_key: PacketKey::default(),
-        subflow_starts: Vec::new(),
-        join_delays: Vec::new(),
-        established: false,
         scatter: Some(Scatter {
             volume: Bytes::new(21 * payload),
             duplicate_threshold: 3,
         }),
-        scheme: None,
-        ticks: Default::default(),
+        ..Opening::new(0, Arc::new(config), (entry.build)(&entry.defaults()))
     });
     let mut wishes = Wishes::default();
     endpoints.start(id, Time::ZERO, &mut wishes);

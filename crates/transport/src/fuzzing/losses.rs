@@ -1,8 +1,7 @@
-//! Which segments are lost by time, against a slow reference.
+//! Loss detection by time, compared with a slow reference.
 //!
-//! The input says what happens next: segments leave, one arrives or is lost, acknowledgements arrive late, out of order or
-//! not at all, timers expire. The reference is written from RFC 8985, section 6, with what Linux does otherwise: a set of
-//! segments that is searched from end to end each time.
+//! The input selects events: segments are sent, arrive, are duplicated or lost; ACKs arrive late, out of order or never;
+//! timers fire. The reference follows RFC 8985, section 6, with Linux's deviations, and searches all segments every time.
 
 use crate::segment::{Flags, Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
 use crate::sending::{Measured, RecoveryState, Sender};
@@ -11,13 +10,13 @@ use pathweave_control::SubflowId;
 use pathweave_units::Time;
 use std::collections::BTreeSet;
 
-/// Segments of a subflow: the search from end to end stays short.
+/// Limit on the number of segments, because the reference searches all of them.
 const MOST_SEGMENTS: u32 = 200;
-/// What is measured of the path.
+/// The path's RTTs.
 const MINIMUM_RTT: Time = Time::from_micros(100);
-/// Shorter than there is, so that the window for reordering soon reaches it.
+/// Below the minimum, so that the reordering window soon reaches this limit.
 const SMOOTHED_RTT: Time = Time::from_micros(60);
-/// Segments above that make one lost at once (tcp_reordering).
+/// Segments that arrive above a missing one before it is certainly lost (tcp_reordering).
 const THRESHOLD: usize = 3;
 
 /// Plays an input of any bytes.
@@ -51,7 +50,7 @@ struct Answer {
     blocks: SackBlocks,
     count: u8,
     copy: Option<u32>,
-    /// When the packet was sent that it answers.
+    /// When the packet it answers was sent.
     sent: Time,
 }
 
@@ -79,7 +78,7 @@ impl Play {
                 let packet = self.network.remove(place % self.network.len());
                 self.arrive(packet);
             }
-            // It will arrive once more.
+            // The network duplicates it.
             3 if !self.network.is_empty() => {
                 let packet = self.network[place % self.network.len()];
                 self.arrive(packet);
@@ -103,8 +102,10 @@ impl Play {
         let number = self.sender.board.next();
         if number < MOST_SEGMENTS {
             self.sender.board.push(number);
-            if let Some(rack) = self.sender.board.rack() {
-                rack.note_sent(number, self.now);
+            if let Some(repair) = &mut self.sender.repair {
+                repair
+                    .rack
+                    .note_sent(number, self.sender.board.una(), self.now);
             }
             self.reference.segments.push(Sent {
                 at: self.now,
@@ -116,22 +117,21 @@ impl Play {
     }
 
     fn send_again(&mut self) {
-        let ours = self
-            .sender
-            .board
-            .send_again(self.now)
-            .map(|(number, _)| number);
+        let ours = self.sender.board.send_again().map(|(number, _)| number);
         assert_eq!(
             ours,
             self.reference.send_again(self.now),
             "what is sent again"
         );
         if let Some(number) = ours {
+            if let Some(repair) = &mut self.sender.repair {
+                repair.note_retransmitted(number, self.sender.board.una(), self.now);
+            }
             self.network.push((number, self.now));
         }
     }
 
-    /// A packet arrives and is answered.
+    /// A packet arrives, and the receiver sends an ACK.
     fn arrive(&mut self, (number, sent): (u32, Time)) {
         let is_new = self.arrived.insert(number);
         let next = (0..).find(|number| !self.arrived.contains(number));
@@ -171,7 +171,7 @@ impl Play {
     fn acknowledge(&mut self, answer: &Answer) {
         let mut flags = Flags::new(true, answer.count);
         if answer.copy.is_some() {
-            flags = flags.with_copy();
+            flags = flags.with_dsack();
         }
         let ack = Segment {
             kind: Kind::Ack,
@@ -181,11 +181,10 @@ impl Play {
             first_sent: answer.sent,
             ..Segment::default()
         };
-        // No acknowledgement comes sooner than the shortest RTT.
+        // No ACK arrives sooner than the minimum RTT.
         self.now = self.now.max(answer.sent + MINIMUM_RTT);
         let blocks = ack.sack_blocks(&answer.blocks);
         let begins = self.reference.acknowledge(answer, blocks, self.now);
-        // The quick way is compared elsewhere: it must not be taken for granted that it does the same.
         let progress = self
             .sender
             .take_unusual(&ack, blocks, self.measured(), &self.config);
@@ -256,12 +255,12 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,
-    /// How often it has been sent.
+    /// Transmissions so far.
     times: u32,
     state: State,
 }
 
-/// RFC 8985 by search.
+/// The reference.
 struct Reference {
     segments: Vec<Sent>,
     una: u32,
@@ -269,7 +268,7 @@ struct Reference {
     rtt: Time,
     latest: (Time, u32),
     reordering_seen: bool,
-    copy_seen: bool,
+    dsack_seen: bool,
     steps: u64,
     keep: u32,
     widened_until: u32,
@@ -285,7 +284,7 @@ impl Default for Reference {
             rtt: Time::ZERO,
             latest: (Time::ZERO, 0),
             reordering_seen: false,
-            copy_seen: false,
+            dsack_seen: false,
             steps: 1,
             keep: 0,
             widened_until: 0,
@@ -317,11 +316,11 @@ impl Reference {
     fn acknowledge(&mut self, answer: &Answer, blocks: &[SackBlock], now: Time) -> bool {
         self.wait = Time::ZERO;
         if answer.next < self.una {
-            return false; // overtaken: says nothing new
+            return false; // overtaken by a later ACK
         }
         let arrived_above = (self.una..self.next()).filter(|&n| self.state(n) == State::Arrived);
         let highest = arrived_above.max().map_or(self.una, |number| number + 1);
-        // Step 1 to 3: what has newly arrived, selectively first, each in the order of its numbers.
+        // Steps 1 to 3: segments newly covered, first by SACK blocks, then cumulatively, each by number.
         let skip = usize::from(answer.copy.is_some());
         let mut selectively: Vec<u32> = blocks[skip..]
             .iter()
@@ -340,7 +339,7 @@ impl Reference {
             let sent = &mut self.segments[number as usize];
             sent.state = State::Arrived;
             let rtt = now - sent.at;
-            // An earlier copy arrived: the RTT is too short, or what is acknowledged in order answers an older packet.
+            // An earlier copy arrived: the RTT is too short, or a cumulative ACK echoes an older time stamp.
             let millisecond = |time: Time| time.as_picos() / Time::from_millis(1).as_picos();
             let is_older =
                 !selectively.contains(&number) && millisecond(answer.sent) < millisecond(sent.at);
@@ -353,13 +352,13 @@ impl Reference {
             advanced = true;
         }
         self.una = answer.next;
-        // Step 4: the window for reordering.
-        self.copy_seen |= answer.copy.is_some() && self.reordering_seen;
+        // Step 4: the reordering window.
+        self.dsack_seen |= answer.copy.is_some() && self.reordering_seen;
         if answer.next < self.widened_until {
-            self.copy_seen = false;
+            self.dsack_seen = false;
         }
-        if self.copy_seen {
-            self.copy_seen = false;
+        if self.dsack_seen {
+            self.dsack_seen = false;
             self.steps = (self.steps + 1).min(255);
             self.keep = 16;
             self.widened_until = self.next();
@@ -392,11 +391,11 @@ impl Reference {
         begins
     }
 
-    /// RACK_detect_loss: whether something is lost, and something that had been sent again.
+    /// RACK_detect_loss. Returns whether segments were found lost, and whether retransmissions were.
     fn detect(&mut self, now: Time) -> (bool, bool) {
         let arrived = (self.una..self.next()).filter(|&n| self.state(n) == State::Arrived);
-        let hurries = self.recovery != RecoveryState::None || arrived.count() >= THRESHOLD;
-        let window = if !self.reordering_seen && hurries {
+        let is_certain = self.recovery != RecoveryState::None || arrived.count() >= THRESHOLD;
+        let window = if !self.reordering_seen && is_certain {
             Time::ZERO
         } else {
             (MINIMUM_RTT / 4 * self.steps).min(SMOOTHED_RTT)

@@ -5,7 +5,7 @@
 //! scoreboard against its own segments; in the end everything has to get through.
 
 use crate::receiving::{Acknowledgement, Arrival, AtOnce, Receiver, Taken};
-use crate::segment::{Flags, Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
+use crate::segment::{Flags, Kind, NO_BLOCKS, SackBlock, SackBlocks, Segment};
 use crate::sending::{Measured, RecoveryState, Sender};
 use crate::{Config, LossDetection, Recovery};
 use pathweave_control::SubflowId;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// Segments of a connection: its numbers stay small.
 const MOST_SEGMENTS: u32 = 4096;
-/// The shortest RTT there is, which is also the smoothed one.
+/// The minimum RTT of the path, used as the smoothed RTT too.
 const RTT: Time = Time::from_micros(100);
 /// Marks that one acknowledgement echoes.
 const ECHO_LIMIT: u8 = 3;
@@ -41,8 +41,8 @@ struct Answer {
     says: Acknowledgement,
     blocks: SackBlocks,
     count: u8,
-    /// Whether the first block is a copy of what had arrived.
-    reports_copy: bool,
+    /// Whether the first block is a D-SACK.
+    has_dsack: bool,
 }
 
 /// A data packet under way.
@@ -102,7 +102,7 @@ impl Ends {
 
     fn act(&mut self, action: u8, place: usize) {
         let marked = action & 0x80 != 0;
-        // What happens takes from nothing up to three RTTs.
+        // Each action takes between zero and three RTTs.
         self.now += Time::from_micros(u64::from(action >> 3 & 15) * 20);
         match action % 8 {
             0 => {
@@ -144,8 +144,10 @@ impl Ends {
         let number = self.sender.board.next();
         if number < MOST_SEGMENTS {
             self.sender.board.push(number);
-            if let Some(rack) = self.sender.board.rack() {
-                rack.note_sent(number, self.now);
+            if let Some(repair) = &mut self.sender.repair {
+                repair
+                    .rack
+                    .note_sent(number, self.sender.board.una(), self.now);
             }
             self.data.push(Packet {
                 number,
@@ -183,27 +185,18 @@ impl Ends {
 
     /// Has the receiver acknowledge what has arrived.
     fn acknowledge_arrived(&mut self) -> Answer {
-        let (mut blocks, mut count) = if self.config.recovery == Recovery::Sack {
-            self.receiver.sack_blocks()
+        let (blocks, count, has_dsack) = if self.config.recovery == Recovery::Sack {
+            self.receiver.take_sack_blocks()
         } else {
-            (*NO_BLOCKS, 0)
+            (*NO_BLOCKS, 0, false)
         };
-        let copy = self.receiver.take_copy();
-        if let Some(copy) = copy {
-            assert!(self.arrived.contains(&copy));
-            blocks.rotate_right(1);
-            blocks[0] = SackBlock {
-                start: copy,
-                end: copy + 1,
-            };
-            count = (count + 1).min(SACK_BLOCKS as u8);
-        }
+        assert!(!has_dsack || self.arrived.contains(&blocks[0].start));
         let says = self.receiver.acknowledge(ECHO_LIMIT);
         Answer {
             says,
             blocks,
             count,
-            reports_copy: copy.is_some(),
+            has_dsack,
         }
     }
 
@@ -217,7 +210,7 @@ impl Ends {
         // The one that comes before a change of the mark does not cover the packet that brought it.
         let next = acknowledgement.next;
         assert!((0..next).all(|number| self.arrived.contains(&number)));
-        let first = usize::from(answer.reports_copy);
+        let first = usize::from(answer.has_dsack);
         let blocks = &answer.blocks[first..usize::from(answer.count)];
         for SackBlock { start, end } in blocks {
             assert!(
@@ -233,8 +226,8 @@ impl Ends {
     fn acknowledge(&mut self, answer: &Answer) {
         let acknowledgement = &answer.says;
         let mut flags = Flags::new(true, answer.count);
-        if answer.reports_copy {
-            flags = flags.with_copy();
+        if answer.has_dsack {
+            flags = flags.with_dsack();
         }
         let ack = Segment {
             kind: Kind::Ack,
@@ -244,13 +237,14 @@ impl Ends {
             first_sent: acknowledgement.first_sent,
             ..Segment::default()
         };
-        // No acknowledgement comes before half an RTT has passed each way.
+        // No acknowledgement arrives sooner than one RTT after its packet was sent.
         self.now = self.now.max(acknowledgement.sent + RTT);
         let (una, outstanding) = (self.sender.board.una(), self.sender.board.outstanding());
         let progress = if self.sender.expects(&ack) {
             let progress = self.sender.take_expected(&ack);
-            if let Some(rack) = self.sender.board.rack() {
-                rack.arrive_in_order(ack.number, ack.sent, self.now - ack.sent);
+            if let Some(repair) = &mut self.sender.repair {
+                let rtt = self.now - ack.sent;
+                repair.rack.arrive_in_order(ack.number, ack.sent, rtt);
             }
             progress
         } else {
@@ -278,7 +272,7 @@ impl Ends {
         }
     }
 
-    /// What may have been late only is lost by now.
+    /// The reordering timer fires.
     fn find_late(&mut self) {
         let before = self.sender.board.lost();
         let measured = self.measured();
@@ -290,7 +284,10 @@ impl Ends {
     }
 
     fn send_again(&mut self) {
-        if let Some((number, data)) = self.sender.board.send_again(self.now) {
+        if let Some((number, data)) = self.sender.board.send_again() {
+            if let Some(repair) = &mut self.sender.repair {
+                repair.note_retransmitted(number, self.sender.board.una(), self.now);
+            }
             assert_eq!(number, data);
             assert!(number >= self.sender.board.una() && number < self.sender.board.next());
             self.data.push(Packet {

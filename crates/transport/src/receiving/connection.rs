@@ -72,7 +72,7 @@ pub(crate) struct Connection {
 
 const _: () = assert!(std::mem::offset_of!(Connection, ack_timeout) <= 64);
 
-/// Where timers have a tick, no acknowledgement waits as long as the smallest timeout (tcp_delack_max of Linux).
+/// With a tick, the delayed-ACK timeout stays below the smallest retransmission timeout (tcp_delack_max of Linux).
 fn longest_ack_wait(config: &Config) -> Time {
     if config.tick == Time::ZERO {
         return config.ack_timeout;

@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::{Acknowledgement, Arrival, Receiver, Receiving, Taken};
 use crate::Handshake;
 use crate::output::{Arrived, Output, PacketShape, ReceivingId, Timer, TimerKind};
-use crate::segment::{Flags, Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, Segment};
+use crate::segment::{Flags, Kind, NO_BLOCKS, Segment};
 use pathweave_control::Feedback;
 use pathweave_units::Time;
 
@@ -62,8 +62,8 @@ impl Receiving {
             has_feedback: arrived.feedback != Feedback::None,
             last: segment.is_last(),
         };
-        if receiver.begins_again {
-            receiver.begin_again(connection.config.minimum_rto, now);
+        if receiver.quick_acks_return {
+            receiver.note_arrival(connection.config.minimum_rto, now);
         }
         let Taken { new, at_once } = receiver.take(arrival, mark_changed, connection.at_once());
         if new {
@@ -170,24 +170,14 @@ fn answer_with_blocks(
     saying: Saying,
     out: &mut impl Output,
 ) {
-    let (mut blocks, mut count) = if connection.selective {
-        receiver.sack_blocks()
+    let (blocks, count, has_dsack) = if connection.selective {
+        receiver.take_sack_blocks()
     } else {
-        (*NO_BLOCKS, 0)
+        (*NO_BLOCKS, 0, false)
     };
-    let copy = receiver.take_copy();
-    if let Some(copy) = copy {
-        // It comes first (RFC 2883, section 4).
-        blocks.rotate_right(1);
-        blocks[0] = SackBlock {
-            start: copy,
-            end: copy + 1,
-        };
-        count = (count + 1).min(SACK_BLOCKS as u8);
-    }
     let (shape, mut segment) = acknowledgement(receiver, connection, saying, count);
-    if copy.is_some() {
-        segment.flags = segment.flags.with_copy();
+    if has_dsack {
+        segment.flags = segment.flags.with_dsack();
     }
     out.send(Receiving::end(index), shape, segment, &blocks);
 }

@@ -77,9 +77,9 @@ pub(crate) struct Receiver {
     /// Data packets that are still acknowledged at once, as the subflow is young.
     at_first: u32,
     last_ce: bool,
-    /// Whether `at_first` counts anew after a gap and after a copy.
-    pub begins_again: bool,
-    /// Something has arrived beyond `next`, or a copy is to be reported.
+    /// Whether `at_first` is restored after a gap and after a duplicate.
+    pub quick_acks_return: bool,
+    /// Something has arrived beyond `next`, or a duplicate has to be reported.
     has_blocks: bool,
     /// Whether the timer is set for `timer_at`.
     pub timer_is_set: bool,
@@ -97,14 +97,14 @@ pub(crate) struct Receiver {
     /// The flow's number, and its own in the flow.
     pub flow: u32,
     pub number: u16,
-    /// Whether a copy of what had arrived is reported.
-    reports_copies: bool,
-    /// The copy to be reported.
-    copy: Option<u32>,
-    /// When the last packet came, where that matters.
-    came: Time,
-    /// What `at_first` begins with.
-    young: u32,
+    /// Whether duplicate segments are reported (D-SACK, RFC 2883).
+    sends_dsacks: bool,
+    /// The duplicate segment to report.
+    duplicate: Option<u32>,
+    /// Arrival time of the last packet, if `quick_acks_return`.
+    last_arrival: Time,
+    /// Initial value of `at_first`.
+    quick_acks: u32,
     /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
     blocks: Vec<SackBlock>,
 }
@@ -119,9 +119,9 @@ impl Receiver {
         *self = Receiver {
             blocks,
             at_first: config.ack_at_first,
-            young: config.ack_at_first,
-            reports_copies: config.finds_losses_by_time(),
-            begins_again: config.ack_at_first_again,
+            quick_acks: config.ack_at_first,
+            sends_dsacks: config.finds_losses_by_time(),
+            quick_acks_return: config.ack_at_first_again,
             ack_deadline: Time::MAX,
             ..Receiver::default()
         };
@@ -193,28 +193,26 @@ impl Receiver {
         self.has_blocks
     }
 
-    /// A packet comes: after a gap of more than this the first ones are acknowledged at once again.
-    pub fn begin_again(&mut self, gap: Time, now: Time) {
-        if now.saturating_sub(self.came) > gap {
-            self.at_first = self.young;
+    /// A packet arrives. Restores quick ACKs if the last one arrived more than `gap` ago.
+    pub fn note_arrival(&mut self, gap: Time, now: Time) {
+        if now.saturating_sub(self.last_arrival) > gap {
+            self.at_first = self.quick_acks;
         }
-        self.came = now;
+        self.last_arrival = now;
     }
 
-    /// The copy to be reported, once.
-    pub fn take_copy(&mut self) -> Option<u32> {
-        let copy = self.copy.take();
-        if copy.is_some() {
-            self.has_blocks = !self.blocks.is_empty();
-        }
-        copy
-    }
-
-    /// The blocks that an acknowledgement reports now, and their number.
-    pub fn sack_blocks(&self) -> (SackBlocks, u8) {
-        let block = |place| self.blocks.get(place).copied().unwrap_or_default();
-        let count = self.blocks.len().min(SACK_BLOCKS);
-        (std::array::from_fn(block), count as u8)
+    /// The blocks that an acknowledgement reports now, and their number. A pending D-SACK comes first (RFC 2883, section 4)
+    /// and is reported once; the flag says whether there was one.
+    pub fn take_sack_blocks(&mut self) -> (SackBlocks, u8, bool) {
+        let dsack = self.duplicate.take().map(|start| SackBlock {
+            start,
+            end: start + 1,
+        });
+        self.has_blocks = !self.blocks.is_empty();
+        let mut all = dsack.into_iter().chain(self.blocks.iter().copied());
+        let count = (usize::from(dsack.is_some()) + self.blocks.len()).min(SACK_BLOCKS);
+        let blocks = std::array::from_fn(|_| all.next().unwrap_or_default());
+        (blocks, count as u8, dsack.is_some())
     }
 
     /// Places a packet that did not simply come next. Returns whether it was new.
@@ -222,11 +220,11 @@ impl Receiver {
     #[inline(never)]
     fn place(&mut self, number: u32) -> bool {
         let new = self.place_among_blocks(number);
-        self.copy = Some(number).filter(|_| !new && self.reports_copies);
-        if !new && self.begins_again {
-            self.at_first = self.young;
+        self.duplicate = Some(number).filter(|_| !new && self.sends_dsacks);
+        if !new && self.quick_acks_return {
+            self.at_first = self.quick_acks;
         }
-        self.has_blocks = !self.blocks.is_empty() || self.copy.is_some();
+        self.has_blocks = !self.blocks.is_empty() || self.duplicate.is_some();
         new
     }
 
@@ -325,9 +323,11 @@ mod tests {
                 sent,
                 first_sent,
             } = self.acknowledge(echo_limit);
-            assert_eq!(self.has_sack_blocks(), self.sack_blocks().1 > 0);
+            let has_blocks = self.has_sack_blocks();
+            let (sack, sack_count, _) = self.take_sack_blocks();
+            assert_eq!(has_blocks, sack_count > 0);
             let (sack, sack_count) = if config.recovery == Recovery::Sack {
-                self.sack_blocks()
+                (sack, sack_count)
             } else {
                 Default::default()
             };

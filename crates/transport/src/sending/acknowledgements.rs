@@ -3,13 +3,13 @@
 use super::Sending;
 use super::by_time::Measured;
 use super::connection::Connection;
-use super::cut_round::{CutRound, Proportional};
-use super::repair::{Outcome, Repair, Undo};
+use super::cut_round::CutRound;
+use super::repair::{Outcome, Repair};
 use super::scheduling::send_plainly;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
+use crate::Config;
 use crate::output::{Output, SendingId};
 use crate::segment::{SackBlocks, Segment};
-use crate::{Config, Reduction};
 use pathweave_control::{Ack, Change, Feedback, Loss, Path, PathState, Paths};
 use pathweave_units::Time;
 
@@ -142,7 +142,7 @@ impl Sending {
             } else {
                 sender.phase = Phase::Closed;
             }
-            // Timers that are set find this when they fire, even if another connection has this one's place by then.
+            // Timers still set find this when they fire, even if another connection has taken this one's place.
             sender.deadline = Time::MAX;
             sender.pace_timer_at = Time::MAX;
         }
@@ -195,11 +195,7 @@ fn take_ack(
     let delivered_before = sender.board.delivered();
     // The acknowledgement that ends the recovery from a timeout still belongs to it.
     let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
-    let measured = Measured {
-        now,
-        minimum_rtt: path.minimum_rtt,
-        smoothed_rtt: path.smoothed_rtt,
-    };
+    let measured = Measured::of(path, now);
     let progress = take(sender, measured, &connection.config);
     connection.data_acked = connection.data_acked.max(segment.data_number);
     let mut rtt = None;
@@ -251,10 +247,7 @@ fn take_ack(
     }
     if progress.loss {
         let flight = sender.board.outstanding();
-        if let Some(repair) = &mut sender.repair {
-            let path = &connection.paths[number.0 as usize];
-            repair.undo = Some(Undo::new(sender.board.una(), path.window, path.ssthresh));
-        }
+        sender.remember_for_undo(&connection.paths[number.0 as usize]);
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
     let packets = if connection.count_acks {
@@ -308,22 +301,22 @@ fn take_ack(
     progress
 }
 
-/// What an acknowledgement tells where losses are found by time.
+/// What loss detection by time needs to know of an ACK.
 #[derive(Clone, Copy)]
 struct Came {
     /// The subflow's place.
     index: u32,
-    /// The lowest number not yet received.
+    /// The next number the receiver expects.
     number: u32,
-    /// When the last packet was sent that it covers.
+    /// When the last packet it covers was sent.
     sent: Time,
     clean: bool,
     advanced: bool,
     marked: bool,
 }
 
-/// Where losses are found by time: what an acknowledgement changes besides. Everything is handed over by value, so that
-/// connections that find losses otherwise do not pay for it.
+/// Does what loss detection by time needs after an ACK. Takes everything by value: references would keep the segment in
+/// memory for all connections.
 #[inline(never)]
 fn follow_by_time(
     sender: &mut Sender,
@@ -334,7 +327,7 @@ fn follow_by_time(
 ) {
     let mut wait = Time::ZERO;
     if came.marked {
-        // What a mark cuts is not taken back (tcp_enter_cwr).
+        // A cut by a mark is not undone (tcp_enter_cwr).
         sender.forget_probe();
         if let Some(repair) = sender.repair.as_deref_mut() {
             repair.undo = None;
@@ -343,13 +336,14 @@ fn follow_by_time(
         }
     }
     if came.clean {
-        if let Some(rack) = sender.board.rack() {
-            rack.arrive_in_order(came.number, came.sent, now - came.sent);
+        if let Some(repair) = &mut sender.repair {
+            let rtt = now - came.sent;
+            repair.rack.arrive_in_order(came.number, came.sent, rtt);
         }
     } else if let Some(repair) = sender.repair.as_deref_mut() {
         let outcome = repair.take_outcome();
         wait = outcome.wait;
-        take_back_or_cut(sender, connection, outcome, now);
+        undo_or_cut(sender, connection, outcome, now);
     }
     if sender.board.outstanding() > 0 {
         let due = (came.advanced, wait);
@@ -357,10 +351,10 @@ fn follow_by_time(
     }
 }
 
-/// A cut was made for nothing, or one is due because a probe repaired a loss.
+/// Undoes a needless cut, or cuts because a probe has repaired a loss.
 #[cold]
 #[inline(never)]
-fn take_back_or_cut(sender: &mut Sender, connection: &mut Connection, outcome: Outcome, now: Time) {
+fn undo_or_cut(sender: &mut Sender, connection: &mut Connection, outcome: Outcome, now: Time) {
     let number = sender.number;
     if let Some(undo) = outcome.undone {
         let path = &mut connection.paths[number.0 as usize];
@@ -372,7 +366,7 @@ fn take_back_or_cut(sender: &mut Sender, connection: &mut Connection, outcome: O
         connection.controller.on_spurious_loss(paths, number);
     }
     if outcome.repaired && sender.recovery == RecoveryState::None && sender.cut_round.is_none() {
-        // tcp_process_tlp_ack: ssthresh at once, without a round of the cut.
+        // The window falls to ssthresh immediately (tcp_process_tlp_ack).
         let flight = sender.board.outstanding();
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
@@ -424,10 +418,8 @@ fn follow_cut(
         None
     };
     if let Some(ends_at) = ends_at {
-        let under_way = sender.cut_round.and_then(|round| round.proportional);
-        let proportional = (connection.config.reduction == Reduction::Proportional)
-            .then(|| under_way.unwrap_or_else(|| Proportional::new(brings.in_flight_before)));
-        sender.cut_round = Some(CutRound::new(ends_at, proportional));
+        let reduction = connection.config.reduction;
+        sender.begin_cut_round(reduction, ends_at, brings.in_flight_before);
     }
     if let Some(CutRound {
         proportional: Some(reduction),

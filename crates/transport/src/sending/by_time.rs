@@ -1,18 +1,50 @@
-//! An acknowledgement where losses are found by time: which segments it shows to be lost, whether a probe or a
-//! retransmission was needless, and where the state of recovery goes from there (tcp_fastretrans_alert of Linux).
+//! Processing an ACK with loss detection by time: which segments it shows to be lost, whether a probe or a retransmission was
+//! unnecessary, and how the recovery state changes (tcp_fastretrans_alert in Linux).
 
 use super::repair::Repair;
 use super::subflow::{Progress, RecoveryState, Sender};
 use crate::Config;
 use crate::segment::{SackBlock, Segment};
+use pathweave_control::Path;
 use pathweave_units::Time;
 
-/// What is measured when an acknowledgement comes, before it is taken.
+/// The time, and the path's RTTs before the ACK is processed.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     pub now: Time,
     pub minimum_rtt: Time,
     pub smoothed_rtt: Time,
+}
+
+impl Measured {
+    #[inline(always)]
+    pub fn of(path: &Path, now: Time) -> Measured {
+        Measured {
+            now,
+            minimum_rtt: path.minimum_rtt,
+            smoothed_rtt: path.smoothed_rtt,
+        }
+    }
+}
+
+/// What an ACK shows about losses.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Segments newly covered by SACK blocks.
+    fresh: u32,
+    /// The number of a segment reported by a D-SACK.
+    duplicate: Option<u32>,
+    /// It covers a segment that was sent once, before the recovery began.
+    original: bool,
+}
+
+/// Result of the reordering timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Late {
+    /// Segments were found lost.
+    pub found: bool,
+    /// A recovery begins.
+    pub begins: bool,
 }
 
 impl Sender {
@@ -23,223 +55,212 @@ impl Sender {
         config: &Config,
         progress: &mut Progress,
     ) {
+        let Some(mut repair) = self.repair.take() else {
+            return;
+        };
         let recovery_point = match self.recovery {
             RecoveryState::Fast(point) | RecoveryState::Timeout(point) => point,
             RecoveryState::None => 0,
         };
-        let (copy, blocks) = match (ack.reports_copy(), blocks) {
-            (true, [copy, rest @ ..]) => (Some(copy.start), rest),
+        let (duplicate, blocks) = match (ack.has_dsack(), blocks) {
+            (true, [dsack, rest @ ..]) => (Some(dsack.start), rest),
             _ => (None, blocks),
         };
+        let rack = &mut repair.rack;
         let highest = self.board.highest();
-        if let Some(rack) = self.board.rack() {
-            rack.begin(measured.now, measured.minimum_rtt, highest, recovery_point);
-        }
-        // Linux takes what has arrived selectively first.
-        let fresh = self.board.acknowledge_blocks(blocks);
+        rack.begin(measured.now, measured.minimum_rtt, highest, recovery_point);
+        // Linux processes SACK blocks first.
+        let fresh = self
+            .board
+            .acknowledge_blocks(blocks, |number, again| rack.arrive(number, again));
         progress.packets = fresh;
         if progress.advanced {
-            let tick = self.tick;
-            if let Some(rack) = self.board.rack() {
-                rack.begin_in_order(ack.first_sent, tick);
+            rack.begin_cumulative(ack.first_sent, self.tick);
+            progress.packets += self
+                .board
+                .acknowledge(ack.number, |number, again| rack.arrive(number, again));
+        }
+        let shown = Shown {
+            fresh,
+            duplicate,
+            original: rack.end(),
+        };
+        if let Some(number) = duplicate {
+            if let Some(undo) = &mut repair.undo {
+                undo.note_dsack(number);
             }
-            progress.packets += self.board.acknowledge(ack.number);
+            if repair.probe.is_none_or(|probe| probe.end != number + 1) {
+                repair.rack.note_dsack();
+            }
         }
-        let next = self.board.next();
-        let original = self.board.rack().is_some_and(|rack| rack.end());
-        if let Some(copy) = copy {
-            self.note_copy(copy);
+        repair.rack.adapt(ack.number, self.board.next());
+        self.judge_probe(&mut repair, ack, shown, progress);
+        let judges = self.change_recovery(&mut repair, ack, shown, config, progress);
+        if self.recovery == RecoveryState::None && !self.board.has_retransmissions(&repair.rack) {
+            repair.first_retransmission = None;
         }
-        if let Some(rack) = self.board.rack() {
-            rack.adapt(ack.number, next);
+        if judges {
+            self.judge_losses(&mut repair, measured, progress);
         }
-        self.judge_probe(ack, copy, fresh, progress);
-        let waits_for_copies =
-            self.move_on((ack, original, fresh), copy.is_some(), config, progress);
-        if self.recovery == RecoveryState::None
-            && !self.board.has_sent_again()
-            && let Some(repair) = self.repair.as_deref_mut()
-        {
-            repair.first_sent_again = None;
-        }
-        if !waits_for_copies {
-            self.judge_by_time(measured, progress);
-        }
+        self.repair = Some(repair);
     }
 
-    /// A copy has arrived of a segment that had arrived before.
-    fn note_copy(&mut self, copy: u32) {
-        let Some(repair) = self.repair.as_deref_mut() else {
-            return;
-        };
-        if let Some(undo) = &mut repair.undo {
-            undo.note_copy(copy);
-        }
-        let of_probe = repair.probe.is_some_and(|probe| probe.end == copy + 1);
-        if let Some(rack) = self.board.rack()
-            && !of_probe
-        {
-            rack.note_copy();
-        }
-    }
-
-    /// What an acknowledgement says of the probe that is under way (RFC 8985, section 7.4; tcp_process_tlp_ack).
-    fn judge_probe(&mut self, ack: &Segment, copy: Option<u32>, fresh: u32, progress: &Progress) {
-        let Some(repair) = self.repair.as_deref_mut() else {
-            return;
-        };
+    /// Decides what an ACK says about the outstanding probe (RFC 8985, section 7.4; tcp_process_tlp_ack).
+    fn judge_probe(
+        &mut self,
+        repair: &mut Repair,
+        ack: &Segment,
+        shown: Shown,
+        progress: &Progress,
+    ) {
         let Some(probe) = repair.probe.filter(|probe| ack.number >= probe.end) else {
             return;
         };
-        let both_arrived =
-            copy.is_some_and(|copy| copy + 1 == probe.end) || (!progress.advanced && fresh == 0);
-        if !probe.again || both_arrived {
+        let both_arrived = shown
+            .duplicate
+            .is_some_and(|number| number + 1 == probe.end)
+            || (!progress.advanced && shown.fresh == 0);
+        if !probe.is_retransmission || both_arrived {
             repair.probe = None;
         } else if ack.number > probe.end {
-            // Something above is acknowledged, and no copy has arrived: the first one was lost.
+            // Later data is acknowledged and there was no D-SACK: the original was lost.
             repair.probe = None;
             repair.outcome.repaired = true;
         }
         self.is_probing = repair.probe.is_some();
     }
 
-    /// Takes the state of recovery on: it ends, or what led to it is taken back. Returns whether nothing is judged lost by
-    /// this acknowledgement: a hole was filled by a packet that was late only, and others have been sent again.
-    fn move_on(
+    /// Ends the recovery or undoes the cut if this ACK allows it. Returns whether losses are to be judged.
+    fn change_recovery(
         &mut self,
-        (ack, original, fresh): (&Segment, bool, u32),
-        reports_copy: bool,
+        repair: &mut Repair,
+        ack: &Segment,
+        shown: Shown,
         config: &Config,
         progress: &Progress,
     ) -> bool {
-        let tick = self.tick;
-        let sent_again = self.board.has_sent_again_under_way();
-        let Some(repair) = self.repair.as_deref_mut() else {
-            return false;
-        };
         let undo = repair.undo.filter(|_| config.undo);
-        let has_all_copies = undo.is_some_and(|undo| undo.has_all_copies());
-        let may_undo = has_all_copies || undo.is_some() && repair.is_answer_to_first(ack, &tick);
+        let has_all_dsacks = undo.is_some_and(|undo| undo.has_all_dsacks());
+        let answers_original = undo.is_some() && repair.answers_original(ack, &self.tick);
+        let may_undo = has_all_dsacks || answers_original;
         match self.recovery {
             RecoveryState::Fast(point) if ack.number >= point => {
                 self.recovery = RecoveryState::None;
                 if may_undo {
-                    self.take_back();
-                } else if let Some(rack) = self.board.rack() {
-                    rack.end_recovery();
+                    self.undo(repair);
+                } else {
+                    repair.rack.end_recovery();
                 }
             }
-            RecoveryState::Fast(_) if progress.advanced && may_undo && !has_all_copies => {
-                // The hole was filled by a packet that was late only (tcp_try_undo_partial).
-                if let Some(rack) = self.board.rack() {
-                    rack.note_reordering();
-                }
-                if sent_again {
-                    return true;
-                }
-                self.board.forget_losses();
-                self.take_back();
+            RecoveryState::Fast(_) | RecoveryState::None if has_all_dsacks => {
+                repair.rack.note_undo();
+                self.undo(repair);
             }
-            RecoveryState::Fast(_) if has_all_copies => {
-                if let Some(rack) = self.board.rack() {
-                    rack.note_undo();
-                }
-                self.take_back();
-            }
-            RecoveryState::Fast(_) => {}
-            RecoveryState::None if has_all_copies => {
-                if let Some(rack) = self.board.rack() {
-                    rack.note_undo();
-                }
-                self.take_back();
-            }
-            RecoveryState::None => {}
-            RecoveryState::Timeout(point) => {
-                let is_over = ack.number >= point;
-                if progress.advanced && may_undo
-                    || repair.doubts_timeout && original && repair.undo.is_some()
-                {
-                    self.board.forget_losses();
-                    self.take_back();
+            RecoveryState::Fast(_) if progress.advanced && may_undo => {
+                // A late packet filled the hole (tcp_try_undo_partial).
+                repair.rack.note_reordering();
+                if self.board.retransmissions_outstanding(&repair.rack) {
                     return false;
                 }
-                if repair.doubts_timeout {
-                    if self.board.next() > point {
-                        // New data has been sent since. A hole or a duplicate that reports no copy says that the loss was
-                        // real (RFC 5682, section 3.1, step 3).
-                        let is_duplicate = !progress.advanced && !reports_copy;
-                        repair.doubts_timeout &= fresh == 0 && !is_duplicate;
-                    } else if progress.advanced && !is_over {
-                        self.recovery = RecoveryState::Timeout(self.board.next());
-                        repair.outcome.new_first = true;
-                    }
-                }
-                if is_over {
-                    self.recovery = RecoveryState::None;
-                    if let Some(rack) = self.board.rack() {
-                        rack.end_recovery();
-                    }
+                self.board.forget_losses();
+                self.undo(repair);
+            }
+            RecoveryState::Fast(_) | RecoveryState::None => {}
+            RecoveryState::Timeout(point) => {
+                let is_spurious = repair.doubts_timeout && shown.original && repair.undo.is_some();
+                if progress.advanced && may_undo || is_spurious {
+                    self.board.forget_losses();
+                    self.undo(repair);
+                } else {
+                    self.leave_timeout(repair, ack.number >= point, shown, progress);
                 }
             }
         }
-        false
+        true
     }
 
-    /// The window is cut: nothing more is learnt from a probe (tcp_init_cwnd_reduction).
-    pub(super) fn forget_probe(&mut self) {
-        self.is_probing = false;
-        if let Some(repair) = self.repair.as_deref_mut() {
-            repair.probe = None;
+    /// After a timeout: F-RTO's next step (RFC 5682, section 3.1), and the end of the recovery.
+    fn leave_timeout(
+        &mut self,
+        repair: &mut Repair,
+        is_over: bool,
+        shown: Shown,
+        progress: &Progress,
+    ) {
+        let RecoveryState::Timeout(point) = self.recovery else {
+            return;
+        };
+        if repair.doubts_timeout {
+            if self.board.next() > point {
+                // New data was sent. A new SACK or a duplicate ACK without a D-SACK shows that the loss was real (step 3).
+                let is_duplicate = !progress.advanced && shown.duplicate.is_none();
+                repair.doubts_timeout = shown.fresh == 0 && !is_duplicate;
+            } else if progress.advanced && !is_over {
+                self.recovery = RecoveryState::Timeout(self.board.next());
+                repair.outcome.new_first = true;
+            }
+        }
+        if is_over {
+            self.recovery = RecoveryState::None;
+            repair.rack.end_recovery();
         }
     }
 
-    /// The cut was made for nothing.
-    fn take_back(&mut self) {
-        let Some(Repair { undo, outcome, .. }) = self.repair.as_deref_mut() else {
-            return;
-        };
-        outcome.undone = undo.take();
+    /// Undoes the last cut.
+    fn undo(&mut self, repair: &mut Repair) {
+        repair.outcome.undone = repair.undo.take();
         self.recovery = RecoveryState::None;
         self.cut_round = None;
     }
 
-    /// Judges which segments are lost, if something has arrived. Recovery begins with the first.
-    fn judge_by_time(&mut self, measured: Measured, progress: &mut Progress) {
-        let hurries =
-            self.recovery != RecoveryState::None || self.board.sacked() >= self.duplicate_threshold;
-        let Some(rack) = self.board.rack() else {
-            return;
-        };
-        if rack.has_advanced() {
-            let window = rack.window(hurries, measured.minimum_rtt, measured.smoothed_rtt);
-            let judged = self.board.judge_by_time(measured.now, window);
+    /// Whether a missing segment needs no reordering window: a recovery is in progress, or enough segments have arrived above
+    /// it.
+    fn is_certain(&self) -> bool {
+        self.recovery != RecoveryState::None || self.board.sacked() >= self.duplicate_threshold
+    }
+
+    /// Finds lost segments, and starts a recovery with the first.
+    fn judge_losses(&mut self, repair: &mut Repair, measured: Measured, progress: &mut Progress) {
+        if repair.rack.has_advanced() {
+            let Measured {
+                now,
+                minimum_rtt,
+                smoothed_rtt,
+            } = measured;
+            let window = repair
+                .rack
+                .window(self.is_certain(), minimum_rtt, smoothed_rtt);
+            let judged = self.board.judge_by_time(&mut repair.rack, now, window);
             progress.found_lost = judged.lost > 0;
-            if let Some(repair) = self.repair.as_deref_mut() {
-                repair.outcome.wait = judged.wait;
-            }
-            if judged.lost_again > 0 && matches!(self.recovery, RecoveryState::Timeout(_)) {
-                // tcp_fastretrans_alert: what was sent again after the timeout is lost, too.
+            repair.outcome.wait = judged.wait;
+            if judged.lost_retransmissions > 0 && matches!(self.recovery, RecoveryState::Timeout(_))
+            {
+                // A retransmission after the timeout is lost too: this is a new loss (tcp_fastretrans_alert).
                 self.recovery = RecoveryState::None;
             }
         }
         if self.recovery == RecoveryState::None && self.board.lost() > 0 {
             self.recovery = RecoveryState::Fast(self.board.next());
-            self.forget_probe();
+            repair.probe = None;
+            self.is_probing = false;
             progress.loss = true;
             progress.send_first = true;
         }
     }
 
-    /// The timer for what may only be late has expired. Returns whether something is lost; a recovery begins then if none
-    /// is under way, and `begins` says so.
+    /// The reordering timer has fired: undecided segments may be lost now.
     pub fn judge_late(&mut self, measured: Measured) -> Late {
-        let hurries =
-            self.recovery != RecoveryState::None || self.board.sacked() >= self.duplicate_threshold;
-        let Some(rack) = self.board.rack() else {
+        let is_certain = self.is_certain();
+        let Some(repair) = self.repair.as_deref_mut() else {
             return Late::default();
         };
-        let window = rack.window(hurries, measured.minimum_rtt, measured.smoothed_rtt);
-        let found = self.board.judge_by_time(measured.now, window).lost > 0;
+        let Measured {
+            now,
+            minimum_rtt,
+            smoothed_rtt,
+        } = measured;
+        let window = repair.rack.window(is_certain, minimum_rtt, smoothed_rtt);
+        let found = self.board.judge_by_time(&mut repair.rack, now, window).lost > 0;
         let begins = found && !matches!(self.recovery, RecoveryState::Fast(_));
         if begins {
             self.recovery = RecoveryState::Fast(self.board.next());
@@ -247,13 +268,12 @@ impl Sender {
         }
         Late { found, begins }
     }
-}
 
-/// What comes of the timer for what may only be late.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Late {
-    /// Something is lost.
-    pub found: bool,
-    /// Recovery begins.
-    pub begins: bool,
+    /// A cut makes the outstanding probe irrelevant (tcp_init_cwnd_reduction).
+    pub(super) fn forget_probe(&mut self) {
+        self.is_probing = false;
+        if let Some(repair) = self.repair.as_deref_mut() {
+            repair.probe = None;
+        }
+    }
 }

@@ -38,11 +38,30 @@ pub struct Opening {
     pub scatter: Option<Scatter>,
     /// The scheme that switches take part in, if any: data packets then carry its header.
     pub scheme: Option<Scheme>,
-    /// When the timers of its source and of its destination fire.
+    /// Timer ticks of the source and of the destination.
     pub ticks: [Tick; 2],
 }
 
 impl Opening {
+    /// A connection with one subflow and no end, without ECN, that starts immediately. The fields say what can be changed.
+    pub fn new(flow: u32, config: Arc<Config>, controller: Box<dyn Controller>) -> Opening {
+        Opening {
+            flow,
+            config,
+            controller,
+            ecn_echo: None,
+            subflows: 1,
+            size: None,
+            packet_key: PacketKey::default(),
+            subflow_starts: Vec::new(),
+            join_delays: Vec::new(),
+            established: false,
+            scatter: None,
+            scheme: None,
+            ticks: [Tick::default(); 2],
+        }
+    }
+
     /// What the receiving half has to know.
     pub fn reception(&self) -> Reception {
         Reception {
@@ -124,7 +143,7 @@ pub(crate) struct Connection {
     pub count_acks: bool,
     /// [`Config::loss_detection`] is RACK.
     pub finds_losses_by_time: bool,
-    /// [`Config::rto_floor`] is one of the variation.
+    /// [`Config::rto_floor`] applies to the variance.
     pub floor_on_variance: bool,
     pub config: Arc<Config>,
     pub flow: u32,

@@ -1,26 +1,25 @@
-//! The one timer of a subflow that finds losses by time: it waits for the timeout, for the tail loss probe (RFC 8985,
-//! section 7), or until a segment is too late to be only late (section 6.2, step 5).
+//! The timer with loss detection by time. It waits for the timeout, for the tail loss probe (RFC 8985, section 7), or for the
+//! end of the reordering window (section 6.2, step 5).
 
 use super::Sending;
 use super::by_time::Measured;
 use super::connection::Connection;
-use super::cut_round::{CutRound, Proportional};
-use super::repair::{Awaits, Probe, Undo};
+use super::cut_round::CutRound;
+use super::repair::{Awaits, Probe};
 use super::scheduling::may_take;
 use super::subflow::{Phase, RecoveryState, Sender};
-use crate::Reduction;
 use crate::output::Output;
-use pathweave_control::{Loss, Path};
+use pathweave_control::Loss;
 use pathweave_units::Time;
 
-/// What is added to the wait of a probe and to that for late segments (TCP_TIMEOUT_MIN_US).
+/// Added to the waits for a probe and for late segments (TCP_TIMEOUT_MIN_US).
 const LEAST_WAIT: Time = Time::from_millis(2);
-/// The wait of a probe before the first RTT sample (TCP_TIMEOUT_INIT).
+/// Wait for a probe before the first RTT sample (TCP_TIMEOUT_INIT).
 const WAIT_WITHOUT_RTT: Time = Time::from_secs(1);
 
 impl Sender {
-    /// An acknowledgement has come that leaves something outstanding. `wait` is how long to wait for what may only be late,
-    /// and zero if there is nothing like that.
+    /// Sets the timer after an ACK that leaves segments outstanding. `wait` is the time until the last undecided segment
+    /// counts as lost, or zero.
     pub fn set_loss_timer(
         &mut self,
         index: u32,
@@ -29,20 +28,16 @@ impl Sender {
         now: Time,
         out: &mut impl Output,
     ) {
+        let timeout = self.timeout.current(connection.maximum_rto);
         if wait > Time::ZERO {
-            // Not later than the timeout would be.
-            let timeout = self.timeout.current(connection.maximum_rto);
             let wait = (wait + LEAST_WAIT).min(timeout);
             self.await_(Awaits::Reordering, index, now, wait, out);
-        } else if advanced {
-            let timeout = self.timeout.current(connection.maximum_rto);
-            if !self.await_probe(index, connection, timeout, now, out) {
-                self.await_timeout(index, connection, now, out);
-            }
+        } else if advanced && !self.await_probe(index, connection, timeout, now, out) {
+            self.await_timeout(index, connection, now, out);
         }
     }
 
-    /// New data has been sent.
+    /// Sets the timer after new data has been sent.
     #[inline(never)]
     pub fn set_loss_timer_after_new_data(
         &mut self,
@@ -59,7 +54,7 @@ impl Sender {
         }
     }
 
-    /// The lowest segment has been sent again: the timeout begins anew, unless it is late segments that are waited for.
+    /// Restarts the timeout after the lowest segment was retransmitted, unless the timer waits for late segments.
     pub fn restart_timeout(
         &mut self,
         index: u32,
@@ -87,15 +82,18 @@ impl Sender {
         self.set_timer(index, at, out);
     }
 
-    /// How long it is until the timeout, which runs since the lowest segment was sent (tcp_rto_delta_us).
-    fn until_timeout(&mut self, connection: &Connection, now: Time) -> Time {
+    /// Time until the timeout, counted from the transmission of the lowest segment (tcp_rto_delta_us).
+    fn until_timeout(&self, connection: &Connection, now: Time) -> Time {
         let timeout = self.timeout.current(connection.maximum_rto);
         let una = self.board.una();
-        let sent = self.board.rack().map_or(now, |rack| rack.sent(una));
+        let sent = self
+            .repair
+            .as_ref()
+            .map_or(now, |repair| repair.rack.sent(una));
         (sent + timeout).saturating_sub(now)
     }
 
-    /// Waits for the timeout: since the lowest segment was sent, if something else was waited for (tcp_rearm_rto).
+    /// Waits for the timeout (tcp_rearm_rto).
     pub fn await_timeout(
         &mut self,
         index: u32,
@@ -111,7 +109,19 @@ impl Sender {
         self.await_(Awaits::Timeout, index, now, wait, out);
     }
 
-    /// Waits for the time of a probe, if one may be sent: while nothing is known to be astray (tcp_schedule_loss_probe).
+    /// Whether a probe may be scheduled: data is outstanding and nothing is missing.
+    fn may_probe(&self, connection: &Connection) -> bool {
+        let Some(repair) = &self.repair else {
+            return false;
+        };
+        connection.config.tail_loss_probe
+            && self.recovery == RecoveryState::None
+            && self.board.is_clean()
+            && self.board.outstanding() > 0
+            && !self.board.has_retransmissions(&repair.rack)
+    }
+
+    /// Waits for the time of a probe if one may be scheduled (tcp_schedule_loss_probe). Returns whether it does.
     fn await_probe(
         &mut self,
         index: u32,
@@ -120,24 +130,16 @@ impl Sender {
         now: Time,
         out: &mut impl Output,
     ) -> bool {
-        let config = &connection.config;
-        let may = config.tail_loss_probe
-            && self.recovery == RecoveryState::None
-            && self.board.is_clean()
-            && self.board.outstanding() > 0
-            && !self.board.has_sent_again();
-        if !may {
+        if !self.may_probe(connection) {
             return false;
         }
         let smoothed = connection.paths[self.number.0 as usize].smoothed_rtt;
-        let wait = match (smoothed, self.board.outstanding()) {
-            // The handshake that was not simulated has measured an RTT of nearly nothing.
-            (Time::ZERO, 1) if connection.established => config.minimum_rto,
-            (Time::ZERO, _) if connection.established => LEAST_WAIT,
-            (Time::ZERO, _) => WAIT_WITHOUT_RTT,
-            // Its acknowledgement may be delayed.
-            (smoothed, 1) => smoothed * 2 + config.minimum_rto,
-            (smoothed, _) => smoothed * 2 + LEAST_WAIT,
+        let has_rtt = smoothed > Time::ZERO || connection.established;
+        let wait = match self.board.outstanding() {
+            _ if !has_rtt => WAIT_WITHOUT_RTT,
+            // The ACK for a single segment may be delayed.
+            1 => smoothed * 2 + connection.minimum_rto,
+            _ => smoothed * 2 + LEAST_WAIT,
         };
         let wait = if until_timeout > Time::ZERO {
             wait.min(until_timeout)
@@ -147,32 +149,14 @@ impl Sender {
         self.await_(Awaits::Probe, index, now, wait, out);
         true
     }
-
-    /// The congestion window has been cut because of losses: the round of the cut begins.
-    pub fn begin_cut_round(&mut self, connection: &Connection, flight: u32) {
-        if connection.has_cut_rounds {
-            let proportional = (connection.config.reduction == Reduction::Proportional)
-                .then(|| Proportional::new(flight));
-            self.cut_round = Some(CutRound::new(self.board.next(), proportional));
-        }
-    }
-}
-
-/// What is measured of a path.
-fn measured(path: &Path, now: Time) -> Measured {
-    Measured {
-        now,
-        minimum_rtt: path.minimum_rtt,
-        smoothed_rtt: path.smoothed_rtt,
-    }
 }
 
 impl Sending {
-    /// The time of a probe has come (tcp_send_loss_probe).
+    /// Sends a probe if none is outstanding, and waits for the timeout (tcp_send_loss_probe).
     pub(super) fn send_probe(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
-        let place = sender.connection as usize;
-        let connection = &mut self.connections[place];
+        let place = sender.connection;
+        let connection = &mut self.connections[place as usize];
         let is_first = sender
             .repair
             .as_ref()
@@ -182,90 +166,83 @@ impl Sending {
             let fits = sender.board.outstanding() < connection.subflow_window
                 || connection.fits_subflow_window(&sender.board);
             let takes_new = path.is_active() && path.may_send && fits && connection.has_data();
-            let new = if takes_new {
-                connection.take_data()
-            } else {
-                None
-            };
-            if let Some(repair) = &mut sender.repair {
-                repair.probes += 1;
-                // The timeout runs from now on.
-                repair.awaits = Awaits::Timeout;
-            }
-            sender.is_probing = true;
+            let new = takes_new.then(|| connection.take_data()).flatten();
             match new {
-                // One packet beyond the window.
+                // One packet beyond the congestion window.
                 Some(data) => self.send_new(index, data, now, out),
                 None => {
-                    let (number, data) = sender.board.send_newest_again(now);
+                    let (number, data) = sender.board.repeat_last();
+                    let una = sender.board.una();
                     sender.retransmits += 1;
+                    if let Some(repair) = &mut sender.repair {
+                        repair.rack.note_sent(number, una, now);
+                    }
                     self.transmit(index, number, data, true, now, out);
                 }
             }
             let sender = &mut self.senders[index as usize];
+            sender.is_probing = true;
             let end = sender.board.next();
             if let Some(repair) = &mut sender.repair {
-                repair.awaits = Awaits::Timeout;
+                repair.probes += 1;
                 repair.probe = Some(Probe {
                     end,
-                    again: new.is_none(),
+                    is_retransmission: new.is_none(),
                 });
+                // The timeout starts from the probe.
+                repair.awaits = Awaits::Timeout;
             }
         }
-        let sender = &mut self.senders[index as usize];
-        let connection = &self.connections[place];
-        sender.await_timeout(index, connection, now, out);
-        if self.connections[place].next_data >= self.connections[place].joins_from {
-            self.open_joins(place as u32, now, out);
+        let connection = &self.connections[place as usize];
+        self.senders[index as usize].await_timeout(index, connection, now, out);
+        if connection.next_data >= connection.joins_from {
+            self.open_joins(place, now, out);
         }
     }
 
-    /// A segment that might have been late only is lost by now (tcp_rack_reo_timeout).
+    /// The reordering window has ended: late segments are lost now (tcp_rack_reo_timeout).
     pub(super) fn find_late(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
         let number = sender.number;
-        let path = &connection.paths[number.0 as usize];
-        let before = (path.window, path.ssthresh);
+        let path = &mut connection.paths[number.0 as usize];
         let flight = sender.board.in_flight();
-        let late = sender.judge_late(measured(path, now));
-        if late.found {
-            connection.blocked = false;
-            connection.paths[number.0 as usize].in_flight =
-                sender.in_flight(connection.duplicates_hold);
-            if late.begins {
-                let una = sender.board.una();
-                if let Some(repair) = &mut sender.repair {
-                    repair.undo = Some(Undo::new(una, before.0, before.1));
-                }
-                let outstanding = sender.board.outstanding();
-                connection.paths[number.0 as usize].in_recovery = true;
-                connection.paths[number.0 as usize].slow_start_limit =
-                    connection.config.packets_in_slow_start(false);
-                connection.lose(number, Loss::FastRetransmit, outstanding, now);
-                sender.begin_cut_round(connection, flight);
-                // One packet may go (tcp_rack_reo_timeout).
-                let path = &connection.paths[number.0 as usize];
-                if let Some(CutRound {
-                    proportional: Some(reduction),
-                    ..
-                }) = &mut sender.cut_round
-                {
-                    reduction.on_ack(1, path.in_flight, path.window, false);
-                }
-                self.send_lost(index, now, out);
+        let late = sender.judge_late(Measured::of(path, now));
+        path.in_flight = sender.in_flight(connection.duplicates_hold);
+        if late.begins {
+            sender.remember_for_undo(path);
+            path.in_recovery = true;
+            path.slow_start_limit = connection.config.packets_in_slow_start(false);
+            let in_flight = path.in_flight;
+            let outstanding = sender.board.outstanding();
+            connection.lose(number, Loss::FastRetransmit, outstanding, now);
+            if connection.has_cut_rounds {
+                let ends_at = sender.board.next();
+                sender.begin_cut_round(connection.config.reduction, ends_at, flight);
             }
+            if let Some(CutRound {
+                proportional: Some(reduction),
+                ..
+            }) = &mut sender.cut_round
+            {
+                // Linux counts one packet as delivered here, so that one may be sent.
+                let window = connection.paths[number.0 as usize].window;
+                reduction.on_ack(1, in_flight, window, false);
+            }
+            self.send_lost(index, now, out);
+        }
+        if late.found {
+            self.connections[place as usize].blocked = false;
             self.send_what_may_be_sent(place, now, out);
         }
         let sender = &mut self.senders[index as usize];
-        let connection = &self.connections[place as usize];
         if sender.awaits() != Awaits::Timeout && sender.board.outstanding() > 0 {
-            sender.await_timeout(index, connection, now, out);
+            sender.await_timeout(index, &self.connections[place as usize], now, out);
         }
     }
 
-    /// Sends new data on a subflow whose timeout may have come for nothing. Where there is none, what is lost follows.
+    /// F-RTO: sends new data before retransmissions. Without new data, retransmissions follow.
     pub(super) fn send_new_first(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let before = self.senders[index as usize].board.next();
         loop {

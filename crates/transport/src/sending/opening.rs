@@ -78,7 +78,7 @@ impl Sending {
             sender.set_timeout_by_variance(path, rtt, connection.minimum_rto);
         }
         if connection.finds_losses_by_time && timeouts > 1 {
-            // tcp_init_transfer: the path is in trouble.
+            // As Linux does after two lost SYNs (tcp_init_transfer).
             path.window = 1.0;
         }
         self.establish(index, now, out);

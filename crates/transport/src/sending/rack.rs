@@ -1,125 +1,118 @@
-//! Which segments are lost, by when they were sent (RACK: RFC 8985, section 6, as Linux has it in tcp_recovery.c).
+//! RACK: finds lost segments by the time they were sent (RFC 8985, section 6, as implemented in Linux's tcp_recovery.c).
 //!
-//! A segment is lost when one that was sent later has arrived and long enough has passed since: an RTT and a window for
-//! reordering.
+//! A segment is lost when a segment sent later has arrived and enough time has passed since: one RTT and a reordering window.
 
 use crate::tick::Tick;
 use pathweave_units::Time;
 use std::collections::VecDeque;
 
-/// Recoveries for which a wider window for reordering stays (TCP_RACK_RECOVERY_THRESH).
+/// Recoveries for which a widened reordering window stays (TCP_RACK_RECOVERY_THRESH).
 const RECOVERIES_TO_KEEP: u32 = 16;
-/// The most quarters of the minimum RTT that the window has.
+/// Largest reordering window, in quarters of the minimum RTT.
 const MOST_STEPS: u32 = 255;
+/// Initial size of the ring of send times; a power of two.
+const SMALLEST_RING: usize = 16;
 
-/// What a subflow's sender knows of when its segments were sent and which have arrived.
+/// When a subflow's segments were sent, and what their arrivals have shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// When each outstanding segment was last sent, in a ring as the scoreboard's.
+    /// Time of the last transmission of each outstanding segment, in a ring indexed by number.
     times: Box<[Time]>,
-    /// Segments that were sent again, in that order, and when. Some may have been sent once more since, or have arrived.
-    again: VecDeque<(u32, Time)>,
+    /// Retransmissions in the order they were sent. Entries may be outdated: the segment has arrived or was sent again.
+    retransmitted: VecDeque<(u32, Time)>,
     /// RTT of the segment that arrived last (RACK.rtt).
     rtt: Time,
-    /// When the segment was sent that was sent last of those that have arrived, and the number after its own (RACK.xmit_ts
-    /// and RACK.end_seq).
+    /// Of all arrived segments, the one sent last: when it was sent, and the number after it (RACK.xmit_ts, RACK.end_seq).
     latest: (Time, u32),
-    /// Whether something has arrived since losses were last judged.
+    /// Whether anything has arrived since losses were last judged.
     advanced: bool,
-    /// Whether segments have been seen to arrive out of order.
+    /// Whether segments have arrived out of order.
     reordering_seen: bool,
-    /// Quarters of the minimum RTT to wait for what may only be late.
+    /// The reordering window, in quarters of the minimum RTT.
     steps: u32,
-    /// Recoveries until `steps` is 1 again.
+    /// Recoveries left until `steps` returns to 1.
     keep: u32,
-    /// A copy has arrived of a segment that was sent again: it may have been late only.
-    copy_seen: bool,
-    /// The window has been widened, and is not again until this number is acknowledged.
+    /// A D-SACK has shown that a retransmission was not needed.
+    dsack_seen: bool,
+    /// The window is not widened again until this number is acknowledged.
     widened_until: u32,
     arriving: Arriving,
 }
 
-/// What is known while the segments of one acknowledgement are taken.
+/// State while the segments of one ACK are processed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arriving {
     now: Time,
     minimum_rtt: Time,
-    /// One past the highest number that had arrived before.
+    /// One past the highest number that had arrived before this ACK.
     highest: u32,
-    /// One past the highest number that had been sent when the state of recovery began.
+    /// The next number to be sent when the current recovery began.
     recovery_point: u32,
-    /// A segment that was sent once arrived below one that had arrived.
+    /// A segment that was sent once arrived below one that had already arrived.
     reordered: bool,
     /// A segment that was sent once, before the recovery began, arrived.
     original: bool,
-    /// The highest number so far whose RTT counts.
+    /// Highest number whose RTT has been taken.
     latest_number: u32,
-    /// What is acknowledged in order: the time stamp of the packet that is answered, and the host's tick.
-    answered: Option<(u64, Tick)>,
+    /// While a cumulative ACK is processed: the time stamp it echoes, and the host's clock.
+    echo: Option<(u64, Tick)>,
 }
 
 impl Arriving {
-    /// Whether a segment that was sent more than once, last at `sent`, is acknowledged because an earlier copy arrived: its
-    /// RTT would be shorter than there is, or the answer is to an older packet (tcp_rack_advance, tcp_skb_spurious_retrans).
-    fn is_of_first_copy(&self, sent: Time, rtt: Time) -> bool {
+    /// Whether a retransmitted segment, last sent at `sent`, is acknowledged because an earlier copy arrived: the RTT is
+    /// impossibly short (tcp_rack_advance), or the ACK echoes an earlier time stamp (tcp_skb_spurious_retrans).
+    fn acknowledges_earlier_copy(&self, sent: Time, rtt: Time) -> bool {
         let is_too_short = rtt < self.minimum_rtt && self.minimum_rtt < Time::MAX;
-        is_too_short
-            || self
-                .answered
-                .is_some_and(|(stamp, tick)| stamp < tick.milliseconds(sent))
+        let echoes_earlier = self
+            .echo
+            .is_some_and(|(stamp, tick)| stamp < tick.milliseconds(sent));
+        is_too_short || echoes_earlier
     }
 }
 
-/// How the segments that may be lost were judged.
+/// Result of judging the outstanding segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judged {
     /// Segments found lost.
     pub lost: u32,
-    /// Those of them that had been sent again.
-    pub lost_again: u32,
-    /// How long to wait until the last of those that may only be late is lost; zero if there is none.
+    /// Those among them that were retransmissions.
+    pub lost_retransmissions: u32,
+    /// Time until the last undecided segment counts as lost; zero if none is undecided.
     pub wait: Time,
 }
 
+impl Default for Rack {
+    fn default() -> Rack {
+        Rack::with(
+            vec![Time::ZERO; SMALLEST_RING].into_boxed_slice(),
+            VecDeque::new(),
+        )
+    }
+}
+
 impl Rack {
-    pub fn new(capacity: usize) -> Rack {
+    fn with(times: Box<[Time]>, retransmitted: VecDeque<(u32, Time)>) -> Rack {
         Rack {
-            times: vec![Time::ZERO; capacity].into_boxed_slice(),
-            again: VecDeque::new(),
+            times,
+            retransmitted,
             rtt: Time::ZERO,
             latest: (Time::ZERO, 0),
             advanced: false,
             reordering_seen: false,
             steps: 1,
             keep: 0,
-            copy_seen: false,
+            dsack_seen: false,
             widened_until: 0,
             arriving: Arriving::default(),
         }
     }
 
-    /// Makes it as new, keeping its memory.
-    pub fn reset(&mut self, capacity: usize) {
-        let mut times = std::mem::take(&mut self.times);
-        if times.len() != capacity {
-            times = vec![Time::ZERO; capacity].into_boxed_slice();
-        }
-        let mut again = std::mem::take(&mut self.again);
-        again.clear();
-        *self = Rack {
-            times,
-            again,
-            ..Rack::new(0)
-        };
-    }
-
-    /// The scoreboard's ring has become larger; these are outstanding.
-    pub fn grow(&mut self, outstanding: std::ops::Range<u32>, capacity: usize) {
-        let mut larger = vec![Time::ZERO; capacity].into_boxed_slice();
-        for number in outstanding {
-            larger[number as usize & (capacity - 1)] = self.sent(number);
-        }
-        self.times = larger;
+    /// Resets it for a new subflow; keeps its memory.
+    pub fn reset(&mut self) {
+        let times = std::mem::take(&mut self.times);
+        let mut retransmitted = std::mem::take(&mut self.retransmitted);
+        retransmitted.clear();
+        *self = Rack::with(times, retransmitted);
     }
 
     /// When an outstanding segment was last sent.
@@ -128,28 +121,42 @@ impl Rack {
         self.times[number as usize & (self.times.len() - 1)]
     }
 
-    /// A segment is sent, for the first time or, being the newest, as a probe.
+    /// A segment is sent; the lowest outstanding one is `una`.
     #[inline(always)]
-    pub fn note_sent(&mut self, number: u32, now: Time) {
+    pub fn note_sent(&mut self, number: u32, una: u32, now: Time) {
+        if (number - una) as usize >= self.times.len() {
+            self.grow(una..number);
+        }
         let place = number as usize & (self.times.len() - 1);
         self.times[place] = now;
     }
 
-    /// A lost segment is sent again.
-    pub fn note_sent_again(&mut self, number: u32, now: Time) {
-        self.note_sent(number, now);
-        self.again.push_back((number, now));
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, outstanding: std::ops::Range<u32>) {
+        let mut larger = vec![Time::ZERO; self.times.len() * 2].into_boxed_slice();
+        let mask = larger.len() - 1;
+        for number in outstanding {
+            larger[number as usize & mask] = self.sent(number);
+        }
+        self.times = larger;
     }
 
-    /// Everything below `next` has arrived in order, the last of it `rtt` after it was sent, when nothing was astray.
+    /// A lost segment is retransmitted.
+    pub fn note_retransmitted(&mut self, number: u32, una: u32, now: Time) {
+        self.note_sent(number, una, now);
+        self.retransmitted.push_back((number, now));
+    }
+
+    /// An ACK arrives while nothing is missing: it covers everything below `next`, and its last segment was sent at `sent`.
     #[inline(always)]
     pub fn arrive_in_order(&mut self, next: u32, sent: Time, rtt: Time) {
         self.rtt = rtt;
         self.latest = (sent, next);
     }
 
-    /// An acknowledgement comes whose segments are taken one by one. `highest` is one past the highest number known to
-    /// have arrived, `recovery_point` what was next to be sent when the state of recovery began.
+    /// Starts processing an ACK. `highest` is one past the highest number that had arrived, `recovery_point` the next
+    /// number to be sent when the current recovery began.
     pub fn begin(&mut self, now: Time, minimum_rtt: Time, highest: u32, recovery_point: u32) {
         self.advanced = false;
         self.arriving = Arriving {
@@ -161,25 +168,24 @@ impl Rack {
         };
     }
 
-    /// From now on segments arrive because everything below a number has, in the order of their numbers. The acknowledgement
-    /// answers a packet that was sent at `answered`, as time stamps of a millisecond show.
-    pub fn begin_in_order(&mut self, answered: Time, tick: Tick) {
+    /// Goes on to the segments that the ACK covers cumulatively. It echoes the time stamp of a packet sent at `echo`.
+    pub fn begin_cumulative(&mut self, echo: Time, tick: Tick) {
         self.arriving.latest_number = 0;
-        self.arriving.answered = Some((tick.milliseconds(answered), tick));
+        self.arriving.echo = Some((tick.milliseconds(echo), tick));
     }
 
-    /// A segment is newly known to have arrived. `again` says whether it had been sent more than once.
-    pub fn arrive(&mut self, number: u32, again: bool) {
+    /// The ACK covers a segment that no earlier one did.
+    pub fn arrive(&mut self, number: u32, was_retransmitted: bool) {
         let sent = self.sent(number);
         let arriving = &mut self.arriving;
         let rtt = arriving.now.saturating_sub(sent);
-        if !again {
+        if !was_retransmitted {
             arriving.reordered |= number < arriving.highest;
             arriving.original |= number < arriving.recovery_point;
-        } else if arriving.is_of_first_copy(sent, rtt) {
+        } else if arriving.acknowledges_earlier_copy(sent, rtt) {
             return;
         }
-        // Blocks come in the order in which they changed; Linux takes their segments in the order of the numbers.
+        // SACK blocks are ordered by the time they changed. Linux processes them by number, so the highest number decides.
         if number >= arriving.latest_number {
             arriving.latest_number = number;
             self.rtt = rtt;
@@ -188,30 +194,29 @@ impl Rack {
         self.advanced = true;
     }
 
-    /// All segments of the acknowledgement have been taken. Returns whether one of them was sent once, and before the
-    /// recovery began.
+    /// Ends processing an ACK. Returns whether it covers a segment that was sent once, before the recovery began.
     pub fn end(&mut self) -> bool {
         self.reordering_seen |= self.arriving.reordered;
         self.arriving.original
     }
 
-    /// A segment was only late.
+    /// A segment that looked lost was only late.
     pub fn note_reordering(&mut self) {
         self.reordering_seen = true;
     }
 
-    /// A copy has arrived of a segment that had arrived before, and not of a probe.
-    pub fn note_copy(&mut self) {
-        self.copy_seen |= self.reordering_seen;
+    /// A D-SACK arrives that does not belong to a probe.
+    pub fn note_dsack(&mut self) {
+        self.dsack_seen |= self.reordering_seen;
     }
 
-    /// Widens the window when a copy has been seen, at most once a round (section 6.2, step 4).
+    /// Widens the reordering window after a D-SACK, at most once per round trip (section 6.2, step 4).
     pub fn adapt(&mut self, acknowledged: u32, next: u32) {
         if acknowledged < self.widened_until {
-            self.copy_seen = false;
+            self.dsack_seen = false;
         }
-        if self.copy_seen {
-            self.copy_seen = false;
+        if self.dsack_seen {
+            self.dsack_seen = false;
             self.steps = (self.steps + 1).min(MOST_STEPS);
             self.keep = RECOVERIES_TO_KEEP;
             self.widened_until = next;
@@ -220,54 +225,51 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// A recovery ends without an undo.
     pub fn end_recovery(&mut self) {
         self.keep = self.keep.saturating_sub(1);
     }
 
-    /// A recovery has been taken back because copies of all that was sent again have arrived.
+    /// A recovery is undone because D-SACKs have arrived for all its retransmissions.
     pub fn note_undo(&mut self) {
         self.keep = (self.keep + 1).min(RECOVERIES_TO_KEEP);
         self.advanced = true;
     }
 
-    /// How long a segment may be late. `hurries` says that a recovery is under way, or that as many segments have arrived
-    /// above as make one begin.
-    pub fn window(&self, hurries: bool, minimum_rtt: Time, smoothed_rtt: Time) -> Time {
-        if !self.reordering_seen && hurries {
+    /// The reordering window. `is_certain` means that a recovery is in progress, or that enough segments have arrived above
+    /// the missing one to start it.
+    pub fn window(&self, is_certain: bool, minimum_rtt: Time, smoothed_rtt: Time) -> Time {
+        if !self.reordering_seen && is_certain {
             return Time::ZERO;
         }
         let quarters = (minimum_rtt / 4).saturating_mul(u64::from(self.steps));
         quarters.min(smoothed_rtt)
     }
 
-    /// Whether something has arrived since losses were last judged.
+    /// Whether anything has arrived since losses were last judged.
     pub fn has_advanced(&self) -> bool {
         self.advanced
     }
 
-    /// Whether a segment that was sent at this time was so before one that has arrived.
+    /// Whether a segment was sent before one that has arrived.
     pub fn is_earlier(&self, number: u32, sent: Time) -> bool {
         (sent, number + 1) < self.latest
     }
 
-    /// How much longer a segment that was sent at this time may be late; zero when it is lost.
+    /// Time until a segment sent at `sent` counts as lost; zero if it does.
     pub fn rest(&self, sent: Time, now: Time, window: Time) -> Time {
         (self.rtt + window).saturating_sub(now.saturating_sub(sent))
     }
 
-    /// Segments that were sent again, the first to have been so first, to be judged one by one.
-    pub fn take_again(&mut self) -> VecDeque<(u32, Time)> {
-        std::mem::take(&mut self.again)
+    /// Retransmissions in the order they were sent, some of them outdated.
+    pub fn retransmitted(&self) -> impl Iterator<Item = (u32, Time)> {
+        self.retransmitted.iter().copied()
     }
 
-    /// Segments that were sent again, and when.
-    pub fn sent_again(&self) -> impl Iterator<Item = (u32, Time)> {
-        self.again.iter().copied()
-    }
-
-    /// Those of them that are still under way.
-    pub fn put_again(&mut self, again: VecDeque<(u32, Time)>) {
-        self.again = again;
+    /// Keeps the retransmissions for which `keep` returns true.
+    pub fn retain_retransmitted(&mut self, mut keep: impl FnMut(&Rack, u32, Time) -> bool) {
+        let mut retransmitted = std::mem::take(&mut self.retransmitted);
+        retransmitted.retain(|&(number, sent)| keep(self, number, sent));
+        self.retransmitted = retransmitted;
     }
 }

@@ -1,11 +1,11 @@
-//! What a subflow that finds losses by time knows besides: what its one timer is for, the probe that is under way, and
-//! what a cut is taken back to that was made for nothing.
+//! Loss repair by time: RACK, the purpose of the one timer, the outstanding probe, and how to undo the last cut.
 
+use super::rack::Rack;
 use crate::segment::Segment;
 use crate::tick::Tick;
 use pathweave_units::Time;
 
-/// What the one timer is for.
+/// What the timer is set for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Awaits {
     /// The retransmission timeout (RFC 6298).
@@ -13,81 +13,79 @@ pub(crate) enum Awaits {
     Timeout,
     /// The tail loss probe (RFC 8985, section 7).
     Probe,
-    /// A segment that may only be late is lost then (RFC 8985, section 6.2, step 5).
+    /// The end of the reordering window (RFC 8985, section 6.2, step 5).
     Reordering,
 }
 
-/// A probe that has been sent.
+/// An outstanding tail loss probe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// What was next to be sent after it (TLP.end_seq).
+    /// The next number to be sent after it (TLP.end_seq).
     pub end: u32,
-    /// Whether it was the newest segment once more, and not a new one.
-    pub again: bool,
+    /// Whether it repeats the last segment instead of carrying new data.
+    pub is_retransmission: bool,
 }
 
-/// What a cut is taken back to if all that was sent again turns out to have arrived before.
+/// State from before a cut, to restore if the retransmissions were not needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undo {
-    /// What was unacknowledged first when it was made.
+    /// The lowest unacknowledged number at the time of the cut (undo_marker).
     from: u32,
-    /// Segments sent again since of which no copy has arrived; `None` until one is sent again.
-    copies_to_come: Option<u32>,
-    /// The window before the cut.
+    /// Retransmissions without a D-SACK so far (undo_retrans); `None` before the first retransmission.
+    without_dsack: Option<u32>,
     pub window: f64,
-    /// ssthresh before the cut.
     pub ssthresh: f64,
 }
 
 impl Undo {
-    /// A cut is made of this window and ssthresh.
     pub fn new(from: u32, window: f64, ssthresh: f64) -> Undo {
         Undo {
             from,
-            copies_to_come: None,
+            without_dsack: None,
             window,
-            // tcp_current_ssthresh: what had been reached counts.
+            // As tcp_current_ssthresh has it.
             ssthresh: ssthresh.max(window * 0.75),
         }
     }
 
-    /// A copy of a segment has arrived.
-    pub fn note_copy(&mut self, number: u32) {
+    /// A D-SACK arrives for a segment.
+    pub fn note_dsack(&mut self, number: u32) {
         if number >= self.from
-            && let Some(copies) = &mut self.copies_to_come
+            && let Some(count) = &mut self.without_dsack
         {
-            *copies = copies.saturating_sub(1);
+            *count = count.saturating_sub(1);
         }
     }
 
-    /// Whether copies of all that was sent again have arrived: the first ones were not lost (RFC 2883, RFC 3708).
-    pub fn has_all_copies(&self) -> bool {
-        self.copies_to_come == Some(0)
+    /// Whether D-SACKs have arrived for all retransmissions, so that nothing had been lost (RFC 3708).
+    pub fn has_all_dsacks(&self) -> bool {
+        self.without_dsack == Some(0)
     }
 }
 
-/// What has come of an acknowledgement besides its progress, until it is acted upon.
+/// Results of processing an ACK that the caller has to act on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
-    /// New data is to be sent before what is lost: it will tell whether the timeout came for nothing.
+    /// Send new data before retransmissions, to find out whether the timeout was spurious.
     pub new_first: bool,
-    /// A probe repaired a loss that nothing else would have shown.
+    /// A probe repaired a loss that nothing else has shown.
     pub repaired: bool,
-    /// The cut to be taken back.
+    /// The cut to undo.
     pub undone: Option<Undo>,
-    /// How long to wait until the last of the segments that may only be late is lost; zero if there is none.
+    /// Time until the last undecided segment counts as lost; zero if none is undecided.
     pub wait: Time,
 }
 
-/// The state of a subflow's repairs.
+/// A subflow's state of loss repair by time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repair {
+    pub rack: Rack,
     pub awaits: Awaits,
     pub probe: Option<Probe>,
     pub undo: Option<Undo>,
-    /// When the first segment was sent again of those that are not all acknowledged since (retrans_stamp).
-    pub first_sent_again: Option<Time>,
-    /// A timeout may have come for nothing: what is acknowledged next tells (F-RTO, RFC 5682).
+    /// Time of the first retransmission since all earlier ones were acknowledged (retrans_stamp).
+    pub first_retransmission: Option<Time>,
+    /// The last timeout may have been spurious; the next ACKs will tell (F-RTO, RFC 5682).
     pub doubts_timeout: bool,
     /// Probes sent.
     pub probes: u64,
@@ -95,22 +93,33 @@ pub(crate) struct Repair {
 }
 
 impl Repair {
-    /// A lost segment is sent again.
-    pub fn note_sent_again(&mut self, now: Time) {
-        self.first_sent_again.get_or_insert(now);
+    /// Resets it for a new subflow; keeps its memory.
+    pub fn reset(&mut self) {
+        let mut rack = std::mem::take(&mut self.rack);
+        rack.reset();
+        *self = Repair {
+            rack,
+            ..Repair::default()
+        };
+    }
+
+    /// A lost segment is retransmitted; the lowest outstanding one is `una`.
+    pub fn note_retransmitted(&mut self, number: u32, una: u32, now: Time) {
+        self.rack.note_retransmitted(number, una, now);
+        self.first_retransmission.get_or_insert(now);
         if let Some(undo) = &mut self.undo {
-            undo.copies_to_come = Some(undo.copies_to_come.unwrap_or(0) + 1);
+            undo.without_dsack = Some(undo.without_dsack.unwrap_or(0) + 1);
         }
     }
 
-    /// Whether an acknowledgement answers a packet that was sent before anything was sent again, as time stamps of a
-    /// millisecond show it (RFC 3522).
-    pub fn is_answer_to_first(&self, ack: &Segment, tick: &Tick) -> bool {
-        self.first_sent_again
-            .is_some_and(|again| tick.milliseconds(ack.first_sent) < tick.milliseconds(again))
+    /// Whether an ACK answers a packet sent before the first retransmission. Time stamps have a resolution of 1 ms
+    /// (RFC 3522).
+    pub fn answers_original(&self, ack: &Segment, tick: &Tick) -> bool {
+        self.first_retransmission
+            .is_some_and(|first| tick.milliseconds(ack.first_sent) < tick.milliseconds(first))
     }
 
-    /// What has come of the acknowledgement at hand, but for what is sent first.
+    /// Takes the outcome of the current ACK, except `new_first`.
     pub fn take_outcome(&mut self) -> Outcome {
         let new_first = self.outcome.new_first;
         let outcome = std::mem::take(&mut self.outcome);
@@ -118,7 +127,7 @@ impl Repair {
         outcome
     }
 
-    /// Whether new data is to be sent before what is lost.
+    /// Takes [`Outcome::new_first`].
     pub fn takes_new_first(&mut self) -> bool {
         std::mem::take(&mut self.outcome.new_first)
     }

@@ -1,7 +1,7 @@
 //! The retransmission timer, and subflows that are given up.
 
 use super::Sending;
-use super::repair::{Awaits, Undo};
+use super::repair::Awaits;
 use super::subflow::{Phase, RecoveryState, Sender};
 use crate::Config;
 use crate::output::{Output, SendingId, TimerKind};
@@ -53,8 +53,8 @@ impl Sending {
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
         let path = &connection.paths[sender.number.0 as usize];
-        let before = (path.window, path.ssthresh);
-        // Linux cuts ssthresh once a round (tcp_enter_loss).
+        let ssthresh = path.ssthresh;
+        // Linux cuts ssthresh once per round (tcp_enter_loss).
         let was_cut = sender.repair.is_some()
             && (matches!(sender.recovery, RecoveryState::Fast(_)) || sender.cut_round.is_some());
         let loss = sender.on_timeout(&connection.config, now);
@@ -64,15 +64,16 @@ impl Sending {
         path.slow_start_limit = connection.config.packets_in_slow_start(true);
         let number = sender.number;
         if let Some(loss) = loss {
+            if !was_cut {
+                sender.remember_for_undo(path);
+            }
             connection.lose(number, loss, sender.board.outstanding(), now);
-            if let Some(repair) = &mut sender.repair {
+            if sender.repair.is_some() {
                 let path = &mut connection.paths[number.0 as usize];
                 if was_cut {
-                    path.ssthresh = before.1;
-                } else {
-                    repair.undo = Some(Undo::new(sender.board.una(), before.0, before.1));
+                    path.ssthresh = ssthresh;
                 }
-                // What was sent within the last RTT is still in the network.
+                // Packets sent within the last RTT are still in flight.
                 path.window = path.window.max(f64::from(path.in_flight + 1));
             }
         }
@@ -82,7 +83,7 @@ impl Sending {
         self.send_what_may_be_sent(place, now, out);
     }
 
-    /// The wait for the answer to a SYN begins.
+    /// Starts the timer for the SYN-ACK.
     pub(super) fn start_syn_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let config = &self.connections[sender.connection as usize].config;
@@ -140,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// The timer is to fire at this time.
+    /// Sets the timer to fire at this time.
     #[inline]
     pub fn set_timer(&mut self, place: u32, at: Time, out: &mut impl Output) {
         self.deadline = at;

@@ -197,20 +197,20 @@ impl Sending {
 
     #[inline]
     pub(super) fn send_new(&mut self, index: u32, data: u32, now: Time, out: &mut impl Output) {
-        let board = &mut self.senders[index as usize].board;
+        let Sender { board, repair, .. } = &mut self.senders[index as usize];
         let number = board.push(data);
-        if let Some(rack) = board.rack() {
-            rack.note_sent(number, now);
+        if let Some(repair) = repair {
+            repair.rack.note_sent(number, board.una(), now);
         }
         self.transmit(index, number, data, false, now, out);
     }
 
     pub(super) fn send_lost(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
-        if let Some((number, data)) = sender.board.send_again(now) {
+        if let Some((number, data)) = sender.board.send_again() {
             sender.retransmits += 1;
             if let Some(repair) = &mut sender.repair {
-                repair.note_sent_again(now);
+                repair.note_retransmitted(number, sender.board.una(), now);
             }
             self.transmit(index, number, data, true, now, out);
         }
@@ -299,9 +299,9 @@ pub(super) fn send_plainly(
         for data in first..first + count {
             let packet = sender.board.push(data);
             if connection.finds_losses_by_time
-                && let Some(rack) = sender.board.rack()
+                && let Some(repair) = &mut sender.repair
             {
-                rack.note_sent(packet, now);
+                repair.rack.note_sent(packet, sender.board.una(), now);
             }
             let path = &mut connection.paths[number as usize];
             path.in_flight += 1;

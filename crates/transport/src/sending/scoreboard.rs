@@ -51,34 +51,21 @@ pub(crate) struct Scoreboard {
     /// Blocks of the last acknowledgements, known to be sacked throughout: the next ones usually
     /// repeat or extend them.
     recent: [SackBlock; SACK_BLOCKS],
-    /// When segments were sent, where losses are found by that.
-    rack: Option<Box<Rack>>,
 }
 
 impl Scoreboard {
-    /// `by_time` says whether losses are found by when segments were sent.
-    pub fn new(by_time: bool) -> Scoreboard {
+    pub fn new() -> Scoreboard {
         let unused = Sent {
             data: 0,
             state: State::InFlight,
             again: false,
         };
-        let mut board = Scoreboard::on(vec![unused; 16].into_boxed_slice());
-        board.reset(by_time);
-        board
+        Scoreboard::on(vec![unused; 16].into_boxed_slice())
     }
 
-    /// Makes it as new, keeping its memory. `by_time` says whether losses are found by when segments were sent.
-    pub fn reset(&mut self, by_time: bool) {
-        let rack = self.rack.take().filter(|_| by_time);
+    /// Makes it as new, keeping its memory.
+    pub fn reset(&mut self) {
         *self = Scoreboard::on(std::mem::take(&mut self.ring));
-        self.rack = rack;
-        let capacity = self.ring.len();
-        match &mut self.rack {
-            Some(rack) => rack.reset(capacity),
-            None if by_time => self.rack = Some(Box::new(Rack::new(capacity))),
-            None => {}
-        }
     }
 
     fn on(ring: Box<[Sent]>) -> Scoreboard {
@@ -92,14 +79,7 @@ impl Scoreboard {
             sacked_to: 0,
             judged_to: 0,
             recent: [SackBlock::default(); SACK_BLOCKS],
-            rack: None,
         }
-    }
-
-    /// When segments were sent and what follows from it, where losses are found by that.
-    #[inline(always)]
-    pub fn rack(&mut self) -> Option<&mut Rack> {
-        self.rack.as_deref_mut()
     }
 
     #[inline(always)]
@@ -184,9 +164,6 @@ impl Scoreboard {
             larger[number as usize & new] = self.ring[number as usize & old];
         }
         self.ring = larger;
-        if let Some(rack) = &mut self.rack {
-            rack.grow(self.una..self.next, self.ring.len());
-        }
     }
 
     /// A cumulative acknowledgement when nothing is astray: everything below `to` has arrived.
@@ -199,14 +176,14 @@ impl Scoreboard {
     /// A cumulative acknowledgement. Returns how many of the segments had not been selectively
     /// acknowledged before. Under NewReno `sacked` is only a number: the caller goes on to
     /// [`Scoreboard::deflate`] or [`Scoreboard::forget_duplicates`].
-    pub fn acknowledge(&mut self, to: u32) -> u32 {
+    /// `arrived` is called for each of them, with its number and whether it was retransmitted.
+    #[inline]
+    pub fn acknowledge(&mut self, to: u32, mut arrived: impl FnMut(u32, bool)) -> u32 {
         let mut fresh = 0;
         for number in self.una..to {
             let sent = *self.at(number);
-            if sent.state != State::Sacked
-                && let Some(rack) = &mut self.rack
-            {
-                rack.arrive(number, sent.again);
+            if sent.state != State::Sacked {
+                arrived(number, sent.again);
             }
             match sent.state {
                 State::Lost => {
@@ -224,11 +201,16 @@ impl Scoreboard {
     }
 
     /// Takes the blocks of an acknowledgement. Returns how many segments they newly cover.
-    pub fn acknowledge_blocks(&mut self, blocks: &[SackBlock]) -> u32 {
+    /// `arrived` is called for each of them, with its number and whether it was retransmitted.
+    pub fn acknowledge_blocks(
+        &mut self,
+        blocks: &[SackBlock],
+        mut arrived: impl FnMut(u32, bool),
+    ) -> u32 {
         if let Some(&first) = blocks.first()
             && self.only_lengthens_first(blocks)
         {
-            let fresh = self.acknowledge_range(self.recent[0].end, first.end);
+            let fresh = self.acknowledge_range(self.recent[0].end, first.end, &mut arrived);
             self.recent[0] = first;
             self.sacked_to = self.sacked_to.max(first.end.min(self.next));
             return fresh;
@@ -255,10 +237,10 @@ impl Scoreboard {
             });
             fresh += match inner {
                 Some(inner) => {
-                    self.acknowledge_range(block.start, inner.start)
-                        + self.acknowledge_range(inner.end, block.end)
+                    self.acknowledge_range(block.start, inner.start, &mut arrived)
+                        + self.acknowledge_range(inner.end, block.end, &mut arrived)
                 }
-                None => self.acknowledge_range(block.start, block.end),
+                None => self.acknowledge_range(block.start, block.end, &mut arrived),
             };
             self.sacked_to = self.sacked_to.max(block.end.min(self.next));
         }
@@ -277,7 +259,12 @@ impl Scoreboard {
         lengthens && pairs().all(|(block, known)| block == known)
     }
 
-    fn acknowledge_range(&mut self, start: u32, end: u32) -> u32 {
+    fn acknowledge_range(
+        &mut self,
+        start: u32,
+        end: u32,
+        arrived: &mut impl FnMut(u32, bool),
+    ) -> u32 {
         let (mut fresh, mut found) = (0, 0);
         for number in start.max(self.una)..end.min(self.next) {
             let sent = self.at(number);
@@ -285,8 +272,8 @@ impl Scoreboard {
             fresh += u32::from(is_new);
             found += u32::from(sent.state == State::Lost);
             sent.state = State::Sacked;
-            if is_new && let Some(rack) = &mut self.rack {
-                rack.arrive(number, again);
+            if is_new {
+                arrived(number, again);
             }
         }
         self.lost -= found;
@@ -335,106 +322,88 @@ impl Scoreboard {
         }
     }
 
-    /// Judges lost what was sent long enough before something that has arrived.
-    pub fn judge_by_time(&mut self, now: Time, window: Time) -> Judged {
+    /// Marks segments lost that were sent long enough before one that has arrived (RACK_detect_loss).
+    pub fn judge_by_time(&mut self, rack: &mut Rack, now: Time, window: Time) -> Judged {
         let mut judged = Judged::default();
-        let Some(mut rack) = self.rack.take() else {
-            return judged;
-        };
-        // Those that were sent once have been so in the order of their numbers; what was sent again waits in that order.
+        // Segments that were sent once were sent in the order of their numbers.
         let mut number = self.judged_to.max(self.una);
-        let mut all_below = true;
+        let mut all_decided = true;
         while number < self.next {
-            if self.at(number).state == State::InFlight {
+            let segment = *self.at(number);
+            if segment.state == State::InFlight {
                 let sent = rack.sent(number);
+                let rest = rack.rest(sent, now, window);
                 if !rack.is_earlier(number, sent) {
-                    if !self.at(number).again {
+                    if !segment.again {
                         break;
                     }
-                    all_below = false;
-                    number += 1;
-                    continue;
-                }
-                let rest = rack.rest(sent, now, window);
-                if rest == Time::ZERO {
+                    all_decided = false;
+                } else if rest == Time::ZERO {
                     self.mark_lost(number);
                     judged.lost += 1;
                 } else {
                     judged.wait = judged.wait.max(rest);
-                    all_below = false;
+                    all_decided = false;
                 }
             }
             number += 1;
-            if all_below {
+            if all_decided {
                 self.judged_to = number;
             }
         }
-        let mut again = rack.take_again();
-        again.retain(|&(number, sent)| {
-            let is_under_way = number >= self.una
-                && self.at(number).state == State::SentAgain
-                && rack.sent(number) == sent;
-            if !is_under_way {
+        rack.retain_retransmitted(|rack, number, sent| {
+            if !self.is_retransmitted(rack, number, sent) {
                 return false;
             }
+            let rest = rack.rest(sent, now, window);
             if !rack.is_earlier(number, sent) {
                 return true;
             }
-            let rest = rack.rest(sent, now, window);
             if rest > Time::ZERO {
                 judged.wait = judged.wait.max(rest);
                 return true;
             }
             self.mark_lost(number);
             judged.lost += 1;
-            judged.lost_again += 1;
+            judged.lost_retransmissions += 1;
             false
         });
-        rack.put_again(again);
-        self.rack = Some(rack);
         judged
     }
 
-    /// The timer expired, where losses are found by time: the lowest segment is lost, and all that were not sent within
-    /// the last RTT.
-    pub fn judge_old(&mut self, now: Time) {
-        let Some(rack) = self.rack.take() else {
-            return;
-        };
+    /// The retransmission timer has fired: marks the lowest segment lost, and all that were sent more than an RTT ago
+    /// (tcp_timeout_mark_lost).
+    pub fn judge_old(&mut self, rack: &Rack, now: Time) {
         for number in self.una..self.next {
             let state = self.at(number).state;
-            let is_under_way = matches!(state, State::InFlight | State::SentAgain);
-            let is_old = || {
-                number == self.una || rack.rest(rack.sent(number), now, Time::ZERO) == Time::ZERO
-            };
-            if is_under_way && is_old() {
+            let is_outstanding = matches!(state, State::InFlight | State::SentAgain);
+            let is_old = || rack.rest(rack.sent(number), now, Time::ZERO) == Time::ZERO;
+            if is_outstanding && (number == self.una || is_old()) {
                 self.mark_lost(number);
             }
         }
         self.judged_to = self.una;
-        self.rack = Some(rack);
     }
 
-    /// Whether a segment is under way that was sent again, or the lowest one was (tcp_any_retrans_done).
-    pub fn has_sent_again(&mut self) -> bool {
-        self.outstanding() > 0 && self.at(self.una).again || self.has_sent_again_under_way()
+    /// Whether a retransmission is outstanding or the lowest segment has been retransmitted (tcp_any_retrans_done).
+    pub fn has_retransmissions(&self, rack: &Rack) -> bool {
+        let lowest = self.ring[self.una as usize & (self.ring.len() - 1)];
+        self.outstanding() > 0 && lowest.again || self.retransmissions_outstanding(rack)
     }
 
-    /// Whether a segment is under way that was sent again after it had been lost.
-    pub fn has_sent_again_under_way(&mut self) -> bool {
-        let Some(rack) = self.rack.take() else {
-            return false;
-        };
-        let has = rack.sent_again().any(|(number, sent)| {
-            number >= self.una
-                && self.at(number).state == State::SentAgain
-                && rack.sent(number) == sent
-        });
-        self.rack = Some(rack);
-        has
+    /// Whether a retransmission is outstanding.
+    pub fn retransmissions_outstanding(&self, rack: &Rack) -> bool {
+        let mut all = rack.retransmitted();
+        all.any(|(number, sent)| self.is_retransmitted(rack, number, sent))
     }
 
-    /// Nothing is lost after all.
+    /// Whether the retransmission of a segment at this time is its last one, and outstanding.
+    fn is_retransmitted(&self, rack: &Rack, number: u32, sent: Time) -> bool {
+        let segment = self.ring[number as usize & (self.ring.len() - 1)];
+        number >= self.una && segment.state == State::SentAgain && rack.sent(number) == sent
+    }
+
+    /// Marks nothing as lost any more.
     pub fn forget_losses(&mut self) {
         for number in self.una..self.next {
             let sent = self.at(number);
@@ -446,14 +415,12 @@ impl Scoreboard {
         self.judged_to = self.una;
     }
 
-    /// The newest segment is sent again as a probe, and counts as often as before. Returns its number and data.
-    pub fn send_newest_again(&mut self, now: Time) -> (u32, u32) {
+    /// The last segment is repeated as a probe, without changing its state. Returns its number and data.
+    pub fn repeat_last(&mut self) -> (u32, u32) {
         let number = self.next - 1;
-        self.at(number).again = true;
-        if let Some(rack) = &mut self.rack {
-            rack.note_sent(number, now);
-        }
-        (number, self.at(number).data)
+        let last = self.at(number);
+        last.again = true;
+        (number, last.data)
     }
 
     /// Judges lost the lowest outstanding segment, as NewReno does.
@@ -507,7 +474,7 @@ impl Scoreboard {
     }
 
     /// The lowest lost segment, which is being sent again: its number and data.
-    pub fn send_again(&mut self, now: Time) -> Option<(u32, u32)> {
+    pub fn send_again(&mut self) -> Option<(u32, u32)> {
         if self.lost == 0 {
             return None;
         }
@@ -520,11 +487,7 @@ impl Scoreboard {
         let sent = self.at(number);
         sent.state = State::SentAgain;
         sent.again = true;
-        let data = sent.data;
-        if let Some(rack) = &mut self.rack {
-            rack.note_sent_again(number, now);
-        }
-        Some((number, data))
+        Some((number, sent.data))
     }
 
     /// Recounts the segments. Without selective acknowledgements what left the network is only a number,
@@ -585,7 +548,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sent(count: u32) -> Scoreboard {
-        let mut board = Scoreboard::new(false);
+        let mut board = Scoreboard::new();
         (0..count).for_each(|data| {
             board.push(data + 100);
         });
@@ -593,7 +556,7 @@ mod tests {
     }
 
     fn acknowledge_block(board: &mut Scoreboard, start: u32, end: u32) {
-        board.acknowledge_blocks(&[SackBlock { start, end }]);
+        board.acknowledge_blocks(&[SackBlock { start, end }], |_, _| ());
     }
 
     #[test]
@@ -606,16 +569,16 @@ mod tests {
         assert!(board.judge_by_blocks(3));
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (3, 3, 4));
         assert!(!board.judge_by_blocks(3));
-        assert_eq!(board.send_again(Time::ZERO), Some((0, 100)));
-        assert_eq!(board.send_again(Time::ZERO), Some((1, 101)));
+        assert_eq!(board.send_again(), Some((0, 100)));
+        assert_eq!(board.send_again(), Some((1, 101)));
         assert_eq!(board.in_flight(), 6);
         acknowledge_block(&mut board, 7, 9);
         // Now 5 has three above.
         assert!(board.judge_by_blocks(3));
-        assert_eq!(board.send_again(Time::ZERO), Some((2, 102)));
-        assert_eq!(board.send_again(Time::ZERO), Some((5, 105)));
-        assert_eq!(board.send_again(Time::ZERO), None);
-        assert_eq!(board.acknowledge(9), 4);
+        assert_eq!(board.send_again(), Some((2, 102)));
+        assert_eq!(board.send_again(), Some((5, 105)));
+        assert_eq!(board.send_again(), None);
+        assert_eq!(board.acknowledge(9, |_, _| ()), 4);
         assert_eq!((board.lost(), board.sacked(), board.in_flight()), (0, 0, 1));
     }
 
@@ -625,7 +588,7 @@ mod tests {
         acknowledge_block(&mut board, 2, 4);
         board.judge_all(true);
         assert_eq!((board.lost(), board.in_flight()), (4, 0));
-        let again: Vec<u32> = std::iter::from_fn(|| board.send_again(Time::ZERO))
+        let again: Vec<u32> = std::iter::from_fn(|| board.send_again())
             .map(|(n, _)| n)
             .collect();
         assert_eq!(again, [0, 1, 4, 5]);
@@ -640,10 +603,10 @@ mod tests {
         assert_eq!(board.in_flight(), 7);
         board.judge_first();
         assert_eq!((board.lost(), board.in_flight()), (1, 6));
-        assert_eq!(board.send_again(Time::ZERO), Some((0, 100)));
+        assert_eq!(board.send_again(), Some((0, 100)));
         assert_eq!(board.in_flight(), 7);
         // A partial acknowledgement of 4: the first was sent again, 3 had been counted as gone.
-        assert_eq!(board.acknowledge(4), 4);
+        assert_eq!(board.acknowledge(4, |_, _| ()), 4);
         board.deflate(4);
         assert_eq!((board.sacked(), board.in_flight()), (0, 6));
     }
@@ -654,10 +617,10 @@ mod tests {
         let mut board = sent(10);
         board.count_duplicate(3);
         board.judge_first();
-        board.send_again(Time::ZERO);
+        board.send_again();
         board.count_duplicate(5);
         assert_eq!(board.in_flight(), 2);
-        assert_eq!(board.acknowledge(6), 6);
+        assert_eq!(board.acknowledge(6, |_, _| ()), 6);
         board.deflate(6);
         // The duplicates of the three behind the seventh still count: it alone is in the network.
         assert_eq!((board.sacked(), board.in_flight()), (3, 1));
@@ -688,7 +651,7 @@ mod tests {
         /// Against a plain list of states, with the definition of IsLost taken literally.
         #[test]
         fn agrees_with_a_list(steps in prop::collection::vec(step(), 1..150)) {
-            let mut board = Scoreboard::new(false);
+            let mut board = Scoreboard::new();
             let mut list: Vec<State> = Vec::new();
             let mut una = 0usize;
             for step in steps {
@@ -700,7 +663,7 @@ mod tests {
                     Step::Acknowledge(count) => {
                         let to = (una + count as usize).min(list.len());
                         let fresh = list[una..to].iter().filter(|s| **s != State::Sacked).count();
-                        prop_assert_eq!(board.acknowledge(to as u32), fresh as u32);
+                        prop_assert_eq!(board.acknowledge(to as u32, |_, _| ()), fresh as u32);
                         una = to;
                     }
                     Step::Block(start, count) => {
@@ -729,7 +692,7 @@ mod tests {
                     }
                     Step::Again => {
                         let lowest = (una..list.len()).find(|n| list[*n] == State::Lost);
-                        prop_assert_eq!(board.send_again(Time::ZERO).map(|(n, _)| n as usize), lowest);
+                        prop_assert_eq!(board.send_again().map(|(n, _)| n as usize), lowest);
                         if let Some(n) = lowest { list[n] = State::SentAgain; }
                     }
                 }

@@ -1,14 +1,14 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
 use super::by_time::Measured;
-use super::cut_round::CutRound;
-use super::repair::Repair;
+use super::cut_round::{CutRound, Proportional};
+use super::repair::{Repair, Undo};
 use super::scoreboard::Scoreboard;
 use super::timeout::{RetransmissionTimeout, VarianceFloor};
 use crate::output::{Timer, TimerKind};
 use crate::segment::{SackBlock, Segment};
 use crate::tick::Tick;
-use crate::{Config, Recovery, RttHistogram};
+use crate::{Config, Recovery, Reduction, RttHistogram};
 use pathweave_control::{Loss, Path, SubflowId};
 use pathweave_units::Time;
 
@@ -70,7 +70,7 @@ pub(crate) struct Sender {
     /// Packets that it has sent, less those that have come or were lost on their way here.
     pub in_network: u32,
     pub phase: Phase,
-    /// A probe is under way, so that even what an acknowledgement in order says has to be looked at.
+    /// A probe is outstanding: ACKs in order need the full processing too.
     pub is_probing: bool,
     /// Whether the host's timers have a tick.
     pub has_tick: bool,
@@ -99,11 +99,11 @@ pub(crate) struct Sender {
     pub pace_timer_at: Time,
     /// When its path opened.
     pub opened: Time,
-    /// Where losses are found by time.
+    /// State of loss repair by time, if [`Config::loss_detection`] is RACK.
     pub repair: Option<Box<Repair>>,
-    /// Where the smallest timeout is one of the variation.
+    /// RTT variance, if [`Config::rto_floor`] applies to it.
     pub variance: VarianceFloor,
-    /// When the host's timers fire.
+    /// Tick of the host's timers.
     pub tick: Tick,
     pub retransmits: u64,
     pub reinjected: u64,
@@ -133,7 +133,7 @@ impl Sender {
             is_probing: false,
             has_tick: false,
             recovery: RecoveryState::None,
-            board: Scoreboard::new(config.finds_losses_by_time()),
+            board: Scoreboard::new(),
             repair: config.finds_losses_by_time().then(Box::default),
             variance: VarianceFloor::default(),
             tick: Tick::default(),
@@ -158,8 +158,12 @@ impl Sender {
 
     /// Makes it a new one, keeping its memory.
     pub fn reset(&mut self, connection: u32, number: SubflowId, config: &Config) {
-        self.board.reset(config.finds_losses_by_time());
-        self.repair = config.finds_losses_by_time().then(Box::default);
+        self.board.reset();
+        self.repair = self.repair.take().filter(|_| config.finds_losses_by_time());
+        match &mut self.repair {
+            Some(repair) => repair.reset(),
+            None => self.repair = config.finds_losses_by_time().then(Box::default),
+        }
         self.variance = VarianceFloor::default();
         self.is_probing = false;
         self.rtts.clear();
@@ -244,10 +248,10 @@ impl Sender {
     /// RFC 6675.
     fn selective(&mut self, ack: &Segment, blocks: &[SackBlock], progress: &mut Progress) {
         if progress.advanced {
-            progress.packets = self.board.acknowledge(ack.number);
+            progress.packets = self.board.acknowledge(ack.number, |_, _| ());
             self.leave_recovery(ack.number);
         }
-        let fresh = self.board.acknowledge_blocks(blocks);
+        let fresh = self.board.acknowledge_blocks(blocks, |_, _| ());
         progress.packets += fresh;
         // Only what has come newly makes more of what is below it lost.
         let found = fresh > 0 && self.board.judge_by_blocks(self.duplicate_threshold);
@@ -264,7 +268,7 @@ impl Sender {
     fn cumulative(&mut self, ack: &Segment, config: &Config, progress: &mut Progress) {
         if progress.advanced {
             let before = self.board.una();
-            progress.packets = self.board.acknowledge(ack.number);
+            progress.packets = self.board.acknowledge(ack.number, |_, _| ());
             self.duplicates = 0;
             self.leave_recovery(ack.number);
             match self.recovery {
@@ -312,12 +316,29 @@ impl Sender {
         }
     }
 
-    /// Sets the timeout by a sample whose smallest value is one of the variation.
+    /// Sets the timeout from an RTT sample, with the floor on the variance.
     #[inline(never)]
     pub fn set_timeout_by_variance(&mut self, path: &Path, rtt: Time, floor: Time) {
         let numbers = (self.board.una(), self.board.next());
         let timeout = self.variance.sample(rtt, path.smoothed_rtt, floor, numbers);
         self.timeout.set(timeout);
+    }
+
+    /// A cut begins a round, which ends when everything below `ends_at` is acknowledged; `flight` packets were in flight. A
+    /// proportional reduction in progress continues.
+    pub fn begin_cut_round(&mut self, reduction: Reduction, ends_at: u32, flight: u32) {
+        let in_progress = self.cut_round.and_then(|round| round.proportional);
+        let proportional = (reduction == Reduction::Proportional)
+            .then(|| in_progress.unwrap_or_else(|| Proportional::new(flight)));
+        self.cut_round = Some(CutRound::new(ends_at, proportional));
+    }
+
+    /// Remembers the window and ssthresh before a cut.
+    pub fn remember_for_undo(&mut self, path: &Path) {
+        let una = self.board.una();
+        if let Some(repair) = &mut self.repair {
+            repair.undo = Some(Undo::new(una, path.window, path.ssthresh));
+        }
     }
 
     /// Notices that what was in flight at the last cut has been acknowledged.
@@ -372,7 +393,7 @@ impl Sender {
                 config.frto && (self.timeout.in_row() > 0 || self.recovery == RecoveryState::None);
             repair.probe = None;
             self.is_probing = false;
-            self.board.judge_old(now);
+            self.board.judge_old(&repair.rack, now);
         } else {
             self.board.judge_all(config.recovery == Recovery::Sack);
         }

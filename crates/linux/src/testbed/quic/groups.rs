@@ -145,9 +145,10 @@ pub fn coupled(
     }
     let config = &group.transport;
     let payload = u64::from(config.data_packet - HEADERS);
+    let window = config.initial_window_of(group.subflows);
     let start = Start {
-        packets: config.initial_window,
-        bytes: Bytes::new((config.initial_window.ceil() as u64).saturating_mul(payload)),
+        packets: window,
+        bytes: Bytes::new((window.ceil() as u64).saturating_mul(payload)),
         minimum_packets: config.minimum_window.max(1.0),
         after_idle: false, // as the kernel's hosts are set up
     };
