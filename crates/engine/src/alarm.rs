@@ -29,10 +29,11 @@ impl Alarm {
                     TimerKind::DelayedAck => 1,
                     TimerKind::Open => 2,
                     TimerKind::Pace => 3,
+                    TimerKind::Port => 4,
                 };
                 (kind, timer.flow, timer.subflow)
             }
-            Alarm::Feedback(switch) => (4, switch, 0),
+            Alarm::Feedback(switch) => (5, switch, 0),
             Alarm::Start(..) => unreachable!("starts are not ranked as timers are"),
         }
     }

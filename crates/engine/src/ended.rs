@@ -87,7 +87,7 @@ impl EndedFlows {
         let mut totals = FlowTotals::default();
         for subflow in 0..u32::from(count) {
             let [opened, received, sent_packets, path, mean, p99] = read(chunk, &mut at);
-            let [before, retransmits, reinjected, timeouts, marks] = read(chunk, &mut at);
+            let [before, retransmits, reinjected, timeouts, marks, held] = read(chunk, &mut at);
             let row = SubflowRow {
                 flow,
                 subflow,
@@ -99,6 +99,7 @@ impl EndedFlows {
                 reinjected,
                 timeouts,
                 marks,
+                held,
                 rtts: Rtts {
                     mean: to_time(mean),
                     p99: to_time(p99),
@@ -162,6 +163,7 @@ impl Leaving<'_> {
             row.reinjected,
             row.timeouts,
             row.marks,
+            row.held,
         ];
         write(self.chunk, usual);
         write(self.chunk, unusual);
@@ -249,7 +251,7 @@ mod tests {
     fn row() -> impl Strategy<Value = SubflowRow> {
         // Small numbers and large ones.
         let number = prop_oneof![0u64..200, any::<u64>().prop_map(|n| n >> 8)];
-        let numbers = prop::collection::vec(number, 7);
+        let numbers = prop::collection::vec(number, 8);
         (time(), numbers, any::<u32>(), rtts()).prop_map(|(opened, numbers, path, rtts)| {
             SubflowRow {
                 flow: 0,
@@ -262,6 +264,7 @@ mod tests {
                 reinjected: numbers[4],
                 timeouts: numbers[5],
                 marks: numbers[6],
+                held: numbers[7],
                 rtts,
                 path,
             }
@@ -330,6 +333,7 @@ mod tests {
             reinjected: 0,
             timeouts: 0,
             marks: 1 << 50,
+            held: 0,
             rtts: Rtts {
                 mean: Some(Time::MAX - Time::from_picos(1)),
                 p99: None,

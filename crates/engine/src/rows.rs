@@ -16,6 +16,8 @@ pub(crate) struct SubflowRow {
     pub reinjected: u64,
     pub timeouts: u64,
     pub marks: u64,
+    /// Packets for which the host's own port had no place.
+    pub held: u64,
     pub rtts: Rtts,
     /// The links of its path: a place in the run's list.
     pub path: u32,
@@ -73,6 +75,7 @@ pub(crate) struct SubflowColumns {
     pub reinjected: Vec<u64>,
     pub timeouts: Vec<u64>,
     pub marks: Vec<u64>,
+    pub held: Vec<u64>,
     pub rtt_mean: Vec<f64>,
     pub rtt_p99: Vec<f64>,
 }
@@ -91,6 +94,7 @@ impl SubflowColumns {
             reinjected: Vec::with_capacity(rows),
             timeouts: Vec::with_capacity(rows),
             marks: Vec::with_capacity(rows),
+            held: Vec::with_capacity(rows),
             rtt_mean: Vec::with_capacity(rows),
             rtt_p99: Vec::with_capacity(rows),
         }
@@ -123,6 +127,7 @@ impl SubflowColumns {
             .extend(rows.clone().map(|row| row.reinjected));
         self.timeouts.extend(rows.clone().map(|row| row.timeouts));
         self.marks.extend(rows.clone().map(|row| row.marks));
+        self.held.extend(rows.clone().map(|row| row.held));
         self.rtt_mean
             .extend(rows.clone().map(|row| seconds(row.rtts.mean)));
         self.rtt_p99

@@ -133,6 +133,7 @@ impl QueueRules {
             return [Some(Verdict::Take), lost, None];
         }
         let is_full = match self.limit {
+            Limit::None => false,
             Limit::Packets(limit) => waiting.packets + 1 > limit,
             Limit::Bytes(limit) => {
                 u64::from(waiting.bytes) + u64::from(header.size()) > limit.get()

@@ -5,7 +5,7 @@ use crate::places::{Places, PortId};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A route that packets can be sent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouteId(u32);
 
 /// Where a packet of a route sets out, and how it goes on.
@@ -16,6 +16,11 @@ pub struct RouteStart {
 }
 
 impl RouteStart {
+    /// Whether packets set out at this port.
+    pub fn is_at(&self, port: PortId) -> bool {
+        self.first == port
+    }
+
     /// Whether packets of the route always set out and go on in the same way: no switch or host chooses its links.
     #[inline]
     pub fn is_fixed(&self) -> bool {

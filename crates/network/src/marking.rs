@@ -40,6 +40,7 @@ pub(crate) struct Admission {
 impl Admission {
     pub fn new(config: &QueueConfig, stream: Stream) -> Admission {
         let full_from = match config.limit {
+            Limit::None => u32::MAX,
             Limit::Packets(packets) => packets,
             Limit::Bytes(_) => 0,
         };
@@ -111,9 +112,10 @@ impl Admission {
         matches!(self.limit, Limit::Bytes(_)) || marks_by_bytes
     }
 
-    /// What waits, as a share of the limit.
+    /// What waits, as a share of the limit; zero without a limit.
     pub fn occupancy(&self, waiting: Waiting) -> f64 {
         match self.limit {
+            Limit::None => 0.0,
             Limit::Packets(packets) => f64::from(waiting.packets) / f64::from(packets),
             Limit::Bytes(bytes) => f64::from(waiting.bytes) / bytes.get() as f64,
         }
@@ -128,13 +130,22 @@ impl Admission {
     /// A packet that can be marked, finds fewer packets than this waiting, and is not simply taken, is taken and marked.
     /// It is zero where more has to be decided, or where the threshold does not fit into [`Admission::taken_below`].
     pub fn marked_below(&self) -> u32 {
+        if self.loss > 0.0 || self.step_packets() > u32::from(u16::MAX) {
+            return 0;
+        }
         match self.limit {
-            Limit::Packets(packets)
-                if self.loss == 0.0 && self.step_packets() <= u32::from(u16::MAX) =>
-            {
-                packets
-            }
-            _ => 0,
+            Limit::None => u32::MAX,
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(_) => 0,
+        }
+    }
+
+    /// Whether there is no place for a packet of this many bytes.
+    pub fn is_full(&self, waiting: Waiting, size: u16) -> bool {
+        match self.limit {
+            Limit::None => false,
+            Limit::Packets(packets) => waiting.packets >= packets,
+            Limit::Bytes(bytes) => u64::from(waiting.bytes) + u64::from(size) > bytes.get(),
         }
     }
 
@@ -173,13 +184,7 @@ impl Admission {
             let loses = self.loss > 0.0 && self.stream.uniform() < self.loss;
             return if loses { Verdict::Lose } else { Verdict::Take };
         }
-        let full = match self.limit {
-            Limit::Packets(packets) => waiting.packets >= packets,
-            Limit::Bytes(bytes) => {
-                u64::from(waiting.bytes) + u64::from(header.size()) > bytes.get()
-            }
-        };
-        if full {
+        if self.is_full(waiting, header.size()) {
             return Verdict::Drop;
         }
         let congested = match self.marking {

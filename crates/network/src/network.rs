@@ -130,6 +130,17 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.routes.start(route)
     }
 
+    /// When a host's port will have sent all that it holds now, on a route that begins so.
+    #[inline(always)]
+    pub fn free_at(&self, start: RouteStart) -> Time {
+        self.ports.free_at(start.first)
+    }
+
+    /// Whether a host's port has no place for a packet of this many bytes, on a route that begins so.
+    pub fn is_full(&mut self, start: RouteStart, now: Time, size: u16) -> bool {
+        self.ports.is_full(start.first, now, size)
+    }
+
     /// A host sends a packet on a route that begins so; the options are those of a packet that has some. Returns what it carries if the
     /// host's own port dropped it.
     #[inline(always)]

@@ -5,6 +5,8 @@ use pathweave_units::Bytes;
 /// How much may wait at a port; the packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
+    /// Everything that comes.
+    None,
     /// This many packets, whatever their size.
     Packets(u32),
     /// This many bytes.

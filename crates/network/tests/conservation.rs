@@ -142,6 +142,12 @@ impl<D: Defect> Ports for Defective<D> {
     fn waiting(&self, port: PortId, now: Time) -> u32 {
         self.ports.waiting(port, now)
     }
+    fn free_at(&self, port: PortId) -> Time {
+        self.ports.free_at(port)
+    }
+    fn is_full(&mut self, port: PortId, now: Time, size: u16) -> bool {
+        self.ports.is_full(port, now, size)
+    }
     fn occupancy(&self, port: PortId, now: Time) -> f64 {
         self.ports.occupancy(port, now)
     }

@@ -3,9 +3,9 @@
 use pathweave_control::{Algorithm, Parameters};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::{Fabric, LinkId};
-use pathweave_network::{QueueConfig, SharedBufferConfig};
+use pathweave_network::{Limit, QueueConfig, SharedBufferConfig};
 use pathweave_traffic::{Pattern, size::Size};
-use pathweave_transport::Config;
+use pathweave_transport::{Config, HostPort};
 use pathweave_units::{Bytes, Rate, Time};
 
 /// One variant of a scenario, for one seed.
@@ -34,6 +34,23 @@ pub struct Plan {
     pub record: Record,
     /// Whether flow starts get a seeded delay within one base RTT.
     pub jitter: bool,
+}
+
+impl Plan {
+    /// Whether a port of each host has a limit, by the hosts' indices; empty if no group's hosts hold packets back.
+    pub fn hosts_that_hold_packets(&self) -> Vec<bool> {
+        let hold_back = |group: &GroupPlan| group.transport.host_port == HostPort::HoldsBack;
+        if !self.groups.iter().any(hold_back) {
+            return Vec::new();
+        }
+        let mut limited = vec![false; self.fabric.hosts.len()];
+        for (link, queue) in self.fabric.links.iter().zip(&self.queues) {
+            if let Some(host) = self.fabric.node(link.from).host_index() {
+                limited[host as usize] |= queue.limit != Limit::None;
+            }
+        }
+        limited
+    }
 }
 
 /// A traffic group.

@@ -436,6 +436,66 @@ impl JsonSchema for PacketsOrBytes {
     }
 }
 
+/// The limit of a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum QueueLimit {
+    None,
+    Of(PacketsOrBytes),
+}
+
+impl<'de> Deserialize<'de> for QueueLimit {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<QueueLimit, D::Error> {
+        use serde::de::IntoDeserializer;
+        struct Limit;
+        impl Visitor<'_> for Limit {
+            type Value = QueueLimit;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a number of packets, a size with its unit, for example \"150 KB\", or \"none\"",
+                )
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<QueueLimit, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<QueueLimit, E> {
+                PacketsOrBytes::deserialize(number.into_deserializer()).map(QueueLimit::Of)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<QueueLimit, E> {
+                match text.trim() {
+                    "none" => Ok(QueueLimit::None),
+                    text => {
+                        PacketsOrBytes::deserialize(text.into_deserializer()).map(QueueLimit::Of)
+                    }
+                }
+            }
+        }
+        reader.deserialize_any(Limit)
+    }
+}
+
+impl Serialize for QueueLimit {
+    fn serialize<S: Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            QueueLimit::None => writer.serialize_str("none"),
+            QueueLimit::Of(limit) => limit.serialize(writer),
+        }
+    }
+}
+
+impl JsonSchema for QueueLimit {
+    fn schema_name() -> Cow<'static, str> {
+        "QueueLimit".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bytes = generator.subschema_for::<BytesText>();
+        json_schema!({
+            "description": "A number of packets, a size with its unit, or \"none\".",
+            "anyOf": [{ "type": "number", "minimum": 0 }, { "const": "none" }, bytes],
+        })
+    }
+}
+
 /// A single value, or a table or list in its place.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(untagged)]

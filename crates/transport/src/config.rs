@@ -108,6 +108,16 @@ words! {
 }
 
 words! {
+    /// What a host's own port does when its queue is full.
+    HostPort {
+        /// It drops packets like any other port.
+        Drops = "drops",
+        /// It holds data back, as in Linux.
+        HoldsBack = "holds-back",
+    }
+}
+
+words! {
     /// What windows grow by.
     GrowthCount {
         /// Acknowledged packets.
@@ -213,6 +223,10 @@ settings! {
     /// Whether the count of `ack_at_first` restarts after a gap longer than `minimum_rto` and after a duplicate segment, as with
     /// Linux's quick ACKs.
     ack_at_first_again (added): bool, Flag, false;
+    /// What a host's own port does when its queue is full. With "holds-back", as in Linux, data that finds no place is sent later
+    /// and cuts the window once per round. The port then has no limit and no marks unless `host_queue` sets them, and each subflow
+    /// keeps at most about 1 ms of its data there (TCP small queues).
+    host_port (added): HostPort, OneOf, HostPort::Drops;
     /// The receiver's window: "unlimited", a size for the whole connection, or for example "64 KB per subflow".
     receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
     /// How connections open.
@@ -286,6 +300,12 @@ impl Config {
     #[inline]
     pub(crate) fn finds_losses_by_time(&self) -> bool {
         self.loss_detection == LossDetection::Rack
+    }
+
+    /// Whether the host's port holds packets back.
+    #[inline]
+    pub(crate) fn holds_back(&self) -> bool {
+        self.host_port == HostPort::HoldsBack
     }
 
     /// Whether the round of a cut differs from others.

@@ -23,8 +23,8 @@ mod settings;
 mod tick;
 
 pub use config::{
-    Config, EcnUse, GrowthCount, Handshake, InitialWindowPer, LossDetection, ReceiveWindow,
-    Recovery, Reduction, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
+    Config, EcnUse, GrowthCount, Handshake, HostPort, InitialWindowPer, LossDetection,
+    ReceiveWindow, Recovery, Reduction, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{

@@ -64,6 +64,8 @@ pub enum TimerKind {
     Open,
     /// The next packet of a paced subflow may leave.
     Pace,
+    /// A packet of a subflow has left its host's port, and the next one may follow.
+    Port,
 }
 
 /// A timer of a subflow. Flow, subflow and kind name it; the place says where it is found.
@@ -110,6 +112,14 @@ pub trait Output {
 
     /// Sends a packet from this end of a subflow now. The blocks go with it if the segment says that it has some.
     fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks);
+    /// When the host's port will have sent the packet that this end sent last.
+    fn leaves_at(&self, _from: End) -> Time {
+        Time::ZERO
+    }
+    /// Whether the host's port has no place for a packet of this many bytes.
+    fn port_is_full(&mut self, _from: End, _size: u16) -> bool {
+        false
+    }
     /// Wakes the half whose timer this is. Timers are not taken back: one that is no longer wanted
     /// does nothing when it fires.
     fn wake(&mut self, timer: Timer, at: Time);
@@ -132,6 +142,12 @@ impl<O: Output> Output for &mut O {
 
     fn send(&mut self, from: End, shape: PacketShape, segment: Segment, blocks: &SackBlocks) {
         (**self).send(from, shape, segment, blocks);
+    }
+    fn leaves_at(&self, from: End) -> Time {
+        (**self).leaves_at(from)
+    }
+    fn port_is_full(&mut self, from: End, size: u16) -> bool {
+        (**self).port_is_full(from, size)
     }
     fn wake(&mut self, timer: Timer, at: Time) {
         (**self).wake(timer, at);

@@ -101,6 +101,7 @@ impl FlowTable<'_> {
                 reinjected: view.reinjected,
                 timeouts: view.timeouts,
                 marks: view.marks,
+                held: view.held,
                 rtts: rtts(view.rtts),
                 path,
             });

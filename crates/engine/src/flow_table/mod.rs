@@ -26,6 +26,8 @@ pub(crate) struct FlowTable<'p> {
     routing: Routing,
     /// By traffic group.
     configs: Vec<Arc<Config>>,
+    /// [`Plan::hosts_that_hold_packets`].
+    limited_hosts: Vec<bool>,
     /// Controllers of flows that are over, by traffic group: they are as new.
     controllers: Vec<Vec<Box<dyn Controller>>>,
     /// Where controllers say that they cannot go on.
@@ -64,6 +66,7 @@ impl<'p> FlowTable<'p> {
             configs: configs
                 .map(|group| Arc::new(group.transport.clone()))
                 .collect(),
+            limited_hosts: plan.hosts_that_hold_packets(),
             controllers: plan.groups.iter().map(|_| Vec::new()).collect(),
             faults,
             halves: Vec::new(),

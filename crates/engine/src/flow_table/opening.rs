@@ -91,6 +91,10 @@ impl FlowTable<'_> {
             scatter,
             scheme: entry.scheme(),
             ticks,
+            host_port_is_limited: self
+                .limited_hosts
+                .get(flow.source as usize)
+                .is_some_and(|&limited| limited),
         }
     }
 

@@ -355,6 +355,7 @@ impl<'p> Flowing<'p> {
                 reinjected: 0,
                 timeouts: 0,
                 marks: 0,
+                held: 0,
                 rtts: Rtts::default(),
                 path: active.own.named[subflow as usize],
             });

@@ -173,6 +173,7 @@ impl Run<'_> {
                 reinjected: seen.reinjected,
                 timeouts: seen.timeouts,
                 marks: seen.marks,
+                held: 0,
                 rtts: Rtts {
                     mean: rtts.mean(),
                     p99: rtts.percentile(0.99),

@@ -101,6 +101,7 @@ impl<P: Ports> Region<P> {
                 departures: Departures::default(),
                 sprays: Sprays::new(plan.seed),
                 notices: Vec::new(),
+                last_special: Default::default(),
             },
             laid: Laid::default(),
             recorder: RegionRecorder::new(&plan.record),

@@ -152,6 +152,22 @@ impl Departures {
 }
 
 impl<P: Ports> Region<P> {
+    /// The port of a host has another rate or has lost what it held: packets that would have left it at a time leave when
+    /// `moved` says.
+    pub fn change_host_port(&mut self, link: u32, now: Time, moved: impl Fn(Time) -> Time + Copy) {
+        let port = self.network.places().port_of(link);
+        let entries = self.outgoing.departures.sending.entries.iter();
+        let from_there: Vec<u32> = (0..)
+            .zip(entries)
+            .filter(|(_, entry)| entry.start.is_at(port))
+            .map(|(place, _)| place)
+            .collect();
+        let (sending, _, mut out) = self.halves(now);
+        for place in from_there {
+            sending.change_port(SendingSubflow(place), now, moved, &mut out);
+        }
+    }
+
     /// From now on the packets of this end leave so.
     pub fn set_departure(&mut self, end: End, departure: Departure) {
         let start = self.network.start(departure.route);
@@ -207,6 +223,8 @@ pub(crate) struct Outgoing {
     pub departures: Departures,
     pub sprays: Sprays,
     pub notices: Vec<Notice>,
+    /// The route of the last packet that was sent from an end of which more has to be known than where its packets set out.
+    pub last_special: RouteId,
 }
 
 /// Where the endpoints' packets and wishes go.
@@ -228,17 +246,27 @@ impl Outgoing {
         {
             self.notices.push(Notice::Sent(subflow, packet));
         }
-        if departure.sprayed {
+        self.last_special = if departure.sprayed {
             self.sprays.draw(from)
         } else {
             departure.route
-        }
+        };
+        self.last_special
     }
 
     #[cold]
     #[inline(never)]
     fn note_lost(&mut self, dropped: Carried) {
         self.notices.push(Notice::Lost(dropped));
+    }
+}
+
+impl<P: Ports> Outlet<'_, P> {
+    /// Where the packet set out that has just been sent from an end of which more has to be known than that.
+    #[cold]
+    #[inline(never)]
+    fn start_of_last_special(&self) -> RouteStart {
+        self.network.start(self.outgoing.last_special)
     }
 }
 
@@ -293,6 +321,21 @@ impl<P: Ports> Output for Outlet<'_, P> {
             scheduler: self.scheduler,
             outgoing: self.outgoing,
         }
+    }
+
+    #[inline(always)]
+    fn leaves_at(&self, from: End) -> Time {
+        let entry = self.outgoing.departures.entry(from);
+        let start = match entry.knows {
+            Knows::Start => entry.start,
+            _ => self.start_of_last_special(),
+        };
+        self.network.free_at(start)
+    }
+
+    fn port_is_full(&mut self, from: End, size: u16) -> bool {
+        let start = self.outgoing.departures.entry(from).start;
+        self.network.is_full(start, self.now, size)
     }
 
     fn wake(&mut self, timer: Timer, at: Time) {

@@ -11,7 +11,10 @@ const NAME_BYTES: usize = 64;
 
 pub(super) fn subflows(run: &Record<'_>, rows: SubflowColumns) -> Table {
     let goodput = goodput(run, &rows);
-    let columns = vec![
+    // Where no port of a host can refuse packets there is no column.
+    let hosts = run.plan.hosts_that_hold_packets();
+    let held = hosts.contains(&true).then_some(rows.held);
+    let mut columns = vec![
         ("flow", Column::Integers(rows.flow)),
         ("subflow", Column::Integers(rows.subflow)),
         (
@@ -32,6 +35,7 @@ pub(super) fn subflows(run: &Record<'_>, rows: SubflowColumns) -> Table {
         ("rtt_mean_s", Column::Numbers(rows.rtt_mean)),
         ("rtt_p99_s", Column::Numbers(rows.rtt_p99)),
     ];
+    columns.extend(held.map(|held| ("held", Column::Integers(held))));
     Table {
         name: "subflows",
         columns,

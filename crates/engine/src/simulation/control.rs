@@ -77,12 +77,21 @@ impl<P: Ports> Simulation<'_, P> {
 
     fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
         let LinkId(number) = link;
+        let is_of_host = self.is_of_host(link);
         match change {
             Change::Rate(rate) => {
                 let region = self.regions.of_link_mut(number);
+                let before = region.network.rate(number);
                 region
                     .network
                     .set_rate(number, now, *rate, &mut region.scheduler);
+                if is_of_host {
+                    region.change_host_port(number, now, |leaves| {
+                        let left = u128::from((leaves - now).as_picos());
+                        let left = left * u128::from(before.as_bps()) / u128::from(rate.as_bps());
+                        now + Time::from_picos(left as u64)
+                    });
+                }
                 if region.network.is_up(number) {
                     self.recorder.change_capacity(link, now, *rate);
                 }
@@ -97,6 +106,10 @@ impl<P: Ports> Simulation<'_, P> {
             Change::Down => {
                 self.recorder.change_capacity(link, now, Rate::ZERO);
                 self.regions.fail(number, now);
+                if is_of_host {
+                    let region = self.regions.of_link_mut(number);
+                    region.change_host_port(number, now, |_| now);
+                }
                 self.flows.on_change(link, now);
             }
             Change::Up => {
@@ -108,6 +121,13 @@ impl<P: Ports> Simulation<'_, P> {
                 self.end_if_nothing_can_happen(now);
             }
         }
+    }
+
+    /// Whether a link begins at a host.
+    fn is_of_host(&self, link: LinkId) -> bool {
+        let fabric = &self.plan.fabric;
+        let from = fabric.links[link.0 as usize].from;
+        fabric.node(from).host_index().is_some()
     }
 
     /// Switches look for new paths.

@@ -1,5 +1,6 @@
 //! Compares hosts with Linux 6.18 in the cases of `validation/hosts/cases.toml`.
 
+mod own_port;
 mod relay;
 
 use pathweave_transport::{Config, LossDetection, Reduction, RtoFloor};

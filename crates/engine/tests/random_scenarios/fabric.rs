@@ -171,7 +171,16 @@ fn list(draw: &mut Draw, count: u64, mut one: impl FnMut(&mut Draw) -> Value) ->
 pub fn queues(draw: &mut Draw, built: &Fabric, table: &mut Table) {
     let in_bytes = draw.chance(0.2);
     table.maybe(draw, 0.8, "queue", |draw| queue(draw, in_bytes));
-    table.maybe(draw, 0.2, "host_queue", |draw| queue(draw, in_bytes));
+    table.maybe(draw, 0.2, "host_queue", |draw| {
+        let mut queue = queue(draw, in_bytes);
+        // Hosts that hold packets back have no limit unless this gives one, and some marks depend on it.
+        if let Value::Object(queue) = &mut queue
+            && !queue.contains_key("limit")
+        {
+            queue.insert("limit".to_owned(), 100.into());
+        }
+        queue
+    });
     table.maybe(draw, 0.2, "layer_queue", |draw| {
         let mut by_layer = Table::default();
         for layer in draw.some(&built.layers, 1) {
@@ -198,10 +207,14 @@ fn queue(draw: &mut Draw, in_bytes: bool) -> Value {
         queue.set("limit", packets);
     }
     let has_limit = queue.get("limit").is_some();
+    let is_unlimited = !has_limit && draw.chance(0.3);
+    if is_unlimited {
+        queue.set("limit", "none");
+    }
     let most = if has_limit { packets } else { 100 };
     queue.maybe(draw, 0.7, "mark", |draw| {
         let kinds = ["none", "step", "step", "step", "linear", "proportional"];
-        let kind = *draw.pick(&kinds[..if in_bytes { 5 } else { 6 }]);
+        let kind = *draw.pick(&kinds[..if in_bytes || is_unlimited { 5 } else { 6 }]);
         let mut mark = table("kind", kind);
         match kind {
             "step" => {

@@ -463,6 +463,23 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         self.at(port).waiting.len() as u32
     }
 
+    fn free_at(&self, port: PortId) -> Time {
+        let port = self.at(port);
+        let in_service = port
+            .in_service
+            .map_or(Time::ZERO, |served| served.departure);
+        let waiting = port.waiting.iter();
+        waiting.fold(in_service, |free_at, waiting| {
+            free_at + port.serialisation.time(waiting.header.size())
+        })
+    }
+
+    fn is_full(&mut self, port: PortId, _now: Time, size: u16) -> bool {
+        let port = self.at(port);
+        let Backlog { packets, bytes } = port.backlog();
+        port.up && port.admission.is_full(Waiting { packets, bytes }, size)
+    }
+
     fn occupancy(&self, port: PortId, _now: Time) -> f64 {
         let Backlog { packets, bytes } = self.at(port).backlog();
         self.at(port)

@@ -232,6 +232,13 @@ pub trait Ports {
     /// Packets waiting now; the one in service does not count.
     fn waiting(&self, port: PortId, now: Time) -> u32;
 
+    /// When all that a port holds now will have been sent, if its rate stays as it is.
+    fn free_at(&self, port: PortId) -> Time;
+
+    /// Whether a port's limit leaves no place for a packet of this many bytes, after the departures of this time. A link that
+    /// is down is not full.
+    fn is_full(&mut self, port: PortId, now: Time, size: u16) -> bool;
+
     /// What waits now, as a share of the limit.
     fn occupancy(&self, port: PortId, now: Time) -> f64;
 
@@ -307,6 +314,7 @@ impl Serialisation {
 /// The longest queue a histogram tells apart.
 pub(crate) fn longest_queue(config: &QueueConfig) -> u32 {
     match config.limit {
+        crate::queue::Limit::None => 1 << 20,
         crate::queue::Limit::Packets(packets) => packets.min(1 << 20),
         // The smallest packets are 40 bytes.
         crate::queue::Limit::Bytes(bytes) => (bytes.get() / 40).min(1 << 20) as u32,

@@ -25,12 +25,13 @@ mod size;
 use crate::controller_file::ControllerFiles;
 use crate::diagnostics::Problem;
 use crate::names::{self, LONGEST_TITLE};
-use crate::plan::Plan;
+use crate::plan::{GroupPlan, Plan};
 use crate::schema::{File, Jitter, TransportTable};
 use crate::tree::{Node, Place, Value, position};
 use hosts::Names;
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::RoutingKind;
+use pathweave_transport::HostPort;
 use std::path::Path;
 
 /// Gives what stands in a file as comma-separated values, or says why not.
@@ -118,7 +119,6 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     });
     let fabric = fabric?;
     let shared_buffer = queues::shared_buffer(&mut file.fabric.queues, report);
-    let queues = queues::queues(&mut file.fabric.queues, &fabric, preset, report);
     let routing = fabric::routing(&mut file.routing, &fabric, report);
     let names = Names::new(&fabric);
     let scene = Scene {
@@ -135,6 +135,15 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
             groups.push(group);
         }
     }
+    let hold_back = |group: &GroupPlan| group.transport.host_port == HostPort::HoldsBack;
+    let hosts_hold_back = groups.iter().any(hold_back);
+    let queues = queues::queues(
+        &mut file.fabric.queues,
+        &fabric,
+        preset,
+        hosts_hold_back,
+        report,
+    );
     group::check_names(&file.traffic, report);
     if let Some(queues) = &queues {
         queues::check_that_packets_fit(queues, shared_buffer, &groups, report);

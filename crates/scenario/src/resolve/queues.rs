@@ -3,9 +3,9 @@
 use super::Report;
 use crate::plan::GroupPlan;
 use crate::presets::Preset;
-use crate::schema::{MarkTable, QueueTable, QueuesTable, Rule, SharedBufferTable};
+use crate::schema::{MarkTable, NoOptions, QueueTable, QueuesTable, Rule, SharedBufferTable};
 use crate::suggest;
-use crate::text::PacketsOrBytes;
+use crate::text::{PacketsOrBytes, QueueLimit};
 use pathweave_fabric::{Fabric, Link};
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, SharedBufferConfig, Threshold};
 
@@ -29,25 +29,40 @@ pub(super) fn shared_buffer(
             format!("a switch has no memory of {size}; expected less than 4 GiB"),
         );
     }
-    tables.queue.limit = tables.queue.limit.or(Some(PacketsOrBytes::Bytes(size)));
+    tables.queue.limit = tables
+        .queue
+        .limit
+        .or(Some(QueueLimit::Of(PacketsOrBytes::Bytes(size))));
     Some(SharedBufferConfig { size, alpha })
 }
 
 /// A port's limit if none is given.
-const DEFAULT_LIMIT: PacketsOrBytes = PacketsOrBytes::Packets(DEFAULT_PACKETS as f64);
+const DEFAULT_LIMIT: QueueLimit = QueueLimit::Of(PacketsOrBytes::Packets(DEFAULT_PACKETS as f64));
 const DEFAULT_PACKETS: u32 = 100;
 
-/// The queue of each link's port. Fills in the tables.
+/// The queue of each link's port. Fills in the tables. Ports of hosts that hold packets back have no limit and no marks
+/// unless the scenario gives them some.
 pub(super) fn queues(
     tables: &mut QueuesTable,
     fabric: &Fabric,
     preset: &Preset,
+    hosts_hold_back: bool,
     report: &mut Report<'_>,
 ) -> Option<Vec<QueueConfig>> {
     let base = queue(&tables.queue, None, preset, &["fabric", "queue"], report);
     let base_table = tables.queue.clone();
-    let fill = |table: &mut QueueTable, steps: &[&str], report: &mut Report<'_>| {
-        let filled = queue(table, Some(&base_table), preset, steps, report)?;
+    let of_hosts_that_hold_back = QueueTable {
+        limit: Some(QueueLimit::None),
+        mark: Some(MarkTable::None(NoOptions {})),
+        drop_ecn_blind: base_table.drop_ecn_blind,
+    };
+    let base_of_hosts = if hosts_hold_back {
+        &of_hosts_that_hold_back
+    } else {
+        &base_table
+    };
+    let fill = |table: &mut QueueTable, base, steps: &[&str], report: &mut Report<'_>| {
+        let filled = queue(table, Some(base), preset, steps, report)?;
         *table = QueueTable::from(&filled);
         Some(filled)
     };
@@ -55,7 +70,7 @@ pub(super) fn queues(
     for (name, table) in &mut tables.layer_queue {
         let steps = ["fabric", "layer_queue", name];
         match fabric.layers.iter().position(|layer| layer == name) {
-            Some(layer) => by_layer[layer] = fill(table, &steps, report),
+            Some(layer) => by_layer[layer] = fill(table, &base_table, &steps, report),
             None => {
                 let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
                 let accepted = suggest::accepted(name, &layers);
@@ -66,8 +81,14 @@ pub(super) fn queues(
             }
         }
     }
+    if hosts_hold_back {
+        tables.host_queue.get_or_insert_default();
+    }
     let host = match &mut tables.host_queue {
-        Some(table) => Some(fill(table, &["fabric", "host_queue"], report)?),
+        Some(table) => {
+            let steps = ["fabric", "host_queue"];
+            Some(fill(table, base_of_hosts, &steps, report)?)
+        }
         None => None,
     };
     tables.queue = QueueTable::from(&base?);
@@ -128,7 +149,7 @@ pub(super) fn check_that_packets_fit(
     }
     let limits = queues.iter().filter_map(|queue| match queue.limit {
         Limit::Bytes(bytes) => Some(bytes),
-        Limit::Packets(_) => None,
+        Limit::Packets(_) | Limit::None => None,
     });
     if let (Some(shortest), Some(longest)) = (limits.min(), longest)
         && shortest.get() < u64::from(longest)
@@ -151,26 +172,29 @@ fn queue(
     let limit = table.limit.or_else(|| base?.limit).unwrap_or(DEFAULT_LIMIT);
     let limit_steps = [steps, &["limit"]].concat();
     let limit = match limit {
-        PacketsOrBytes::Packets(packets)
+        QueueLimit::None => Limit::None,
+        QueueLimit::Of(PacketsOrBytes::Packets(packets))
             if (1.0..=1e9).contains(&packets) && packets as u32 as f64 == packets =>
         {
             Limit::Packets(packets as u32)
         }
-        PacketsOrBytes::Packets(packets) => {
+        QueueLimit::Of(PacketsOrBytes::Packets(packets)) => {
             report.wrong(
                 &limit_steps,
                 format!("a queue cannot hold {packets} packets; expected a whole number from 1 to 1000000000"),
             );
             return None;
         }
-        PacketsOrBytes::Bytes(bytes) if bytes.get() == 0 || bytes.get() > u64::from(u32::MAX) => {
+        QueueLimit::Of(PacketsOrBytes::Bytes(bytes))
+            if bytes.get() == 0 || bytes.get() > u64::from(u32::MAX) =>
+        {
             report.wrong(
                 &limit_steps,
                 format!("a queue cannot hold {bytes}; expected more than 0 B and less than 4 GiB"),
             );
             return None;
         }
-        PacketsOrBytes::Bytes(bytes) => Limit::Bytes(bytes),
+        QueueLimit::Of(PacketsOrBytes::Bytes(bytes)) => Limit::Bytes(bytes),
     };
     let mark_steps = [steps, &["mark"]].concat();
     let mark = table.mark.as_ref().or_else(|| base?.mark.as_ref());

@@ -1,7 +1,7 @@
 //! Queues and marking.
 
 use crate::read::tagged;
-use crate::text::PacketsOrBytes;
+use crate::text::{PacketsOrBytes, QueueLimit};
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueueTable {
-    /// How much may wait, the packet in service not counted: packets, or a size. Default 100.
+    /// How much may wait, the packet in service not counted: packets, a size, or "none". Default 100.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<PacketsOrBytes>,
+    pub limit: Option<QueueLimit>,
     /// Which packets get a congestion mark. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<MarkTable>,
@@ -87,8 +87,9 @@ fn high() -> f64 {
 impl From<&QueueConfig> for QueueTable {
     fn from(queue: &QueueConfig) -> QueueTable {
         let limit = match queue.limit {
-            Limit::Packets(packets) => PacketsOrBytes::Packets(f64::from(packets)),
-            Limit::Bytes(bytes) => PacketsOrBytes::Bytes(bytes),
+            Limit::None => QueueLimit::None,
+            Limit::Packets(packets) => QueueLimit::Of(PacketsOrBytes::Packets(f64::from(packets))),
+            Limit::Bytes(bytes) => QueueLimit::Of(PacketsOrBytes::Bytes(bytes)),
         };
         let mark = match queue.marking {
             Marking::None => MarkTable::None(NoOptions {}),

@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::cut_round::CutRound;
 use super::repair::{Outcome, Repair};
 use super::scheduling::send_plainly;
+use super::small_queue::try_again;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
 use crate::Config;
 use crate::output::{Output, SendingId};
@@ -145,6 +146,9 @@ impl Sending {
             // Timers still set find this when they fire, even if another connection has taken this one's place.
             sender.deadline = Time::MAX;
             sender.pace_timer_at = Time::MAX;
+            if let Some(queue) = &mut sender.small_queue {
+                queue.wake_at = Time::MAX;
+            }
         }
         out.closed(SendingId(place));
     }
@@ -182,6 +186,7 @@ fn take_ack(
         now,
     } = met;
     let number = sender.number;
+    try_again(sender, connection);
     let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(&sender.board);
     let path = &mut connection.paths[number.0 as usize];
     // Whether its receive window is what limits the subflow.

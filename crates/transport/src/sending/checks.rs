@@ -19,7 +19,8 @@ impl Sending {
             let may_send_again = sender.board.lost() > 0
                 && sender.room(path) > 0
                 && path.is_active()
-                && is_its_time(path, sender, now);
+                && is_its_time(path, sender, now)
+                && sender.room_for_lost_in_port(path, now) > 0;
             let may_send_new = has_data && may_take(connection, path, sender, now);
             assert!(
                 !may_send_again && !may_send_new,

@@ -40,6 +40,8 @@ pub struct Opening {
     pub scheme: Option<Scheme>,
     /// Timer ticks of the source and of the destination.
     pub ticks: [Tick; 2],
+    /// Whether a port of the source has a limit.
+    pub host_port_is_limited: bool,
 }
 
 impl Opening {
@@ -59,6 +61,7 @@ impl Opening {
             scatter: None,
             scheme: None,
             ticks: [Tick::default(); 2],
+            host_port_is_limited: false,
         }
     }
 
@@ -145,6 +148,12 @@ pub(crate) struct Connection {
     pub finds_losses_by_time: bool,
     /// [`Config::rto_floor`] applies to the variance.
     pub floor_on_variance: bool,
+    /// The host's port holds packets back.
+    pub holds_back: bool,
+    /// It may also have no place for them.
+    pub may_be_refused: bool,
+    /// A timer of a subflow may wait for it.
+    pub waits_for_port: bool,
     pub config: Arc<Config>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
@@ -233,6 +242,9 @@ impl Connection {
             growth_in_cut_round: config.growth_in_cut_round,
             count_acks: config.count == GrowthCount::Acks,
             finds_losses_by_time: config.finds_losses_by_time(),
+            waits_for_port: false,
+            holds_back: config.holds_back(),
+            may_be_refused: config.holds_back() && opening.host_port_is_limited,
             floor_on_variance: config.rto_floor == RtoFloor::Variance,
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
@@ -251,10 +263,11 @@ impl Connection {
         self.has_one_size && self.reinjection.is_empty() && self.next_data < self.joins_from
     }
 
-    /// Whether, in addition, no subflow is paced: nothing has to be looked at but windows.
+    /// Whether, in addition, no subflow is paced and the host's port refuses nothing: nothing has to be looked at but
+    /// windows, and how much is in the port.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
-        self.sends_full_packets() && !self.is_paced()
+        self.sends_full_packets() && !self.is_paced() && !self.may_be_refused
     }
 
     /// A subflow has taken new data: it is the next one's turn.

@@ -156,12 +156,16 @@ impl Sending {
     pub(super) fn send_probe(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let place = sender.connection;
-        let connection = &mut self.connections[place as usize];
         let is_first = sender
             .repair
             .as_ref()
             .is_some_and(|repair| repair.probe.is_none());
-        if is_first && sender.phase == Phase::Open && sender.board.outstanding() > 0 {
+        // What is still in the host's port needs no probe.
+        let has_left = !sender.is_in_port(now);
+        let may_probe = is_first && has_left && sender.phase == Phase::Open;
+        if may_probe && sender.board.outstanding() > 0 && !self.is_refused(index, now, out) {
+            let sender = &mut self.senders[index as usize];
+            let connection = &mut self.connections[place as usize];
             let path = &connection.paths[sender.number.0 as usize];
             let fits = sender.board.outstanding() < connection.subflow_window
                 || connection.fits_subflow_window(&sender.board);
@@ -245,13 +249,16 @@ impl Sending {
     /// F-RTO: sends new data before retransmissions. Without new data, retransmissions follow.
     pub(super) fn send_new_first(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let before = self.senders[index as usize].board.next();
+        let place = self.senders[index as usize].connection;
         loop {
             let sender = &self.senders[index as usize];
-            let connection = &mut self.connections[sender.connection as usize];
+            let connection = &mut self.connections[place as usize];
             let path = &connection.paths[sender.number.0 as usize];
-            if !connection.has_data() || !may_take(connection, path, sender, now) {
+            let may = connection.has_data() && may_take(connection, path, sender, now);
+            if !may || self.is_refused(index, now, out) {
                 break;
             }
+            let connection = &mut self.connections[place as usize];
             if let Some(data) = connection.take_data() {
                 self.send_new(index, data, now, out);
             }

@@ -16,6 +16,7 @@ mod retransmission;
 mod scheduling;
 mod scoreboard;
 mod segmentation;
+mod small_queue;
 mod subflow;
 mod timeout;
 mod view;
@@ -199,6 +200,7 @@ impl Sending {
         match timer.kind {
             TimerKind::Retransmission => self.on_retransmission_timer(index, now, out),
             TimerKind::Pace => self.on_pace_timer(index, now, out),
+            TimerKind::Port => self.on_port_timer(index, now, out),
             TimerKind::Open => {
                 if sender.phase == Phase::Unopened && sender.opened == now {
                     self.open_subflow(index, now, out);

@@ -2,6 +2,7 @@
 
 use super::Sending;
 use super::repair::Awaits;
+use super::small_queue::try_again;
 use super::subflow::{Phase, RecoveryState, Sender};
 use crate::Config;
 use crate::output::{Output, SendingId, TimerKind};
@@ -44,6 +45,13 @@ impl Sending {
             self.start_syn_timer(index, now, out);
             self.give_up_if_hopeless(index, now, out);
             return;
+        }
+        if sender.board.outstanding() == 0 {
+            // The host's port had no place for what was to be sent first.
+            sender.deadline = Time::MAX;
+            let place = sender.connection;
+            try_again(sender, &self.connections[place as usize]);
+            return self.send_what_may_be_sent(place, now, out);
         }
         match sender.repair.as_ref().map(|repair| repair.awaits) {
             Some(Awaits::Probe) => return self.send_probe(index, now, out),

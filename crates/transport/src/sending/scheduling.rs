@@ -38,19 +38,20 @@ impl Sending {
                     .any(|(sender, path)| path.is_active() && sender.board.lost() > 0);
                 self.connections[place as usize].window_limited = losses_wait;
                 self.connections[place as usize].blocked = false;
-                if losses_wait && self.connections[place as usize].is_paced() {
-                    self.wait_for_pace(place, now, out);
+                if losses_wait {
+                    self.wait_for_time(place, now, out);
                 }
                 return;
             }
             let Some(index) = self.choose(place, now) else {
-                self.connections[place as usize].window_limited = true;
+                self.connections[place as usize].window_limited = self.do_windows_limit(place);
                 self.connections[place as usize].blocked = true;
-                if self.connections[place as usize].is_paced() {
-                    self.wait_for_pace(place, now, out);
-                }
+                self.wait_for_time(place, now, out);
                 return;
             };
+            if self.is_refused(index, now, out) {
+                continue;
+            }
             let Some(data) = self.connections[place as usize].take_data() else {
                 continue; // what was to be sent again has been delivered since
             };
@@ -64,7 +65,7 @@ impl Sending {
         while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
             let sender = &self.senders[index as usize];
             let path = &self.connections[place as usize].paths[sender.number.0 as usize];
-            if !is_its_time(path, sender, now) {
+            if !is_its_time(path, sender, now) || sender.room_for_lost_in_port(path, now) == 0 {
                 break;
             }
             self.send_lost(index, now, out);
@@ -76,6 +77,18 @@ impl Sending {
         let connection = &self.connections[place as usize];
         let path = &connection.paths[(index - connection.first) as usize];
         path.is_active() && self.senders[index as usize].room(path) > 0
+    }
+
+    /// Wakes the subflows that only their pace or their host's port holds back.
+    #[inline(always)]
+    fn wait_for_time(&mut self, place: u32, now: Time, out: &mut impl Output) {
+        let connection = &self.connections[place as usize];
+        if connection.is_paced() {
+            self.wait_for_pace(place, now, out);
+        }
+        if self.connections[place as usize].holds_back {
+            self.wait_for_ports(place, now, out);
+        }
     }
 
     /// Wakes the subflows that only their pace holds back.
@@ -125,7 +138,8 @@ impl Sending {
         let first = connection.first as usize;
         let siblings = &self.senders[first..first + connection.paths.len()];
         // The timer of a sibling that may send at this very time may still have to fire.
-        let is_blocked = connection.blocked && siblings.iter().all(|one| one.pace_timer_at != now);
+        let is_timer_due = |one: &Sender| one.pace_timer_at == now || one.waits_for_port_at(now);
+        let is_blocked = connection.blocked && !siblings.iter().any(is_timer_due);
         // Data that runs out after it has let other subflows open would have them open one event early.
         let are_all_told_to_open = connection.joins_from == u32::MAX;
         if !is_blocked || !connection.sends_full_packets() || !are_all_told_to_open {
@@ -138,16 +152,21 @@ impl Sending {
                 return false;
             }
             let sender = &mut self.senders[index as usize];
-            if !may_take(connection, &connection.paths[number], sender, now) {
+            if !may_take(connection, &connection.paths[number], sender, now)
+                || self.is_refused(index, now, out)
+            {
                 break;
             }
+            let connection = &mut self.connections[place as usize];
             connection.pass_turn_on(number as u32);
             let data = connection.next_data;
             connection.next_data += 1;
             self.send_new(index, data, now, out);
         }
-        self.connections[place as usize].window_limited = true;
+        self.connections[place as usize].window_limited = self.do_windows_limit(place);
         self.wait_for_pace_of(index, now, out);
+        let connection = &mut self.connections[place as usize];
+        self.senders[index as usize].wait_for_port(index, connection, now, out);
         #[cfg(feature = "checks")]
         self.check_blocked(place, now);
         true
@@ -206,6 +225,9 @@ impl Sending {
     }
 
     pub(super) fn send_lost(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        if self.is_refused(index, now, out) {
+            return;
+        }
         let sender = &mut self.senders[index as usize];
         if let Some((number, data)) = sender.board.send_again() {
             sender.retransmits += 1;
@@ -256,6 +278,9 @@ impl Sending {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+        if let Some(queue) = &mut sender.small_queue {
+            queue.join(out.leaves_at(Sending::end(index)), now);
+        }
     }
 }
 
@@ -271,7 +296,7 @@ pub(super) fn send_plainly(
     now: Time,
     out: &mut impl Output,
 ) -> bool {
-    let alone = connection.paths.len() == 1 || connection.blocked;
+    let alone = connection.paths.len() == 1 || (connection.blocked && !connection.waits_for_port);
     if !alone || !connection.sends_plainly() || sender.board.lost() > 0 {
         return false;
     }
@@ -284,10 +309,16 @@ pub(super) fn send_plainly(
         "nothing is paced that is sent plainly"
     );
     let mut count = 0;
+    let mut port_limits = false;
     if path.is_active() && path.may_send {
         let outstanding = sender.board.outstanding();
         let receiver_has_room = connection.subflow_window.saturating_sub(outstanding);
         count = sender.room(path).min(receiver_has_room).min(data);
+        if connection.holds_back {
+            let fits = sender.room_in_port(path, now);
+            port_limits = fits < count;
+            count = count.min(fits);
+        }
     }
     if count > 0 {
         connection.pass_turn_on(number);
@@ -320,6 +351,11 @@ pub(super) fn send_plainly(
             };
             let segment = Segment::data(sender.to, (packet, data), is_last, now);
             out.send(Sending::end(index), shape, segment, NO_BLOCKS);
+            if connection.holds_back
+                && let Some(queue) = &mut sender.small_queue
+            {
+                queue.join(out.leaves_at(Sending::end(index)), now);
+            }
         }
         if connection.finds_losses_by_time {
             sender.set_loss_timer_after_new_data(index, connection, now, &mut out.lend());
@@ -334,7 +370,14 @@ pub(super) fn send_plainly(
         connection.blocked = false;
         return true;
     }
-    connection.window_limited = true;
+    connection.window_limited = !port_limits;
+    if port_limits {
+        let path = &connection.paths[number as usize];
+        if sender.room_in_port(path, now) > 0 {
+            return false; // the port is down and has lost them
+        }
+        sender.wait_for_port(index, connection, now, &mut out.lend());
+    }
     true
 }
 
@@ -367,4 +410,5 @@ pub(super) fn may_take(connection: &Connection, path: &Path, sender: &Sender, no
         && (sender.board.outstanding() < connection.subflow_window
             || connection.fits_subflow_window(&sender.board))
         && is_its_time(path, sender, now)
+        && sender.room_in_port(path, now) > 0
 }

@@ -4,6 +4,7 @@ use super::by_time::Measured;
 use super::cut_round::{CutRound, Proportional};
 use super::repair::{Repair, Undo};
 use super::scoreboard::Scoreboard;
+use super::small_queue::SmallQueue;
 use super::timeout::{RetransmissionTimeout, VarianceFloor};
 use crate::output::{Timer, TimerKind};
 use crate::segment::{SackBlock, Segment};
@@ -103,6 +104,8 @@ pub(crate) struct Sender {
     pub repair: Option<Box<Repair>>,
     /// RTT variance, if [`Config::rto_floor`] applies to it.
     pub variance: VarianceFloor,
+    /// Its packets in the host's port, if that holds packets back.
+    pub small_queue: Option<Box<SmallQueue>>,
     /// Tick of the host's timers.
     pub tick: Tick,
     pub retransmits: u64,
@@ -136,6 +139,7 @@ impl Sender {
             board: Scoreboard::new(),
             repair: config.finds_losses_by_time().then(Box::default),
             variance: VarianceFloor::default(),
+            small_queue: config.holds_back().then(Box::default),
             tick: Tick::default(),
             cut_round: None,
             duplicates: 0,
@@ -165,6 +169,11 @@ impl Sender {
             None => self.repair = config.finds_losses_by_time().then(Box::default),
         }
         self.variance = VarianceFloor::default();
+        self.small_queue = self.small_queue.take().filter(|_| config.holds_back());
+        match &mut self.small_queue {
+            Some(queue) => queue.reset(),
+            None => self.small_queue = config.holds_back().then(Box::default),
+        }
         self.is_probing = false;
         self.rtts.clear();
         self.connection = connection;

@@ -87,6 +87,7 @@ impl Sending {
             timeouts: sender.timeouts,
             probes: sender.repair.as_ref().map_or(0, |repair| repair.probes),
             marks: sender.marks,
+            held: sender.small_queue.as_ref().map_or(0, |queue| queue.held),
             rtts: &sender.rtts,
         }
     }
@@ -122,6 +123,8 @@ pub struct SendingView<'a> {
     pub probes: u64,
     /// Marks echoed to the sender.
     pub marks: u64,
+    /// Packets for which the host's own port had no place.
+    pub held: u64,
     /// RTT samples.
     pub rtts: &'a RttHistogram,
 }

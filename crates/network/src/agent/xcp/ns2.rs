@@ -35,6 +35,7 @@ impl Variant for Reference {
 
     fn new(setup: &LinkSetup) -> Reference {
         let limit = match setup.queue.limit {
+            Limit::None => f64::INFINITY,
             Limit::Packets(packets) => f64::from(packets) * PACKET_BYTES,
             Limit::Bytes(bytes) => bytes.get() as f64,
         };

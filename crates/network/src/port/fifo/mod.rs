@@ -397,6 +397,15 @@ impl<A: Agent> Ports for FifoPorts<A> {
         self.waiting_at(port, now)
     }
 
+    #[inline(always)]
+    fn free_at(&self, port: PortId) -> Time {
+        self.hot[port.0 as usize].free_at
+    }
+
+    fn is_full(&mut self, port: PortId, now: Time, size: u16) -> bool {
+        self.is_full_at(port, now, size)
+    }
+
     fn occupancy(&self, port: PortId, now: Time) -> f64 {
         self.occupancy_at(port, now)
     }

@@ -1,6 +1,6 @@
 //! What can be seen of ports from outside.
 
-use super::FifoPorts;
+use super::{FifoPorts, after};
 use crate::agent::Agent;
 use crate::marking::Waiting;
 use crate::places::PortId;
@@ -50,6 +50,18 @@ impl<A: Agent> FifoPorts<A> {
             packets,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
         })
+    }
+
+    /// [`Ports::is_full`](crate::port::Ports::is_full).
+    pub(super) fn is_full_at(&mut self, port: PortId, now: Time, size: u16) -> bool {
+        self.follow_service(port, after(now));
+        let (hot, cold) = (&mut self.hot[port.0 as usize], &self.cold[port.0 as usize]);
+        let served = hot.serve(&self.rings, now);
+        let waiting = Waiting {
+            packets: hot.tail.wrapping_sub(served).saturating_sub(1),
+            bytes: cold.waiting_bytes,
+        };
+        cold.up && cold.admission.is_full(waiting, size)
     }
 
     /// [`Ports::statistics`](crate::port::Ports::statistics).

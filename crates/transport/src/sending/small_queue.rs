@@ -1,0 +1,305 @@
+//! What a subflow has in its host's own port, where that holds packets back instead of dropping them (TCP small queues,
+//! tcp_small_queue_check).
+
+use super::Sending;
+use super::connection::Connection;
+use super::subflow::{RecoveryState, Sender};
+use crate::output::{Output, SendingSubflow, TimerKind};
+use pathweave_control::{Loss, Path};
+use pathweave_units::Time;
+use std::collections::VecDeque;
+
+/// A subflow may have what it sends within this time in its port (sk_pacing_shift): 2^-10 s.
+const INTERVAL: Time = Time::from_nanos(976_562);
+/// The most that it may have there, in bytes of the host's memory (tcp_limit_output_bytes since Linux 6.16).
+const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+/// Memory that a packet takes beside its bytes, if it is sent alone (SKB_TRUESIZE).
+const MEMORY_BESIDE: f64 = 960.0;
+/// Packets that it may always have there: two bundles.
+const LEAST: f64 = 2.0;
+/// The rate of a subflow is its window per RTT times this, after slow start and in the first half of it
+/// (tcp_update_pacing_rate).
+const RATE_FACTORS: [f64; 2] = [1.2, 2.0];
+/// Up to this RTT the whole window may be in the port if packets have at least [`LARGE_PACKET`] bytes.
+const SHORT_RTT: Time = Time::from_micros(500);
+const LARGE_PACKET: u64 = 800;
+
+/// The packets of a subflow in its host's port.
+#[derive(Clone, Debug)]
+pub(crate) struct SmallQueue {
+    /// When each of them will have left, in order. Some have left already.
+    departures: VecDeque<Time>,
+    /// When the timer fires that waits for a departure; `Time::MAX` if none is set.
+    pub wake_at: Time,
+    /// The port was full, and nothing has been acknowledged since: nothing is sent.
+    pub refused: bool,
+    /// Packets that it had no place for.
+    pub held: u64,
+}
+
+impl Default for SmallQueue {
+    fn default() -> SmallQueue {
+        SmallQueue {
+            departures: VecDeque::new(),
+            wake_at: Time::MAX,
+            refused: false,
+            held: 0,
+        }
+    }
+}
+
+impl SmallQueue {
+    /// Makes it a new one, keeping its memory.
+    pub fn reset(&mut self) {
+        self.departures.clear();
+        self.wake_at = Time::MAX;
+        self.refused = false;
+        self.held = 0;
+    }
+
+    /// A packet has joined the queue of the port, which it will leave at a time.
+    #[inline]
+    pub fn join(&mut self, leaves: Time, now: Time) {
+        while self.departures.front().is_some_and(|&first| first <= now) {
+            self.departures.pop_front();
+        }
+        // A host may have several ports.
+        let last = self.departures.back().copied().unwrap_or(leaves);
+        self.departures.push_back(leaves.max(last));
+    }
+
+    /// Packets in the port.
+    pub fn in_port(&self, now: Time) -> usize {
+        self.departures.len() - self.departures.partition_point(|&leaves| leaves <= now)
+    }
+
+    /// Packets that may join those in the port: one more when it holds `most` or fewer.
+    #[inline]
+    fn room(&self, most: u32, now: Time) -> u32 {
+        if self.refused {
+            return 0;
+        }
+        if most == u32::MAX {
+            return u32::MAX;
+        }
+        (most + 1).saturating_sub(self.in_port(now) as u32)
+    }
+
+    /// When the port will hold `most` packets.
+    fn has_room_at(&self, most: u32) -> Option<Time> {
+        let behind = self.departures.len().checked_sub(most as usize + 1)?;
+        self.departures.get(behind).copied()
+    }
+
+    /// The port's rate or state has changed: what would leave at a time leaves when `moved` says. Returns the new time of
+    /// the timer, if one is set.
+    fn change(&mut self, now: Time, moved: impl Fn(Time) -> Time) -> Option<Time> {
+        for leaves in &mut self.departures {
+            if *leaves > now {
+                *leaves = moved(*leaves);
+            }
+        }
+        if self.wake_at == Time::MAX {
+            return None;
+        }
+        self.wake_at = moved(self.wake_at);
+        Some(self.wake_at)
+    }
+}
+
+/// Packets that a subflow may have in its port before another joins them; `u32::MAX` if its window is less.
+#[inline]
+fn most_in_port(path: &Path) -> u32 {
+    let bytes = path.packet.get() as f64;
+    let most = MOST_BYTES / (bytes + MEMORY_BESIDE);
+    let is_short = path.smoothed_rtt <= SHORT_RTT && path.packet.get() >= LARGE_PACKET;
+    if is_short && path.window <= most {
+        return u32::MAX;
+    }
+    let starts = path.window < path.ssthresh / 2.0;
+    let a_round = path.window * RATE_FACTORS[usize::from(starts)];
+    let rounds = INTERVAL.as_picos() as f64 / path.smoothed_rtt.as_picos().max(1) as f64;
+    let within_interval = a_round * rounds * bytes / (bytes + MEMORY_BESIDE);
+    within_interval.min(most).max(LEAST) as u32
+}
+
+impl Sender {
+    /// Packets that may join the queue of the host's port: all that its window allows where ports do not hold packets back.
+    #[inline(always)]
+    pub fn room_in_port(&self, path: &Path, now: Time) -> u32 {
+        match &self.small_queue {
+            None => u32::MAX,
+            Some(queue) => queue.room(most_in_port(path), now),
+        }
+    }
+
+    /// The same for retransmissions, which may fill it twice as far.
+    #[inline]
+    pub fn room_for_lost_in_port(&self, path: &Path, now: Time) -> u32 {
+        match &self.small_queue {
+            None => u32::MAX,
+            Some(queue) => queue.room(most_in_port(path).saturating_mul(2), now),
+        }
+    }
+
+    /// Whether some of its packets have not left the host.
+    pub fn is_in_port(&self, now: Time) -> bool {
+        self.small_queue
+            .as_ref()
+            .is_some_and(|queue| queue.in_port(now) > 0)
+    }
+
+    /// Whether a timer waits for its port at this time.
+    #[inline(always)]
+    pub fn waits_for_port_at(&self, now: Time) -> bool {
+        self.small_queue
+            .as_ref()
+            .is_some_and(|queue| queue.wake_at == now)
+    }
+
+    /// Wakes it when its port has room, if only that holds it back.
+    pub fn wait_for_port(
+        &mut self,
+        index: u32,
+        connection: &mut Connection,
+        now: Time,
+        out: &mut impl Output,
+    ) {
+        let path = &connection.paths[self.number.0 as usize];
+        let has_room = if self.board.lost() > 0 {
+            self.room_for_lost_in_port(path, now) > 0
+        } else {
+            self.room_in_port(path, now) > 0
+        };
+        let holds = self.room(path) > 0 && path.is_active() && !has_room;
+        let Some(queue) = self.small_queue.as_mut() else {
+            return;
+        };
+        if !holds || queue.refused {
+            return;
+        }
+        let most = most_in_port(path);
+        let most = if self.board.lost() > 0 {
+            most.saturating_mul(2)
+        } else {
+            most
+        };
+        let Some(at) = queue.has_room_at(most).filter(|&at| at > now) else {
+            return;
+        };
+        connection.waits_for_port = true;
+        if queue.wake_at != at {
+            queue.wake_at = at;
+            out.wake(self.timer(TimerKind::Port, index), at);
+        }
+    }
+}
+
+impl Sending {
+    /// Wakes the subflows of a connection that only their host's port holds back.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wait_for_ports(&mut self, place: u32, now: Time, out: &mut impl Output) {
+        let connection = &mut self.connections[place as usize];
+        connection.waits_for_port = false;
+        for index in connection.first..connection.first + connection.count() {
+            self.senders[index as usize].wait_for_port(index, connection, now, out);
+        }
+    }
+
+    /// Whether the window of a subflow, and not the host's port, is what ended sending.
+    #[inline(always)]
+    pub(super) fn do_windows_limit(&self, place: u32) -> bool {
+        let connection = &self.connections[place as usize];
+        let is_full = |(path, sender): (&Path, &Sender)| path.is_active() && sender.room(path) == 0;
+        let first = connection.first as usize;
+        !connection.holds_back
+            || connection
+                .paths
+                .iter()
+                .zip(&self.senders[first..])
+                .any(is_full)
+    }
+
+    /// A packet of a subflow has left the host.
+    pub(super) fn on_port_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let Some(queue) = sender.small_queue.as_mut().filter(|one| one.wake_at == now) else {
+            return; // set again
+        };
+        queue.wake_at = Time::MAX;
+        let place = sender.connection;
+        if !self.connections[place as usize].closed && !self.send_on_subflow(index, now, out) {
+            self.send_what_may_be_sent(place, now, out);
+        }
+    }
+
+    /// The rate of the port of a subflow's host has changed, or it has lost what it held: what would have left at a time
+    /// leaves when `moved` says.
+    pub fn change_port(
+        &mut self,
+        SendingSubflow(index): SendingSubflow,
+        now: Time,
+        moved: impl Fn(Time) -> Time,
+        out: &mut impl Output,
+    ) {
+        let sender = &mut self.senders[index as usize];
+        let timer = sender.timer(TimerKind::Port, index);
+        let queue = sender.small_queue.as_mut();
+        if let Some(at) = queue.and_then(|queue| queue.change(now, moved)) {
+            out.wake(timer, at);
+        }
+    }
+
+    /// Whether the port of a subflow's host has no place for its next packet. Then nothing is sent until the next
+    /// acknowledgement or timeout, and the window is cut once a round (tcp_enter_cwr).
+    pub(super) fn is_refused(&mut self, index: u32, now: Time, out: &mut impl Output) -> bool {
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[sender.connection as usize];
+        if !connection.may_be_refused {
+            return false;
+        }
+        let size = connection.maximum_segment + connection.header_bytes;
+        let Some(queue) = &mut sender.small_queue else {
+            return false;
+        };
+        if !queue.refused && !out.port_is_full(Sending::end(index), size) {
+            return false;
+        }
+        queue.refused = true;
+        queue.held += 1;
+        let may_cut = sender.recovery == RecoveryState::None && sender.cut_round.is_none();
+        if may_cut {
+            let number = sender.number;
+            let flight = sender.board.in_flight();
+            connection.lose(
+                number,
+                Loss::FastRetransmit,
+                sender.board.outstanding(),
+                now,
+            );
+            let has_flight = sender.board.outstanding() > 0;
+            if has_flight && connection.has_cut_rounds {
+                let ends_at = sender.board.next() + 1;
+                sender.begin_cut_round(connection.config.reduction, ends_at, flight);
+            }
+        }
+        if sender.board.outstanding() == 0 && sender.deadline == Time::MAX {
+            // Nothing will be acknowledged: it tries again after the timeout.
+            let wait = sender.timeout.current(connection.maximum_rto);
+            let at = sender.tick.due(now, wait);
+            sender.set_timer(index, at, out);
+        }
+        true
+    }
+}
+
+/// An acknowledgement or a timeout lets a subflow try again whose port was full.
+#[inline(always)]
+pub(super) fn try_again(sender: &mut Sender, connection: &Connection) {
+    if connection.may_be_refused
+        && let Some(queue) = &mut sender.small_queue
+    {
+        queue.refused = false;
+    }
+}
