@@ -18,8 +18,8 @@
 //! convergence). Congestion avoidance that begins at or above W_max, and that after a timeout, starts at the
 //! plateau: K = 0 and W_max = w. Slow start is the common one.
 //!
-//! t does not count time in which the window could not grow: in recovery, and while the window was not
-//! what limited sending (section 4.2).
+//! t does not count time in which the window could not grow: in recovery, while the window was not
+//! what limited sending (section 4.2), and while nothing was in flight, if the transport reports it (section 5.8).
 //!
 //! Deviations: cuts are from the window, not from the flight size; the Reno-friendly region
 //! never lowers the window; slow start ends by HyStart, as in Linux, where the transport says so, and not by HyStart++. A cut that is
@@ -267,6 +267,10 @@ impl Controller for Cubic {
         }
     }
 
+    fn on_idle(&mut self, r: SubflowId, now: Time) {
+        self.subflows.get(r).pause(now);
+    }
+
     fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
         self.subflows.get(r).rescale(factor);
     }
@@ -511,6 +515,25 @@ mod tests {
             connection.ack(0, 1, 0);
         }
         assert_eq!(paused.window(0), steady.window(0));
+    }
+
+    #[test]
+    fn idle_time_is_not_counted() {
+        let (mut paused, mut steady) = (after_loss(1000.0, 100_000), after_loss(1000.0, 100_000));
+        for connection in [&mut paused, &mut steady] {
+            connection.ack(0, 1, 0);
+            connection.now += Time::from_secs(2);
+            connection.ack(0, 1, 0);
+        }
+        paused.now += Time::from_secs(3);
+        paused.idle(0);
+        for connection in [&mut paused, &mut steady] {
+            connection.now += Time::from_secs(1);
+            connection.ack(0, 1, 0);
+        }
+        assert_eq!(paused.window(0), steady.window(0));
+        // Before the first loss there is no time to count.
+        GreedySender::new("cubic", &[], &[(10.0, 100)]).idle(0);
     }
 
     #[test]

@@ -178,6 +178,11 @@ impl GreedySender {
             .on_spurious_loss(&mut paths, SubflowId(r as u32));
     }
 
+    /// New data is sent after a time with nothing in flight.
+    pub fn idle(&mut self, r: usize) {
+        self.controller.on_idle(SubflowId(r as u32), self.now);
+    }
+
     /// Puts a subflow's path into the state that the change leads to.
     pub fn change(&mut self, r: usize, change: Change) {
         self.paths[r].state = change.state();

@@ -233,6 +233,12 @@ pub trait Controller: Send + Sync + fmt::Debug {
         let _ = (paths, r);
     }
 
+    /// Subflow `r` sends new data after a time with nothing in flight. The transport may have reduced the window after a
+    /// longer pause. For controllers that count time.
+    fn on_idle(&mut self, r: SubflowId, now: Time) {
+        let _ = (r, now);
+    }
+
     /// The packets of subflow `r` have another size: a number of packets that was remembered is `factor` times it. The
     /// transport has done so with the window and ssthresh.
     fn on_packet_size(&mut self, r: SubflowId, factor: f64) {

@@ -101,6 +101,10 @@ impl<C: Controller + ?Sized> Controller for MarksAsLosses<C> {
         self.controller.on_spurious_loss(paths, r);
     }
 
+    fn on_idle(&mut self, r: SubflowId, now: Time) {
+        self.controller.on_idle(r, now);
+    }
+
     fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
         self.controller.on_packet_size(r, factor);
     }
@@ -115,6 +119,7 @@ mod tests {
     use super::MarksAsLosses;
     use crate::Loss;
     use crate::greedy_sender::GreedySender;
+    use pathweave_units::Time;
 
     fn reno(window: f64) -> GreedySender {
         GreedySender::new("reno", &[], &[(window, 100)])
@@ -145,6 +150,23 @@ mod tests {
         assert_eq!(connection.window(0), 10.1 / 2.0);
         connection.loss(0, Loss::FastRetransmit);
         assert_eq!(connection.window(0), 10.1 / 4.0);
+    }
+
+    #[test]
+    fn the_controller_learns_of_idle_time() {
+        let [with, without] = [true, false].map(|tells| {
+            let mut connection = GreedySender::new("cubic", &[], &[(1000.0, 100_000)])
+                .of(|controller| alloc::boxed::Box::new(MarksAsLosses::new(controller)));
+            connection.loss(0, Loss::FastRetransmit);
+            connection.ack(0, 1, 0);
+            connection.now += Time::from_secs(10);
+            if tells {
+                connection.idle(0);
+            }
+            connection.ack(0, 1, 0);
+            connection.window(0)
+        });
+        assert!(with < without, "{with} and {without}");
     }
 
     #[test]

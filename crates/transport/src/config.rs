@@ -251,6 +251,15 @@ settings! {
     /// timeout until all that was in flight then has been acknowledged it counts one packet of an ACK, that of the last
     /// ACK included. Congestion avoidance counts every packet.
     slow_start_limit: Option<u32>, CountOr("none"), None;
+    /// Whether a subflow that has sent nothing for more than a retransmission timeout, and has nothing outstanding, starts
+    /// again with a smaller window: halved once per timeout, down to the initial window. ssthresh becomes at least 3/4 of the
+    /// old window (RFC 5681, section 4.1; tcp_cwnd_restart in Linux). CUBIC does not count the idle time.
+    idle_restart (added): bool, Flag, false;
+    /// Whether a subflow's window grows only if it was full in the last window of data, or in slow start if it is less than
+    /// twice what was outstanding, as in Linux (tcp_is_cwnd_limited; RFC 7661). Without it, all windows of a connection grow unless data or
+    /// the receiver's window ran out when it last sent. Without `idle_restart`, a window that is not full after a timeout
+    /// without ACKs falls half way to what was used (tcp_cwnd_application_limited; RFC 2861).
+    window_validation (added): bool, Flag, false;
     /// Whether CUBIC ends slow start before it loses packets (HyStart), and then grows by at least 5 % per round until the
     /// first loss, as in Linux.
     hystart (added): bool, Flag, false;
@@ -312,6 +321,12 @@ impl Config {
     #[inline]
     pub(crate) fn has_cut_rounds(&self) -> bool {
         self.reduction == Reduction::Proportional || !self.growth_in_cut_round
+    }
+
+    /// Whether it matters how much of their windows subflows use.
+    #[inline]
+    pub(crate) fn tracks_window_use(&self) -> bool {
+        self.idle_restart || self.window_validation
     }
 
     /// The largest flow whose segments can all be numbered.

@@ -7,6 +7,8 @@ mod failure_tests;
 #[cfg(test)]
 mod half_tests;
 #[cfg(test)]
+mod idle_tests;
+#[cfg(test)]
 mod paced_tests;
 #[cfg(test)]
 mod packet_tests;

@@ -8,6 +8,7 @@ use super::repair::{Outcome, Repair};
 use super::scheduling::send_plainly;
 use super::small_queue::try_again;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
+use super::window_use::take_use;
 use crate::Config;
 use crate::output::{Output, SendingId};
 use crate::segment::{SackBlocks, Segment};
@@ -262,6 +263,10 @@ fn take_ack(
     };
     if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
         let growth_waits = !connection.growth_in_cut_round && sender.cut_round.is_some();
+        let mut window_limited = connection.window_limited && !receiver_limits;
+        if connection.tracks_use {
+            window_limited = take_use(sender, connection, window_limited, now);
+        }
         let ack = Ack {
             now,
             packets,
@@ -270,7 +275,7 @@ fn take_ack(
             // Before recovery a duplicate acknowledgement lets a packet go but not the window
             // grow (RFC 3042): what it reports counts, as marks and packets, and no more.
             recovery: progress.in_recovery || progress.loss || !progress.advanced || growth_waits,
-            window_limited: connection.window_limited && !receiver_limits,
+            window_limited,
             feedback,
         };
         let paths = &mut Paths::new(&mut connection.paths);

@@ -154,6 +154,8 @@ pub(crate) struct Connection {
     pub may_be_refused: bool,
     /// A timer of a subflow may wait for it.
     pub waits_for_port: bool,
+    /// Subflows record how much of their windows they use: [`Config::tracks_window_use`].
+    pub tracks_use: bool,
     pub config: Arc<Config>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
@@ -246,6 +248,7 @@ impl Connection {
             holds_back: config.holds_back(),
             may_be_refused: config.holds_back() && opening.host_port_is_limited,
             floor_on_variance: config.rto_floor == RtoFloor::Variance,
+            tracks_use: config.tracks_window_use(),
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
             config,

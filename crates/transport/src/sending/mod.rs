@@ -20,6 +20,7 @@ mod small_queue;
 mod subflow;
 mod timeout;
 mod view;
+mod window_use;
 
 #[cfg(feature = "checks")]
 pub(crate) use by_time::Measured;

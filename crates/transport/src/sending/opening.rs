@@ -4,6 +4,7 @@ use super::Sending;
 use super::acknowledgements::take_rtt;
 use super::scheduling::send_plainly;
 use super::subflow::Phase;
+use super::window_use::WindowUse;
 use crate::Handshake;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, NO_BLOCKS, Segment};
@@ -87,6 +88,7 @@ impl Sending {
     pub(super) fn establish(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         sender.phase = Phase::Open;
+        sender.window_use = WindowUse::new(now);
         let number = sender.number;
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];

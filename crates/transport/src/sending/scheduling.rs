@@ -4,6 +4,7 @@ use super::Sending;
 use super::connection::Connection;
 use super::cut_round::CutRound;
 use super::subflow::Sender;
+use super::window_use::begin_burst;
 use crate::SegmentScheduler;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{NO_BLOCKS, Segment};
@@ -216,7 +217,12 @@ impl Sending {
 
     #[inline]
     pub(super) fn send_new(&mut self, index: u32, data: u32, now: Time, out: &mut impl Output) {
-        let Sender { board, repair, .. } = &mut self.senders[index as usize];
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[sender.connection as usize];
+        if connection.tracks_use {
+            begin_burst(sender, connection, 1, now);
+        }
+        let Sender { board, repair, .. } = sender;
         let number = board.push(data);
         if let Some(repair) = repair {
             repair.rack.note_sent(number, board.una(), now);
@@ -234,6 +240,7 @@ impl Sending {
             if let Some(repair) = &mut sender.repair {
                 repair.note_retransmitted(number, sender.board.una(), now);
             }
+            sender.window_use.note_retransmitted(now);
             self.transmit(index, number, data, true, now, out);
         }
     }
@@ -321,6 +328,9 @@ pub(super) fn send_plainly(
         }
     }
     if count > 0 {
+        if connection.tracks_use {
+            count = begin_burst(sender, connection, count, now);
+        }
         connection.pass_turn_on(number);
         if sender.deadline == Time::MAX && !connection.finds_losses_by_time {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);

@@ -6,6 +6,7 @@ use super::repair::{Repair, Undo};
 use super::scoreboard::Scoreboard;
 use super::small_queue::SmallQueue;
 use super::timeout::{RetransmissionTimeout, VarianceFloor};
+use super::window_use::WindowUse;
 use crate::output::{Timer, TimerKind};
 use crate::segment::{SackBlock, Segment};
 use crate::tick::Tick;
@@ -108,6 +109,8 @@ pub(crate) struct Sender {
     pub small_queue: Option<Box<SmallQueue>>,
     /// Tick of the host's timers.
     pub tick: Tick,
+    /// How much of its window it uses, if [`Config::idle_restart`] or [`Config::window_validation`] is set.
+    pub window_use: WindowUse,
     pub retransmits: u64,
     pub reinjected: u64,
     pub timeouts: u64,
@@ -141,6 +144,7 @@ impl Sender {
             variance: VarianceFloor::default(),
             small_queue: config.holds_back().then(Box::default),
             tick: Tick::default(),
+            window_use: WindowUse::default(),
             cut_round: None,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
@@ -174,6 +178,7 @@ impl Sender {
             Some(queue) => queue.reset(),
             None => self.small_queue = config.holds_back().then(Box::default),
         }
+        self.window_use = WindowUse::default();
         self.is_probing = false;
         self.rtts.clear();
         self.connection = connection;

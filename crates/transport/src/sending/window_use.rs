@@ -1,0 +1,173 @@
+//! How much of its window a subflow uses. Linux lets a window grow only if it was filled, and reduces it after an idle time
+//! (tcp_cwnd_validate, tcp_is_cwnd_limited and tcp_cwnd_restart).
+
+use super::connection::Connection;
+use super::subflow::{RecoveryState, Sender};
+use pathweave_control::Path;
+use pathweave_units::Time;
+
+/// Counts of a subflow, in packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WindowUse {
+    /// When it last sent data (lsndtime).
+    last_sent: Time,
+    /// When its window was last full, or an ACK last arrived (snd_cwnd_stamp).
+    confirmed: Time,
+    /// Most packets outstanding since then (snd_cwnd_used).
+    used: u32,
+    /// Most packets outstanding in the last window of data (max_packets_out).
+    most_outstanding: u32,
+    /// That window of data ends below this number (cwnd_usage_seq).
+    ends_at: u32,
+    /// The congestion window was full in that window of data (is_cwnd_limited).
+    was_full: bool,
+}
+
+/// Timeout, and the smallest window that idle time leaves.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    timeout: Time,
+    initial_window: f64,
+}
+
+impl WindowUse {
+    /// Starts when the path opens.
+    pub fn new(now: Time) -> WindowUse {
+        WindowUse {
+            last_sent: now,
+            confirmed: now,
+            ..WindowUse::default()
+        }
+    }
+
+    /// A retransmission is sent.
+    pub fn note_retransmitted(&mut self, now: Time) {
+        self.last_sent = now;
+    }
+
+    /// New packets are sent. Afterwards those from `una` to `next` are outstanding, and the congestion window is full or not.
+    fn note_sent(&mut self, path: &Path, (una, next): (u32, u32), is_full: bool, now: Time) {
+        self.last_sent = now;
+        let outstanding = next - una;
+        let is_more = !self.was_full && outstanding > self.most_outstanding;
+        if una >= self.ends_at || is_full || is_more {
+            self.was_full = is_full;
+            self.most_outstanding = outstanding;
+            self.ends_at = next;
+        }
+        if self.lets_grow(path) {
+            self.used = 0;
+            self.confirmed = now;
+        } else {
+            self.used = self.used.max(outstanding);
+        }
+    }
+
+    /// Whether the window may grow: it was full within the last window of data, or it is in slow start and less than twice
+    /// what was outstanding.
+    fn lets_grow(&self, path: &Path) -> bool {
+        let half = path.window / 2.0;
+        self.was_full || (path.in_slow_start() && half < f64::from(self.most_outstanding))
+    }
+
+    /// New data is sent with nothing outstanding: after more than a timeout, the window is halved per timeout.
+    fn restart(&mut self, path: &mut Path, limits: Limits, now: Time) {
+        let mut idle = now.saturating_sub(self.last_sent);
+        if idle <= limits.timeout {
+            return;
+        }
+        raise_ssthresh(path);
+        let least = path.window.min(limits.initial_window);
+        while idle > limits.timeout && path.window > least {
+            idle -= limits.timeout;
+            path.window /= 2.0;
+        }
+        path.window = path.window.max(least);
+        self.used = 0;
+        self.confirmed = now;
+    }
+
+    /// If a timeout passed before data was last sent and the window was not full afterwards, the window falls half way to
+    /// what was used (tcp_cwnd_application_limited). Linux does this when it sends; but until the ACK nothing depends on a window
+    /// that is not full.
+    fn fall_to_use(&mut self, path: &mut Path, limits: Limits) {
+        let starved = self.last_sent.saturating_sub(self.confirmed) >= limits.timeout;
+        if !starved || self.lets_grow(path) {
+            return;
+        }
+        let used = f64::from(self.used).max(limits.initial_window);
+        if used < path.window {
+            raise_ssthresh(path);
+            path.window = (path.window + used) / 2.0;
+        }
+        self.used = 0;
+    }
+}
+
+/// ssthresh becomes at least 3/4 of the window (tcp_current_ssthresh).
+fn raise_ssthresh(path: &mut Path) {
+    path.ssthresh = path.ssthresh.max(0.75 * path.window);
+}
+
+fn limits(sender: &Sender, connection: &Connection) -> Limits {
+    Limits {
+        timeout: sender.timeout.current(connection.maximum_rto),
+        initial_window: connection.config.initial_window_of(connection.count()),
+    }
+}
+
+/// A subflow is about to send `count` new packets, which fit its window. Returns how many it may send: fewer if it was idle.
+#[inline(never)]
+pub(super) fn begin_burst(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    count: u32,
+    now: Time,
+) -> u32 {
+    let number = sender.number;
+    let (una, next) = (sender.board.una(), sender.board.next());
+    if una == next && connection.config.idle_restart {
+        connection.controller.on_idle(number, now);
+        let limits = limits(sender, connection);
+        let path = &mut connection.paths[number.0 as usize];
+        sender.window_use.restart(path, limits, now);
+    }
+    let path = &connection.paths[number.0 as usize];
+    let room = sender.room(path);
+    // A probe may exceed the window by one packet.
+    let count = count.min(room.max(1));
+    let numbers = (una, next + count);
+    sender
+        .window_use
+        .note_sent(path, numbers, count >= room, now);
+    count
+}
+
+/// An ACK arrives. Returns whether the window was used enough to grow; `otherwise` is the answer without window validation.
+#[inline(never)]
+pub(super) fn take_use(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    otherwise: bool,
+    now: Time,
+) -> bool {
+    let validates = connection.config.window_validation;
+    if validates && is_open(sender) {
+        let limits = limits(sender, connection);
+        let path = &mut connection.paths[sender.number.0 as usize];
+        sender.window_use.fall_to_use(path, limits);
+    }
+    // Linux does not in recovery, but when it ends.
+    sender.window_use.confirmed = now;
+    if validates {
+        let path = &connection.paths[sender.number.0 as usize];
+        sender.window_use.lets_grow(path)
+    } else {
+        otherwise
+    }
+}
+
+/// Whether nothing is missing and no cut is in progress (TCP_CA_Open).
+fn is_open(sender: &Sender) -> bool {
+    sender.recovery == RecoveryState::None && sender.cut_round.is_none() && sender.board.is_clean()
+}
