@@ -32,6 +32,8 @@ fn linux() -> Config {
         ack_last: false,
         ack_at_first_again: true,
         hystart: true,
+        idle_restart: true,
+        window_validation: true,
         // Linux gives up a connection after 15 minutes.
         failed_after: 15,
         reduction: Reduction::Proportional,
