@@ -178,7 +178,9 @@ impl Sending {
                     let (number, data) = sender.board.repeat_last();
                     let una = sender.board.una();
                     sender.retransmits += 1;
-                    sender.window_use.note_retransmitted(now);
+                    if let Some(window_use) = &mut sender.window_use {
+                        window_use.note_retransmitted(now);
+                    }
                     if let Some(repair) = &mut sender.repair {
                         repair.rack.note_sent(number, una, now);
                     }

@@ -4,7 +4,6 @@ use super::Sending;
 use super::acknowledgements::take_rtt;
 use super::scheduling::send_plainly;
 use super::subflow::Phase;
-use super::window_use::WindowUse;
 use crate::Handshake;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, NO_BLOCKS, Segment};
@@ -88,7 +87,9 @@ impl Sending {
     pub(super) fn establish(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         sender.phase = Phase::Open;
-        sender.window_use = WindowUse::new(now);
+        if let Some(window_use) = &mut sender.window_use {
+            window_use.begin(now);
+        }
         let number = sender.number;
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];

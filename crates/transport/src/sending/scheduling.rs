@@ -240,7 +240,9 @@ impl Sending {
             if let Some(repair) = &mut sender.repair {
                 repair.note_retransmitted(number, sender.board.una(), now);
             }
-            sender.window_use.note_retransmitted(now);
+            if let Some(window_use) = &mut sender.window_use {
+                window_use.note_retransmitted(now);
+            }
             self.transmit(index, number, data, true, now, out);
         }
     }

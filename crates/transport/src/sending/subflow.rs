@@ -110,7 +110,7 @@ pub(crate) struct Sender {
     /// Tick of the host's timers.
     pub tick: Tick,
     /// How much of its window it uses, if [`Config::idle_restart`] or [`Config::window_validation`] is set.
-    pub window_use: WindowUse,
+    pub window_use: Option<Box<WindowUse>>,
     pub retransmits: u64,
     pub reinjected: u64,
     pub timeouts: u64,
@@ -144,7 +144,7 @@ impl Sender {
             variance: VarianceFloor::default(),
             small_queue: config.holds_back().then(Box::default),
             tick: Tick::default(),
-            window_use: WindowUse::default(),
+            window_use: config.tracks_window_use().then(Box::default),
             cut_round: None,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
@@ -178,7 +178,12 @@ impl Sender {
             Some(queue) => queue.reset(),
             None => self.small_queue = config.holds_back().then(Box::default),
         }
-        self.window_use = WindowUse::default();
+        // It begins when the path opens.
+        if config.tracks_window_use() {
+            self.window_use.get_or_insert_default();
+        } else {
+            self.window_use = None;
+        }
         self.is_probing = false;
         self.rtts.clear();
         self.connection = connection;

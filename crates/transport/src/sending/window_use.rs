@@ -32,12 +32,12 @@ struct Limits {
 
 impl WindowUse {
     /// Starts when the path opens.
-    pub fn new(now: Time) -> WindowUse {
-        WindowUse {
+    pub fn begin(&mut self, now: Time) {
+        *self = WindowUse {
             last_sent: now,
             confirmed: now,
             ..WindowUse::default()
-        }
+        };
     }
 
     /// A retransmission is sent.
@@ -130,16 +130,17 @@ pub(super) fn begin_burst(
         connection.controller.on_idle(number, now);
         let limits = limits(sender, connection);
         let path = &mut connection.paths[number.0 as usize];
-        sender.window_use.restart(path, limits, now);
+        if let Some(window_use) = &mut sender.window_use {
+            window_use.restart(path, limits, now);
+        }
     }
     let path = &connection.paths[number.0 as usize];
     let room = sender.room(path);
     // A probe may exceed the window by one packet.
     let count = count.min(room.max(1));
-    let numbers = (una, next + count);
-    sender
-        .window_use
-        .note_sent(path, numbers, count >= room, now);
+    if let Some(window_use) = &mut sender.window_use {
+        window_use.note_sent(path, (una, next + count), count >= room, now);
+    }
     count
 }
 
@@ -152,16 +153,18 @@ pub(super) fn take_use(
     now: Time,
 ) -> bool {
     let validates = connection.config.window_validation;
-    if validates && is_open(sender) {
-        let limits = limits(sender, connection);
-        let path = &mut connection.paths[sender.number.0 as usize];
-        sender.window_use.fall_to_use(path, limits);
+    let limits = (validates && is_open(sender)).then(|| limits(sender, connection));
+    let path = &mut connection.paths[sender.number.0 as usize];
+    let Some(window_use) = &mut sender.window_use else {
+        return otherwise;
+    };
+    if let Some(limits) = limits {
+        window_use.fall_to_use(path, limits);
     }
     // Linux does not in recovery, but when it ends.
-    sender.window_use.confirmed = now;
+    window_use.confirmed = now;
     if validates {
-        let path = &connection.paths[sender.number.0 as usize];
-        sender.window_use.lets_grow(path)
+        window_use.lets_grow(path)
     } else {
         otherwise
     }
