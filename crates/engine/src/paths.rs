@@ -1,7 +1,7 @@
 //! Which links the subflows of a run's flows use.
 
 use crate::flows::Flow;
-use crate::listed::{controller_of, given};
+use crate::listed::given;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;
@@ -42,7 +42,7 @@ impl SubflowPaths {
             }
             None => router.ack_path(&request, &self.forward, &mut self.back),
         }
-        let scattered = subflow == 0 && controller_of(group, flow.listed).0.scatter().is_some();
+        let scattered = subflow == 0 && group.controller_of(flow.listed).0.scatter().is_some();
         let spray = matches!(router.kind(), RoutingKind::Spray { .. });
         let spread = (spray && pinned.is_none()) || scattered;
         self.spread = spread.then(|| router.spread(flow.source, flow.destination));

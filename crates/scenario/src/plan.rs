@@ -1,6 +1,6 @@
 //! What a backend runs: one variant of a scenario with everything resolved.
 
-use pathweave_control::{Algorithm, Parameters};
+use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{Limit, QueueConfig, SharedBufferConfig};
@@ -65,7 +65,7 @@ pub struct GroupPlan {
     pub start: Time,
     /// From when on nothing new starts and flows under way stop sending.
     pub stop: Option<Time>,
-    /// Its transport.
+    /// Its transport; [`GroupPlan::transport_of`] is that of a flow.
     pub transport: Config,
     /// Its controller.
     pub controller: Algorithm,
@@ -83,6 +83,22 @@ impl GroupPlan {
         self.pattern.heeds_ends(&self.size)
     }
 
+    /// The controller of a flow: a listed one may have its own.
+    pub fn controller_of(&self, listed: Option<u32>) -> (&Algorithm, &Parameters) {
+        let own = listed.and_then(|entry| self.listed[entry as usize].controller.as_ref());
+        match own {
+            Some((controller, parameters)) => (controller, parameters),
+            None => (&self.controller, &self.parameters),
+        }
+    }
+
+    /// The transport of a flow, which may depend on its controller.
+    pub fn transport_of(&self, listed: Option<u32>) -> Config {
+        let (algorithm, parameters) = self.controller_of(listed);
+        self.transport
+            .of_controller(on_each_subflow(algorithm, parameters))
+    }
+
     /// The group's controller, then those of listed flows that have their own.
     pub fn controllers(&self) -> impl Iterator<Item = (&Algorithm, &Parameters)> {
         let own = self
@@ -91,6 +107,14 @@ impl GroupPlan {
             .filter_map(|flow| flow.controller.as_ref());
         let own = own.map(|(controller, parameters)| (controller, parameters));
         std::iter::once((&self.controller, &self.parameters)).chain(own)
+    }
+}
+
+/// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
+pub(crate) fn on_each_subflow<'a>(algorithm: &'a Algorithm, parameters: &'a Parameters) -> &'a str {
+    match parameters.value("of") {
+        Some(Value::Text(of)) => of,
+        _ => algorithm.name(),
     }
 }
 

@@ -42,8 +42,8 @@ fn collect(schema: &Value, names: &mut BTreeSet<String>) {
 fn is_named(name: &str) -> bool {
     let code = REFERENCE.split('`').skip(1).step_by(2);
     code.into_iter().any(|code| {
-        code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
-            .any(|word| word == name)
+        let is_between = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
+        code == name || code.split(is_between).any(|word| word == name)
     })
 }
 

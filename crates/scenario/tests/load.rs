@@ -1,10 +1,12 @@
 //! What sound scenarios load as: variants, sizes, overrides, seeds, resolved scenarios, hashes.
 
 use crate::files::scenarios;
+use pathweave_network::Limit;
 use pathweave_scenario::{
     Amount, Change, Diagnostics, Plan, Sampling, Scenario, Selection, Variant, check,
 };
 use pathweave_traffic::{Pattern, Size};
+use pathweave_transport::{Config, Reduction};
 use pathweave_units::{Bytes, Rate, Time};
 use std::path::{Path, PathBuf};
 
@@ -354,6 +356,32 @@ fn hashes_tell_results_apart_and_stay() {
     );
     // A change here makes all results out of date: say so in the change log.
     insta::assert_snapshot!(serde_json::to_string(&reno.resolved).expect("JSON"),);
+}
+
+/// A resolved scenario from before hosts had RACK, probes and ports that hold packets back: the default preset has them now,
+/// and this scenario still does not.
+#[test]
+fn an_older_resolved_scenario_keeps_its_hosts() {
+    let text = include_str!("resolved/before-rack.json");
+    let resolved: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let scenario = Scenario::from_resolved(&resolved).expect("sound");
+    let variant = &scenario.variants()[0];
+    assert_eq!(variant.resolved, resolved);
+    let plan = variant.plan(1);
+    let transport = &plan.groups[0].transport;
+    assert_eq!(
+        *transport,
+        Config {
+            reduction: Reduction::Proportional,
+            growth_in_cut_round: false,
+            ..Config::textbook()
+        }
+    );
+    assert!(
+        plan.queues
+            .iter()
+            .all(|queue| queue.limit == Limit::Packets(100))
+    );
 }
 
 /// The settings that variants share, and the hash of each variant.

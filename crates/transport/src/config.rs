@@ -54,6 +54,18 @@ words! {
 }
 
 words! {
+    /// Controllers for which [`Config::reduction`] and [`Config::growth_in_cut_round`] do not hold.
+    AtOnceControllers {
+        /// None.
+        None = "none",
+        /// Those that set their own rate or window each round: fcc, rcp, xcp, decn, vcp and mlcp.
+        SetRates = "rate-setting",
+        /// All but reno and cubic, as in Pathweave's eBPF programs.
+        Programs = "programs",
+    }
+}
+
+words! {
     /// What a loss takes its share from.
     SsthreshFrom {
         /// From what was in flight, where that is less than the window (RFC 5681, section 3.1).
@@ -127,6 +139,9 @@ words! {
     }
 }
 
+/// Controllers that set their own rate or window.
+const SET_RATES: [&str; 6] = ["fcc", "rcp", "xcp", "decn", "vcp", "mlcp"];
+
 /// The phase of a host's timer ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickPhase {
@@ -170,6 +185,10 @@ settings! {
     reduction: Reduction, OneOf, Reduction::AtOnce;
     /// Whether the other ACKs of the round in which a window was cut may let it grow again.
     growth_in_cut_round: bool, Flag, true;
+    /// Controllers whose cuts come into force at once and may be followed by growth in the same round, whatever `reduction` and
+    /// `growth_in_cut_round` say: none, those that set their own rate (fcc, rcp, xcp, decn, vcp, mlcp), or all but reno and
+    /// cubic, as Pathweave's programs for Linux do. Windows of the last kind stay as they are after idle time.
+    at_once_controllers (added): AtOnceControllers, OneOf, AtOnceControllers::None;
     /// Whether ACKs that carry marks grow the window as others do, against RFC 3168, section 6.1.2, where the
     /// controller's source is an RFC or Linux: with `dctcp`, `dcm` and all that take a mark for a loss.
     growth_by_marked_acks: bool, Flag, false;
@@ -257,8 +276,7 @@ settings! {
     idle_restart (added): bool, Flag, false;
     /// Whether a subflow's window grows only if it was full in the last window of data, or in slow start if it is less than
     /// twice what was outstanding, as in Linux (tcp_is_cwnd_limited; RFC 7661). Without it, all windows of a connection grow unless data or
-    /// the receiver's window ran out when it last sent. Without `idle_restart`, a window that is not full after a timeout
-    /// without ACKs falls half way to what was used (tcp_cwnd_application_limited; RFC 2861).
+    /// the receiver's window ran out when it last sent.
     window_validation (added): bool, Flag, false;
     /// Whether CUBIC ends slow start before it loses packets (HyStart), and then grows by at least 5 % per round until the
     /// first loss, as in Linux.
@@ -303,6 +321,25 @@ impl Config {
                 (self.initial_window / f64::from(subflows.max(1))).max(1.0)
             }
         }
+    }
+
+    /// The settings for a controller: [`Config::at_once_controllers`] may change some.
+    pub fn of_controller(&self, controller: &str) -> Config {
+        let at_once = match self.at_once_controllers {
+            AtOnceControllers::None => false,
+            AtOnceControllers::SetRates => SET_RATES.contains(&controller),
+            AtOnceControllers::Programs => !matches!(controller, "reno" | "cubic"),
+        };
+        let mut config = self.clone();
+        if at_once {
+            config.reduction = Reduction::AtOnce;
+            config.growth_in_cut_round = true;
+        }
+        if at_once && self.at_once_controllers == AtOnceControllers::Programs {
+            // The kernel does not touch the window of a controller with cong_control (tcp_slow_start_after_idle_check).
+            config.idle_restart = false;
+        }
+        config
     }
 
     /// Whether losses are detected by time (RACK).

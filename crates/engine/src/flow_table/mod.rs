@@ -14,7 +14,7 @@ use crate::paths::{PathList, SubflowPaths};
 use crate::routing::Routing;
 use pathweave_control::{Controller, Faults};
 use pathweave_fabric::{FabricError, LinkId};
-use pathweave_scenario::Plan;
+use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_transport::{Config, RttHistogram};
 use pathweave_units::Time;
 use std::collections::VecDeque;
@@ -26,6 +26,8 @@ pub(crate) struct FlowTable<'p> {
     routing: Routing,
     /// By traffic group.
     configs: Vec<Arc<Config>>,
+    /// Of listed flows, by traffic group.
+    listed_configs: Vec<Vec<Arc<Config>>>,
     /// [`Plan::hosts_that_hold_packets`].
     limited_hosts: Vec<bool>,
     /// Controllers of flows that are over, by traffic group: they are as new.
@@ -59,13 +61,20 @@ impl<'p> FlowTable<'p> {
     /// # Errors
     /// When the plan's routing cannot be set up.
     pub fn new(plan: &'p Plan, faults: Arc<dyn Faults>) -> Result<FlowTable<'p>, FabricError> {
-        let configs = plan.groups.iter();
+        let config_of = |group: &GroupPlan, listed| Arc::new(group.transport_of(listed));
+        let of_listed = |group: &GroupPlan| {
+            let all = 0..group.listed.len() as u32;
+            all.map(|entry| config_of(group, Some(entry))).collect()
+        };
         Ok(FlowTable {
             plan,
             routing: Routing::new(plan)?,
-            configs: configs
-                .map(|group| Arc::new(group.transport.clone()))
+            configs: plan
+                .groups
+                .iter()
+                .map(|group| config_of(group, None))
                 .collect(),
+            listed_configs: plan.groups.iter().map(of_listed).collect(),
             limited_hosts: plan.hosts_that_hold_packets(),
             controllers: plan.groups.iter().map(|_| Vec::new()).collect(),
             faults,

@@ -5,14 +5,13 @@ use super::{FlowTable, Halves, Room};
 use crate::build;
 use crate::flows::Flow;
 use crate::ideal::ideal;
-use crate::listed::controller_of;
 use crate::outcome::RunError;
 use crate::region::Departure;
 use crate::regions::Regions;
 use pathweave_control::Seat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
-use pathweave_transport::{End, Opening, PacketKey, Scatter, Tick, TickPhase};
+use pathweave_transport::{Config, End, Opening, PacketKey, Scatter, Tick, TickPhase};
 use pathweave_units::Time;
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ impl FlowTable<'_> {
     #[inline]
     pub fn check(&self, flow: &Flow) -> Result<(), RunError> {
         let group = flow.group as usize;
-        let most = self.configs[group].largest_flow();
+        let most = self.config_of(flow).largest_flow();
         match flow.size.filter(|&size| size > most) {
             None => Ok(()),
             Some(size) => Err(RunError::Plan(format!(
@@ -31,19 +30,29 @@ impl FlowTable<'_> {
         }
     }
 
+    /// The transport of a flow.
+    #[inline]
+    fn config_of(&self, flow: &Flow) -> Arc<Config> {
+        let group = flow.group as usize;
+        let own = flow
+            .listed
+            .map(|entry| &self.listed_configs[group][entry as usize]);
+        Arc::clone(own.unwrap_or(&self.configs[group]))
+    }
+
     /// How a flow is to be opened that has been checked.
     #[inline]
     pub fn opening(&mut self, number: u32, flow: &Flow) -> Opening {
         let group = flow.group as usize;
         let plan = &self.plan.groups[group];
         let listed = flow.listed.map(|entry| &plan.listed[entry as usize]);
-        let (entry, parameters) = controller_of(plan, flow.listed);
+        let (entry, parameters) = plan.controller_of(flow.listed);
         let seat = || Seat {
             flow: number,
             start: flow.start,
             faults: Arc::clone(&self.faults),
         };
-        let config = Arc::clone(&self.configs[group]);
+        let config = self.config_of(flow);
         let longest = config.join_spread;
         // There is nothing to join a lone subflow.
         let join_delays = if longest > Time::ZERO && flow.subflows > 1 {

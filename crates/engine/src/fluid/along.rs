@@ -5,7 +5,6 @@ use super::paths::FlowPaths;
 use super::{Allocation, Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::Flow;
-use crate::listed::controller_of;
 use crate::outcome::RunError;
 use crate::paths::PathList;
 use crate::table::{Column, Table};
@@ -82,7 +81,7 @@ pub fn along(
         let fluid = |&number: &u32| {
             let flow = &flows[number as usize];
             let (controller, parameters) =
-                controller_of(&plan.groups[flow.group as usize], flow.listed);
+                plan.groups[flow.group as usize].controller_of(flow.listed);
             FluidFlow {
                 number,
                 source: flow.source,

@@ -5,7 +5,6 @@ use super::paths::FlowPaths;
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::ideal::ideal;
-use crate::listed::controller_of;
 use crate::outcome::{RunError, Verdict};
 use crate::paths::PathList;
 use crate::record::{Record, Switches};
@@ -179,7 +178,7 @@ impl<'p> Flowing<'p> {
             .map(|(&number, active)| {
                 let flow = &self.workload.flows[number as usize];
                 let group = &self.plan.groups[flow.group as usize];
-                let (controller, parameters) = controller_of(group, flow.listed);
+                let (controller, parameters) = group.controller_of(flow.listed);
                 FluidFlow {
                     number,
                     source: flow.source,

@@ -1,7 +1,7 @@
 //! A traffic group: controller, transport, pattern.
 
 use super::{Report, Scene, controller, flows, packet_sizes, pattern, recordings, size};
-use crate::plan::{GroupPlan, ListedFlow};
+use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};
 use crate::presets::{self, Preset};
 use crate::schema::{GroupKeys, GroupTable, PatternTable, TransportTable};
 use crate::suggest;
@@ -101,7 +101,9 @@ pub(super) fn group(
             pattern
         }
     };
-    let name = control.as_ref().map_or("", on_each_subflow);
+    let name = control.as_ref().map_or("", |(algorithm, parameters)| {
+        on_each_subflow(algorithm, parameters)
+    });
     let mut config = transport(&mut keys.transport, base, name, steps, scene, report);
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
@@ -210,14 +212,6 @@ pub(super) fn subflows(subflows: u32, steps: &[&str], report: &mut Report<'_>) {
     }
 }
 
-/// The name of the controller that acts on the subflows: `uncoupled` runs another one on each.
-fn on_each_subflow((algorithm, parameters): &controller::Control) -> &str {
-    match parameters.value("of") {
-        Some(Value::Text(of)) => of,
-        _ => algorithm.name(),
-    }
-}
-
 /// The preset that a transport table names, or the default.
 pub(super) fn preset(
     table: &TransportTable,
@@ -267,7 +261,12 @@ fn transport(
         let named = base.preset.as_deref().and_then(presets::find);
         (named.unwrap_or(&presets::presets()[0]), base)
     };
-    let mut config = preset.config(controller, slowest);
+    // A resolved table has no preset. What it lacks was added to the settings after it was written.
+    let mut config = if table.is_complete() {
+        Config::textbook()
+    } else {
+        preset.config(controller, slowest)
+    };
     for (table, steps) in [(base, vec!["transport"]), (&*table, own)] {
         if let Err((key, text)) = table.apply(&mut config) {
             let steps = [&steps[..], &[key]].concat();

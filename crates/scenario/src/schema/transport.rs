@@ -46,6 +46,15 @@ impl TransportTable {
     }
 }
 
+impl TransportTable {
+    /// Whether it gives every setting that all resolved scenarios do.
+    pub fn is_complete(&self) -> bool {
+        let is_given = |setting: &Setting| self.given.iter().any(|(one, _)| one.key == setting.key);
+        let mut always = Setting::all().iter().filter(|setting| !setting.added);
+        self.preset.is_none() && always.all(is_given)
+    }
+}
+
 impl From<&Config> for TransportTable {
     /// Every value written out.
     fn from(config: &Config) -> TransportTable {

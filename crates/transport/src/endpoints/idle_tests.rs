@@ -253,50 +253,6 @@ fn a_window_that_was_full_may_grow_for_a_window_of_data() {
 }
 
 #[test]
-fn a_window_that_is_not_full_after_a_timeout_falls_half_way_to_its_use() {
-    for (most, idle_tenths, window) in [
-        // At least the initial window of 10 counts as used.
-        (4, 11, 85.0),
-        (40, 11, 100.0),
-        // Too short a pause; a full window; in slow start more than half of the window.
-        (4, 9, 160.0),
-        (100_000, 11, 320.0),
-        (90, 11, 180.0),
-    ] {
-        let mut flow = Flow::new("reno", validating()).rounds(3);
-        flow.pause(RTO / 10 * idle_tenths, most);
-        assert_eq!(flow.path().window, 160.0);
-        flow.round();
-        assert_eq!(flow.path().window, window, "{most} packets");
-        assert_eq!(flow.path().ssthresh, f64::INFINITY);
-    }
-    let config = Config {
-        initial_window: 40.0,
-        initial_ssthresh: 10.0,
-        ..validating()
-    };
-    let mut flow = Flow::new("reno", config);
-    flow.pause(RTO * 2, 4);
-    let before = flow.path().window;
-    flow.round();
-    assert_eq!(flow.path().window, (before + 40.0) / 2.0);
-    assert_eq!(flow.path().ssthresh, 0.75 * before);
-}
-
-#[test]
-fn after_a_restart_the_window_falls_no_further() {
-    let config = Config {
-        idle_restart: true,
-        ..validating()
-    };
-    let mut flow = Flow::new("reno", config).rounds(3);
-    flow.pause(RTO * 3 / 2, 4);
-    assert_eq!(flow.path().window, 80.0);
-    flow.round();
-    assert_eq!(flow.path().window, 80.0);
-}
-
-#[test]
 fn a_reduction_in_progress_leaves_windows_full() {
     let config = Config {
         reduction: Reduction::Proportional,

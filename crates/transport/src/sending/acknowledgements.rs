@@ -8,7 +8,6 @@ use super::repair::{Outcome, Repair};
 use super::scheduling::send_plainly;
 use super::small_queue::try_again;
 use super::subflow::{Phase, Progress, RecoveryState, Sender};
-use super::window_use::take_use;
 use crate::Config;
 use crate::output::{Output, SendingId};
 use crate::segment::{SackBlocks, Segment};
@@ -264,8 +263,11 @@ fn take_ack(
     if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
         let growth_waits = !connection.growth_in_cut_round && sender.cut_round.is_some();
         let mut window_limited = connection.window_limited && !receiver_limits;
-        if connection.tracks_use {
-            window_limited = take_use(sender, connection, window_limited, now);
+        if connection.tracks_use
+            && connection.config.window_validation
+            && let Some(window_use) = &sender.window_use
+        {
+            window_limited = window_use.lets_grow(&connection.paths[number.0 as usize]);
         }
         let ack = Ack {
             now,

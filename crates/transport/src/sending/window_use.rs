@@ -2,7 +2,7 @@
 //! (tcp_cwnd_validate, tcp_is_cwnd_limited and tcp_cwnd_restart).
 
 use super::connection::Connection;
-use super::subflow::{RecoveryState, Sender};
+use super::subflow::Sender;
 use pathweave_control::Path;
 use pathweave_units::Time;
 
@@ -11,10 +11,6 @@ use pathweave_units::Time;
 pub(crate) struct WindowUse {
     /// When it last sent data (lsndtime).
     last_sent: Time,
-    /// When its window was last full, or an ACK last arrived (snd_cwnd_stamp).
-    confirmed: Time,
-    /// Most packets outstanding since then (snd_cwnd_used).
-    used: u32,
     /// Most packets outstanding in the last window of data (max_packets_out).
     most_outstanding: u32,
     /// That window of data ends below this number (cwnd_usage_seq).
@@ -35,7 +31,6 @@ impl WindowUse {
     pub fn begin(&mut self, now: Time) {
         *self = WindowUse {
             last_sent: now,
-            confirmed: now,
             ..WindowUse::default()
         };
     }
@@ -46,7 +41,7 @@ impl WindowUse {
     }
 
     /// New packets are sent. Afterwards those from `una` to `next` are outstanding, and the congestion window is full or not.
-    fn note_sent(&mut self, path: &Path, (una, next): (u32, u32), is_full: bool, now: Time) {
+    fn note_sent(&mut self, (una, next): (u32, u32), is_full: bool, now: Time) {
         self.last_sent = now;
         let outstanding = next - una;
         let is_more = !self.was_full && outstanding > self.most_outstanding;
@@ -55,17 +50,11 @@ impl WindowUse {
             self.most_outstanding = outstanding;
             self.ends_at = next;
         }
-        if self.lets_grow(path) {
-            self.used = 0;
-            self.confirmed = now;
-        } else {
-            self.used = self.used.max(outstanding);
-        }
     }
 
     /// Whether the window may grow: it was full within the last window of data, or it is in slow start and less than twice
     /// what was outstanding.
-    fn lets_grow(&self, path: &Path) -> bool {
+    pub fn lets_grow(&self, path: &Path) -> bool {
         let half = path.window / 2.0;
         self.was_full || (path.in_slow_start() && half < f64::from(self.most_outstanding))
     }
@@ -83,24 +72,6 @@ impl WindowUse {
             path.window /= 2.0;
         }
         path.window = path.window.max(least);
-        self.used = 0;
-        self.confirmed = now;
-    }
-
-    /// If a timeout passed before data was last sent and the window was not full afterwards, the window falls half way to
-    /// what was used (tcp_cwnd_application_limited). Linux does this when it sends; but until the ACK nothing depends on a window
-    /// that is not full.
-    fn fall_to_use(&mut self, path: &mut Path, limits: Limits) {
-        let starved = self.last_sent.saturating_sub(self.confirmed) >= limits.timeout;
-        if !starved || self.lets_grow(path) {
-            return;
-        }
-        let used = f64::from(self.used).max(limits.initial_window);
-        if used < path.window {
-            raise_ssthresh(path);
-            path.window = (path.window + used) / 2.0;
-        }
-        self.used = 0;
     }
 }
 
@@ -139,38 +110,7 @@ pub(super) fn begin_burst(
     // A probe may exceed the window by one packet.
     let count = count.min(room.max(1));
     if let Some(window_use) = &mut sender.window_use {
-        window_use.note_sent(path, (una, next + count), count >= room, now);
+        window_use.note_sent((una, next + count), count >= room, now);
     }
     count
-}
-
-/// An ACK arrives. Returns whether the window was used enough to grow; `otherwise` is the answer without window validation.
-#[inline(never)]
-pub(super) fn take_use(
-    sender: &mut Sender,
-    connection: &mut Connection,
-    otherwise: bool,
-    now: Time,
-) -> bool {
-    let validates = connection.config.window_validation;
-    let limits = (validates && is_open(sender)).then(|| limits(sender, connection));
-    let path = &mut connection.paths[sender.number.0 as usize];
-    let Some(window_use) = &mut sender.window_use else {
-        return otherwise;
-    };
-    if let Some(limits) = limits {
-        window_use.fall_to_use(path, limits);
-    }
-    // Linux does not in recovery, but when it ends.
-    window_use.confirmed = now;
-    if validates {
-        window_use.lets_grow(path)
-    } else {
-        otherwise
-    }
-}
-
-/// Whether nothing is missing and no cut is in progress (TCP_CA_Open).
-fn is_open(sender: &Sender) -> bool {
-    sender.recovery == RecoveryState::None && sender.cut_round.is_none() && sender.board.is_clean()
 }
