@@ -62,6 +62,7 @@ const BARE: &str = r#"
     ack_every = 100000
     ack_at_first = 0
     ack_timeout = "1 s"
+    ack_last = true
 "#;
 
 /// Every path has the smallest of its links' even shares.

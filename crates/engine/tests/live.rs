@@ -131,7 +131,8 @@ fn packets_arrive_when_rates_and_delays_say() {
 #[test]
 fn what_the_queue_cannot_hold_and_what_a_failed_link_holds_is_lost() {
     let down = "[[events]]\nat = \"4 ms\"\nlink = \"A-B\"\ndown = true";
-    let plan = plan(&format!("{FLOW}{down}"));
+    let drops = "[transport]\nhost_port = \"drops\"\n";
+    let plan = plan(&format!("{drops}{FLOW}{down}"));
     let mut fabric: Fabric<'_, u32> = Fabric::new(&plan).expect("a fabric");
     let (forward, back) = paths(&plan);
     fabric.lay(0, 0, &forward, &back);

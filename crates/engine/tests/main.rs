@@ -3,6 +3,7 @@
 mod ack_paths;
 mod captures;
 mod collectives;
+mod cuts;
 mod dead_paths;
 mod decn;
 mod determinism;

@@ -2,7 +2,8 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    Config, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler, SsthreshFrom,
+    AtOnceControllers, Config, Handshake, HostPort, LossDetection, ReceiveWindow, Recovery,
+    Reduction, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -40,13 +41,17 @@ pub fn presets() -> &'static [Preset] {
     const TABLE: &[Preset] = &[
         Preset {
             name: "linux",
-            help: "A current Linux host: SACK, initial window 10, delayed ACKs, lowest-RTT scheduler.",
+            help: "A host with Linux 6.x: RACK and tail loss probes, timer ticks of 4 ms, its own port holds packets back, every cut is a proportional rate reduction.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
-            values: |context| match context.controller {
-                "reno" | "cubic" | "dctcp" => linux_own(),
-                _ => Config::textbook(),
-            },
+            values: |_| linux(AtOnceControllers::SetRates),
+        },
+        Preset {
+            name: "linux-bpf",
+            help: "As linux, with controllers as Pathweave's eBPF programs have them: all but reno and cubic cut at once.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| linux(AtOnceControllers::Programs),
         },
         Preset {
             name: "xmp-2013",
@@ -119,7 +124,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "eutcp-2022",
-            help: "The EUTCP paper's Linux hosts: as linux, with minimum window 1 for OLIA and Balia.",
+            help: "The EUTCP paper's Linux hosts with MPTCP out of tree: losses by duplicate ACKs, every cut is a proportional rate reduction; minimum window 1 for OLIA and Balia.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |context| Config {
@@ -127,7 +132,7 @@ pub fn presets() -> &'static [Preset] {
                     "olia" | "balia" => 1.0,
                     _ => 2.0,
                 },
-                ..linux_own()
+                ..reduces_proportionally()
             },
         },
         Preset {
@@ -141,6 +146,40 @@ pub fn presets() -> &'static [Preset] {
                 ..ns3()
             },
         },
+        Preset {
+            name: "ns3-3.37",
+            help: "Hosts of ns-3.37 without timestamps, for comparisons with it: every cut is a proportional rate reduction.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config {
+                maximum_segment: 1460,
+                // PPP adds 2 bytes.
+                data_packet: 1502,
+                ack_packet: 42,
+                // It acknowledges at once only what came before the change.
+                ack_at_mark_change: false,
+                ..reduces_proportionally()
+            },
+        },
+        Preset {
+            name: "htsim",
+            help: "Hosts of htsim, for comparisons with it: NewReno, packets without headers, minimum window 1.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config {
+                recovery: Recovery::NewReno,
+                limited_transmit: false,
+                initial_ssthresh: 100.0,
+                minimum_window: 1.0,
+                minimum_rto: Time::from_millis(250),
+                initial_rto: Time::from_secs(3),
+                ack_every: 1,
+                maximum_segment: 1500,
+                ack_packet: 40,
+                scheduler: SegmentScheduler::RoundRobin,
+                ..Config::textbook()
+            },
+        },
     ];
     TABLE
 }
@@ -150,9 +189,33 @@ pub(crate) fn find(name: &str) -> Option<&'static Preset> {
     presets().iter().find(|preset| preset.name == name)
 }
 
-/// What Linux does for the controllers that do not control their window themselves (`cong_control`): its own,
-/// and the modules of the out-of-tree MPTCP. tcp_cwnd_reduction acts in CWR and in Recovery.
-fn linux_own() -> Config {
+/// A host with Linux 6.x. docs/hosts.md has the sources and how far it was measured.
+fn linux(at_once_controllers: AtOnceControllers) -> Config {
+    Config {
+        loss_detection: LossDetection::Rack,
+        tail_loss_probe: true,
+        frto: true,
+        undo: true,
+        rto_floor: RtoFloor::Variance,
+        syn_linear_timeouts: 4,
+        tick: Time::from_millis(4),
+        tick_phase: TickPhase::ByHost,
+        ack_last: false,
+        ack_at_first_again: true,
+        host_port: HostPort::HoldsBack,
+        idle_restart: true,
+        window_validation: true,
+        hystart: true,
+        // tcp_retries2: a connection is given up after about 15 minutes.
+        failed_after: 15,
+        at_once_controllers,
+        ..reduces_proportionally()
+    }
+}
+
+/// What Linux does for controllers that leave the window to it in CWR and Recovery (tcp_cwnd_reduction): its own,
+/// and the modules of the out-of-tree MPTCP.
+fn reduces_proportionally() -> Config {
     Config {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,

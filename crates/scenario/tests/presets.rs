@@ -46,18 +46,21 @@ fn rto(config: &Config) -> (Time, Time) {
 }
 
 #[test]
-fn there_are_seven_and_linux_comes_first() {
+fn linux_comes_first() {
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     assert_eq!(
         names,
         [
             "linux",
+            "linux-bpf",
             "xmp-2013",
             "amp-2019",
             "fmptcp-2024",
             "decn",
             "eutcp-2022",
-            "ns3-mmptcp"
+            "ns3-mmptcp",
+            "ns3-3.37",
+            "htsim"
         ]
     );
 }
@@ -65,18 +68,32 @@ fn there_are_seven_and_linux_comes_first() {
 #[test]
 fn linux() {
     let config = preset("linux", "xmp", GIGABIT);
-    assert_eq!(config, Config::textbook());
-    // Linux brings cuts into force itself for the controllers that leave it to it.
-    for own in ["reno", "cubic", "dctcp"] {
-        let config = preset("linux", own, GIGABIT);
+    // One rule for all controllers but those that set their own rate.
+    for controller in ["reno", "cubic", "dctcp", "xmp", "lia", "amp", "eutcp"] {
+        assert_eq!(preset("linux", controller, GIGABIT), config);
         assert_eq!(
-            cuts(&config),
+            cuts(&config.of_controller(controller)),
             (Reduction::Proportional, false, SsthreshFrom::Window)
         );
     }
+    let at_once = (Reduction::AtOnce, true, SsthreshFrom::Window);
+    for controller in ["fcc", "rcp", "xcp", "decn", "vcp", "mlcp"] {
+        assert_eq!(cuts(&config.of_controller(controller)), at_once);
+    }
+    let programs = preset("linux-bpf", "xmp", GIGABIT);
+    for controller in ["dctcp", "xmp", "lia", "amp", "fcc"] {
+        assert_eq!(cuts(&programs.of_controller(controller)), at_once);
+    }
     assert_eq!(
-        cuts(&config),
-        (Reduction::AtOnce, true, SsthreshFrom::Window)
+        cuts(&programs.of_controller("cubic")),
+        cuts(&config.of_controller("cubic"))
+    );
+    assert_eq!(
+        Config {
+            at_once_controllers: config.at_once_controllers,
+            ..programs
+        },
+        config
     );
     assert_eq!(config.recovery, Recovery::Sack);
     assert_eq!((config.initial_window, config.minimum_window), (10.0, 2.0));
@@ -93,6 +110,7 @@ fn linux() {
         (Handshake::Syn, Time::ZERO)
     );
     assert_eq!(config.scheduler, SegmentScheduler::LowestRtt);
+    assert_eq!(config.check(), Ok(()));
 }
 
 #[test]
@@ -178,7 +196,14 @@ fn decn() {
 fn eutcp_2022() {
     let config = preset("eutcp-2022", "eutcp", GIGABIT);
     // The out-of-tree kernel's modules leave cuts to the kernel, all of them.
-    assert_eq!(config, preset("linux", "reno", GIGABIT));
+    assert_eq!(
+        config,
+        Config {
+            reduction: Reduction::Proportional,
+            growth_in_cut_round: false,
+            ..Config::textbook()
+        }
+    );
     for (controller, minimum) in [("lia", 2.0), ("olia", 1.0), ("balia", 1.0)] {
         assert_eq!(
             preset("eutcp-2022", controller, GIGABIT).minimum_window,
@@ -293,4 +318,20 @@ fn a_group_mixes_presets_and_overrides() {
     );
     assert_eq!(b.receive_window, ReceiveWindow::Subflow(Bytes::new(65_535)));
     assert_eq!(plan.groups[2].transport.slow_start_limit, Some(3));
+}
+
+/// What the comparisons with these simulators ran with before they had presets.
+#[test]
+fn peers() {
+    let ns3 = preset("ns3-3.37", "dctcp", GIGABIT);
+    assert_eq!(sizes(&ns3), (1460, 1502, 42));
+    assert_eq!(
+        cuts(&ns3),
+        (Reduction::Proportional, false, SsthreshFrom::Window)
+    );
+    assert!(!ns3.ack_at_mark_change);
+    let htsim = preset("htsim", "uncoupled", GIGABIT);
+    assert_eq!(sizes(&htsim), (1500, 1500, 40));
+    assert_eq!(htsim.recovery, Recovery::NewReno);
+    assert_eq!(rto(&htsim), (Time::from_millis(250), Time::from_secs(3)));
 }

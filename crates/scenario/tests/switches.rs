@@ -1,7 +1,7 @@
 //! What happens to switches, and the memory that they share.
 
 use pathweave_network::Limit;
-use pathweave_scenario::{Change, Scenario, Selection};
+use pathweave_scenario::{Change, Plan, Scenario, Selection};
 use pathweave_units::{Bytes, Time};
 
 #[test]
@@ -68,17 +68,28 @@ fn a_switch_that_comes_back_does_not_mend_a_link() {
 #[test]
 fn ports_that_share_memory_have_limits_where_they_are_given() {
     let text = include_str!("valid/shared-buffer.toml");
-    let scenario = Scenario::from_text("shared-buffer.toml", text, None, &Selection::default());
-    let scenario = scenario.expect("valid");
-    let plan = scenario.variants()[0].plan(1);
-    let limit = |from: &str, to: &str| {
+    let plan_with = |host_port: &str| {
+        let selection = Selection {
+            sets: vec![format!("transport.host_port={host_port}")],
+            ..Selection::default()
+        };
+        let scenario = Scenario::from_text("shared-buffer.toml", text, None, &selection);
+        scenario.expect("valid").variants()[0].plan(1)
+    };
+    let limit = |plan: &Plan, from: &str, to: &str| {
         let node = |name| plan.fabric.node_named(name).expect("a node");
         let link = plan.fabric.link_between(node(from), node(to));
         plan.queues[link.expect("a link").0 as usize].limit
     };
-    assert_eq!(limit("S1", "A"), Limit::Packets(200));
-    assert_eq!(limit("A", "S1"), Limit::Bytes(Bytes::new(4_000_000)));
-    assert_eq!(limit("A", "B"), Limit::Packets(500));
+    let plan = plan_with("drops");
+    assert_eq!(limit(&plan, "S1", "A"), Limit::Packets(200));
+    assert_eq!(
+        limit(&plan_with("holds-back"), "S1", "A"),
+        Limit::None,
+        "whatever the switches have"
+    );
+    assert_eq!(limit(&plan, "A", "S1"), Limit::Bytes(Bytes::new(4_000_000)));
+    assert_eq!(limit(&plan, "A", "B"), Limit::Packets(500));
     let shared = plan.shared_buffer.expect("shared memory");
     assert_eq!((shared.size, shared.alpha), (Bytes::new(4_000_000), 1.0));
 }

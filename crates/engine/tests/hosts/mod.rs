@@ -3,12 +3,13 @@
 mod own_port;
 mod relay;
 
-use pathweave_transport::{Config, LossDetection, Reduction, RtoFloor};
+use pathweave_transport::{Config, HostPort};
 use pathweave_units::{Rate, Time};
 use relay::{Outcome, Relay, Rule};
 use toml::{Table, Value};
 
 const CASES: &str = include_str!("../../../../validation/hosts/cases.toml");
+const RATE: Rate = Rate::from_mbps(100);
 const TICK: Time = Time::from_millis(4);
 /// Flows per case. Their start times are spread evenly over a tick.
 const STARTS: u64 = 12;
@@ -19,28 +20,18 @@ const OVERHEAD: f64 = 0.35;
 /// The router's token bucket passes 3,100 B without delay, which would take 0.248 ms at 100 Mbps.
 const BURST: f64 = 0.248;
 
-/// A Linux 6.18 host. Packet sizes include the Ethernet header.
-fn linux() -> Config {
+/// The hosts of preset `linux`. Packet sizes include the Ethernet header.
+fn linux(controller: &str) -> Config {
+    let presets = pathweave_scenario::presets().iter();
+    let mut all = presets.filter(|preset| preset.name == "linux");
+    let config = all.next().expect("the preset").config(controller, RATE);
+    assert_eq!(config.tick, TICK);
     Config {
-        loss_detection: LossDetection::Rack,
-        tail_loss_probe: true,
-        frto: true,
-        undo: true,
-        rto_floor: RtoFloor::Variance,
-        syn_linear_timeouts: 4,
-        tick: TICK,
-        ack_last: false,
-        ack_at_first_again: true,
-        hystart: true,
-        idle_restart: true,
-        window_validation: true,
-        // Linux gives up a connection after 15 minutes.
-        failed_after: 15,
-        reduction: Reduction::Proportional,
-        growth_in_cut_round: false,
         data_packet: 1514,
         ack_packet: 66,
-        ..Config::textbook()
+        // The harness has no ports.
+        host_port: HostPort::Drops,
+        ..config.of_controller(controller)
     }
 }
 
@@ -82,7 +73,7 @@ fn relay(case: &Table) -> Relay {
         rules.push(Rule::Late(late[0] as u32, Time::from_micros(late[1])));
     }
     Relay {
-        rate: Rate::from_mbps(100),
+        rate: RATE,
         limit: number(case, "limit").unwrap_or(1000.0) as usize,
         delay: Time::from_micros(number(case, "delay_us").unwrap_or(500.0) as u64),
         rules,
@@ -92,7 +83,11 @@ fn relay(case: &Table) -> Relay {
 /// The flows of a case, the quickest first.
 fn flows(case: &Table) -> Vec<Outcome> {
     let relay = relay(case);
-    let mut config = linux();
+    let controller = case
+        .get("controller")
+        .and_then(Value::as_str)
+        .unwrap_or("cubic");
+    let mut config = linux(controller);
     for off in case
         .get("off")
         .and_then(Value::as_array)
@@ -104,10 +99,6 @@ fn flows(case: &Table) -> Vec<Outcome> {
             other => panic!("{other:?} cannot be off"),
         }
     }
-    let controller = case
-        .get("controller")
-        .and_then(Value::as_str)
-        .unwrap_or("cubic");
     let size = number(case, "size").expect("a size") as u64;
     let phases = (0..STARTS).map(|start| TICK * start / STARTS);
     let mut all: Vec<Outcome> = phases

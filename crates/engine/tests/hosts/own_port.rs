@@ -5,22 +5,9 @@ use pathweave_engine::Output;
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 
-/// A host as Linux 6.18 has it.
+/// A host with Linux 6.18; packets with their Ethernet headers.
 const LINUX: &str = r#"
-loss_detection = "rack"
-tail_loss_probe = true
-frto = true
-undo = true
-rto_floor = "variance"
-syn_linear_timeouts = 4
-tick = "4 ms"
-ack_last = false
-ack_at_first_again = true
-hystart = true
-failed_after = 15
-host_port = "holds-back"
-reduction = "prr"
-growth_in_cut_round = false
+preset = "linux"
 data_packet = "1514 B"
 ack_packet = "66 B"
 "#;
@@ -115,11 +102,12 @@ fn a_flow_keeps_its_port_s_queue_short() {
     let queues = table(&output, "queues").numbers("packets_max");
     let longest = queues.iter().copied().fold(0.0, f64::max);
     println!("longest queue: {longest} packets");
-    // 100 Mbps send 8 packets in a millisecond, and slow start may have twice as many there.
-    assert!((4.0..=17.0).contains(&longest), "{longest}");
+    // 100 Mbps send 8 packets in a millisecond. In slow start, the window may be twice what is outstanding, and its packets
+    // leave at twice its rate.
+    assert!((4.0..=24.0).contains(&longest), "{longest}");
     let fct = of_flows(&output, "fct_s")[0];
     assert!(
-        within(fct, 0.06, 20e6 * 1514.0 / 1448.0 * 8.0 / 1e8),
+        within(fct, 0.04, 20e6 * 1514.0 / 1448.0 * 8.0 / 1e8),
         "{fct} s"
     );
 }

@@ -12,22 +12,8 @@ if TYPE_CHECKING:
 
 PACKET_BYTES: Final = 1500
 
-_TRANSPORT: Final = f"""\
-preset = "linux"
-recovery = "newreno"
-limited_transmit = false
-reduction = "at-once"
-growth_in_cut_round = true
-initial_window = 10
-initial_ssthresh = 100
-minimum_window = 1
-minimum_rto = "250 ms"
-initial_rto = "3 s"
-ack_every = 1
-scheduler = "round-robin"
-maximum_segment = "{PACKET_BYTES} B" # htsim has no headers; the size on the wire is the same
-data_packet = "{PACKET_BYTES} B"
-ack_packet = "40 B"
+_TRANSPORT: Final = """\
+preset = "htsim"
 """
 
 

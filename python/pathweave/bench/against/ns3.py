@@ -14,11 +14,7 @@ _SOCKET_BUFFER_BYTES: Final = 1_000_000
 """More than a path holds, and little enough to be filled quickly when a flow starts."""
 
 _TRANSPORT: Final = """\
-preset = "linux"
-maximum_segment = "1460 B" # ns-3 runs without timestamps
-data_packet = "1502 B" # ns-3's links add PPP's 2 bytes
-ack_packet = "42 B"
-ack_at_mark_change = false # ns-3 acknowledges at once only what came before the change
+preset = "ns3-3.37"
 """
 
 
