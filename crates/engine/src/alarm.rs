@@ -30,10 +30,11 @@ impl Alarm {
                     TimerKind::Open => 2,
                     TimerKind::Pace => 3,
                     TimerKind::Port => 4,
+                    TimerKind::Reinjection => 5,
                 };
                 (kind, timer.flow, timer.subflow)
             }
-            Alarm::Feedback(switch) => (5, switch, 0),
+            Alarm::Feedback(switch) => (6, switch, 0),
             Alarm::Start(..) => unreachable!("starts are not ranked as timers are"),
         }
     }

@@ -4,7 +4,9 @@ use crate::plans::{self, counted, fixed, flags};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
-use pathweave_transport::{Handshake, PacketMix, ReceiveWindow, Recovery, SegmentScheduler};
+use pathweave_transport::{
+    Handshake, Joins, PacketMix, ReceiveWindow, Recovery, Reinject, SegmentScheduler,
+};
 use pathweave_units::{Bytes, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -23,6 +25,8 @@ struct Hardship {
     limited_transmit: bool,
     initial_window: u32,
     reinject_after: Option<u32>,
+    joins: Joins,
+    reinjection: Reinject,
     /// Whether packets differ in size.
     mixed: bool,
     limit: u32,
@@ -35,6 +39,7 @@ struct Hardship {
 fn hardship() -> impl Strategy<Value = Hardship> {
     let receive_window = prop_oneof![
         Just(ReceiveWindow::Unlimited),
+        Just(ReceiveWindow::Auto),
         (1u64..100_000).prop_map(|bytes| ReceiveWindow::Connection(Bytes::new(bytes))),
         (1u64..50_000).prop_map(|bytes| ReceiveWindow::Subflow(Bytes::new(bytes))),
     ];
@@ -42,6 +47,7 @@ fn hardship() -> impl Strategy<Value = Hardship> {
     let scheduler = prop::sample::select(vec![
         SegmentScheduler::RoundRobin,
         SegmentScheduler::LowestRtt,
+        SegmentScheduler::QueuedBytes,
     ]);
     let handshake = prop::sample::select(vec![
         Handshake::Syn,
@@ -67,6 +73,8 @@ fn hardship() -> impl Strategy<Value = Hardship> {
         "fcc",
     ]);
     let reinject_after = prop_oneof![Just(None), (1u32..4).prop_map(Some)];
+    let joins = prop::sample::select(vec![Joins::AfterHandshake, Joins::DataAcknowledged]);
+    let reinjection = prop::sample::select(vec![Reinject::Timeouts, Reinject::Timer]);
     (
         (
             any::<u64>(),
@@ -83,6 +91,8 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             1u32..40,
             reinject_after,
             any::<bool>(),
+            joins,
+            reinjection,
         ),
         1u32..40,
         prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
@@ -102,6 +112,8 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             initial_window: second.4,
             reinject_after: second.5,
             mixed: second.6,
+            joins: second.7,
+            reinjection: second.8,
             limit,
             flows,
             outages,
@@ -137,6 +149,8 @@ fn plan_of(hardship: &Hardship) -> Plan {
     transport.limited_transmit = hardship.limited_transmit;
     transport.initial_window = f64::from(hardship.initial_window);
     transport.reinject_after = hardship.reinject_after;
+    transport.joins = hardship.joins;
+    transport.reinjection = hardship.reinjection;
     if hardship.mixed {
         transport.packets = Some(PacketMix::new(|probability| 60.0 + 1440.0 * probability));
     }

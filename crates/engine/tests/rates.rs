@@ -51,6 +51,7 @@ fn case() -> impl Strategy<Value = Case> {
     let scheduler = prop::sample::select(vec![
         SegmentScheduler::RoundRobin,
         SegmentScheduler::LowestRtt,
+        SegmentScheduler::QueuedBytes,
     ]);
     let length = prop_oneof![1u64..2_000, 2_000u64..500_000, 500_000u64..20_000_000];
     (

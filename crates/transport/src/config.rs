@@ -3,8 +3,8 @@
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
 use crate::settings::{
-    ABOVE_ZERO, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Window,
-    settings, words,
+    ABOVE_ZERO, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Volume,
+    Window, settings, words,
 };
 use pathweave_units::{Bytes, Time};
 
@@ -94,6 +94,29 @@ words! {
         RoundRobin = "round-robin",
         /// The one with the smallest smoothed RTT that may send.
         LowestRtt = "lowest-rtt",
+        /// The one that would empty its queue first, whether its window is open or not. It gets bursts of 64 KB and keeps
+        /// them, as in Linux.
+        QueuedBytes = "queued-bytes",
+    }
+}
+
+words! {
+    /// When further subflows open, and when they may carry data.
+    Joins {
+        /// They open after the first handshake, and carry data after their own.
+        AfterHandshake = "after-handshake",
+        /// They open after the first data-level ACK, and carry data one round trip after their handshake, as in Linux.
+        DataAcknowledged = "data-acknowledged",
+    }
+}
+
+words! {
+    /// What makes a connection send data again on another subflow.
+    Reinject {
+        /// Timeouts in a row on the subflow that carried it.
+        Timeouts = "timeouts",
+        /// A timer of the connection, as in Linux.
+        Timer = "timer",
     }
 }
 
@@ -142,6 +165,9 @@ words! {
 /// Controllers that set their own rate or window.
 const SET_RATES: [&str; 6] = ["fcc", "rcp", "xcp", "decn", "vcp", "mlcp"];
 
+/// Timeouts in a row after which Linux gives up a connection (tcp_retries2).
+const RETRIES: u32 = 15;
+
 /// The phase of a host's timer ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickPhase {
@@ -160,6 +186,8 @@ pub enum ReceiveWindow {
     Connection(Bytes),
     /// This much on each subflow.
     Subflow(Bytes),
+    /// As much as the receive buffer, which grows with what the application reads, has room for.
+    Auto,
 }
 
 settings! {
@@ -246,20 +274,44 @@ settings! {
     /// and cuts the window once per round. The port then has no limit and no marks unless `host_queue` sets them, and each subflow
     /// keeps at most about 1 ms of its data there (TCP small queues).
     host_port (added): HostPort, OneOf, HostPort::Drops;
-    /// The receiver's window: "unlimited", a size for the whole connection, or for example "64 KB per subflow".
+    /// The receiver's window: "unlimited", a size for the whole connection, or for example "64 KB per subflow". "auto" is a
+    /// window of the whole connection that starts at 64 KB and grows by two segments for each segment that arrives, up to
+    /// about twice what the application reads in an RTT (tcp_grow_window and tcp_rcv_space_adjust in Linux). The application
+    /// reads immediately, so that only data out of order on the connection fills the window.
     receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
+    /// Largest receive window with "auto", in bytes of payload (tcp_rmem[2], which is 32 MB from Linux 6.16 on and 6 MB
+    /// before).
+    receive_buffer (added): Bytes, Volume, Bytes::new(32 << 20);
     /// How connections open.
     handshake: Handshake, OneOf, Handshake::Syn;
     /// Further subflows open a random time of at most this after the first handshake.
     join_spread: Time, Duration(Time::ZERO), Time::ZERO;
-    /// Which subflow gets the next segment.
+    /// When further subflows open: after the first handshake, or after the first data-level ACK. In the second case their
+    /// handshake takes a second round trip, because they carry data only after the receiver's fourth packet (RFC 8684,
+    /// section 3.2). Single-path connections are the same with both.
+    joins (added): Joins, OneOf, Joins::AfterHandshake;
+    /// Which subflow gets the next segment. With "queued-bytes" data is given to subflows in bursts of 65,428 B: each to the
+    /// subflow with the smallest ratio of queued bytes to pacing rate, unless the send buffer of that one is full
+    /// (mptcp_subflow_get_send in Linux).
     scheduler: SegmentScheduler, OneOf, SegmentScheduler::LowestRtt;
+    /// Largest send buffer of a subflow, with "queued-bytes" (tcp_wmem[2] in Linux). As in Linux it counts memory, 960 B per
+    /// packet and the payload, and has room for 2 * max(10, window) packets of 4,352 B. A connection has at most the sum of
+    /// its subflows' buffers outstanding, in bytes of payload.
+    send_buffer (added): Bytes, Volume, Bytes::new(4 << 20);
     /// Whether data packets are ECN-capable; with "on", a controller that has no answer of its own to marks takes a
     /// marked round for a loss (RFC 3168).
     ecn: EcnUse, OneOf, EcnUse::ByController;
     /// Whether ACKs and retransmissions of connections that use ECN are ECN-capable, too, against RFC 3168, sections
     /// 6.1.4 and 6.1.5.
     ecn_on_all_packets (added): bool, Flag, false;
+    /// What makes a connection send data again on another subflow: timeouts in a row on the one that carried it, as
+    /// `failed_after` and `reinject_after` say, or a timer of the connection (mptcp_subflow_get_retrans in Linux). The timer
+    /// restarts with each data-level ACK. It waits as long as the subflows' latest timer, or 200 ms if they have none. When it
+    /// expires, up to 32 KB of the oldest data is sent again on a subflow that has nothing else to send. A subflow that has
+    /// received nothing when the timer expires for the fifth time is stale, if another one is better: it gets no new data, and
+    /// what it holds is sent again, until a packet arrives on it. Subflows also fail after 15 timeouts in a row
+    /// (tcp_retries2).
+    reinjection (added): Reinject, OneOf, Reinject::Timeouts;
     /// A subflow has failed after this many timeouts in a row without progress: it takes no new data and controllers leave
     /// it out of all sums and counts, until new data is acknowledged on it.
     failed_after: u32, Count(1), 2;
@@ -340,6 +392,22 @@ impl Config {
             config.idle_restart = false;
         }
         config
+    }
+
+    /// Timeouts in a row after which a subflow has failed.
+    pub(crate) fn timeouts_to_fail(&self) -> u32 {
+        match self.reinjection {
+            Reinject::Timeouts => self.failed_after,
+            Reinject::Timer => RETRIES,
+        }
+    }
+
+    /// Timeouts in a row after which what a subflow had in flight is sent again on the others.
+    pub(crate) fn timeouts_to_reinject(&self) -> Option<u32> {
+        match self.reinjection {
+            Reinject::Timeouts => self.reinject_after,
+            Reinject::Timer => None,
+        }
     }
 
     /// Whether losses are detected by time (RACK).
@@ -432,8 +500,20 @@ impl Config {
             );
             return Err(("maximum_rto", text));
         }
+        for (key, size) in [
+            ("receive_buffer", self.receive_buffer),
+            ("send_buffer", self.send_buffer),
+        ] {
+            if size.get() < u64::from(self.maximum_segment) {
+                let text = format!(
+                    "is {size}, less than one segment; expected at least {} B",
+                    self.maximum_segment
+                );
+                return Err((key, text));
+            }
+        }
         let window = match self.receive_window {
-            ReceiveWindow::Unlimited => Bytes::MAX,
+            ReceiveWindow::Unlimited | ReceiveWindow::Auto => Bytes::MAX,
             ReceiveWindow::Connection(bytes) | ReceiveWindow::Subflow(bytes) => bytes,
         };
         if window.get() < u64::from(self.maximum_segment) {

@@ -66,6 +66,8 @@ pub enum TimerKind {
     Pace,
     /// A packet of a subflow has left its host's port, and the next one may follow.
     Port,
+    /// The connection's timer for sending data again on another subflow; its first subflow has it.
+    Reinjection,
 }
 
 /// A timer of a subflow. Flow, subflow and kind name it; the place says where it is found.

@@ -49,7 +49,8 @@ pub struct Segment {
     /// The place of the half that it goes to: a receiving one for data and SYNs, a sending one for
     /// acknowledgements and SYN-ACKs.
     pub(crate) to: u32,
-    /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received.
+    /// Data: its number on the subflow. Acknowledgement: the lowest number not yet received. Handshake: the number of
+    /// exchanges before this one.
     pub(crate) number: u32,
     /// Data: its number on the connection. Acknowledgement: the lowest not yet delivered in order.
     pub(crate) data_number: u32,

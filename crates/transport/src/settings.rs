@@ -371,6 +371,24 @@ impl Codec<u16> for Size {
     }
 }
 
+/// An amount of data.
+pub(crate) struct Volume;
+
+impl Codec<Bytes> for Volume {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Volume]
+    }
+    fn value(&self, field: &Bytes) -> Value {
+        Value::Volume(*field)
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<Bytes> {
+        match value {
+            Value::Volume(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
 /// A duration of at least this.
 pub(crate) struct Duration(pub Time);
 
@@ -421,6 +439,7 @@ impl Codec<ReceiveWindow> for Window {
     fn forms(&self) -> Vec<Form> {
         vec![
             Form::Word("unlimited", ""),
+            Form::Word("auto", ""),
             Form::Volume,
             Form::VolumePerSubflow,
         ]
@@ -428,6 +447,7 @@ impl Codec<ReceiveWindow> for Window {
     fn value(&self, field: &ReceiveWindow) -> Value {
         match *field {
             ReceiveWindow::Unlimited => Value::Word("unlimited"),
+            ReceiveWindow::Auto => Value::Word("auto"),
             ReceiveWindow::Connection(bytes) => Value::Volume(bytes),
             ReceiveWindow::Subflow(bytes) => Value::VolumePerSubflow(bytes),
         }
@@ -435,6 +455,7 @@ impl Codec<ReceiveWindow> for Window {
     fn read(&self, value: Value, _: &Config) -> Option<ReceiveWindow> {
         Some(match value {
             Value::Word("unlimited") => ReceiveWindow::Unlimited,
+            Value::Word("auto") => ReceiveWindow::Auto,
             Value::Volume(bytes) => ReceiveWindow::Connection(bytes),
             Value::VolumePerSubflow(bytes) => ReceiveWindow::Subflow(bytes),
             _ => return None,

@@ -83,6 +83,13 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
             }
         }
     }
+    // Both have no effect with the timer, and are refused then.
+    if ["failed_after", "reinject_after"]
+        .iter()
+        .any(|key| table.get(key).is_some())
+    {
+        table.set("reinjection", "timeouts");
+    }
     let recovery = table.get("recovery").and_then(Value::as_str);
     let is_selective = recovery.is_none_or(|recovery| recovery == "sack");
     if !is_selective || draw.chance(density) {
@@ -102,9 +109,10 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
         let least = maximum_segment.max(9000) as f64;
         let window = draw.log(least, least * 100.0);
         let window = draw.bytes(window);
-        let window = match draw.between(0, 2) {
+        let window = match draw.between(0, 3) {
             0 => "unlimited".into(),
-            1 => window,
+            1 => "auto".into(),
+            2 => window,
             _ => format!("{} per subflow", window.as_str().unwrap_or("1 MB")).into(),
         };
         table.set("receive_window", window);
@@ -148,6 +156,11 @@ fn setting(draw: &mut Draw, scale: &Scale, key: &str) -> Option<Value> {
             draw.time(phase)
         }
         "tick_phase" => "by-host".into(),
+        // No buffer is smaller than a segment.
+        "receive_buffer" | "send_buffer" => {
+            let bytes = draw.log(9e3, 1e8);
+            draw.bytes(bytes)
+        }
         "syn_linear_timeouts" => draw.between(0, 5).into(),
         "join_spread" => {
             let spread = scale.length * draw.log(1e-4, 0.3);

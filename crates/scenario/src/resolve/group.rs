@@ -8,7 +8,7 @@ use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
-use pathweave_transport::Config;
+use pathweave_transport::{Config, Reinject};
 use std::collections::HashSet;
 
 /// Most subflows of a connection.
@@ -273,6 +273,12 @@ fn transport(
             report.wrong(&steps, text);
             return None;
         }
+    }
+    if config.reinjection == Reinject::Timer {
+        // What has no effect is the same in all scenarios.
+        let textbook = Config::textbook();
+        config.failed_after = textbook.failed_after;
+        config.reinject_after = textbook.reinject_after;
     }
     *table = TransportTable::from(&config);
     Some(config)

@@ -1,7 +1,7 @@
 //! The transport table. Its keys, types and descriptions come from the declaration of the settings in the transport crate.
 
 use crate::text::{BytesText, TimeText, bytes_text, time};
-use pathweave_transport::{Config, Form, Setting, Value, expected};
+use pathweave_transport::{Config, Form, Reinject, Setting, Value, expected};
 use pathweave_units::{Bytes, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
@@ -25,6 +25,9 @@ const PRESET: &str = "preset";
 const PRESET_HELP: &str =
     "Where all other values come from: a name from the table of presets. Default \"linux\".";
 
+/// Settings that only have an effect with reinjection = "timeouts".
+const OF_TIMEOUTS: [&str; 2] = ["failed_after", "reinject_after"];
+
 /// All keys of the table.
 static KEYS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let settings = Setting::all().iter().map(|setting| setting.key);
@@ -41,8 +44,24 @@ impl TransportTable {
                 setting.set(config, value).map_err(refused)?;
             }
         }
+        if config.reinjection == Reinject::Timer {
+            self.check_timer()?;
+        }
         let refused = |(key, text)| (key, format!("{key} {text}"));
         config.check().map_err(refused)
+    }
+
+    /// With reinjection = "timer", settings of timeouts have no effect: none may be given.
+    fn check_timer(&self) -> Result<(), (&'static str, String)> {
+        for key in OF_TIMEOUTS {
+            if self.given.iter().any(|(setting, _)| setting.key == key) {
+                let text = format!(
+                    "{key} has no effect with reinjection = \"timer\"; remove it, or write reinjection = \"timeouts\""
+                );
+                return Err((key, text));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -56,9 +75,15 @@ impl TransportTable {
 }
 
 impl From<&Config> for TransportTable {
-    /// Every value written out.
+    /// Every value that has an effect written out.
     fn from(config: &Config) -> TransportTable {
-        let written = |setting: &'static Setting| Some((setting, setting.written(config)?));
+        let has_timer = config.reinjection == Reinject::Timer;
+        let written = |setting: &'static Setting| {
+            if has_timer && OF_TIMEOUTS.contains(&setting.key) {
+                return None;
+            }
+            Some((setting, setting.written(config)?))
+        };
         TransportTable {
             preset: None,
             given: Setting::all().iter().filter_map(written).collect(),

@@ -9,11 +9,15 @@ mod half_tests;
 #[cfg(test)]
 mod idle_tests;
 #[cfg(test)]
+mod multipath;
+#[cfg(test)]
 mod paced_tests;
 #[cfg(test)]
 mod packet_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod upstream_tests;
 
 use crate::output::{
     Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer, TimerKind,

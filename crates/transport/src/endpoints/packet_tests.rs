@@ -5,7 +5,9 @@ use super::*;
 use crate::Config;
 use crate::output::{PacketShape, ReceivingSubflow};
 use crate::segment::Kind;
-use crate::{Handshake, PacketKey, PacketMix, ReceiveWindow, Recovery};
+use crate::{
+    Handshake, Joins, PacketKey, PacketMix, ReceiveWindow, Recovery, Reinject, SegmentScheduler,
+};
 use pathweave_random::Stream;
 use pathweave_units::Bytes;
 use proptest::prelude::*;
@@ -194,9 +196,24 @@ proptest! {
             Just(ReceiveWindow::Unlimited),
             (1448u64..40_000).prop_map(|bytes| ReceiveWindow::Connection(Bytes::new(bytes))),
             (1448u64..40_000).prop_map(|bytes| ReceiveWindow::Subflow(Bytes::new(bytes))),
+            Just(ReceiveWindow::Auto),
         ],
+        scheduler in prop::sample::select(vec![
+            SegmentScheduler::LowestRtt,
+            SegmentScheduler::RoundRobin,
+            SegmentScheduler::QueuedBytes,
+        ]),
+        joins in prop::sample::select(vec![Joins::AfterHandshake, Joins::DataAcknowledged]),
+        reinjection in prop::sample::select(vec![Reinject::Timeouts, Reinject::Timer]),
     ) {
-        let config = Config { recovery, receive_window: window, ..config() };
+        let config = Config {
+            recovery,
+            receive_window: window,
+            scheduler,
+            joins,
+            reinjection,
+            ..config()
+        };
         let key = PacketKey::new(seed, 7);
         let sizes: Vec<u64> = config.packets_of(key, Bytes::new(size)).map(Bytes::get).collect();
         let mut endpoints = Endpoints::default();
@@ -216,7 +233,7 @@ proptest! {
             delivered = now;
             let outstanding = outstanding(&endpoints, id);
             match window {
-                ReceiveWindow::Unlimited => {}
+                ReceiveWindow::Unlimited | ReceiveWindow::Auto => {}
                 ReceiveWindow::Connection(bytes) => prop_assert!(outstanding[0] <= bytes.get()),
                 ReceiveWindow::Subflow(bytes) => {
                     prop_assert!(outstanding[1..].iter().all(|&sum| sum <= bytes.get()));

@@ -118,7 +118,10 @@ impl Receiving {
             protected: config.handshake == Handshake::SynNeverLost,
             feedback: Feedback::None,
         };
-        let segment = Segment::of_handshake(receiver.to, Kind::SynAck, syn.sent);
+        let segment = Segment {
+            number: syn.number,
+            ..Segment::of_handshake(receiver.to, Kind::SynAck, syn.sent)
+        };
         out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
     }
 

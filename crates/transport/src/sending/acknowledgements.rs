@@ -120,9 +120,27 @@ impl Sending {
         let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
         if connection.data_acked == connection.total {
-            self.close_if_acknowledged(place, out);
-        } else if !self.send_on_subflow(index, now, out) {
+            return self.close_if_acknowledged(place, out);
+        }
+        if !connection.is_plain {
+            self.follow_connection(index, now, out);
+        }
+        if !self.send_on_subflow(index, now, out) {
             self.send_what_may_be_sent(place, now, out);
+        }
+    }
+
+    /// After an ACK on a subflow: what does not follow from windows alone.
+    fn follow_connection(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &self.senders[index as usize];
+        let (place, number) = (sender.connection, sender.number);
+        let connection = &mut self.connections[place as usize];
+        connection.note_packet(number, now);
+        let first = connection.first as usize;
+        let senders = &self.senders[first..first + connection.paths.len()];
+        connection.tune_receive_window(senders, now);
+        if connection.joins_await_data() && connection.data_acked > 0 {
+            self.open_joins(place, now, out);
         }
     }
 
@@ -187,7 +205,7 @@ fn take_ack(
     } = met;
     let number = sender.number;
     try_again(sender, connection);
-    let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(&sender.board);
+    let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(sender);
     let path = &mut connection.paths[number.0 as usize];
     // Whether its receive window is what limits the subflow.
     let receiver_limits = if connection.segmentation.is_some() {
@@ -262,7 +280,12 @@ fn take_ack(
     };
     if packets > 0 || segment.ce_echo > 0 || feedback != Feedback::None {
         let growth_waits = !connection.growth_in_cut_round && sender.cut_round.is_some();
-        let mut window_limited = connection.window_limited && !receiver_limits;
+        let mut window_limited = if connection.is_plain {
+            connection.window_limited
+        } else {
+            connection.was_limited_by_window(number)
+        };
+        window_limited &= !receiver_limits;
         if connection.tracks_use
             && connection.config.window_validation
             && let Some(window_use) = &sender.window_use

@@ -1,12 +1,14 @@
 //! What the subflows of a connection share.
 
+use super::receive_window::{AutomaticWindow, FIRST as FIRST_WINDOW};
 use super::reinjection::Reinjection;
-use super::scoreboard::Scoreboard;
 use super::segmentation::Segmentation;
+use super::subflow::Sender;
+use super::subflow_queue::SubflowQueues;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
 use crate::{
-    Config, GrowthCount, PacketKey, ReceiveWindow, Recovery, RtoFloor, SsthreshFrom, Tick,
+    Config, GrowthCount, Joins, PacketKey, ReceiveWindow, Recovery, RtoFloor, SsthreshFrom, Tick,
 };
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Time};
@@ -79,6 +81,10 @@ impl Opening {
     }
 }
 
+/// [`Connection::joins_from`] of a connection whose other subflows open when data is acknowledged. No flow has this much
+/// data.
+const AFTER_DATA: u32 = UNLIMITED - 1;
+
 /// How a connection begins whose first subflow is scattered (MMPTCP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter {
@@ -104,7 +110,7 @@ pub(crate) struct Connection {
     /// Segments that may be sent beyond `data_acked`.
     pub receive_window: u32,
     /// The other subflows open when new data up to this number has been sent; `u32::MAX` when they
-    /// have been told to.
+    /// have been told to, [`AFTER_DATA`] while they wait for some to be acknowledged.
     pub joins_from: u32,
     /// Segments that a subflow may have outstanding, if they are as long as can be.
     pub subflow_window: u32,
@@ -126,8 +132,9 @@ pub(crate) struct Connection {
     pub ecn: bool,
     /// Whether the controller writes a congestion field into each data packet.
     pub explicit: bool,
-    /// Whether packets have one size.
-    has_one_size: bool,
+    /// Whether packets have one size and windows of fixed rules alone decide what subflows send: they have no queues, none
+    /// waits for data to be acknowledged, and the receive window is not tuned.
+    pub is_plain: bool,
     /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
     /// was, and nothing but acknowledgements has come since.
     pub blocked: bool,
@@ -157,6 +164,10 @@ pub(crate) struct Connection {
     /// Subflows record how much of their windows they use: [`Config::tracks_window_use`].
     pub tracks_use: bool,
     pub config: Arc<Config>,
+    /// Data that has been given to subflows, if the configuration gives them some ahead of their windows.
+    pub queues: Option<Box<SubflowQueues>>,
+    /// The receive window, if it is [`ReceiveWindow::Auto`].
+    pub automatic_window: Option<Box<AutomaticWindow>>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
     pub first: u32,
@@ -191,16 +202,32 @@ impl Connection {
             ReceiveWindow::Unlimited => (u32::MAX, u32::MAX),
             ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
             ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
+            ReceiveWindow::Auto => (in_segments(Bytes::new(FIRST_WINDOW)), u32::MAX),
         };
         let mut joins_from = opening
             .scatter
             .map_or(0, |scatter| in_segments(scatter.volume));
         if let Some(segmentation) = &mut segmentation {
-            receive_window = segmentation.allow(0);
+            receive_window = match config.receive_window {
+                ReceiveWindow::Connection(bytes) => segmentation.allow(0, bytes.get()),
+                ReceiveWindow::Auto => segmentation.allow(0, FIRST_WINDOW),
+                ReceiveWindow::Unlimited | ReceiveWindow::Subflow(_) => u32::MAX,
+            };
             joins_from = opening
                 .scatter
                 .map_or(0, |scatter| segmentation.segments_for(scatter.volume.get()));
         }
+        let waits_for_data = opening.subflows > 1
+            && opening.scatter.is_none()
+            && !opening.established
+            && config.joins == Joins::DataAcknowledged;
+        if waits_for_data {
+            joins_from = AFTER_DATA;
+        }
+        let is_automatic = config.receive_window == ReceiveWindow::Auto;
+        let automatic_window =
+            is_automatic.then(|| Box::new(AutomaticWindow::new(config.maximum_segment)));
+        let queues = SubflowQueues::new(&config, opening.subflows);
         let scheme_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
             config.initial_window_of(opening.subflows),
@@ -234,7 +261,10 @@ impl Connection {
             last_payload,
             ecn: opening.ecn_echo.is_some(),
             explicit: opening.scheme.is_some(),
-            has_one_size: config.packets.is_none(),
+            is_plain: config.packets.is_none()
+                && queues.is_none()
+                && joins_from != AFTER_DATA
+                && !is_automatic,
             blocked: false,
             window_limited: true,
             closed: false,
@@ -252,6 +282,8 @@ impl Connection {
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
             config,
+            queues,
+            automatic_window,
             flow: opening.flow,
             first,
             subflow_starts: opening.subflow_starts,
@@ -263,7 +295,7 @@ impl Connection {
     /// at but windows and paces.
     #[inline(always)]
     pub fn sends_full_packets(&self) -> bool {
-        self.has_one_size && self.reinjection.is_empty() && self.next_data < self.joins_from
+        self.is_plain && self.reinjection.is_empty() && self.next_data < self.joins_from
     }
 
     /// Whether, in addition, no subflow is paced and the host's port refuses nothing: nothing has to be looked at but
@@ -271,6 +303,19 @@ impl Connection {
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
         self.sends_full_packets() && !self.is_paced() && !self.may_be_refused
+    }
+
+    /// Whether the other subflows wait for the first data to be acknowledged.
+    pub fn joins_await_data(&self) -> bool {
+        self.joins_from == AFTER_DATA
+    }
+
+    /// The other subflows have been told to open.
+    pub fn end_wait_for_joins(&mut self) {
+        self.joins_from = u32::MAX;
+        self.is_plain = self.config.packets.is_none()
+            && self.queues.is_none()
+            && self.automatic_window.is_none();
     }
 
     /// A subflow has taken new data: it is the next one's turn.
@@ -377,8 +422,10 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn open_receive_window(&mut self) {
-        if let Some(segmentation) = &mut self.segmentation {
-            self.receive_window = segmentation.allow(self.data_acked);
+        if let Some(segmentation) = &mut self.segmentation
+            && let ReceiveWindow::Connection(window) = self.config.receive_window
+        {
+            self.receive_window = segmentation.allow(self.data_acked, window.get());
         }
     }
 
@@ -386,14 +433,14 @@ impl Connection {
     /// goes: exactly, where packets differ in size.
     #[cold]
     #[inline(never)]
-    pub fn fits_subflow_window(&self, board: &Scoreboard) -> bool {
+    pub fn fits_subflow_window(&self, sender: &Sender) -> bool {
         let (Some(_), ReceiveWindow::Subflow(window)) =
             (&self.segmentation, self.config.receive_window)
         else {
             return false;
         };
-        let next = self.reinjection.first().unwrap_or(self.next_data);
-        let all = board.outstanding_data().chain([next]);
+        let next = self.next_data_for(sender.number);
+        let all = sender.board.outstanding_data().chain([next]);
         all.map(|data| u64::from(self.payload(data))).sum::<u64>() <= window.get()
     }
 
@@ -401,8 +448,8 @@ impl Connection {
     /// it.
     #[cold]
     #[inline(never)]
-    pub fn bytes_limit(&self, board: &Scoreboard) -> bool {
-        self.subflow_window < u32::MAX && !self.fits_subflow_window(board)
+    pub fn bytes_limit(&self, sender: &Sender) -> bool {
+        self.subflow_window < u32::MAX && !self.fits_subflow_window(sender)
     }
 
     /// Whether there is data that the receive window lets go.

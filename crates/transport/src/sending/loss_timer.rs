@@ -168,9 +168,11 @@ impl Sending {
             let connection = &mut self.connections[place as usize];
             let path = &connection.paths[sender.number.0 as usize];
             let fits = sender.board.outstanding() < connection.subflow_window
-                || connection.fits_subflow_window(&sender.board);
-            let takes_new = path.is_active() && path.may_send && fits && connection.has_data();
-            let new = takes_new.then(|| connection.take_data()).flatten();
+                || connection.fits_subflow_window(sender);
+            let has_data = connection.has_data_for(sender.number);
+            let takes_new = path.is_active() && path.may_send && fits && has_data;
+            let new = takes_new.then(|| connection.take_data_for(sender.number));
+            let new = new.flatten();
             match new {
                 // One packet beyond the congestion window.
                 Some(data) => self.send_new(index, data, now, out),
@@ -257,12 +259,14 @@ impl Sending {
             let sender = &self.senders[index as usize];
             let connection = &mut self.connections[place as usize];
             let path = &connection.paths[sender.number.0 as usize];
-            let may = connection.has_data() && may_take(connection, path, sender, now);
+            let has_data = connection.has_data_for(sender.number);
+            let may = has_data && may_take(connection, path, sender, now);
+            let number = sender.number;
             if !may || self.is_refused(index, now, out) {
                 break;
             }
             let connection = &mut self.connections[place as usize];
-            if let Some(data) = connection.take_data() {
+            if let Some(data) = connection.take_data_for(number) {
                 self.send_new(index, data, now, out);
             }
         }

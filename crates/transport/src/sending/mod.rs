@@ -9,8 +9,11 @@ mod cut_round;
 mod look_ahead;
 mod loss_timer;
 mod opening;
+mod queued_bytes;
 mod rack;
+mod receive_window;
 mod reinjection;
+mod reinjection_timer;
 mod repair;
 mod retransmission;
 mod scheduling;
@@ -18,6 +21,7 @@ mod scoreboard;
 mod segmentation;
 mod small_queue;
 mod subflow;
+mod subflow_queue;
 mod timeout;
 mod view;
 mod window_use;
@@ -202,6 +206,7 @@ impl Sending {
             TimerKind::Retransmission => self.on_retransmission_timer(index, now, out),
             TimerKind::Pace => self.on_pace_timer(index, now, out),
             TimerKind::Port => self.on_port_timer(index, now, out),
+            TimerKind::Reinjection => self.on_reinjection_timer(index, now, out),
             TimerKind::Open => {
                 if sender.phase == Phase::Unopened && sender.opened == now {
                     self.open_subflow(index, now, out);

@@ -4,9 +4,9 @@ use super::Sending;
 use super::acknowledgements::take_rtt;
 use super::scheduling::send_plainly;
 use super::subflow::Phase;
-use crate::Handshake;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{Kind, NO_BLOCKS, Segment};
+use crate::{Handshake, Joins};
 use pathweave_control::{Change, Feedback};
 use pathweave_units::Time;
 
@@ -49,7 +49,10 @@ impl Sending {
             protected: config.handshake == Handshake::SynNeverLost,
             feedback: Feedback::None,
         };
-        let segment = Segment::of_handshake(sender.to, Kind::Syn, sent);
+        let segment = Segment {
+            number: u32::from(sender.phase == Phase::Confirming),
+            ..Segment::of_handshake(sender.to, Kind::Syn, sent)
+        };
         sender.in_network = sender.in_network.wrapping_add(1);
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
     }
@@ -64,8 +67,18 @@ impl Sending {
         out: &mut impl Output,
     ) {
         let sender = &mut self.senders[index as usize];
-        if sender.phase != Phase::Opening {
+        let is_awaited = match sender.phase {
+            Phase::Opening => segment.number == 0,
+            Phase::Confirming => segment.number == 1,
+            Phase::Unopened | Phase::Open | Phase::Closed => false,
+        };
+        if !is_awaited {
             return; // the answer to a SYN that was sent again
+        }
+        if sender.phase == Phase::Confirming {
+            sender.timeout.end_row();
+            sender.deadline = Time::MAX;
+            return self.establish(index, now, out);
         }
         let timeouts = sender.timeout.in_row();
         sender.timeout.end_row();
@@ -81,7 +94,14 @@ impl Sending {
             // As Linux does after two lost SYNs (tcp_init_transfer).
             path.window = 1.0;
         }
-        self.establish(index, now, out);
+        if sender.number.0 > 0 && connection.config.joins == Joins::DataAcknowledged {
+            // The third packet of the handshake, and the fourth that answers it, are one more exchange.
+            sender.phase = Phase::Confirming;
+            self.send_syn(index, now, out);
+            self.start_syn_timer(index, now, out);
+        } else {
+            self.establish(index, now, out);
+        }
     }
 
     pub(super) fn establish(&mut self, index: u32, now: Time, out: &mut impl Output) {
@@ -97,6 +117,8 @@ impl Sending {
             sender.timeout.assume_handshake(&connection.config);
         }
         connection.change(number, Change::Opened);
+        connection.note_packet(number, now);
+        connection.grow_send_buffer(number);
         if number.0 == 0 && connection.joins_from == 0 {
             self.open_joins(place, now, out);
         }
@@ -107,10 +129,10 @@ impl Sending {
         }
     }
 
-    /// The first handshake is done, or enough has been scattered: the other subflows open, each at its
-    /// own time.
+    /// The first handshake is done, the first data acknowledged, or enough has been scattered: the other subflows open, each
+    /// at its own time.
     pub(super) fn open_joins(&mut self, place: u32, now: Time, out: &mut impl Output) {
-        self.connections[place as usize].joins_from = u32::MAX;
+        self.connections[place as usize].end_wait_for_joins();
         for number in 1..self.connections[place as usize].count() {
             let connection = &self.connections[place as usize];
             let index = connection.subflow(number);

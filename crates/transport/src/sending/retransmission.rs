@@ -38,7 +38,7 @@ impl Sending {
             );
             return;
         }
-        if sender.phase == Phase::Opening {
+        if matches!(sender.phase, Phase::Opening | Phase::Confirming) {
             sender.timeouts += 1;
             sender.timeout.back_off();
             self.send_syn(index, now, out);
@@ -113,15 +113,10 @@ impl Sending {
             // Said again at every further timeout: meanwhile its siblings may have run out of data.
             out.failed(SendingId(place));
         }
-        if connection.config.reinject_after == Some(sender.timeout.in_row())
+        if connection.config.timeouts_to_reinject() == Some(sender.timeout.in_row())
             && connection.paths.len() > 1
         {
-            let data_acked = connection.data_acked;
-            let undelivered = sender
-                .board
-                .unacknowledged_data()
-                .filter(|&data| data >= data_acked);
-            sender.reinjected += connection.reinjection.add(undelivered);
+            connection.reinject_all_of(sender);
             self.send_what_may_be_sent(place, now, out);
         }
     }
@@ -168,13 +163,13 @@ impl Sender {
 
 /// Whether a subflow, opening ones included, has timed out often enough to count as failed.
 pub(super) fn has_failed(sender: &Sender, config: &Config) -> bool {
-    sender.timeout.in_row() >= config.failed_after
+    sender.timeout.in_row() >= config.timeouts_to_fail()
 }
 
 /// Whether what a subflow holds may still go to its siblings.
 pub(super) fn awaits_reinjection(sender: &Sender, config: &Config) -> bool {
     let to_come = config
-        .reinject_after
+        .timeouts_to_reinject()
         .is_some_and(|after| sender.timeout.in_row() < after);
     to_come && sender.board.outstanding() > 0
 }

@@ -24,6 +24,27 @@ impl Sending {
             let connection = &self.connections[place as usize];
             (connection.first, connection.count())
         };
+        let has_queues = {
+            let connection = &self.connections[place as usize];
+            !connection.is_plain && connection.queues.is_some()
+        };
+        let is_done = has_queues && self.send_queued(place, now, out);
+        if !is_done {
+            self.send_by_windows((place, first, count), now, out);
+        }
+        if has_queues {
+            self.update_reinjection_timer(place, now, out);
+        }
+    }
+
+    /// Sends all that the windows of subflows allow and that is not in queues of theirs.
+    #[inline(always)]
+    fn send_by_windows(
+        &mut self,
+        (place, first, count): (u32, u32, u32),
+        now: Time,
+        out: &mut impl Output,
+    ) {
         for index in first..first + count {
             self.send_lost_in_time(place, index, now, out);
         }
@@ -62,7 +83,13 @@ impl Sending {
 
     /// Sends a subflow's lost segments again, as far as its window and its pace allow.
     #[inline(always)]
-    fn send_lost_in_time(&mut self, place: u32, index: u32, now: Time, out: &mut impl Output) {
+    pub(super) fn send_lost_in_time(
+        &mut self,
+        place: u32,
+        index: u32,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
             let sender = &self.senders[index as usize];
             let path = &self.connections[place as usize].paths[sender.number.0 as usize];
@@ -95,7 +122,7 @@ impl Sending {
     /// Wakes the subflows that only their pace holds back.
     #[cold]
     #[inline(never)]
-    fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
+    pub(super) fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let connection = &self.connections[place as usize];
         for index in connection.first..connection.first + connection.count() {
             self.wait_for_pace_of(index, now, out);
@@ -201,6 +228,8 @@ impl Sending {
                 let found = found.or_else(|| subflows().take(turn).find(may));
                 found.map(|(number, _)| number)
             }
+            // Where there are queues, all data goes through them.
+            SegmentScheduler::QueuedBytes => None,
             SegmentScheduler::LowestRtt => {
                 let (mut chosen, mut lowest) = (None, Time::MAX);
                 for (number, (path, sender)) in subflows() {
@@ -416,11 +445,21 @@ pub(super) fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
 /// Whether a subflow may take new data.
 #[inline(always)]
 pub(super) fn may_take(connection: &Connection, path: &Path, sender: &Sender, now: Time) -> bool {
+    path.may_send && may_send_given(connection, path, sender, now)
+}
+
+/// Whether a subflow may send data that it has been given already.
+#[inline(always)]
+pub(super) fn may_send_given(
+    connection: &Connection,
+    path: &Path,
+    sender: &Sender,
+    now: Time,
+) -> bool {
     sender.room(path) > 0
         && path.is_active()
-        && path.may_send
         && (sender.board.outstanding() < connection.subflow_window
-            || connection.fits_subflow_window(&sender.board))
+            || connection.fits_subflow_window(sender))
         && is_its_time(path, sender, now)
         && sender.room_in_port(path, now) > 0
 }

@@ -2,8 +2,8 @@
 //!
 //! How many there are is known when the last one is cut: no sizes are drawn ahead of the data.
 
+use crate::Config;
 use crate::packets::PacketKey;
-use crate::{Config, ReceiveWindow};
 use std::sync::Arc;
 
 /// A receive window is worked out for this many segments ahead at most: more are never outstanding.
@@ -72,18 +72,15 @@ impl Segmentation {
     }
 
     /// Everything below a segment is known to be delivered. Returns how many segments may be sent
-    /// from there on: as many as fit into the receive window, at least one.
-    pub fn allow(&mut self, delivered: u32) -> u32 {
-        let ReceiveWindow::Connection(window) = self.config.receive_window else {
-            return u32::MAX;
-        };
+    /// from there on: as many as fit into a receive window of this many bytes, at least one.
+    pub fn allow(&mut self, delivered: u32, window: u64) -> u32 {
         while self.acked < delivered {
             self.acked_bytes += u64::from(self.payload(self.acked));
             self.acked += 1;
         }
         while self.allowed_bytes < self.size && self.allowed - delivered < MOST_AHEAD {
             let next = self.allowed_bytes + u64::from(self.payload(self.allowed));
-            if next - self.acked_bytes > window.get() && self.allowed > delivered {
+            if next - self.acked_bytes > window && self.allowed > delivered {
                 break;
             }
             self.allowed_bytes = next;
@@ -97,13 +94,11 @@ impl Segmentation {
 mod tests {
     use super::*;
     use crate::PacketMix;
-    use pathweave_units::Bytes;
 
-    fn segmentation(window: u64, size: Option<u64>) -> Segmentation {
+    fn segmentation(size: Option<u64>) -> Segmentation {
         let config = Config {
             // Half of the segments have 48 bytes of payload, half 548.
             packets: Some(PacketMix::new(|p| if p < 0.5 { 100.0 } else { 600.0 })),
-            receive_window: ReceiveWindow::Connection(Bytes::new(window)),
             ..Config::textbook()
         };
         Segmentation::new(Arc::new(config), PacketKey::new(1, 1), size)
@@ -111,7 +106,7 @@ mod tests {
 
     #[test]
     fn cutting_ends_with_what_is_left() {
-        let mut segments = segmentation(1000, Some(5000));
+        let mut segments = segmentation(Some(5000));
         let (mut number, mut sum) = (0, 0);
         let last = loop {
             if let Some(last) = segments.cut(number) {
@@ -128,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_least_number_of_segments_holds_a_volume() {
-        let segments = segmentation(1000, None);
+        let segments = segmentation(None);
         let payload = |count: u32| -> u64 {
             let sizes = (0..count).map(|number| u64::from(segments.payload(number)));
             sizes.sum()
@@ -142,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_window_without_measure_is_not_walked_through() {
-        let mut segments = segmentation(u64::MAX / 2, None);
-        assert_eq!(segments.allow(0), MOST_AHEAD);
-        assert_eq!(segments.allow(1000), MOST_AHEAD);
+        let mut segments = segmentation(None);
+        assert_eq!(segments.allow(0, u64::MAX / 2), MOST_AHEAD);
+        assert_eq!(segments.allow(1000, u64::MAX / 2), MOST_AHEAD);
     }
 }

@@ -24,6 +24,10 @@ pub(crate) enum Phase {
     Unopened,
     /// SYN sent.
     Opening,
+    /// SYN answered, but not yet the ACK for it, which [`Joins::DataAcknowledged`] waits for.
+    ///
+    /// [`Joins::DataAcknowledged`]: crate::Joins::DataAcknowledged
+    Confirming,
     /// Carries data.
     Open,
     /// Its connection is done.

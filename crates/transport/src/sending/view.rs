@@ -34,7 +34,7 @@ impl Sending {
         (sender.flow, sender.number.0)
     }
 
-    /// Payload of a connection that has been sent at least once.
+    /// Payload of a connection that has been sent at least once, or given to a subflow to send.
     pub fn sent(&self, id: SendingId) -> Bytes {
         let connection = &self.connections[id.0 as usize];
         connection.bytes(connection.next_data)
@@ -68,7 +68,8 @@ impl Sending {
                 && connection.joins_from != u32::MAX;
             let idle = sender.phase == Phase::Open
                 && sender.board.outstanding() == 0
-                && !connection.has_data();
+                && !connection.has_data()
+                && !connection.has_data_for(sender.number);
             waits || idle || (given_up && !has_live_path(subflow))
         })
     }
