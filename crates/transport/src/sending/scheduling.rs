@@ -109,7 +109,7 @@ impl Sending {
 
     /// Wakes the subflows that only their pace or their host's port holds back.
     #[inline(always)]
-    fn wait_for_time(&mut self, place: u32, now: Time, out: &mut impl Output) {
+    pub(super) fn wait_for_time(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let connection = &self.connections[place as usize];
         if connection.is_paced() {
             self.wait_for_pace(place, now, out);
@@ -122,7 +122,7 @@ impl Sending {
     /// Wakes the subflows that only their pace holds back.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
+    fn wait_for_pace(&mut self, place: u32, now: Time, out: &mut impl Output) {
         let connection = &self.connections[place as usize];
         for index in connection.first..connection.first + connection.count() {
             self.wait_for_pace_of(index, now, out);

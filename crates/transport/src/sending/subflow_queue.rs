@@ -201,9 +201,7 @@ impl Sending {
                 }
             }
             if !buffers_grow {
-                if self.connections[place as usize].is_paced() {
-                    self.wait_for_pace(place, now, out);
-                }
+                self.wait_for_time(place, now, out);
                 return take_new_data;
             }
         }
@@ -211,10 +209,11 @@ impl Sending {
 
     /// Sends what a subflow's window allows of its queue. Returns whether the window, and not a lack of data, ends that.
     fn send_queue(&mut self, index: u32, now: Time, out: &mut impl Output) -> bool {
+        let place = self.senders[index as usize].connection;
         loop {
             let sender = &self.senders[index as usize];
             let number = sender.number;
-            let connection = &mut self.connections[sender.connection as usize];
+            let connection = &mut self.connections[place as usize];
             let Some(queues) = &mut connection.queues else {
                 return false;
             };
@@ -224,8 +223,12 @@ impl Sending {
             }
             // A subflow that its controller suspends gets no new data, but sends what it has: no other one would.
             if sender.phase != Phase::Open || !may_send_given(connection, path, sender, now) {
-                return true;
+                return sender.room_in_port(path, now) > 0;
             }
+            if self.is_refused(index, now, out) {
+                return false;
+            }
+            let connection = &mut self.connections[place as usize];
             if let Some(data) = connection.take_data_for(number) {
                 self.send_new(index, data, now, out);
             }
