@@ -1,6 +1,7 @@
 //! What the next packets need is fetched from memory together.
 
 use super::Receiving;
+use super::subflow::Receiver;
 use crate::output::{End, ReceivingSubflow};
 use crate::segment::Segment;
 use std::hint::black_box;
@@ -10,23 +11,31 @@ impl Receiving {
     /// memory. Each loop asks for things of every packet that need only what the loop before has fetched. Changes
     /// nothing.
     pub fn look_ahead(&self, segments: &[Segment]) {
-        let receivers = || {
-            let destinations = segments.iter().map(Segment::destination);
-            destinations.filter_map(|destination| match destination {
-                End::Receiving(ReceivingSubflow(place)) => Some(&self.receivers[place as usize]),
-                End::Sending(_) => None,
-            })
-        };
-        for receiver in receivers() {
-            black_box(receiver.next); // the only cache line that most packets need
+        for segment in segments {
+            if let Some(receiver) = self.destination(segment) {
+                black_box(receiver.next); // the only cache line that most packets need
+            }
         }
-        for receiver in receivers() {
-            let connection = &self.connections[receiver.connection as usize];
-            black_box(connection.delivered); // the only cache line that most packets need
+        for segment in segments {
+            if let Some(receiver) = self.destination(segment) {
+                let connection = &self.connections[receiver.connection as usize];
+                black_box(connection.delivered); // the only cache line that most packets need
+            }
         }
-        for receiver in receivers() {
-            let connection = &self.connections[receiver.connection as usize];
-            black_box(connection.reassembly.first_word());
+        for segment in segments {
+            if let Some(receiver) = self.destination(segment) {
+                let connection = &self.connections[receiver.connection as usize];
+                black_box(connection.reassembly.first_word());
+            }
+        }
+    }
+
+    /// The subflow to which a packet goes, if it goes to a receiving half.
+    #[inline(always)]
+    fn destination(&self, segment: &Segment) -> Option<&Receiver> {
+        match segment.destination() {
+            End::Receiving(ReceivingSubflow(place)) => Some(&self.receivers[place as usize]),
+            End::Sending(_) => None,
         }
     }
 }

@@ -62,7 +62,11 @@ impl Sending {
             now,
         };
         let take = |sender: &mut Sender, _: Measured, _: &Config| sender.take_expected(&segment);
-        take_ack(sender, connection, met, take, out);
+        if connection.follows_linux {
+            take_expected_ack_as_linux(sender, connection, met, &mut out.lend());
+        } else {
+            take_ack::<false, _>(sender, connection, met, take, out);
+        }
         if connection.data_acked == connection.total
             || !send_plainly(sender, connection, index, now, out)
         {
@@ -91,7 +95,7 @@ impl Sending {
         let take = |sender: &mut Sender, measured: Measured, config: &Config| {
             sender.take_unusual(&segment, segment.sack_blocks(blocks), measured, config)
         };
-        let progress = take_ack(sender, connection, met, take, out);
+        let progress = take_ack::<true, _>(sender, connection, met, take, out);
         let place = sender.connection;
         let new_first = sender
             .repair
@@ -188,13 +192,27 @@ pub(super) fn take_rtt(
     path.minimum_rtt = path.minimum_rtt.min(of_last);
 }
 
-/// A subflow takes an acknowledgement: all that comes of it, but nothing is sent.
-#[inline(always)]
-fn take_ack(
+/// [`take_ack`] for an acknowledgement in order at a Linux host. It is a function of its own: other hosts need the registers.
+#[inline(never)]
+fn take_expected_ack_as_linux(
     sender: &mut Sender,
     connection: &mut Connection,
     met: Met,
-    take: impl FnOnce(&mut Sender, Measured, &Config) -> Progress,
+    out: &mut impl Output,
+) {
+    let segment = met.segment.copy();
+    let take = |sender: &mut Sender, _: Measured, _: &Config| sender.take_expected(&segment);
+    take_ack::<true, _>(sender, connection, met, take, out);
+}
+
+/// A subflow takes an acknowledgement: all that comes of it, but nothing is sent. `LINUX` says whether what only Linux
+/// hosts do has to be looked at.
+#[inline(always)]
+fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> Progress>(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    met: Met,
+    take: Take,
     out: &mut impl Output,
 ) -> Progress {
     let Met {
@@ -204,7 +222,9 @@ fn take_ack(
         now,
     } = met;
     let number = sender.number;
-    try_again(sender, connection);
+    if LINUX {
+        try_again(sender, connection);
+    }
     let bytes_limit = connection.segmentation.is_some() && connection.bytes_limit(sender);
     let path = &mut connection.paths[number.0 as usize];
     // Whether its receive window is what limits the subflow.
@@ -228,7 +248,7 @@ fn take_ack(
         rtt = Some(sample);
         let of_first = now - segment.first_sent;
         take_rtt(sender, path, connection.minimum_rto, of_first, sample);
-        if connection.floor_on_variance {
+        if LINUX && connection.floor_on_variance {
             sender.set_timeout_by_variance(path, of_first, connection.minimum_rto);
         }
     }
@@ -248,11 +268,11 @@ fn take_ack(
         sender.timeout.end_row();
         if sender.board.outstanding() == 0 {
             sender.deadline = Time::MAX;
-        } else if !connection.finds_losses_by_time {
+        } else if !(LINUX && connection.finds_losses_by_time) {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
     }
-    if connection.finds_losses_by_time {
+    if LINUX && connection.finds_losses_by_time {
         let came = Came {
             index,
             number: segment.number,
@@ -286,7 +306,8 @@ fn take_ack(
             connection.was_limited_by_window(number)
         };
         window_limited &= !receiver_limits;
-        if connection.tracks_use
+        if LINUX
+            && connection.tracks_use
             && connection.config.window_validation
             && let Some(window_use) = &sender.window_use
         {

@@ -151,6 +151,8 @@ pub(crate) struct Connection {
     pub growth_in_cut_round: bool,
     /// Whether windows grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
+    /// Any of the next ones holds: what only Linux hosts do is looked at.
+    pub follows_linux: bool,
     /// [`Config::loss_detection`] is RACK.
     pub finds_losses_by_time: bool,
     /// [`Config::rto_floor`] applies to the variance.
@@ -198,11 +200,17 @@ impl Connection {
         };
         let in_segments =
             |bytes: Bytes| u32::try_from((bytes.get() / payload).max(1)).unwrap_or(u32::MAX);
+        // A window that starts above the initial window and grows by two packets for each never limits a single subflow.
+        let initial = config.initial_window * payload as f64;
+        let first_window = FIRST_WINDOW.min(config.receive_buffer.get());
+        let is_automatic = config.receive_window == ReceiveWindow::Auto
+            && (opening.subflows > 1 || initial > first_window as f64);
         let (mut receive_window, subflow_window) = match config.receive_window {
             ReceiveWindow::Unlimited => (u32::MAX, u32::MAX),
             ReceiveWindow::Connection(bytes) => (in_segments(bytes), u32::MAX),
             ReceiveWindow::Subflow(bytes) => (u32::MAX, in_segments(bytes)),
-            ReceiveWindow::Auto => (in_segments(Bytes::new(FIRST_WINDOW)), u32::MAX),
+            ReceiveWindow::Auto if !is_automatic => (in_segments(config.receive_buffer), u32::MAX),
+            ReceiveWindow::Auto => (in_segments(Bytes::new(first_window)), u32::MAX),
         };
         let mut joins_from = opening
             .scatter
@@ -210,7 +218,10 @@ impl Connection {
         if let Some(segmentation) = &mut segmentation {
             receive_window = match config.receive_window {
                 ReceiveWindow::Connection(bytes) => segmentation.allow(0, bytes.get()),
-                ReceiveWindow::Auto => segmentation.allow(0, FIRST_WINDOW),
+                ReceiveWindow::Auto if !is_automatic => {
+                    segmentation.allow(0, config.receive_buffer.get())
+                }
+                ReceiveWindow::Auto => segmentation.allow(0, first_window),
                 ReceiveWindow::Unlimited | ReceiveWindow::Subflow(_) => u32::MAX,
             };
             joins_from = opening
@@ -224,9 +235,12 @@ impl Connection {
         if waits_for_data {
             joins_from = AFTER_DATA;
         }
-        let is_automatic = config.receive_window == ReceiveWindow::Auto;
-        let automatic_window =
-            is_automatic.then(|| Box::new(AutomaticWindow::new(config.maximum_segment)));
+        let automatic_window = is_automatic.then(|| {
+            Box::new(AutomaticWindow::new(
+                config.maximum_segment,
+                config.receive_buffer.get(),
+            ))
+        });
         let queues = SubflowQueues::new(&config, opening.subflows);
         let scheme_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
@@ -273,6 +287,10 @@ impl Connection {
             has_cut_rounds: config.has_cut_rounds(),
             growth_in_cut_round: config.growth_in_cut_round,
             count_acks: config.count == GrowthCount::Acks,
+            follows_linux: config.finds_losses_by_time()
+                || config.rto_floor == RtoFloor::Variance
+                || config.holds_back()
+                || config.tracks_window_use(),
             finds_losses_by_time: config.finds_losses_by_time(),
             waits_for_port: false,
             holds_back: config.holds_back(),
@@ -298,11 +316,10 @@ impl Connection {
         self.is_plain && self.reinjection.is_empty() && self.next_data < self.joins_from
     }
 
-    /// Whether, in addition, no subflow is paced and the host's port refuses nothing: nothing has to be looked at but
-    /// windows, and how much is in the port.
+    /// Whether, in addition, no subflow is paced: nothing has to be looked at but windows, and the host's port.
     #[inline(always)]
     pub fn sends_plainly(&self) -> bool {
-        self.sends_full_packets() && !self.is_paced() && !self.may_be_refused
+        self.sends_full_packets() && !self.is_paced()
     }
 
     /// Whether the other subflows wait for the first data to be acknowledged.
@@ -422,9 +439,12 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn open_receive_window(&mut self) {
-        if let Some(segmentation) = &mut self.segmentation
-            && let ReceiveWindow::Connection(window) = self.config.receive_window
-        {
+        let window = match self.config.receive_window {
+            ReceiveWindow::Connection(window) => window,
+            ReceiveWindow::Auto if self.automatic_window.is_none() => self.config.receive_buffer,
+            _ => return,
+        };
+        if let Some(segmentation) = &mut self.segmentation {
             self.receive_window = segmentation.allow(self.data_acked, window.get());
         }
     }

@@ -62,14 +62,13 @@ impl Connection {
             return 0;
         };
         let queue = &queues.of[sender.number.0 as usize];
-        let segments = queue.segments() + sender.board.outstanding();
-        let payload = if self.segmentation.is_none() {
-            u64::from(segments) * u64::from(self.maximum_segment)
-        } else {
-            let all = queue.data().chain(sender.board.outstanding_data());
-            all.map(|data| u64::from(self.payload(data))).sum()
+        let segments = u64::from(queue.segments() + sender.board.outstanding());
+        // Where packets differ in size, their mean stands for each.
+        let payload = match self.segmentation {
+            None => u64::from(self.maximum_segment),
+            Some(_) => self.config.mean_packet() as u64 - u64::from(self.config.overhead()),
         };
-        payload + u64::from(segments) * PACKET_OVERHEAD
+        segments * (payload + PACKET_OVERHEAD)
     }
 
     /// Makes a subflow's send buffer as large as its window needs. Returns whether it has grown.

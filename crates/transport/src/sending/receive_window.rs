@@ -6,7 +6,6 @@
 use super::connection::Connection;
 use super::queued_bytes::PACKET_OVERHEAD;
 use super::subflow::Sender;
-use crate::ReceiveWindow;
 use pathweave_units::Time;
 
 /// The first window, in bytes.
@@ -31,12 +30,12 @@ pub(crate) struct AutomaticWindow {
 }
 
 impl AutomaticWindow {
-    pub fn new(segment: u16) -> AutomaticWindow {
+    pub fn new(segment: u16, buffer: u64) -> AutomaticWindow {
         let segment = u64::from(segment);
         // The share of payload in memory (scaling_ratio) is known with the first packet.
         let limit = FIRST_BUFFER * segment / (segment + PACKET_OVERHEAD);
         AutomaticWindow {
-            end: FIRST,
+            end: FIRST.min(buffer),
             limit: limit.max(FIRST),
             space: FIRST_SPACE * segment,
             since: Time::ZERO,
@@ -70,10 +69,13 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub fn tune_receive_window(&mut self, senders: &[Sender], now: Time) {
-        if self.config.receive_window != ReceiveWindow::Auto {
+        if self.automatic_window.is_none() {
             return;
         }
-        let acked = self.bytes(self.data_acked).get();
+        let acked = match &mut self.segmentation {
+            Some(segmentation) => segmentation.acknowledge(self.data_acked),
+            None => self.bytes(self.data_acked).get(),
+        };
         let rtts = self.paths.iter().map(|path| path.smoothed_rtt);
         let rtt = rtts.max().unwrap_or_default();
         let buffer = self.config.receive_buffer.get();
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn the_limit_follows_what_is_read_in_a_round_trip() {
         let ms = Time::from_millis;
-        let mut window = AutomaticWindow::new(1000);
+        let mut window = AutomaticWindow::new(1000, 1 << 20);
         // 128 KB of memory, 1960 B per packet.
         let first = 66_873;
         assert_eq!(window.limit, first);

@@ -166,7 +166,10 @@ impl Sending {
         let first = connection.first as usize;
         let siblings = &self.senders[first..first + connection.paths.len()];
         // The timer of a sibling that may send at this very time may still have to fire.
-        let is_timer_due = |one: &Sender| one.pace_timer_at == now || one.waits_for_port_at(now);
+        let waits_for_port = connection.waits_for_port;
+        let is_timer_due = |one: &Sender| {
+            one.pace_timer_at == now || (waits_for_port && one.waits_for_port_at(now))
+        };
         let is_blocked = connection.blocked && !siblings.iter().any(is_timer_due);
         // Data that runs out after it has let other subflows open would have them open one event early.
         let are_all_told_to_open = connection.joins_from == u32::MAX;
@@ -334,8 +337,37 @@ pub(super) fn send_plainly(
     now: Time,
     out: &mut impl Output,
 ) -> bool {
-    let alone = connection.paths.len() == 1 || (connection.blocked && !connection.waits_for_port);
-    if !alone || !connection.sends_plainly() || sender.board.lost() > 0 {
+    if connection.follows_linux {
+        send_as_linux(sender, connection, index, now, &mut out.lend())
+    } else {
+        send_as::<false>(sender, connection, index, now, out)
+    }
+}
+
+/// A function of its own: other hosts need the registers.
+#[inline(never)]
+fn send_as_linux(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    index: u32,
+    now: Time,
+    out: &mut impl Output,
+) -> bool {
+    send_as::<true>(sender, connection, index, now, out)
+}
+
+#[inline(always)]
+fn send_as<const LINUX: bool>(
+    sender: &mut Sender,
+    connection: &mut Connection,
+    index: u32,
+    now: Time,
+    out: &mut impl Output,
+) -> bool {
+    let alone = connection.paths.len() == 1
+        || (connection.blocked && !(LINUX && connection.waits_for_port));
+    let may_be_refused = LINUX && connection.may_be_refused;
+    if !alone || !connection.sends_plainly() || sender.board.lost() > 0 || may_be_refused {
         return false;
     }
     let data = connection.new_data();
@@ -352,25 +384,26 @@ pub(super) fn send_plainly(
         let outstanding = sender.board.outstanding();
         let receiver_has_room = connection.subflow_window.saturating_sub(outstanding);
         count = sender.room(path).min(receiver_has_room).min(data);
-        if connection.holds_back {
+        if LINUX && connection.holds_back {
             let fits = sender.room_in_port(path, now);
             port_limits = fits < count;
             count = count.min(fits);
         }
     }
     if count > 0 {
-        if connection.tracks_use {
+        if LINUX && connection.tracks_use {
             count = begin_burst(sender, connection, count, now);
         }
         connection.pass_turn_on(number);
-        if sender.deadline == Time::MAX && !connection.finds_losses_by_time {
+        if sender.deadline == Time::MAX && !(LINUX && connection.finds_losses_by_time) {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
         let first = connection.next_data;
         connection.next_data = first + count;
         for data in first..first + count {
             let packet = sender.board.push(data);
-            if connection.finds_losses_by_time
+            if LINUX
+                && connection.finds_losses_by_time
                 && let Some(repair) = &mut sender.repair
             {
                 repair.rack.note_sent(packet, sender.board.una(), now);
@@ -392,13 +425,14 @@ pub(super) fn send_plainly(
             };
             let segment = Segment::data(sender.to, (packet, data), is_last, now);
             out.send(Sending::end(index), shape, segment, NO_BLOCKS);
-            if connection.holds_back
+            if LINUX
+                && connection.holds_back
                 && let Some(queue) = &mut sender.small_queue
             {
                 queue.join(out.leaves_at(Sending::end(index)), now);
             }
         }
-        if connection.finds_losses_by_time {
+        if LINUX && connection.finds_losses_by_time {
             sender.set_loss_timer_after_new_data(index, connection, now, &mut out.lend());
         }
     }
@@ -412,7 +446,7 @@ pub(super) fn send_plainly(
         return true;
     }
     connection.window_limited = !port_limits;
-    if port_limits {
+    if LINUX && port_limits {
         let path = &connection.paths[number as usize];
         if sender.room_in_port(path, now) > 0 {
             return false; // the port is down and has lost them

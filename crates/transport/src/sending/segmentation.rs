@@ -71,13 +71,19 @@ impl Segmentation {
         count
     }
 
-    /// Everything below a segment is known to be delivered. Returns how many segments may be sent
-    /// from there on: as many as fit into a receive window of this many bytes, at least one.
-    pub fn allow(&mut self, delivered: u32, window: u64) -> u32 {
+    /// Everything below a segment is known to be delivered. Returns its payload.
+    pub fn acknowledge(&mut self, delivered: u32) -> u64 {
         while self.acked < delivered {
             self.acked_bytes += u64::from(self.payload(self.acked));
             self.acked += 1;
         }
+        self.acked_bytes
+    }
+
+    /// Everything below a segment is known to be delivered. Returns how many segments may be sent
+    /// from there on: as many as fit into a receive window of this many bytes, at least one.
+    pub fn allow(&mut self, delivered: u32, window: u64) -> u32 {
+        self.acknowledge(delivered);
         while self.allowed_bytes < self.size && self.allowed - delivered < MOST_AHEAD {
             let next = self.allowed_bytes + u64::from(self.payload(self.allowed));
             if next - self.acked_bytes > window && self.allowed > delivered {
