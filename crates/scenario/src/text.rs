@@ -463,9 +463,12 @@ impl<'de> Deserialize<'de> for QueueLimit {
             fn visit_str<E: Error>(self, text: &str) -> Result<QueueLimit, E> {
                 match text.trim() {
                     "none" => Ok(QueueLimit::None),
-                    text => {
-                        PacketsOrBytes::deserialize(text.into_deserializer()).map(QueueLimit::Of)
-                    }
+                    text => match Bytes::from_str(text) {
+                        Ok(bytes) => Ok(QueueLimit::Of(PacketsOrBytes::Bytes(bytes))),
+                        Err(error) => Err(E::custom(format!(
+                            "{error}; packets are a bare number, and \"none\" is no limit"
+                        ))),
+                    },
                 }
             }
         }

@@ -384,6 +384,42 @@ fn an_older_resolved_scenario_keeps_its_hosts() {
     );
 }
 
+/// Hosts' ports are those of the groups that take part.
+#[test]
+fn a_group_that_is_left_out_has_no_hosts() {
+    let scenario = |enabled: bool| {
+        let text = format!(
+            r#"
+            [fabric]
+            kind = "dumbbell"
+            left = 1
+            bottleneck_rate = "1 Gbps"
+            bottleneck_delay = "1 us"
+            [transport]
+            preset = "textbook"
+            [[traffic]]
+            name = "one"
+            pattern = "flows"
+            size = "1 KB"
+            controller = "reno"
+            flows = [{{ from = "S1", to = "D1" }}]
+            [[traffic]]
+            name = "other"
+            enabled = {enabled}
+            pattern = "flows"
+            size = "1 KB"
+            controller = "reno"
+            transport = {{ preset = "linux" }}
+            flows = [{{ from = "S1", to = "D1" }}]
+            "#
+        );
+        check(&text).expect("sound").variants()[0].plan(1)
+    };
+    let has_limits = |plan: &Plan| plan.queues.iter().all(|queue| queue.limit != Limit::None);
+    assert!(has_limits(&scenario(false)));
+    assert!(!has_limits(&scenario(true)));
+}
+
 /// The settings that variants share, and the hash of each variant.
 fn identities(text: &str, sets: &[&str]) -> (String, Vec<String>) {
     let selection = Selection {

@@ -267,11 +267,19 @@ fn transport(
     } else {
         preset.config(controller, slowest)
     };
-    for (table, steps) in [(base, vec!["transport"]), (&*table, own)] {
+    let tables = [(base, vec!["transport"]), (&*table, own)];
+    for (table, steps) in &tables {
         if let Err((key, text)) = table.apply(&mut config) {
-            let steps = [&steps[..], &[key]].concat();
-            report.wrong(&steps, text);
+            report.wrong(&[&steps[..], &[key]].concat(), text);
             return None;
+        }
+    }
+    if config.reinjection == Reinject::Timer {
+        for (table, steps) in &tables {
+            if let Err((key, text)) = table.check_timer() {
+                report.wrong(&[&steps[..], &[key]].concat(), text);
+                return None;
+            }
         }
     }
     if config.reinjection == Reinject::Timer {

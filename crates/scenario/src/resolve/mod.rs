@@ -136,7 +136,12 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         }
     }
     let hold_back = |group: &GroupPlan| group.transport.host_port == HostPort::HoldsBack;
-    let hosts_hold_back = groups.iter().any(hold_back);
+    // A group that is left out has no hosts.
+    let tables = file.traffic.iter();
+    let hosts_hold_back = groups
+        .iter()
+        .zip(tables)
+        .any(|(group, table)| table.keys.enabled && hold_back(group));
     let queues = queues::queues(
         &mut file.fabric.queues,
         &fabric,

@@ -44,15 +44,12 @@ impl TransportTable {
                 setting.set(config, value).map_err(refused)?;
             }
         }
-        if config.reinjection == Reinject::Timer {
-            self.check_timer()?;
-        }
         let refused = |(key, text)| (key, format!("{key} {text}"));
         config.check().map_err(refused)
     }
 
     /// With reinjection = "timer", settings of timeouts have no effect: none may be given.
-    fn check_timer(&self) -> Result<(), (&'static str, String)> {
+    pub fn check_timer(&self) -> Result<(), (&'static str, String)> {
         for key in OF_TIMEOUTS {
             if self.given.iter().any(|(setting, _)| setting.key == key) {
                 let text = format!(
@@ -69,8 +66,8 @@ impl TransportTable {
     /// Whether it gives every setting that all resolved scenarios do.
     pub fn is_complete(&self) -> bool {
         let is_given = |setting: &Setting| self.given.iter().any(|(one, _)| one.key == setting.key);
-        let mut always = Setting::all().iter().filter(|setting| !setting.added);
-        self.preset.is_none() && always.all(is_given)
+        let is_always = |setting: &&Setting| !setting.added && !OF_TIMEOUTS.contains(&setting.key);
+        self.preset.is_none() && Setting::all().iter().filter(is_always).all(is_given)
     }
 }
 

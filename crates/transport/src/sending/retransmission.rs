@@ -53,11 +53,17 @@ impl Sending {
             try_again(sender, &self.connections[place as usize]);
             return self.send_what_may_be_sent(place, now, out);
         }
+        try_again(sender, &self.connections[sender.connection as usize]);
         match sender.repair.as_ref().map(|repair| repair.awaits) {
             Some(Awaits::Probe) => return self.send_probe(index, now, out),
             Some(Awaits::Reordering) => return self.find_late(index, now, out),
             Some(Awaits::Timeout) | None => {}
         }
+        if self.is_refused(index, now, out) {
+            // A retransmission that finds no place in the port is tried again soon (TCP_RESOURCE_PROBE_INTERVAL).
+            return self.retry_soon(index, now, out);
+        }
+        let sender = &mut self.senders[index as usize];
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
         let path = &connection.paths[sender.number.0 as usize];

@@ -20,6 +20,8 @@ const LEAST: f64 = 2.0;
 /// The rate of a subflow is its window per RTT times this, after slow start and in the first half of it
 /// (tcp_update_pacing_rate).
 const RATE_FACTORS: [f64; 2] = [1.2, 2.0];
+/// A retransmission that finds no place is tried again after this time at most.
+const RETRY: Time = Time::from_millis(500);
 /// Up to this RTT the whole window may be in the port if packets have at least [`LARGE_PACKET`] bytes.
 const SHORT_RTT: Time = Time::from_micros(500);
 const LARGE_PACKET: u64 = 800;
@@ -33,7 +35,9 @@ pub(crate) struct SmallQueue {
     pub wake_at: Time,
     /// The port was full, and nothing has been acknowledged since: nothing is sent.
     pub refused: bool,
-    /// Packets that it had no place for.
+    /// A refusal has cut the window, and no other does until everything below this number is acknowledged.
+    cut_until: u32,
+    /// How often it had no place.
     pub held: u64,
 }
 
@@ -43,6 +47,7 @@ impl Default for SmallQueue {
             departures: VecDeque::new(),
             wake_at: Time::MAX,
             refused: false,
+            cut_until: 0,
             held: 0,
         }
     }
@@ -54,6 +59,7 @@ impl SmallQueue {
         self.departures.clear();
         self.wake_at = Time::MAX;
         self.refused = false;
+        self.cut_until = 0;
         self.held = 0;
     }
 
@@ -253,12 +259,28 @@ impl Sending {
 
     /// Whether the port of a subflow's host has no place for its next packet. Then nothing is sent until the next
     /// acknowledgement or timeout, and the window is cut once a round (tcp_enter_cwr).
+    #[inline(always)]
     pub(super) fn is_refused(&mut self, index: u32, now: Time, out: &mut impl Output) -> bool {
+        let place = self.senders[index as usize].connection;
+        self.connections[place as usize].may_be_refused && self.ask_port(index, now, out)
+    }
+
+    /// The port had no place for a retransmission after a timeout.
+    #[cold]
+    pub(super) fn retry_soon(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let sender = &mut self.senders[index as usize];
+        let maximum = self.connections[sender.connection as usize].maximum_rto;
+        let wait = sender.timeout.current(maximum).min(RETRY);
+        let at = sender.tick.due(now, wait);
+        sender.set_timer(index, at, out);
+    }
+
+    /// [`Sending::is_refused`] where it may be.
+    #[cold]
+    #[inline(never)]
+    fn ask_port(&mut self, index: u32, now: Time, out: &mut impl Output) -> bool {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
-        if !connection.may_be_refused {
-            return false;
-        }
         let size = connection.maximum_segment + connection.header_bytes;
         let Some(queue) = &mut sender.small_queue else {
             return false;
@@ -268,8 +290,11 @@ impl Sending {
         }
         queue.refused = true;
         queue.held += 1;
-        let may_cut = sender.recovery == RecoveryState::None && sender.cut_round.is_none();
+        let may_cut = sender.recovery == RecoveryState::None
+            && sender.cut_round.is_none()
+            && sender.board.una() >= queue.cut_until;
         if may_cut {
+            queue.cut_until = sender.board.next() + 1;
             let number = sender.number;
             let flight = sender.board.in_flight();
             connection.lose(
