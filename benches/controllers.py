@@ -95,7 +95,8 @@ def scenario(case: Case, minimum_rto: str | None) -> str:
         if found != 1:
             raise PathweaveError(f"{SCENARIO} does not have one line {key} = ...")
     if minimum_rto is not None:
-        text += f'\n[transport]\nminimum_rto = "{minimum_rto}"\ninitial_rto = "{minimum_rto}"\n'
+        keys = f'minimum_rto = "{minimum_rto}"\ninitial_rto = "{minimum_rto}"\n'
+        text = text.replace("[transport]\n", f"[transport]\n{keys}")
     return text
 
 

@@ -30,6 +30,7 @@ bottleneck_delay = "20 us"
 queue = { limit = 100 }
 
 [transport]
+preset = "textbook"
 minimum_rto = "10 ms"
 ack_every = 1
 

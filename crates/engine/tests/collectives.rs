@@ -63,6 +63,7 @@ const BARE: &str = r#"
     ack_at_first = 0
     ack_timeout = "1 s"
     ack_last = true
+    receive_window = "unlimited"
 "#;
 
 /// Every path has the smallest of its links' even shares.

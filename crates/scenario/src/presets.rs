@@ -2,8 +2,8 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    AtOnceControllers, Config, Handshake, HostPort, LossDetection, ReceiveWindow, Recovery,
-    Reduction, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
+    AtOnceControllers, Config, Handshake, HostPort, Joins, LossDetection, ReceiveWindow, Recovery,
+    Reduction, Reinject, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -52,6 +52,13 @@ pub fn presets() -> &'static [Preset] {
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |_| linux(AtOnceControllers::Programs),
+        },
+        Preset {
+            name: "textbook",
+            help: "Hosts by the RFCs: losses by duplicate ACKs (RFC 6675), timeouts by RFC 6298, cuts at once; initial window 10, delayed ACKs, lowest-RTT scheduler.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
+            values: |_| Config::textbook(),
         },
         Preset {
             name: "xmp-2013",
@@ -124,7 +131,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "eutcp-2022",
-            help: "The EUTCP paper's Linux hosts with MPTCP out of tree: losses by duplicate ACKs, every cut is a proportional rate reduction; minimum window 1 for OLIA and Balia.",
+            help: "The EUTCP paper's Linux hosts with out-of-tree MPTCP: losses by duplicate ACKs, every cut is a proportional rate reduction; minimum window 1 for OLIA and Balia.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |context| Config {
@@ -206,8 +213,10 @@ fn linux(at_once_controllers: AtOnceControllers) -> Config {
         idle_restart: true,
         window_validation: true,
         hystart: true,
-        // tcp_retries2: a connection is given up after about 15 minutes.
-        failed_after: 15,
+        receive_window: ReceiveWindow::Auto,
+        joins: Joins::DataAcknowledged,
+        scheduler: SegmentScheduler::QueuedBytes,
+        reinjection: Reinject::Timer,
         at_once_controllers,
         ..reduces_proportionally()
     }

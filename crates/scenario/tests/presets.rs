@@ -3,8 +3,8 @@
 use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
-    Config, EcnUse, GrowthCount, Handshake, ReceiveWindow, Recovery, Reduction, SegmentScheduler,
-    SsthreshFrom,
+    Config, EcnUse, GrowthCount, Handshake, Joins, ReceiveWindow, Recovery, Reduction, Reinject,
+    SegmentScheduler, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -53,6 +53,7 @@ fn linux_comes_first() {
         [
             "linux",
             "linux-bpf",
+            "textbook",
             "xmp-2013",
             "amp-2019",
             "fmptcp-2024",
@@ -104,12 +105,17 @@ fn linux() {
         (2, Time::from_millis(40), 16)
     );
     assert_eq!(sizes(&config), (1448, 1500, 52));
-    assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
+    assert_eq!(config.handshake, Handshake::Syn);
+    // Upstream MPTCP.
     assert_eq!(
-        (config.handshake, config.join_spread),
-        (Handshake::Syn, Time::ZERO)
+        (config.scheduler, config.joins, config.reinjection),
+        (
+            SegmentScheduler::QueuedBytes,
+            Joins::DataAcknowledged,
+            Reinject::Timer
+        )
     );
-    assert_eq!(config.scheduler, SegmentScheduler::LowestRtt);
+    assert_eq!(config.receive_window, ReceiveWindow::Auto);
     assert_eq!(config.check(), Ok(()));
 }
 

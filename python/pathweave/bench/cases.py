@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-CASES = ("permutation-dctcp", "permutation-lia4", "permutation-xmp4", "k16-xmp4")
+CASES = (
+    "permutation-dctcp",
+    "permutation-lia4",
+    "permutation-xmp4",
+    "k16-xmp4",
+    "linux-dctcp",
+    "linux-xmp4",
+)
 """Files under benches/, without suffix."""
 UNTIL = "20 ms"
 COUNT_UNTIL_MS = 10.0

@@ -153,3 +153,29 @@ fn a_flow_goes_on_after_its_port_has_changed() {
     assert!(timeouts <= 1);
     assert!((83.8..83.8 + 220.0).contains(&down), "{down} ms");
 }
+
+/// Flows whose port has refused a packet, and which then lose all that is in flight, go on after a timeout.
+#[test]
+fn a_refusal_does_not_outlast_a_timeout() {
+    let rest = r#"
+        [[events]]
+        at = "30 ms"
+        link = "A-D1"
+        down = true
+        [[events]]
+        at = "1 s"
+        link = "A-D1"
+        up = true
+        [stop]
+        at = "20 s"
+    "#;
+    let output = run(&plan(
+        6,
+        "cubic",
+        "1 MB",
+        "host_queue = { limit = 1 }",
+        rest,
+    ));
+    assert!(sum(&output, "held") > 0 && sum(&output, "timeouts") > 0);
+    assert_eq!(output.counters.flows_finished, 6);
+}

@@ -161,6 +161,7 @@ fn with_an_end_that_follows_from_a_timeout() {
                 [transport]
                 minimum_rto = "{rto} us"
                 initial_rto = "{rto} us"
+                reinjection = "timeouts"
                 failed_after = 1
                 [[traffic]]
                 name = "stuck"

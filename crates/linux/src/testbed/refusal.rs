@@ -142,7 +142,7 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
     );
     if plan.queues.iter().any(|queue| queue.limit == Limit::None) {
         notes.push(
-            "queues without a limit grow as long as windows do: the fabric cannot hold back a host of this machine, as `host_port = \"holds-back\"` does in a simulation; host_port = \"drops\" gives hosts' ports the limit of `queue`"
+            "ports without a limit can queue a full window, because the emulated fabric cannot hold back this machine's sockets; host_port = \"drops\" gives hosts' ports the limit of `queue`"
                 .to_owned(),
         );
     }
