@@ -14,8 +14,8 @@ use crate::Failure;
 use clap::Args;
 use pathweave_engine::Output;
 use pathweave_engine::live::Run;
-use pathweave_scenario::{Plan, Scenario};
-use pathweave_transport::EcnUse;
+use pathweave_scenario::{GroupPlan, Plan, Scenario};
+use pathweave_transport::{EcnUse, HostPort};
 use pathweave_units::{Rate, Time};
 use rustix::fd::OwnedFd;
 use std::io::Write;
@@ -93,9 +93,22 @@ impl Command {
         output::write(output, &results)
     }
 
+    /// The plan of a variant. The emulated fabric cannot hold back this machine's sockets, so hosts' own ports drop packets.
     fn plan(&self, path: &Path, slug: &str) -> Result<Plan, Failure> {
+        let plan = self.plan_with(&self.sets, path, slug)?;
+        let holds_back = |group: &&GroupPlan| group.transport.host_port == HostPort::HoldsBack;
+        let drop = plan.groups.iter().filter(holds_back);
+        let drop = drop.map(|group| format!("traffic.{}.transport.host_port=drops", group.name));
+        let sets: Vec<String> = self.sets.iter().cloned().chain(drop).collect();
+        if sets.len() == self.sets.len() {
+            return Ok(plan);
+        }
+        self.plan_with(&sets, path, slug)
+    }
+
+    fn plan_with(&self, sets: &[String], path: &Path, slug: &str) -> Result<Plan, Failure> {
         let size = self.size.as_deref();
-        let scenario = Scenario::load(path, size, &self.sets, &self.only, None)
+        let scenario = Scenario::load(path, size, sets, &self.only, None)
             .map_err(|mistakes| Failure::refused(mistakes.render(80, false)))?;
         let variants = scenario.variants();
         let variant = variants

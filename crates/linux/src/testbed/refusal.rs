@@ -6,7 +6,6 @@ use super::tun::MINIMUM_RTO;
 use crate::Failure;
 use crate::kernel::SUBFLOWS;
 use pathweave_fabric::routing::RoutingKind;
-use pathweave_network::Limit;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_transport::EcnUse;
 use std::path::Path;
@@ -137,15 +136,9 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
         ));
     }
     notes.push(
-        "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins, `growth_by_marked_acks` for dctcp and dcm and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; RTTs are its smoothed ones, sampled"
+        "of [transport] hosts take packet sizes, the initial window, ECN, `ack_every = 1`, the times of joins, `growth_by_marked_acks` for dctcp and dcm and, where the kernel lets it be set, the smallest timeout; all else is this kernel's; hosts' own ports drop packets, because the fabric cannot hold back this machine's sockets; RTTs are its smoothed ones, sampled"
             .to_owned(),
     );
-    if plan.queues.iter().any(|queue| queue.limit == Limit::None) {
-        notes.push(
-            "ports without a limit can queue a full window, because the emulated fabric cannot hold back this machine's sockets; host_port = \"drops\" gives hosts' ports the limit of `queue`"
-                .to_owned(),
-        );
-    }
     if !quic.is_empty() {
         let names: Vec<_> = quic.names().collect();
         notes.push(format!(
