@@ -27,8 +27,8 @@ _TEXTS = _names(
 )
 _WHOLE = _names(
     "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"
-    " packets retransmits reinjected timeouts marks held drops lost_to_failure lost_silently header_bits"
-    " state_bytes feedback unmanaged most_bytes refused prices routes feedback_packets"
+    " packets retransmits reinjected timeouts marks held drops lost_to_failure lost_silently"
+    " header_bits state_bytes feedback unmanaged most_bytes refused prices routes feedback_packets"
     " feedback_bytes notices silences reroutes unroutable team iteration ranks"
 )
 _COUNTED = "retransmits reinjected timeouts marks rtt_mean_s rtt_p99_s"
