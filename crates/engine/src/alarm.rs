@@ -29,12 +29,12 @@ impl Alarm {
                     TimerKind::DelayedAck => 1,
                     TimerKind::Open => 2,
                     TimerKind::Pace => 3,
-                    TimerKind::Port => 4,
-                    TimerKind::Reinjection => 5,
+                    TimerKind::Port => 5,
+                    TimerKind::Reinjection => 6,
                 };
                 (kind, timer.flow, timer.subflow)
             }
-            Alarm::Feedback(switch) => (6, switch, 0),
+            Alarm::Feedback(switch) => (4, switch, 0),
             Alarm::Start(..) => unreachable!("starts are not ranked as timers are"),
         }
     }
