@@ -281,8 +281,6 @@ fn transport(
                 return None;
             }
         }
-    }
-    if config.reinjection == Reinject::Timer {
         // What has no effect is the same in all scenarios.
         let textbook = Config::textbook();
         config.failed_after = textbook.failed_after;

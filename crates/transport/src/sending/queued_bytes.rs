@@ -36,18 +36,24 @@ impl Given {
     }
 }
 
-/// The rate at which Linux would pace a subflow, in bytes per second (tcp_update_pacing_rate).
-fn pacing_rate(path: &Path, outstanding: u32, payload: u16) -> f64 {
-    let factor = if path.window < path.ssthresh / 2.0 {
+/// How much faster than its window per RTT Linux would pace a subflow: more in the first half of slow start
+/// (tcp_update_pacing_rate).
+#[inline]
+pub(super) fn pacing_factor(path: &Path) -> f64 {
+    if path.window < path.ssthresh / 2.0 {
         2.0
     } else {
         1.2
-    };
+    }
+}
+
+/// The rate at which Linux would pace a subflow, in bytes per second.
+fn pacing_rate(path: &Path, outstanding: u32, payload: u16) -> f64 {
     let rtt = match path.has_rtt() {
         true => path.rtt_seconds(),
         false => UNKNOWN_RTT,
     };
-    factor * path.window.max(f64::from(outstanding)) * f64::from(payload) / rtt
+    pacing_factor(path) * path.window.max(f64::from(outstanding)) * f64::from(payload) / rtt
 }
 
 impl Connection {

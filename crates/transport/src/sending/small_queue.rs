@@ -3,6 +3,7 @@
 
 use super::Sending;
 use super::connection::Connection;
+use super::queued_bytes::{PACKET_OVERHEAD, pacing_factor};
 use super::subflow::{RecoveryState, Sender};
 use crate::output::{Output, SendingSubflow, TimerKind};
 use pathweave_control::{Loss, Path};
@@ -13,13 +14,10 @@ use std::collections::VecDeque;
 const INTERVAL: Time = Time::from_nanos(976_562);
 /// The most that it may have there, in bytes of the host's memory (tcp_limit_output_bytes since Linux 6.16).
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
-/// Memory that a packet takes beside its bytes, if it is sent alone (SKB_TRUESIZE).
-const MEMORY_BESIDE: f64 = 960.0;
+/// Memory that a packet takes besides its bytes, if it is sent alone.
+const MEMORY_BESIDE: f64 = PACKET_OVERHEAD as f64;
 /// Packets that it may always have there: two bundles.
 const LEAST: f64 = 2.0;
-/// The rate of a subflow is its window per RTT times this, after slow start and in the first half of it
-/// (tcp_update_pacing_rate).
-const RATE_FACTORS: [f64; 2] = [1.2, 2.0];
 /// A retransmission that finds no place is tried again after this time at most.
 const RETRY: Time = Time::from_millis(500);
 /// Up to this RTT the whole window may be in the port if packets have at least [`LARGE_PACKET`] bytes.
@@ -122,8 +120,7 @@ fn most_in_port(path: &Path) -> u32 {
     if is_short && path.window <= most {
         return u32::MAX;
     }
-    let starts = path.window < path.ssthresh / 2.0;
-    let a_round = path.window * RATE_FACTORS[usize::from(starts)];
+    let a_round = path.window * pacing_factor(path);
     let rounds = INTERVAL.as_picos() as f64 / path.smoothed_rtt.as_picos().max(1) as f64;
     let within_interval = a_round * rounds * bytes / (bytes + MEMORY_BESIDE);
     within_interval.min(most).max(LEAST) as u32
@@ -172,24 +169,15 @@ impl Sender {
         out: &mut impl Output,
     ) {
         let path = &connection.paths[self.number.0 as usize];
-        let has_room = if self.board.lost() > 0 {
-            self.room_for_lost_in_port(path, now) > 0
-        } else {
-            self.room_in_port(path, now) > 0
-        };
-        let holds = self.room(path) > 0 && path.is_active() && !has_room;
-        let Some(queue) = self.small_queue.as_mut() else {
+        let is_lost = self.board.lost() > 0;
+        let has_window = self.room(path) > 0 && path.is_active();
+        let Some(queue) = self.small_queue.as_mut().filter(|_| has_window) else {
             return;
         };
-        if !holds || queue.refused {
+        let most = most_in_port(path).saturating_mul(1 + u32::from(is_lost));
+        if queue.refused || queue.room(most, now) > 0 {
             return;
         }
-        let most = most_in_port(path);
-        let most = if self.board.lost() > 0 {
-            most.saturating_mul(2)
-        } else {
-            most
-        };
         let Some(at) = queue.has_room_at(most).filter(|&at| at > now) else {
             return;
         };
