@@ -15,6 +15,8 @@ mod paced_tests;
 #[cfg(test)]
 mod packet_tests;
 #[cfg(test)]
+mod port_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod upstream_tests;

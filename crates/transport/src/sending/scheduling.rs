@@ -93,7 +93,7 @@ impl Sending {
         while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
             let sender = &self.senders[index as usize];
             let path = &self.connections[place as usize].paths[sender.number.0 as usize];
-            if !is_its_time(path, sender, now) || sender.room_for_lost_in_port(path, now) == 0 {
+            if !is_its_time(path, sender, now) || !sender.may_lost_join_port(path, now) {
                 break;
             }
             self.send_lost(index, now, out);
@@ -267,6 +267,9 @@ impl Sending {
             return;
         }
         let sender = &mut self.senders[index as usize];
+        if sender.first_lost_leaves_at(now).is_some() {
+            return;
+        }
         if let Some((number, data)) = sender.board.send_again() {
             sender.retransmits += 1;
             if let Some(repair) = &mut sender.repair {
@@ -320,7 +323,7 @@ impl Sending {
         }
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
         if let Some(queue) = &mut sender.small_queue {
-            queue.join(out.leaves_at(Sending::end(index)), now);
+            queue.join(number, out.leaves_at(Sending::end(index)), now);
         }
     }
 }
@@ -429,7 +432,7 @@ fn send_as<const LINUX: bool>(
                 && connection.holds_back
                 && let Some(queue) = &mut sender.small_queue
             {
-                queue.join(out.leaves_at(Sending::end(index)), now);
+                queue.join(packet, out.leaves_at(Sending::end(index)), now);
             }
         }
         if LINUX && connection.finds_losses_by_time {

@@ -473,15 +473,20 @@ impl Scoreboard {
         self.judged_to = self.next;
     }
 
-    /// The lowest lost segment, which is being sent again: its number and data.
-    pub fn send_again(&mut self) -> Option<(u32, u32)> {
+    /// The number of the lowest lost segment.
+    #[inline]
+    pub fn first_lost(&self) -> Option<u32> {
         if self.lost == 0 {
             return None;
         }
-        let mut number = self.lost_from.max(self.una);
-        while self.at(number).state != State::Lost {
-            number += 1;
-        }
+        let mask = self.ring.len() - 1;
+        let is_lost = |&number: &u32| self.ring[number as usize & mask].state == State::Lost;
+        (self.lost_from.max(self.una)..self.next).find(is_lost)
+    }
+
+    /// The lowest lost segment, which is being sent again: its number and data.
+    pub fn send_again(&mut self) -> Option<(u32, u32)> {
+        let number = self.first_lost()?;
         self.lost_from = number + 1;
         self.lost -= 1;
         let sent = self.at(number);

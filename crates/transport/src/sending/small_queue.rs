@@ -27,8 +27,8 @@ const LARGE_PACKET: u64 = 800;
 /// The packets of a subflow in its host's port.
 #[derive(Clone, Debug)]
 pub(crate) struct SmallQueue {
-    /// When each of them will have left, in order. Some have left already.
-    departures: VecDeque<Time>,
+    /// Them, in the order in which they leave. Some have left already.
+    departures: VecDeque<Departure>,
     /// When the timer fires that waits for a departure; `Time::MAX` if none is set.
     pub wake_at: Time,
     /// The port was full, and nothing has been acknowledged since: nothing is sent.
@@ -37,6 +37,13 @@ pub(crate) struct SmallQueue {
     cut_until: u32,
     /// How often it had no place.
     pub held: u64,
+}
+
+/// A packet of a subflow, and when it will have left the host.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    number: u32,
+    leaves: Time,
 }
 
 impl Default for SmallQueue {
@@ -63,18 +70,29 @@ impl SmallQueue {
 
     /// A packet has joined the queue of the port, which it will leave at a time.
     #[inline]
-    pub fn join(&mut self, leaves: Time, now: Time) {
-        while self.departures.front().is_some_and(|&first| first <= now) {
+    pub fn join(&mut self, number: u32, leaves: Time, now: Time) {
+        let has_left = |first: &Departure| first.leaves <= now;
+        while self.departures.front().is_some_and(has_left) {
             self.departures.pop_front();
         }
         // A host may have several ports.
-        let last = self.departures.back().copied().unwrap_or(leaves);
-        self.departures.push_back(leaves.max(last));
+        let last = self.departures.back().map_or(leaves, |last| last.leaves);
+        let leaves = leaves.max(last);
+        self.departures.push_back(Departure { number, leaves });
     }
 
     /// Packets in the port.
     pub fn in_port(&self, now: Time) -> usize {
-        self.departures.len() - self.departures.partition_point(|&leaves| leaves <= now)
+        let has_left = |one: &Departure| one.leaves <= now;
+        self.departures.len() - self.departures.partition_point(has_left)
+    }
+
+    /// When a segment will have left the port, if it is there.
+    fn leaves_at(&self, number: u32, now: Time) -> Option<Time> {
+        let latest_first = self.departures.iter().rev();
+        let mut in_port = latest_first.take_while(|one| one.leaves > now);
+        let found = in_port.find(|one| one.number == number)?;
+        Some(found.leaves)
     }
 
     /// Packets that may join those in the port: one more when it holds `most` or fewer.
@@ -92,13 +110,13 @@ impl SmallQueue {
     /// When the port will hold `most` packets.
     fn has_room_at(&self, most: u32) -> Option<Time> {
         let behind = self.departures.len().checked_sub(most as usize + 1)?;
-        self.departures.get(behind).copied()
+        self.departures.get(behind).map(|one| one.leaves)
     }
 
     /// The port's rate or state has changed: what would leave at a time leaves when `moved` says. Returns the new time of
     /// the timer, if one is set.
     fn change(&mut self, now: Time, moved: impl Fn(Time) -> Time) -> Option<Time> {
-        for leaves in &mut self.departures {
+        for Departure { leaves, .. } in &mut self.departures {
             if *leaves > now {
                 *leaves = moved(*leaves);
             }
@@ -136,13 +154,24 @@ impl Sender {
         }
     }
 
-    /// The same for retransmissions, which may fill it twice as far.
+    /// Whether its first lost segment may join the queue of the host's port, which retransmissions may fill twice as far.
     #[inline]
-    pub fn room_for_lost_in_port(&self, path: &Path, now: Time) -> u32 {
+    pub fn may_lost_join_port(&self, path: &Path, now: Time) -> bool {
         match &self.small_queue {
-            None => u32::MAX,
-            Some(queue) => queue.room(most_in_port(path).saturating_mul(2), now),
+            None => true,
+            Some(queue) => {
+                self.first_lost_leaves_at(now).is_none()
+                    && queue.room(most_in_port(path).saturating_mul(2), now) > 0
+            }
         }
+    }
+
+    /// When its first lost segment will have left the host's port, if it is there. Until then it is not sent again
+    /// (skb_still_in_host_queue).
+    #[inline]
+    pub fn first_lost_leaves_at(&self, now: Time) -> Option<Time> {
+        let queue = self.small_queue.as_ref()?;
+        queue.leaves_at(self.board.first_lost()?, now)
     }
 
     /// Whether some of its packets have not left the host.
@@ -171,14 +200,16 @@ impl Sender {
         let path = &connection.paths[self.number.0 as usize];
         let is_lost = self.board.lost() > 0;
         let has_window = self.room(path) > 0 && path.is_active();
+        let first_lost_leaves = self.first_lost_leaves_at(now);
         let Some(queue) = self.small_queue.as_mut().filter(|_| has_window) else {
             return;
         };
         let most = most_in_port(path).saturating_mul(1 + u32::from(is_lost));
-        if queue.refused || queue.room(most, now) > 0 {
+        if queue.refused {
             return;
         }
-        let Some(at) = queue.has_room_at(most).filter(|&at| at > now) else {
+        let has_room_at = queue.has_room_at(most).filter(|&at| at > now);
+        let Some(at) = has_room_at.max(first_lost_leaves) else {
             return;
         };
         connection.waits_for_port = true;
