@@ -31,6 +31,7 @@ impl Alarm {
                     TimerKind::Pace => 3,
                     TimerKind::Port => 5,
                     TimerKind::Reinjection => 6,
+                    TimerKind::Gathering => 7,
                 };
                 (kind, timer.flow, timer.subflow)
             }

@@ -182,7 +182,7 @@ fn jobs_count_where_they_start_in_the_measurement_window() {
         pattern = "incast"
         servers = 3
         jobs = 1
-        response = "100 KB"
+        response = "30 KB"
         controller = "reno"
         [stop]
         at = "60 ms"

@@ -51,6 +51,18 @@ impl Plan {
         }
         limited
     }
+
+    /// The rate of each host's fastest port, by the hosts' indices.
+    pub fn host_rates(&self) -> Vec<Rate> {
+        let mut rates = vec![Rate::ZERO; self.fabric.hosts.len()];
+        for link in &self.fabric.links {
+            if let Some(host) = self.fabric.node(link.from).host_index() {
+                let rate = &mut rates[host as usize];
+                *rate = link.rate.max(*rate);
+            }
+        }
+        rates
+    }
 }
 
 /// A traffic group.

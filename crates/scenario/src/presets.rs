@@ -3,7 +3,7 @@
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
     AtOnceControllers, Config, Handshake, HostPort, Joins, LossDetection, ReceiveWindow, Recovery,
-    Reduction, Reinject, RtoFloor, SegmentScheduler, SsthreshFrom, TickPhase,
+    Reduction, Reinject, RtoFloor, SegmentScheduler, SendBundle, SsthreshFrom, TickPhase,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -210,6 +210,7 @@ fn linux(at_once_controllers: AtOnceControllers) -> Config {
         ack_last: false,
         ack_at_first_again: true,
         host_port: HostPort::HoldsBack,
+        send_bundle: SendBundle::ByPortRate,
         idle_restart: true,
         window_validation: true,
         hystart: true,

@@ -4,7 +4,7 @@ use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
     Config, EcnUse, GrowthCount, Handshake, Joins, ReceiveWindow, Recovery, Reduction, Reinject,
-    SegmentScheduler, SsthreshFrom,
+    SegmentScheduler, SendBundle, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -117,6 +117,21 @@ fn linux() {
     );
     assert_eq!(config.receive_window, ReceiveWindow::Auto);
     assert_eq!(config.check(), Ok(()));
+}
+
+#[test]
+fn only_linux_has_bundles() {
+    for preset in presets() {
+        let config = preset.config("xmp", Rate::from_gbps(10));
+        let is_linux = preset.name.starts_with("linux");
+        let expected = if is_linux {
+            SendBundle::ByPortRate
+        } else {
+            SendBundle::Packets(1)
+        };
+        assert_eq!(config.send_bundle, expected, "{}", preset.name);
+        assert_eq!(config.ack_gather, Time::ZERO);
+    }
 }
 
 #[test]

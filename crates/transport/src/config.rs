@@ -3,10 +3,10 @@
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
 use crate::settings::{
-    ABOVE_ZERO, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size, Volume,
-    Window, settings, words,
+    ABOVE_ZERO, Bundle, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size,
+    Volume, Window, settings, words,
 };
-use pathweave_units::{Bytes, Time};
+use pathweave_units::{Bytes, Rate, Time};
 
 words! {
     /// What acknowledgements say of losses.
@@ -177,6 +177,32 @@ pub enum TickPhase {
     Shared(Time),
 }
 
+/// How many packets a host's network card takes at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendBundle {
+    /// At most this many.
+    Packets(u32),
+    /// At most [`SendBundle::AT_HIGH_RATES`] if the fastest port of the host has [`SendBundle::HIGH_RATE`] or more,
+    /// otherwise one.
+    ByPortRate,
+}
+
+impl SendBundle {
+    /// Packets of 1500 B in 64 KB.
+    pub const AT_HIGH_RATES: u32 = 45;
+    /// The rate from which on there are bundles.
+    pub const HIGH_RATE: Rate = Rate::from_gbps(10);
+
+    /// Most packets of a bundle on a host whose fastest port has this rate.
+    pub fn packets(self, port: Rate) -> u32 {
+        match self {
+            SendBundle::Packets(packets) => packets,
+            SendBundle::ByPortRate if port >= SendBundle::HIGH_RATE => SendBundle::AT_HIGH_RATES,
+            SendBundle::ByPortRate => 1,
+        }
+    }
+}
+
 /// How much a receiver lets be sent ahead of what it could deliver in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
@@ -274,6 +300,17 @@ settings! {
     /// and cuts the window once per round. The port then has no limit and no marks unless `host_queue` sets them, and each subflow
     /// keeps at most about 1 ms of its data there (TCP small queues).
     host_port (added): HostPort, OneOf, HostPort::Drops;
+    /// Most packets that a host sends as one bundle (segmentation offload), or "by-port-rate" for 45 if its fastest port has
+    /// 10 Gbps or more and 1 below. A subflow waits until a whole bundle or a third of its window fits, while more data
+    /// and an ACK are to come. A bundle has as many packets as it sends in about 1 ms (pacing rate * 2^-10 s) plus 64 KB,
+    /// which is halved per 512 us of minimum RTT, but at least two, at most 64 KB, and at most half of its window
+    /// (tcp_tso_autosize, tcp_cwnd_test and tcp_tso_should_defer in Linux). With 1, packets leave one by one.
+    send_bundle (added): SendBundle, Bundle, SendBundle::Packets(1);
+    /// How long a receiver gathers packets of a subflow that arrive in order, counted from the first one (generic receive
+    /// offload). A bundle of two packets or more is answered by one ACK. It ends early with 64 KB, with a flow's last
+    /// segment, and before a packet that is out of order or has another CE mark. Packets with a congestion field are
+    /// never gathered. Zero handles each packet by itself.
+    ack_gather (added): Time, Duration(Time::ZERO), Time::ZERO;
     /// The receiver's window: "unlimited", a size for the whole connection, or for example "64 KB per subflow". "auto" is a
     /// window of the whole connection that starts at 64 KB and grows by two segments for each segment that arrives, up to
     /// about twice what the application reads in an RTT (tcp_grow_window and tcp_rcv_space_adjust in Linux). The application

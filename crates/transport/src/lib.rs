@@ -25,7 +25,7 @@ mod tick;
 pub use config::{
     AtOnceControllers, Config, EcnUse, GrowthCount, Handshake, HostPort, InitialWindowPer, Joins,
     LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor, SegmentScheduler,
-    SsthreshFrom, TickPhase,
+    SendBundle, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{

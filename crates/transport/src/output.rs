@@ -68,6 +68,16 @@ pub enum TimerKind {
     Port,
     /// The connection's timer for sending data again on another subflow; its first subflow has it.
     Reinjection,
+    /// The receiver's timer for the end of a bundle.
+    Gathering,
+}
+
+impl TimerKind {
+    /// Whether the timer is a receiving half's.
+    #[inline]
+    pub fn is_of_receiver(self) -> bool {
+        matches!(self, TimerKind::DelayedAck | TimerKind::Gathering)
+    }
 }
 
 /// A timer of a subflow. Flow, subflow and kind name it; the place says where it is found.
@@ -79,7 +89,7 @@ pub struct Timer {
     pub subflow: u16,
     /// What it is for.
     pub kind: TimerKind,
-    /// The place of the subflow's half: the receiving one of a delayed acknowledgement, and else the
+    /// The place of the subflow's half: the receiving one of a delayed acknowledgement or of a bundle, and else the
     /// sending one.
     pub(crate) place: u32,
 }
@@ -88,7 +98,9 @@ impl Timer {
     /// The end of the subflow that is woken.
     pub fn end(&self) -> End {
         match self.kind {
-            TimerKind::DelayedAck => End::Receiving(ReceivingSubflow(self.place)),
+            TimerKind::DelayedAck | TimerKind::Gathering => {
+                End::Receiving(ReceivingSubflow(self.place))
+            }
             _ => End::Sending(SendingSubflow(self.place)),
         }
     }

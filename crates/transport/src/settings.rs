@@ -3,7 +3,7 @@
 //! `config.rs` declares them. The scenario reader, the JSON Schema, the tables in the documentation and the generator of
 //! random scenarios all use that declaration.
 
-use crate::{Config, ReceiveWindow, TickPhase};
+use crate::{Config, ReceiveWindow, SendBundle, TickPhase};
 use pathweave_units::{Bytes, Time};
 use std::fmt;
 
@@ -427,6 +427,28 @@ impl Codec<TickPhase> for Phase {
         match value {
             Value::Word("by-host") => Some(TickPhase::ByHost),
             Value::Time(phase) => Some(TickPhase::Shared(phase)),
+            _ => None,
+        }
+    }
+}
+
+/// The size of bundles.
+pub(crate) struct Bundle;
+
+impl Codec<SendBundle> for Bundle {
+    fn forms(&self) -> Vec<Form> {
+        vec![Form::Count { least: 1 }, Form::Word("by-port-rate", "")]
+    }
+    fn value(&self, field: &SendBundle) -> Value {
+        match *field {
+            SendBundle::Packets(packets) => Value::Count(packets),
+            SendBundle::ByPortRate => Value::Word("by-port-rate"),
+        }
+    }
+    fn read(&self, value: Value, _: &Config) -> Option<SendBundle> {
+        match value {
+            Value::Count(packets) => Some(SendBundle::Packets(packets)),
+            Value::Word("by-port-rate") => Some(SendBundle::ByPortRate),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ use pathweave_control::{Controller, Faults};
 use pathweave_fabric::{FabricError, LinkId};
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_transport::{Config, RttHistogram};
-use pathweave_units::Time;
+use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub(crate) struct FlowTable<'p> {
     listed_configs: Vec<Vec<Arc<Config>>>,
     /// [`Plan::hosts_that_hold_packets`].
     limited_hosts: Vec<bool>,
+    /// [`Plan::host_rates`].
+    host_rates: Vec<Rate>,
     /// Controllers of flows that are over, by traffic group: they are as new.
     controllers: Vec<Vec<Box<dyn Controller>>>,
     /// Where controllers say that they cannot go on.
@@ -76,6 +78,7 @@ impl<'p> FlowTable<'p> {
                 .collect(),
             listed_configs: plan.groups.iter().map(of_listed).collect(),
             limited_hosts: plan.hosts_that_hold_packets(),
+            host_rates: plan.host_rates(),
             controllers: plan.groups.iter().map(|_| Vec::new()).collect(),
             faults,
             halves: Vec::new(),

@@ -85,6 +85,8 @@ impl FlowTable<'_> {
             Some(_) => PacketKey::new(self.plan.seed, number),
             None => PacketKey::default(),
         };
+        let port = self.host_rates[flow.source as usize];
+        let send_bundle = config.send_bundle.packets(port);
         Opening {
             flow: number,
             controller: used
@@ -104,6 +106,7 @@ impl FlowTable<'_> {
                 .limited_hosts
                 .get(flow.source as usize)
                 .is_some_and(|&limited| limited),
+            send_bundle,
         }
     }
 

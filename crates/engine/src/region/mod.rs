@@ -34,7 +34,7 @@ use pathweave_network::{
     Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
 use pathweave_scenario::Plan;
-use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending, TimerKind};
+use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending};
 use pathweave_units::Time;
 
 /// Events of a window between two looks at their number.
@@ -271,7 +271,7 @@ impl<P: Ports> Region<P> {
         match alarm {
             Alarm::Transport(timer) => {
                 let (sending, receiving, mut out) = self.halves(now);
-                if timer.kind == TimerKind::DelayedAck {
+                if timer.kind.is_of_receiver() {
                     receiving.on_timer(timer, now, &mut out);
                 } else {
                     sending.on_timer(timer, now, &mut out);

@@ -1,5 +1,6 @@
 //! Compares hosts with Linux 6.18 in the cases of `validation/hosts/cases.toml`.
 
+mod bundles;
 mod incast;
 mod own_port;
 mod relay;

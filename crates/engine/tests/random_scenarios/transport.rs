@@ -139,6 +139,12 @@ fn setting(draw: &mut Draw, scale: &Scale, key: &str) -> Option<Value> {
         },
         "ack_every" => draw.log_integer(1, 16).into(),
         "ack_at_first" => draw.between(0, 30).into(),
+        "send_bundle" if draw.chance(0.7) => draw.log_integer(2, 64).into(),
+        "send_bundle" => "by-port-rate".into(),
+        "ack_gather" => {
+            let time = scale.length * draw.log(1e-6, 0.01);
+            draw.time(time)
+        }
         "ack_timeout" => {
             let timeout = scale.length * draw.log(1e-4, 1.0);
             draw.time(timeout)

@@ -3,6 +3,7 @@
 use super::tests::{carry, numbers_sent, started, started_established};
 use super::*;
 use crate::Config;
+use crate::output::TimerKind;
 use crate::{ReceiveWindow, Recovery, Reduction, SsthreshFrom};
 use pathweave_units::Bytes;
 

@@ -74,7 +74,7 @@ fn packets(shift: (u32, u32), subflows: u32, losses: &[bool]) -> Vec<String> {
         let due: Vec<(Timer, Time)> = due;
         for (timer, at) in due {
             seen.push(format!("{} {} {:?}", timer.flow, timer.subflow, timer.kind));
-            if timer.kind == TimerKind::DelayedAck {
+            if timer.kind.is_of_receiver() {
                 receiving.on_timer(timer, at, &mut wishes);
             } else {
                 sending.on_timer(timer, at, &mut wishes);

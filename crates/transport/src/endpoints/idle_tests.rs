@@ -2,6 +2,7 @@
 
 use super::tests::{Wishes, carry, started};
 use super::*;
+use crate::output::TimerKind;
 use crate::{Config, ReceiveWindow, Reduction};
 use pathweave_control::Path;
 

@@ -1,9 +1,13 @@
 //! Both halves of connections together, for who plays both ends.
 
 #[cfg(test)]
+mod bundle_tests;
+#[cfg(test)]
 mod cut_tests;
 #[cfg(test)]
 mod failure_tests;
+#[cfg(test)]
+mod gather_tests;
 #[cfg(test)]
 mod half_tests;
 #[cfg(test)]
@@ -21,9 +25,7 @@ mod tests;
 #[cfg(test)]
 mod upstream_tests;
 
-use crate::output::{
-    Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer, TimerKind,
-};
+use crate::output::{Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer};
 use crate::receiving::Receiving;
 use crate::segment::{SackBlocks, Segment};
 use crate::sending::{Opening, Sending, SendingView};
@@ -113,7 +115,7 @@ impl Endpoints {
 
     /// A timer fired.
     pub fn on_timer(&mut self, timer: Timer, now: Time, out: &mut impl Output) {
-        if timer.kind == TimerKind::DelayedAck {
+        if timer.kind.is_of_receiver() {
             self.receiving.on_timer(timer, now, out);
         } else {
             self.sending.on_timer(timer, now, out);

@@ -4,7 +4,7 @@ use super::*;
 use crate::Config;
 use crate::Handshake;
 use crate::Scatter;
-use crate::output::PacketShape;
+use crate::output::{PacketShape, TimerKind};
 use crate::segment::Kind;
 use pathweave_units::Bytes;
 use std::sync::Arc;

@@ -40,6 +40,8 @@ pub(crate) struct Connection {
     at_mark_change: bool,
     /// Whether the last segment is acknowledged at once.
     at_last: bool,
+    /// Whether packets are gathered: [`Config::ack_gather`] is not zero.
+    pub gathers: bool,
     /// One subflow carries the data, in its own order.
     pub is_single: bool,
     /// Header bytes of a data packet, those of its scheme included.
@@ -52,6 +54,8 @@ pub(crate) struct Connection {
     pub ecn_on_acks: bool,
     /// The longest time that an acknowledgement waits for more data.
     pub ack_timeout: Time,
+    /// [`Config::ack_gather`].
+    pub ack_gather: Time,
     /// Whether acknowledgements have blocks.
     pub selective: bool,
     /// All data has been delivered.
@@ -106,12 +110,14 @@ impl Connection {
             every: config.ack_every,
             at_mark_change: config.ack_at_mark_change,
             at_last: config.ack_last,
+            gathers: config.ack_gather > Time::ZERO,
             is_single: reception.subflows == 1,
             header_bytes: config.overhead() + reception.header_bytes,
             ack_packet: config.ack_packet,
             echo_limit: reception.ecn_echo.unwrap_or(u8::MAX),
             ecn_on_acks: reception.ecn_echo.is_some() && config.ecn_on_all_packets,
             ack_timeout: longest_ack_wait(&config),
+            ack_gather: config.ack_gather,
             selective: config.recovery == Recovery::Sack,
             finished: false,
             count: reception.subflows,

@@ -55,6 +55,10 @@ impl Receiving {
                 &mut out.lend(),
             );
         }
+        if connection.gathers {
+            let packet = (index, segment.number);
+            end_bundle_before(receiver, connection, packet, mark_changed, &mut out.lend());
+        }
         let arrival = Arrival {
             number: segment.number,
             sent: segment.sent,
@@ -83,7 +87,18 @@ impl Receiving {
                 connection.deliver(next, now);
             }
         }
-        if at_once {
+        let answers = if connection.gathers {
+            let is_last = segment.is_last() || connection.delivered == connection.total;
+            let payload = arrived.size - connection.header_bytes;
+            let may_join = new && arrived.feedback == Feedback::None;
+            let packet = (payload, at_once, is_last);
+            let packet = may_join.then_some(packet).ok_or(at_once);
+            let ends = now + connection.ack_gather;
+            receiver.gather(index, packet, ends, &mut out.lend())
+        } else {
+            Some(at_once)
+        };
+        if answers == Some(true) {
             if receiver.has_sack_blocks() {
                 let saying = Saying::now(connection, arrived.feedback);
                 answer_with_blocks(receiver, connection, index, saying, &mut out.lend());
@@ -92,7 +107,7 @@ impl Receiving {
                 let (shape, segment) = acknowledgement(receiver, connection, saying, 0);
                 out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
             }
-        } else {
+        } else if answers == Some(false) {
             if receiver.ack_deadline == Time::MAX {
                 receiver.ack_deadline = connection.tick.due(now, connection.ack_timeout);
             }
@@ -141,6 +156,9 @@ impl Receiving {
         let connection = &self.connections[receiver.connection as usize];
         let delivered = connection.delivered;
         answer_late(receiver, connection, (index, delivered, false), out);
+        if connection.gathers {
+            receiver.end_gathering();
+        }
     }
 
     #[cold]
@@ -151,6 +169,54 @@ impl Receiving {
             connection.finished = true;
             out.finished(ReceivingId(place));
         }
+    }
+}
+
+/// A packet with this number ends the bundle that it does not continue. If its mark has changed, what came before has been
+/// acknowledged.
+#[cold]
+#[inline(never)]
+fn end_bundle_before(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    (index, number): (u32, u32),
+    mark_changed: bool,
+    out: &mut impl Output,
+) {
+    let continues = number == receiver.next && !receiver.has_sack_blocks() && !mark_changed;
+    if !continues && receiver.end_gathering() && !mark_changed {
+        acknowledge_gathered(receiver, connection, index, out);
+    }
+}
+
+/// Acknowledges a bundle.
+pub(super) fn acknowledge_gathered(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    index: u32,
+    out: &mut impl Output,
+) {
+    answer_late(
+        receiver,
+        connection,
+        (index, connection.delivered, true),
+        out,
+    );
+}
+
+/// An acknowledgement waits for more data.
+pub(super) fn delay_acknowledgement(
+    receiver: &mut Receiver,
+    connection: &Connection,
+    index: u32,
+    now: Time,
+    out: &mut impl Output,
+) {
+    if receiver.ack_deadline == Time::MAX {
+        receiver.ack_deadline = connection.tick.due(now, connection.ack_timeout);
+    }
+    if !receiver.timer_is_set {
+        wake_for_acknowledgement(receiver, index, out);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod connection;
 mod data;
+mod gathering;
 mod look_ahead;
 mod reassembly;
 mod subflow;
@@ -125,9 +126,13 @@ impl Receiving {
 
     /// A timer fired.
     pub fn on_timer(&mut self, timer: Timer, now: Time, out: &mut impl Output) {
-        debug_assert_eq!(timer.kind, TimerKind::DelayedAck);
-        // Otherwise its flow is done.
-        if self.receivers[timer.place as usize].flow == timer.flow {
+        debug_assert!(timer.kind.is_of_receiver());
+        if self.receivers[timer.place as usize].flow != timer.flow {
+            return; // its flow is done
+        }
+        if timer.kind == TimerKind::Gathering {
+            self.on_gathering_timer(timer.place, now, out);
+        } else {
             self.on_ack_timer(timer.place, now, out);
         }
     }

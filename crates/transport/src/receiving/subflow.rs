@@ -1,5 +1,6 @@
 //! The receiving end of one subflow: what has arrived, and when to acknowledge it.
 
+use super::gathering::Gathering;
 use crate::Config;
 use crate::segment::{SACK_BLOCKS, SackBlock, SackBlocks};
 use pathweave_units::Time;
@@ -105,6 +106,8 @@ pub(crate) struct Receiver {
     last_arrival: Time,
     /// Initial value of `at_first`.
     quick_acks: u32,
+    /// The bundle that is being gathered.
+    pub gathering: Gathering,
     /// What arrived beyond `next`, the block that changed last first (RFC 2018, section 4).
     blocks: Vec<SackBlock>,
 }

@@ -20,7 +20,7 @@ impl Sending {
                 && sender.room(path) > 0
                 && path.is_active()
                 && is_its_time(path, sender, now)
-                && sender.may_lost_join_port(path, now);
+                && sender.may_lost_join_port(connection, path, now);
             let may_send_new = has_data && may_take(connection, path, sender, now);
             assert!(
                 !may_send_again && !may_send_new,

@@ -11,7 +11,7 @@ use crate::{
     Config, GrowthCount, Joins, PacketKey, ReceiveWindow, Recovery, RtoFloor, SsthreshFrom, Tick,
 };
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
-use pathweave_units::{Bytes, Time};
+use pathweave_units::{Bytes, Rate, Time};
 use std::sync::Arc;
 
 /// How a connection is opened.
@@ -44,11 +44,14 @@ pub struct Opening {
     pub ticks: [Tick; 2],
     /// Whether a port of the source has a limit.
     pub host_port_is_limited: bool,
+    /// Most packets of a bundle, as [`Config::send_bundle`] has it with the rate of the source's port.
+    pub send_bundle: u32,
 }
 
 impl Opening {
     /// A connection with one subflow and no end, without ECN, that starts immediately. The fields say what can be changed.
     pub fn new(flow: u32, config: Arc<Config>, controller: Box<dyn Controller>) -> Opening {
+        let send_bundle = config.send_bundle.packets(Rate::ZERO);
         Opening {
             flow,
             config,
@@ -64,6 +67,7 @@ impl Opening {
             scheme: None,
             ticks: [Tick::default(); 2],
             host_port_is_limited: false,
+            send_bundle,
         }
     }
 
@@ -133,7 +137,7 @@ pub(crate) struct Connection {
     /// Whether the controller writes a congestion field into each data packet.
     pub explicit: bool,
     /// Whether packets have one size and windows of fixed rules alone decide what subflows send: they have no queues, none
-    /// waits for data to be acknowledged, and the receive window is not tuned.
+    /// waits for data to be acknowledged or for whole bundles, and the receive window is not tuned.
     pub is_plain: bool,
     /// When sending last ended, no subflow could have taken new data or sent lost data again, whatever data there
     /// was, and nothing but acknowledgements has come since.
@@ -163,6 +167,8 @@ pub(crate) struct Connection {
     pub may_be_refused: bool,
     /// A timer of a subflow may wait for it.
     pub waits_for_port: bool,
+    /// Subflows send new data in bundles.
+    pub sends_bundles: bool,
     /// Subflows record how much of their windows they use: [`Config::tracks_window_use`].
     pub tracks_use: bool,
     pub config: Arc<Config>,
@@ -278,7 +284,8 @@ impl Connection {
             is_plain: config.packets.is_none()
                 && queues.is_none()
                 && joins_from != AFTER_DATA
-                && !is_automatic,
+                && !is_automatic
+                && opening.send_bundle <= 1,
             blocked: false,
             window_limited: true,
             closed: false,
@@ -296,6 +303,7 @@ impl Connection {
             holds_back: config.holds_back(),
             may_be_refused: config.holds_back() && opening.host_port_is_limited,
             floor_on_variance: config.rto_floor == RtoFloor::Variance,
+            sends_bundles: opening.send_bundle > 1,
             tracks_use: config.tracks_window_use(),
             minimum_rto: config.minimum_rto,
             maximum_rto: config.maximum_rto,
@@ -332,7 +340,8 @@ impl Connection {
         self.joins_from = u32::MAX;
         self.is_plain = self.config.packets.is_none()
             && self.queues.is_none()
-            && self.automatic_window.is_none();
+            && self.automatic_window.is_none()
+            && !self.sends_bundles;
     }
 
     /// A subflow has taken new data: it is the next one's turn.

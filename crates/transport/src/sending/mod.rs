@@ -1,6 +1,7 @@
 //! The sending halves of connections: acknowledgements and timers go in, data and timers come out.
 
 mod acknowledgements;
+mod bundles;
 mod by_time;
 #[cfg(feature = "checks")]
 mod checks;
@@ -125,6 +126,7 @@ impl Sending {
             } else {
                 self.senders[index].reset(connection, id, config);
             }
+            self.senders[index].set_bundles(opening.send_bundle);
             self.senders[index].flow = opening.flow;
             self.senders[index].tick = opening.ticks[0];
             self.senders[index].has_tick = opening.ticks[0] != Tick::default();
@@ -212,7 +214,9 @@ impl Sending {
                     self.open_subflow(index, now, out);
                 }
             }
-            TimerKind::DelayedAck => unreachable!("this timer is the receiving half's"),
+            TimerKind::DelayedAck | TimerKind::Gathering => {
+                unreachable!("this timer is the receiving half's")
+            }
         }
     }
 

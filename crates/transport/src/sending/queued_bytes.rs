@@ -11,7 +11,7 @@ const BURST: u64 = 65_428;
 /// Bytes in a fragment of data as the application writes it: a page fragment of 32 KB less its header. A burst ends with a
 /// fragment.
 const FRAGMENT: u64 = 32_728;
-/// Memory that a packet takes up besides its payload (SKB_TRUESIZE(MAX_TCP_HEADER)).
+/// Memory that a packet takes up besides its payload, unless it belongs to a bundle (SKB_TRUESIZE(MAX_TCP_HEADER)).
 pub(super) const PACKET_OVERHEAD: u64 = 960;
 /// Memory for which a send buffer has room, per packet (tcp_sndbuf_expand).
 const ROOM_PER_PACKET: f64 = 4352.0;
@@ -48,7 +48,7 @@ pub(super) fn pacing_factor(path: &Path) -> f64 {
 }
 
 /// The rate at which Linux would pace a subflow, in bytes per second.
-fn pacing_rate(path: &Path, outstanding: u32, payload: u16) -> f64 {
+pub(super) fn pacing_rate(path: &Path, outstanding: u32, payload: u16) -> f64 {
     let rtt = match path.has_rtt() {
         true => path.rtt_seconds(),
         false => UNKNOWN_RTT,
@@ -74,7 +74,12 @@ impl Connection {
             None => u64::from(self.maximum_segment),
             Some(_) => self.config.mean_packet() as u64 - u64::from(self.config.overhead()),
         };
-        segments * (payload + PACKET_OVERHEAD)
+        let overhead = if self.sends_bundles {
+            0
+        } else {
+            PACKET_OVERHEAD
+        };
+        segments * (payload + overhead)
     }
 
     /// Makes a subflow's send buffer as large as its window needs. Returns whether it has grown.

@@ -20,6 +20,13 @@ impl Reinjection {
         self.0.is_none()
     }
 
+    /// How many they are.
+    pub fn segments(&self) -> u32 {
+        self.0
+            .as_ref()
+            .map_or(0, |waiting| waiting.data.len() as u32)
+    }
+
     /// The first one.
     pub fn first(&self) -> Option<u32> {
         self.0.as_ref()?.data.front().copied()

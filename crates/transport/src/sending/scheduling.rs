@@ -66,11 +66,19 @@ impl Sending {
                 return;
             }
             let Some(index) = self.choose(place, now) else {
-                self.connections[place as usize].window_limited = self.do_windows_limit(place);
+                let mut window_limited = self.do_windows_limit(place);
+                if self.connections[place as usize].sends_bundles {
+                    window_limited |= self.note_deferrals(place, now);
+                }
+                self.connections[place as usize].window_limited = window_limited;
                 self.connections[place as usize].blocked = true;
                 self.wait_for_time(place, now, out);
                 return;
             };
+            if self.connections[place as usize].sends_bundles {
+                self.send_bundle(index, now, out);
+                continue;
+            }
             if self.is_refused(index, now, out) {
                 continue;
             }
@@ -92,8 +100,10 @@ impl Sending {
     ) {
         while self.senders[index as usize].board.lost() > 0 && self.has_room(place, index) {
             let sender = &self.senders[index as usize];
-            let path = &self.connections[place as usize].paths[sender.number.0 as usize];
-            if !is_its_time(path, sender, now) || !sender.may_lost_join_port(path, now) {
+            let connection = &self.connections[place as usize];
+            let path = &connection.paths[sender.number.0 as usize];
+            if !is_its_time(path, sender, now) || !sender.may_lost_join_port(connection, path, now)
+            {
                 break;
             }
             self.send_lost(index, now, out);
@@ -325,6 +335,9 @@ impl Sending {
         if let Some(queue) = &mut sender.small_queue {
             queue.join(number, out.leaves_at(Sending::end(index)), now);
         }
+        if let Some(bundles) = &mut sender.bundles {
+            bundles.note_sent(number, sender.board.una(), again, now);
+        }
     }
 }
 
@@ -376,7 +389,7 @@ fn send_as<const LINUX: bool>(
     let data = connection.new_data();
     let number = sender.number.0;
     let siblings_end = connection.paths.len() as u32;
-    let path = &mut connection.paths[number as usize];
+    let path = &connection.paths[number as usize];
     debug_assert!(
         path.pacing_rate.is_none(),
         "nothing is paced that is sent plainly"
@@ -388,7 +401,7 @@ fn send_as<const LINUX: bool>(
         let receiver_has_room = connection.subflow_window.saturating_sub(outstanding);
         count = sender.room(path).min(receiver_has_room).min(data);
         if LINUX && connection.holds_back {
-            let fits = sender.room_in_port(path, now);
+            let fits = sender.room_in_port(connection, path, now);
             port_limits = fits < count;
             count = count.min(fits);
         }
@@ -451,7 +464,7 @@ fn send_as<const LINUX: bool>(
     connection.window_limited = !port_limits;
     if LINUX && port_limits {
         let path = &connection.paths[number as usize];
-        if sender.room_in_port(path, now) > 0 {
+        if sender.room_in_port(connection, path, now) > 0 {
             return false; // the port is down and has lost them
         }
         sender.wait_for_port(index, connection, now, &mut out.lend());
@@ -498,5 +511,6 @@ pub(super) fn may_send_given(
         && (sender.board.outstanding() < connection.subflow_window
             || connection.fits_subflow_window(sender))
         && is_its_time(path, sender, now)
-        && sender.room_in_port(path, now) > 0
+        && sender.room_in_port(connection, path, now) > 0
+        && !sender.waits_for_bundle(connection, path, now)
 }

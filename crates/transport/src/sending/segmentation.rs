@@ -60,6 +60,11 @@ impl Segmentation {
         self.cut
     }
 
+    /// Payload that is left to cut.
+    pub fn bytes_left(&self) -> u64 {
+        self.size - self.cut
+    }
+
     /// The least number of segments that hold this much together, at least one.
     pub fn segments_for(&self, bytes: u64) -> u32 {
         let mut held = 0;

@@ -11,13 +11,13 @@ use pathweave_units::Time;
 use std::collections::VecDeque;
 
 /// A subflow may have what it sends within this time in its port (sk_pacing_shift): 2^-10 s.
-const INTERVAL: Time = Time::from_nanos(976_562);
+pub(super) const INTERVAL: Time = Time::from_nanos(976_562);
 /// The most that it may have there, in bytes of the host's memory (tcp_limit_output_bytes since Linux 6.16).
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
-/// Memory that a packet takes besides its bytes, if it is sent alone.
+/// Memory that a packet takes besides its bytes, if it is sent alone. In a bundle it takes next to none.
 const MEMORY_BESIDE: f64 = PACKET_OVERHEAD as f64;
-/// Packets that it may always have there: two bundles.
-const LEAST: f64 = 2.0;
+/// Bundles that it may always have there.
+const LEAST: u32 = 2;
 /// A retransmission that finds no place is tried again after this time at most.
 const RETRY: Time = Time::from_millis(500);
 /// Up to this RTT the whole window may be in the port if packets have at least [`LARGE_PACKET`] bytes.
@@ -129,39 +129,56 @@ impl SmallQueue {
     }
 }
 
-/// Packets that a subflow may have in its port before another joins them; `u32::MAX` if its window is less.
+/// Packets that a subflow may have in its port before another bundle of this many joins them; `u32::MAX` if its window
+/// is less.
 #[inline]
-fn most_in_port(path: &Path) -> u32 {
+fn most_in_port(path: &Path, bundle: u32) -> u32 {
     let bytes = path.packet.get() as f64;
-    let most = MOST_BYTES / (bytes + MEMORY_BESIDE);
+    let beside = if bundle > 1 { 0.0 } else { MEMORY_BESIDE };
+    let most = MOST_BYTES / (bytes + beside);
     let is_short = path.smoothed_rtt <= SHORT_RTT && path.packet.get() >= LARGE_PACKET;
     if is_short && path.window <= most {
         return u32::MAX;
     }
     let a_round = path.window * pacing_factor(path);
     let rounds = INTERVAL.as_picos() as f64 / path.smoothed_rtt.as_picos().max(1) as f64;
-    let within_interval = a_round * rounds * bytes / (bytes + MEMORY_BESIDE);
-    within_interval.min(most).max(LEAST) as u32
+    let within_interval = a_round * rounds * bytes / (bytes + beside);
+    let least = LEAST * bundle;
+    within_interval.min(most).max(f64::from(least)) as u32
 }
 
 impl Sender {
     /// Packets that may join the queue of the host's port: all that its window allows where ports do not hold packets back.
     #[inline(always)]
-    pub fn room_in_port(&self, path: &Path, now: Time) -> u32 {
+    pub fn room_in_port(&self, connection: &Connection, path: &Path, now: Time) -> u32 {
         match &self.small_queue {
             None => u32::MAX,
-            Some(queue) => queue.room(most_in_port(path), now),
+            Some(queue) => {
+                let bundle = self.bundle_in_port(connection, path);
+                queue.room(most_in_port(path, bundle), now)
+            }
+        }
+    }
+
+    /// Packets of a bundle; one without bundles.
+    #[inline(always)]
+    fn bundle_in_port(&self, connection: &Connection, path: &Path) -> u32 {
+        if connection.sends_bundles {
+            self.typical_bundle(connection, path)
+        } else {
+            1
         }
     }
 
     /// Whether its first lost segment may join the queue of the host's port, which retransmissions may fill twice as far.
     #[inline]
-    pub fn may_lost_join_port(&self, path: &Path, now: Time) -> bool {
+    pub fn may_lost_join_port(&self, connection: &Connection, path: &Path, now: Time) -> bool {
         match &self.small_queue {
             None => true,
             Some(queue) => {
+                let most = most_in_port(path, self.bundle_in_port(connection, path));
                 self.first_lost_leaves_at(now).is_none()
-                    && queue.room(most_in_port(path).saturating_mul(2), now) > 0
+                    && queue.room(most.saturating_mul(2), now) > 0
             }
         }
     }
@@ -201,10 +218,11 @@ impl Sender {
         let is_lost = self.board.lost() > 0;
         let has_window = self.room(path) > 0 && path.is_active();
         let first_lost_leaves = self.first_lost_leaves_at(now);
+        let bundle = self.bundle_in_port(connection, path);
         let Some(queue) = self.small_queue.as_mut().filter(|_| has_window) else {
             return;
         };
-        let most = most_in_port(path).saturating_mul(1 + u32::from(is_lost));
+        let most = most_in_port(path, bundle).saturating_mul(1 + u32::from(is_lost));
         if queue.refused {
             return;
         }
@@ -345,5 +363,34 @@ pub(super) fn try_again(sender: &mut Sender, connection: &Connection) {
         && let Some(queue) = &mut sender.small_queue
     {
         queue.refused = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_holds_a_millisecond_or_two_bundles() {
+        let mut path = Path::new(100.0, 2.0, 50.0);
+        path.smoothed_rtt = Time::from_millis(10);
+        // 1.2 * 100 packets / 10 ms * 2^-10 s = 11.7 packets of payload.
+        assert_eq!(most_in_port(&path, 1), (11.71875 * 1500.0 / 2460.0) as u32);
+        assert_eq!(most_in_port(&path, 2), 11);
+        assert_eq!(most_in_port(&path, 11), 22);
+        path.window = 10.0;
+        assert_eq!([1, 5].map(|bundle| most_in_port(&path, bundle)), [2, 10]);
+        // 4 MB of memory.
+        path.window = 1e6;
+        assert_eq!(
+            [1, 45].map(|bundle| most_in_port(&path, bundle)),
+            [1705, 2796]
+        );
+        path.window = 2000.0;
+        path.smoothed_rtt = Time::from_micros(400);
+        assert_eq!(
+            [1, 45].map(|bundle| most_in_port(&path, bundle)),
+            [1705, u32::MAX]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
+use super::bundles::Bundles;
 use super::by_time::Measured;
 use super::cut_round::{CutRound, Proportional};
 use super::repair::{Repair, Undo};
@@ -111,6 +112,8 @@ pub(crate) struct Sender {
     pub variance: VarianceFloor,
     /// Its packets in the host's port, if that holds packets back.
     pub small_queue: Option<Box<SmallQueue>>,
+    /// Its bundles, if it sends some: [`Config::send_bundle`].
+    pub bundles: Option<Box<Bundles>>,
     /// Tick of the host's timers.
     pub tick: Tick,
     /// How much of its window it uses, if [`Config::idle_restart`] or [`Config::window_validation`] is set.
@@ -147,6 +150,7 @@ impl Sender {
             repair: config.finds_losses_by_time().then(Box::default),
             variance: VarianceFloor::default(),
             small_queue: config.holds_back().then(Box::default),
+            bundles: None,
             tick: Tick::default(),
             window_use: config.tracks_window_use().then(Box::default),
             cut_round: None,
@@ -393,15 +397,20 @@ impl Sender {
     /// reduction what that allows.
     #[inline(always)]
     pub fn room(&self, path: &Path) -> u32 {
-        let most = match &self.cut_round {
+        self.allowed_in_flight(path).saturating_sub(path.in_flight)
+    }
+
+    /// Packets that may be in flight: the window, or during proportional rate reduction what that allows.
+    #[inline(always)]
+    pub fn allowed_in_flight(&self, path: &Path) -> u32 {
+        match &self.cut_round {
             Some(CutRound {
                 proportional: Some(reduction),
                 ..
             }) => reduction.window,
             // Whole packets; `as` takes what is not a number for zero.
             _ => path.window as u32,
-        };
-        most.saturating_sub(path.in_flight)
+        }
     }
 
     /// The retransmission timer expired on outstanding data. Returns the loss to report, if it is a

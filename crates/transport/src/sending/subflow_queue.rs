@@ -223,14 +223,23 @@ impl Sending {
             }
             // A subflow that its controller suspends gets no new data, but sends what it has: no other one would.
             if sender.phase != Phase::Open || !may_send_given(connection, path, sender, now) {
-                return sender.room_in_port(path, now) > 0;
+                let window_limited = sender.room_in_port(connection, path, now) > 0;
+                if window_limited && connection.sends_bundles {
+                    self.note_deferrals(place, now);
+                }
+                return window_limited;
             }
-            if self.is_refused(index, now, out) {
-                return false;
-            }
-            let connection = &mut self.connections[place as usize];
-            if let Some(data) = connection.take_data_for(number) {
-                self.send_new(index, data, now, out);
+            for _ in 0..sender.next_bundle(connection, path) {
+                if !self.has_room(place, index) {
+                    break; // after idle time the first packet may find a smaller window
+                }
+                if self.is_refused(index, now, out) {
+                    return false;
+                }
+                let connection = &mut self.connections[place as usize];
+                if let Some(data) = connection.take_data_for(number) {
+                    self.send_new(index, data, now, out);
+                }
             }
         }
     }

@@ -52,6 +52,12 @@ impl WindowUse {
         }
     }
 
+    /// The congestion window is full although nothing was sent, with packets from `una` to `next` outstanding.
+    pub fn note_full(&mut self, una: u32, next: u32) {
+        let last_sent = self.last_sent;
+        self.note_sent((una, next), true, last_sent);
+    }
+
     /// Whether the window may grow: it was full within the last window of data, or it is in slow start and less than twice
     /// what was outstanding.
     pub fn lets_grow(&self, path: &Path) -> bool {

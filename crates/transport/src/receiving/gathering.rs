@@ -1,0 +1,155 @@
+//! Receive offload: packets of a subflow that arrive close together are taken as one bundle, and one ACK answers it
+//! (generic receive offload in Linux).
+
+use super::data::{acknowledge_gathered, delay_acknowledgement};
+use super::{Receiver, Receiving};
+use crate::output::{Output, Timer, TimerKind};
+use pathweave_units::Time;
+
+/// The largest bundle in bytes.
+const MOST_BYTES: u32 = 65_536;
+
+/// The bundle that a subflow's receiver gathers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gathering {
+    /// When it ends at the latest.
+    ends: Time,
+    packets: u32,
+    bytes: u32,
+    /// Whether it is acknowledged immediately even if it has one packet only.
+    at_once: bool,
+}
+
+/// What a packet does to the bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gathered {
+    /// It begins one.
+    Begins,
+    /// It joins it.
+    Joins,
+    /// It ends it: all of it is acknowledged now, or later as a single packet would be.
+    Ends {
+        /// Whether it is acknowledged now.
+        at_once: bool,
+    },
+}
+
+impl Gathering {
+    /// A packet in order arrives, with its payload. `at_once` says that it alone would be acknowledged now, and `is_last`
+    /// that no more data follows.
+    fn add(&mut self, payload: u16, at_once: bool, is_last: bool) -> Gathered {
+        self.packets += 1;
+        self.bytes += u32::from(payload);
+        self.at_once |= at_once;
+        let is_full = self.bytes + u32::from(payload) > MOST_BYTES;
+        if is_full || is_last {
+            Gathered::Ends {
+                at_once: self.end(),
+            }
+        } else if self.packets == 1 {
+            Gathered::Begins
+        } else {
+            Gathered::Joins
+        }
+    }
+
+    /// Ends it. Returns whether what it has is acknowledged now.
+    fn end(&mut self) -> bool {
+        let at_once = self.at_once || self.packets >= 2;
+        *self = Gathering::default();
+        at_once
+    }
+}
+
+impl Receiver {
+    /// A packet that this does not continue, or an ACK, ends the bundle. Returns whether there was something to
+    /// acknowledge now.
+    pub fn end_gathering(&mut self) -> bool {
+        self.gathering.end()
+    }
+
+    /// A packet arrives: its payload, whether its ACK alone would leave now, and whether it is the last. One that is not
+    /// gathered only says whether its ACK leaves now. Returns whether an ACK leaves now; `None` if that is decided when
+    /// the bundle ends.
+    #[cold]
+    #[inline(never)]
+    pub fn gather(
+        &mut self,
+        index: u32,
+        packet: Result<(u16, bool, bool), bool>,
+        ends: Time,
+        out: &mut impl Output,
+    ) -> Option<bool> {
+        let (payload, at_once, is_last) = match packet {
+            Ok(packet) if !self.has_sack_blocks() => packet,
+            Ok((_, at_once, _)) | Err(at_once) => {
+                return Some(self.end_gathering() || at_once);
+            }
+        };
+        match self.gathering.add(payload, at_once, is_last) {
+            Gathered::Ends { at_once } => return Some(at_once),
+            Gathered::Begins => {
+                self.gathering.ends = ends;
+                let timer = Timer {
+                    flow: self.flow,
+                    subflow: self.number,
+                    kind: TimerKind::Gathering,
+                    place: index,
+                };
+                out.wake(timer, ends);
+            }
+            Gathered::Joins => {}
+        }
+        None
+    }
+}
+
+impl Receiving {
+    /// The time of a bundle is over.
+    pub(super) fn on_gathering_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let receiver = &mut self.receivers[index as usize];
+        if receiver.gathering.packets == 0 || receiver.gathering.ends != now {
+            return; // the bundle has ended before
+        }
+        let connection = &self.connections[receiver.connection as usize];
+        if receiver.end_gathering() {
+            acknowledge_gathered(receiver, connection, index, out);
+        } else {
+            delay_acknowledgement(receiver, connection, index, now, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_packet_is_acknowledged_as_it_would_be_alone_and_two_at_once() {
+        for at_once in [false, true] {
+            let mut gathering = Gathering::default();
+            assert_eq!(gathering.add(1448, at_once, false), Gathered::Begins);
+            assert_eq!(gathering.end(), at_once);
+        }
+        let mut gathering = Gathering::default();
+        assert_eq!(gathering.add(1448, false, false), Gathered::Begins);
+        assert_eq!(gathering.add(1448, false, false), Gathered::Joins);
+        assert!(gathering.end());
+        assert!(!gathering.end(), "nothing is left");
+    }
+
+    #[test]
+    fn sixty_four_kilobytes_or_the_last_segment_end_a_bundle() {
+        let mut gathering = Gathering::default();
+        for _ in 0..44 {
+            let gathered = gathering.add(1448, false, false);
+            assert!(!matches!(gathered, Gathered::Ends { .. }));
+        }
+        let gathered = gathering.add(1448, false, false);
+        assert_eq!(gathered, Gathered::Ends { at_once: true });
+        assert_eq!(
+            gathering.add(100, false, true),
+            Gathered::Ends { at_once: false }
+        );
+    }
+}
