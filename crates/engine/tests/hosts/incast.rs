@@ -40,6 +40,7 @@ fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
         preset = "linux"
         data_packet = "1514 B"
         ack_packet = "66 B"
+        send_bundle = 1
         [[traffic]]
         name = "flows"
         pattern = "flows"
