@@ -42,6 +42,8 @@ pub(crate) struct Connection {
     at_last: bool,
     /// Whether packets are gathered: [`Config::ack_gather`] is not zero.
     pub gathers: bool,
+    /// Whether something is looked at before a packet is taken in: quick ACKs may return, or packets are gathered.
+    pub notes_arrivals: bool,
     /// One subflow carries the data, in its own order.
     pub is_single: bool,
     /// Header bytes of a data packet, those of its scheme included.
@@ -111,6 +113,7 @@ impl Connection {
             at_mark_change: config.ack_at_mark_change,
             at_last: config.ack_last,
             gathers: config.ack_gather > Time::ZERO,
+            notes_arrivals: config.ack_at_first_again || config.ack_gather > Time::ZERO,
             is_single: reception.subflows == 1,
             header_bytes: config.overhead() + reception.header_bytes,
             ack_packet: config.ack_packet,

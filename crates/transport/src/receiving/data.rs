@@ -1,6 +1,7 @@
 //! Data arrives: it is delivered in order, and acknowledged.
 
 use super::connection::Connection;
+use super::gathering::Arriving;
 use super::{Acknowledgement, Arrival, Receiver, Receiving, Taken};
 use crate::Handshake;
 use crate::output::{Arrived, Output, PacketShape, ReceivingId, Timer, TimerKind};
@@ -55,9 +56,9 @@ impl Receiving {
                 &mut out.lend(),
             );
         }
-        if connection.gathers {
-            let packet = (index, segment.number);
-            end_bundle_before(receiver, connection, packet, mark_changed, &mut out.lend());
+        if connection.notes_arrivals {
+            let packet = (index, segment.number, mark_changed);
+            note_arrival(receiver, connection, packet, now, &mut out.lend());
         }
         let arrival = Arrival {
             number: segment.number,
@@ -66,9 +67,6 @@ impl Receiving {
             has_feedback: arrived.feedback != Feedback::None,
             last: segment.is_last(),
         };
-        if receiver.quick_acks_return {
-            receiver.note_arrival(connection.config.minimum_rto, now);
-        }
         let Taken { new, at_once } = receiver.take(arrival, mark_changed, connection.at_once());
         if new {
             let payload = arrived.size - connection.header_bytes;
@@ -87,18 +85,17 @@ impl Receiving {
                 connection.deliver(next, now);
             }
         }
-        let answers = if connection.gathers {
-            let is_last = segment.is_last() || connection.delivered == connection.total;
-            let payload = arrived.size - connection.header_bytes;
-            let may_join = new && arrived.feedback == Feedback::None;
-            let packet = (payload, at_once, is_last);
-            let packet = may_join.then_some(packet).ok_or(at_once);
-            let ends = now + connection.ack_gather;
-            receiver.gather(index, packet, ends, &mut out.lend())
-        } else {
-            Some(at_once)
-        };
-        if answers == Some(true) {
+        if connection.gathers {
+            let packet = Arriving {
+                payload: arrived.size - connection.header_bytes,
+                new,
+                feedback: arrived.feedback,
+                at_once,
+                is_last: segment.is_last(),
+            };
+            return self.on_data_gathered(index, packet, now, &mut out.lend());
+        }
+        if at_once {
             if receiver.has_sack_blocks() {
                 let saying = Saying::now(connection, arrived.feedback);
                 answer_with_blocks(receiver, connection, index, saying, &mut out.lend());
@@ -107,7 +104,7 @@ impl Receiving {
                 let (shape, segment) = acknowledgement(receiver, connection, saying, 0);
                 out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
             }
-        } else if answers == Some(false) {
+        } else {
             if receiver.ack_deadline == Time::MAX {
                 receiver.ack_deadline = connection.tick.due(now, connection.ack_timeout);
             }
@@ -118,6 +115,28 @@ impl Receiving {
         if connection.delivered == connection.total {
             let place = receiver.connection;
             self.finish_if_delivered(place, &mut out.lend());
+        }
+    }
+
+    /// Where packets are gathered, a bundle is acknowledged as a whole.
+    #[cold]
+    #[inline(never)]
+    fn on_data_gathered(&mut self, index: u32, packet: Arriving, now: Time, out: &mut impl Output) {
+        let receiver = &mut self.receivers[index as usize];
+        let place = receiver.connection;
+        let connection = &self.connections[place as usize];
+        let is_done = connection.delivered == connection.total;
+        let ends = now + connection.ack_gather;
+        match receiver.gather(index, packet, is_done, ends, out) {
+            Some(true) => {
+                let saying = Saying::now(connection, packet.feedback);
+                answer_with_blocks(receiver, connection, index, saying, out);
+            }
+            Some(false) => delay_acknowledgement(receiver, connection, index, now, out),
+            None => {}
+        }
+        if is_done {
+            self.finish_if_delivered(place, out);
         }
     }
 
@@ -172,20 +191,25 @@ impl Receiving {
     }
 }
 
-/// A packet with this number ends the bundle that it does not continue. If its mark has changed, what came before has been
-/// acknowledged.
-#[cold]
+/// A packet is about to be taken in: its number, and whether its mark is another than the last one's.
 #[inline(never)]
-fn end_bundle_before(
+fn note_arrival(
     receiver: &mut Receiver,
     connection: &Connection,
-    (index, number): (u32, u32),
-    mark_changed: bool,
+    (index, number, mark_changed): (u32, u32, bool),
+    now: Time,
     out: &mut impl Output,
 ) {
-    let continues = number == receiver.next && !receiver.has_sack_blocks() && !mark_changed;
-    if !continues && receiver.end_gathering() && !mark_changed {
-        acknowledge_gathered(receiver, connection, index, out);
+    if receiver.quick_acks_return {
+        receiver.note_arrival(connection.config.minimum_rto, now);
+    }
+    if connection.gathers {
+        let is_in_order = number == receiver.next && !receiver.has_sack_blocks();
+        let continues = is_in_order && !mark_changed;
+        // What came before a change of the mark has been acknowledged.
+        if !continues && receiver.end_gathering() && !mark_changed {
+            acknowledge_gathered(receiver, connection, index, out);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::data::{acknowledge_gathered, delay_acknowledgement};
 use super::{Receiver, Receiving};
 use crate::output::{Output, Timer, TimerKind};
+use pathweave_control::Feedback;
 use pathweave_units::Time;
 
 /// The largest bundle in bytes.
@@ -18,6 +19,21 @@ pub(crate) struct Gathering {
     bytes: u32,
     /// Whether it is acknowledged immediately even if it has one packet only.
     at_once: bool,
+}
+
+/// A packet that arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    /// Its payload in bytes.
+    pub payload: u16,
+    /// Whether it has not arrived before.
+    pub new: bool,
+    /// Its congestion field. A packet that has one is not gathered.
+    pub feedback: Feedback,
+    /// Whether its ACK would leave now if nothing was gathered.
+    pub at_once: bool,
+    /// Whether it is its subflow's last one.
+    pub is_last: bool,
 }
 
 /// What a packet does to the bundle.
@@ -35,14 +51,13 @@ pub(crate) enum Gathered {
 }
 
 impl Gathering {
-    /// A packet in order arrives, with its payload. `at_once` says that it alone would be acknowledged now, and `is_last`
-    /// that no more data follows.
-    fn add(&mut self, payload: u16, at_once: bool, is_last: bool) -> Gathered {
+    /// A packet in order arrives, after which the flow may be done.
+    fn add(&mut self, packet: Arriving, is_done: bool) -> Gathered {
         self.packets += 1;
-        self.bytes += u32::from(payload);
-        self.at_once |= at_once;
-        let is_full = self.bytes + u32::from(payload) > MOST_BYTES;
-        if is_full || is_last {
+        self.bytes += u32::from(packet.payload);
+        self.at_once |= packet.at_once;
+        let is_full = self.bytes + u32::from(packet.payload) > MOST_BYTES;
+        if is_full || packet.is_last || is_done {
             Gathered::Ends {
                 at_once: self.end(),
             }
@@ -68,25 +83,20 @@ impl Receiver {
         self.gathering.end()
     }
 
-    /// A packet arrives: its payload, whether its ACK alone would leave now, and whether it is the last. One that is not
-    /// gathered only says whether its ACK leaves now. Returns whether an ACK leaves now; `None` if that is decided when
-    /// the bundle ends.
-    #[cold]
-    #[inline(never)]
+    /// A packet arrives, after which the flow may be done. Returns whether an ACK leaves now; `None` if that is decided when
+    /// the bundle ends, at `ends` at the latest.
     pub fn gather(
         &mut self,
         index: u32,
-        packet: Result<(u16, bool, bool), bool>,
+        packet: Arriving,
+        is_done: bool,
         ends: Time,
         out: &mut impl Output,
     ) -> Option<bool> {
-        let (payload, at_once, is_last) = match packet {
-            Ok(packet) if !self.has_sack_blocks() => packet,
-            Ok((_, at_once, _)) | Err(at_once) => {
-                return Some(self.end_gathering() || at_once);
-            }
-        };
-        match self.gathering.add(payload, at_once, is_last) {
+        if !packet.new || packet.feedback != Feedback::None || self.has_sack_blocks() {
+            return Some(self.end_gathering() || packet.at_once);
+        }
+        match self.gathering.add(packet, is_done) {
             Gathered::Ends { at_once } => return Some(at_once),
             Gathered::Begins => {
                 self.gathering.ends = ends;
@@ -124,16 +134,27 @@ impl Receiving {
 mod tests {
     use super::*;
 
+    fn packet(at_once: bool) -> Arriving {
+        Arriving {
+            payload: 1448,
+            new: true,
+            feedback: Feedback::None,
+            at_once,
+            is_last: false,
+        }
+    }
+
     #[test]
     fn one_packet_is_acknowledged_as_it_would_be_alone_and_two_at_once() {
         for at_once in [false, true] {
             let mut gathering = Gathering::default();
-            assert_eq!(gathering.add(1448, at_once, false), Gathered::Begins);
+            let begins = gathering.add(packet(at_once), false);
+            assert_eq!(begins, Gathered::Begins);
             assert_eq!(gathering.end(), at_once);
         }
         let mut gathering = Gathering::default();
-        assert_eq!(gathering.add(1448, false, false), Gathered::Begins);
-        assert_eq!(gathering.add(1448, false, false), Gathered::Joins);
+        assert_eq!(gathering.add(packet(false), false), Gathered::Begins);
+        assert_eq!(gathering.add(packet(false), false), Gathered::Joins);
         assert!(gathering.end());
         assert!(!gathering.end(), "nothing is left");
     }
@@ -142,14 +163,12 @@ mod tests {
     fn sixty_four_kilobytes_or_the_last_segment_end_a_bundle() {
         let mut gathering = Gathering::default();
         for _ in 0..44 {
-            let gathered = gathering.add(1448, false, false);
+            let gathered = gathering.add(packet(false), false);
             assert!(!matches!(gathered, Gathered::Ends { .. }));
         }
-        let gathered = gathering.add(1448, false, false);
+        let gathered = gathering.add(packet(false), false);
         assert_eq!(gathered, Gathered::Ends { at_once: true });
-        assert_eq!(
-            gathering.add(100, false, true),
-            Gathered::Ends { at_once: false }
-        );
+        let gathered = gathering.add(packet(false), true);
+        assert_eq!(gathered, Gathered::Ends { at_once: false });
     }
 }

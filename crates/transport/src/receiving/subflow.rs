@@ -2,7 +2,7 @@
 
 use super::gathering::Gathering;
 use crate::Config;
-use crate::segment::{SACK_BLOCKS, SackBlock, SackBlocks};
+use crate::segment::{SackBlock, SackBlocks};
 use pathweave_units::Time;
 
 /// What an acknowledgement says, but for its blocks: [`Receiver::sack_blocks`].
@@ -207,15 +207,20 @@ impl Receiver {
     /// The blocks that an acknowledgement reports now, and their number. A pending D-SACK comes first (RFC 2883, section 4)
     /// and is reported once; the flag says whether there was one.
     pub fn take_sack_blocks(&mut self) -> (SackBlocks, u8, bool) {
-        let dsack = self.duplicate.take().map(|start| SackBlock {
-            start,
-            end: start + 1,
-        });
         self.has_blocks = !self.blocks.is_empty();
-        let mut all = dsack.into_iter().chain(self.blocks.iter().copied());
-        let count = (usize::from(dsack.is_some()) + self.blocks.len()).min(SACK_BLOCKS);
-        let blocks = std::array::from_fn(|_| all.next().unwrap_or_default());
-        (blocks, count as u8, dsack.is_some())
+        let mut blocks = SackBlocks::default();
+        let mut count = 0;
+        let duplicate = self.duplicate.take();
+        if let Some(start) = duplicate {
+            let end = start + 1;
+            blocks[0] = SackBlock { start, end };
+            count = 1;
+        }
+        for (place, block) in blocks[count..].iter_mut().zip(&self.blocks) {
+            *place = *block;
+            count += 1;
+        }
+        (blocks, count as u8, duplicate.is_some())
     }
 
     /// Places a packet that did not simply come next. Returns whether it was new.

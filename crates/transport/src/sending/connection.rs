@@ -297,7 +297,8 @@ impl Connection {
             follows_linux: config.finds_losses_by_time()
                 || config.rto_floor == RtoFloor::Variance
                 || config.holds_back()
-                || config.tracks_window_use(),
+                || config.tracks_window_use()
+                || opening.send_bundle > 1,
             finds_losses_by_time: config.finds_losses_by_time(),
             waits_for_port: false,
             holds_back: config.holds_back(),

@@ -66,21 +66,20 @@ impl Sending {
                 return;
             }
             let Some(index) = self.choose(place, now) else {
-                let mut window_limited = self.do_windows_limit(place);
-                if self.connections[place as usize].sends_bundles {
-                    window_limited |= self.note_deferrals(place, now);
-                }
-                self.connections[place as usize].window_limited = window_limited;
+                let by_windows = self.do_windows_limit(place, now);
+                self.connections[place as usize].window_limited = by_windows;
                 self.connections[place as usize].blocked = true;
                 self.wait_for_time(place, now, out);
                 return;
             };
-            if self.connections[place as usize].sends_bundles {
-                self.send_bundle(index, now, out);
-                continue;
-            }
-            if self.is_refused(index, now, out) {
-                continue;
+            if self.connections[place as usize].follows_linux {
+                if self.connections[place as usize].sends_bundles {
+                    self.send_bundle(index, now, out);
+                    continue;
+                }
+                if self.is_refused(index, now, out) {
+                    continue;
+                }
             }
             let Some(data) = self.connections[place as usize].take_data() else {
                 continue; // what was to be sent again has been delivered since
@@ -204,10 +203,13 @@ impl Sending {
             connection.next_data += 1;
             self.send_new(index, data, now, out);
         }
-        self.connections[place as usize].window_limited = self.do_windows_limit(place);
+        let by_windows = self.do_windows_limit(place, now);
+        self.connections[place as usize].window_limited = by_windows;
         self.wait_for_pace_of(index, now, out);
         let connection = &mut self.connections[place as usize];
-        self.senders[index as usize].wait_for_port(index, connection, now, out);
+        if connection.holds_back {
+            self.senders[index as usize].wait_for_port(index, connection, now, out);
+        }
         #[cfg(feature = "checks")]
         self.check_blocked(place, now);
         true
@@ -331,12 +333,15 @@ impl Sending {
         } else if sender.deadline == Time::MAX {
             sender.start_retransmission_timer(index, now, connection.maximum_rto, out);
         }
+        let follows_linux = connection.follows_linux;
         out.send(Sending::end(index), shape, segment, NO_BLOCKS);
-        if let Some(queue) = &mut sender.small_queue {
-            queue.join(number, out.leaves_at(Sending::end(index)), now);
-        }
-        if let Some(bundles) = &mut sender.bundles {
-            bundles.note_sent(number, sender.board.una(), again, now);
+        if follows_linux {
+            if let Some(queue) = &mut sender.small_queue {
+                queue.join(number, out.leaves_at(Sending::end(index)), now);
+            }
+            if let Some(bundles) = &mut sender.bundles {
+                bundles.note_sent(number, sender.board.una(), again, now);
+            }
         }
     }
 }
@@ -511,6 +516,7 @@ pub(super) fn may_send_given(
         && (sender.board.outstanding() < connection.subflow_window
             || connection.fits_subflow_window(sender))
         && is_its_time(path, sender, now)
-        && sender.room_in_port(connection, path, now) > 0
-        && !sender.waits_for_bundle(connection, path, now)
+        && (!connection.follows_linux
+            || (sender.room_in_port(connection, path, now) > 0
+                && !sender.waits_for_bundle(connection, path, now)))
 }

@@ -480,8 +480,11 @@ impl Scoreboard {
             return None;
         }
         let mask = self.ring.len() - 1;
-        let is_lost = |&number: &u32| self.ring[number as usize & mask].state == State::Lost;
-        (self.lost_from.max(self.una)..self.next).find(is_lost)
+        let mut number = self.lost_from.max(self.una);
+        while self.ring[number as usize & mask].state != State::Lost {
+            number += 1;
+        }
+        Some(number)
     }
 
     /// The lowest lost segment, which is being sent again: its number and data.

@@ -252,16 +252,19 @@ impl Sending {
 
     /// Whether the window of a subflow, and not the host's port, is what ended sending.
     #[inline(always)]
-    pub(super) fn do_windows_limit(&self, place: u32) -> bool {
+    pub(super) fn do_windows_limit(&mut self, place: u32, now: Time) -> bool {
+        !self.connections[place as usize].follows_linux || self.do_linux_windows_limit(place, now)
+    }
+
+    #[inline(never)]
+    fn do_linux_windows_limit(&mut self, place: u32, now: Time) -> bool {
         let connection = &self.connections[place as usize];
         let is_full = |(path, sender): (&Path, &Sender)| path.is_active() && sender.room(path) == 0;
-        let first = connection.first as usize;
-        !connection.holds_back
-            || connection
-                .paths
-                .iter()
-                .zip(&self.senders[first..])
-                .any(is_full)
+        let senders = &self.senders[connection.first as usize..];
+        let any_is_full = connection.paths.iter().zip(senders).any(is_full);
+        let by_windows = !connection.holds_back || any_is_full;
+        let defers = connection.sends_bundles && self.note_deferrals(place, now);
+        by_windows || defers
     }
 
     /// A packet of a subflow has left the host.
