@@ -18,6 +18,12 @@ struct Counts {
     fct: Vec<f64>,
 }
 
+/// The rate that the flows share.
+fn rate(case: &Table) -> &str {
+    let rate = case.get("rate").and_then(Value::as_str);
+    rate.unwrap_or("100 Mbps")
+}
+
 /// One repetition: flows of one host with these start times.
 fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
     let list: Vec<String> = starts
@@ -32,7 +38,7 @@ fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
         switches = ["A"]
         cables = [
             {{ link = "S1-A", rate = "10 Gbps" }},
-            {{ link = "A-D1", rate = "100 Mbps" }},
+            {{ link = "A-D1", rate = "{}" }},
         ]
         delay = "25 us"
         queue = {{ limit = {} }}
@@ -48,6 +54,7 @@ fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
         size = "64000 B"
         flows = [{}]
         "#,
+        rate(case),
         case["limit"],
         case["controller"],
         list.join(", ")
@@ -84,8 +91,12 @@ fn incasts_wait_for_timeouts_as_seldom_as_in_the_kernel() {
         let kernel = ["timeouts", "late", "syn_timeouts"].map(of_kernel);
         counts.fct.sort_by(f64::total_cmp);
         let name = format!(
-            "{} {} {} limit {}",
-            case["row"], case["controller"], case["flows"], case["limit"]
+            "{} {} {} limit {} {}",
+            case["row"],
+            case["controller"],
+            case["flows"],
+            case["limit"],
+            rate(case)
         );
         println!(
             "{name}: timeouts {:.3} {:.3}, late {:.3} {:.3}, SYNs {:.3} {:.3}, median {:.1} {}",
