@@ -2,8 +2,9 @@
 
 use super::Sending;
 use super::scheduling::{is_its_time, may_take};
-use super::subflow::{Phase, RecoveryState};
+use super::subflow::{Phase, RecoveryState, Sender};
 use crate::Recovery;
+use pathweave_control::SubflowId;
 use pathweave_units::Time;
 
 impl Sending {
@@ -33,7 +34,7 @@ impl Sending {
     ///
     /// # Panics
     /// When they do not.
-    pub(super) fn check_connection(&self, index: u32) {
+    pub(super) fn check_connection(&self, index: u32, now: Time) {
         let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
         assert!(
@@ -83,6 +84,56 @@ impl Sending {
                     sender.board.una()
                 );
             }
+            if let Err(wrong) = sender.check_port(now) {
+                panic!("{}: {wrong}", what());
+            }
+            if let Some(queues) = &connection.queues
+                && let Err(wrong) = queues.of[number as usize].check(connection.next_data)
+            {
+                panic!("{}: {wrong}", what());
+            }
         }
+        self.check_goes_on(place);
+    }
+
+    /// A connection with data that it may send, or with data outstanding, waits for something: an acknowledgement that a
+    /// timer watches over, or a time.
+    fn check_goes_on(&self, place: u32) {
+        let connection = &self.connections[place as usize];
+        if connection.closed {
+            return;
+        }
+        let subflows = (0u32..).zip(&connection.paths);
+        let subflows = subflows.map(|(number, path)| {
+            let sender = &self.senders[connection.subflow(number) as usize];
+            (number, path, sender)
+        });
+        let mut wants_to_send = false;
+        for (number, path, sender) in subflows {
+            if sender.is_woken() {
+                return;
+            }
+            assert!(
+                sender.phase != Phase::Open || sender.board.outstanding() == 0,
+                "check: no timer of subflow {number} of connection {place} watches over what is outstanding"
+            );
+            wants_to_send |= sender.phase == Phase::Open
+                && path.is_active()
+                && path.may_send
+                && connection.has_data_for(SubflowId(number));
+        }
+        assert!(
+            !wants_to_send,
+            "check: connection {place} has data, and nothing wakes it"
+        );
+    }
+}
+
+impl Sender {
+    /// Whether a timer will do something for it.
+    fn is_woken(&self) -> bool {
+        let opens = self.phase == Phase::Unopened && self.opened != Time::MAX;
+        let has_time = self.deadline != Time::MAX || self.pace_timer_at != Time::MAX;
+        opens || has_time || self.waits_for_port()
     }
 }

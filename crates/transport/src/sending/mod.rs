@@ -185,7 +185,7 @@ impl Sending {
         if segment.kind == Kind::Ack {
             self.on_ack(index, (segment, blocks), arrived.feedback, now, out);
             #[cfg(feature = "checks")]
-            self.check_connection(index);
+            self.check_connection(index, now);
         } else {
             self.on_syn_ack(index, segment.copy(), now, &mut out.lend());
         }
@@ -218,6 +218,8 @@ impl Sending {
                 unreachable!("this timer is the receiving half's")
             }
         }
+        #[cfg(feature = "checks")]
+        self.check_connection(index, now);
     }
 
     fn end(index: u32) -> End {

@@ -206,6 +206,39 @@ impl Sender {
             .is_some_and(|queue| queue.wake_at == now)
     }
 
+    /// Whether a timer waits for its port.
+    #[cfg(feature = "checks")]
+    pub fn waits_for_port(&self) -> bool {
+        let queue = self.small_queue.as_ref();
+        queue.is_some_and(|queue| queue.wake_at != Time::MAX)
+    }
+
+    /// Its packets in the port leave in order, and its timer waits for one of them.
+    ///
+    /// # Errors
+    /// What does not hold.
+    #[cfg(feature = "checks")]
+    pub fn check_port(&self, now: Time) -> Result<(), String> {
+        let Some(queue) = &self.small_queue else {
+            return Ok(());
+        };
+        if !queue.departures.iter().is_sorted_by_key(|one| one.leaves) {
+            return Err(format!("packets overtake in the port: {queue:?}"));
+        }
+        let sent = self.board.next();
+        if queue.departures.iter().any(|one| one.number >= sent) {
+            return Err(format!("the port has more than the {sent} that were sent"));
+        }
+        let last = queue
+            .departures
+            .back()
+            .map_or(Time::ZERO, |last| last.leaves);
+        if queue.wake_at != Time::MAX && queue.wake_at > last.max(now) {
+            return Err(format!("its timer waits for no packet: {queue:?}"));
+        }
+        Ok(())
+    }
+
     /// Wakes it when its port has room, if only that holds it back.
     pub fn wait_for_port(
         &mut self,

@@ -64,6 +64,26 @@ impl SubflowQueue {
         self.segments
     }
 
+    /// It counts its segments, all of which have been taken from the connection's data, of which `taken` have.
+    ///
+    /// # Errors
+    /// What does not hold.
+    #[cfg(feature = "checks")]
+    pub fn check(&self, taken: u32) -> Result<(), String> {
+        let counted: usize = self.ranges.iter().map(Range::len).sum();
+        if counted != self.segments as usize {
+            return Err(format!("{counted} in its queue, counted {}", self.segments));
+        }
+        if self
+            .ranges
+            .iter()
+            .any(|range| range.is_empty() || range.end > taken)
+        {
+            return Err(format!("{:?} in its queue, {taken} taken", self.ranges));
+        }
+        Ok(())
+    }
+
     /// Its data in order.
     pub fn data(&self) -> impl Iterator<Item = u32> {
         self.ranges.iter().cloned().flatten()
