@@ -5,7 +5,8 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
 use pathweave_transport::{
-    Handshake, Joins, PacketMix, ReceiveWindow, Recovery, Reinject, SegmentScheduler,
+    Handshake, HostPort, Joins, LossDetection, PacketMix, ReceiveWindow, Recovery, Reinject,
+    SegmentScheduler, SendBundle,
 };
 use pathweave_units::{Bytes, Time};
 use proptest::prelude::*;
@@ -29,6 +30,11 @@ struct Hardship {
     reinjection: Reinject,
     /// Whether packets differ in size.
     mixed: bool,
+    /// RACK with all that belongs to it, where `recovery` allows it.
+    by_time: bool,
+    host_port: HostPort,
+    send_bundle: u32,
+    ack_gather: Time,
     limit: u32,
     /// Subflows and size of each flow.
     flows: Vec<(u32, u64)>,
@@ -75,6 +81,9 @@ fn hardship() -> impl Strategy<Value = Hardship> {
     let reinject_after = prop_oneof![Just(None), (1u32..4).prop_map(Some)];
     let joins = prop::sample::select(vec![Joins::AfterHandshake, Joins::DataAcknowledged]);
     let reinjection = prop::sample::select(vec![Reinject::Timeouts, Reinject::Timer]);
+    let host_port = prop::sample::select(vec![HostPort::Drops, HostPort::HoldsBack]);
+    let ack_gather = prop_oneof![Just(Time::ZERO), (1u64..200).prop_map(Time::from_micros)];
+    let offload = (prop_oneof![Just(1), 2u32..12], ack_gather);
     (
         (
             any::<u64>(),
@@ -94,11 +103,11 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             joins,
             reinjection,
         ),
-        1u32..40,
+        (1u32..40, any::<bool>(), host_port, offload),
         prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
         prop::collection::vec((0usize..3, 0u64..20_000, 1u64..20_000), 0..8),
     )
-        .prop_map(|(first, second, limit, flows, outages)| Hardship {
+        .prop_map(|(first, second, third, flows, outages)| Hardship {
             seed: first.0,
             controller: first.1,
             recovery: first.2,
@@ -114,7 +123,11 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             mixed: second.6,
             joins: second.7,
             reinjection: second.8,
-            limit,
+            limit: third.0,
+            by_time: third.1,
+            host_port: third.2,
+            send_bundle: third.3.0,
+            ack_gather: third.3.1,
             flows,
             outages,
         })
@@ -151,6 +164,15 @@ fn plan_of(hardship: &Hardship) -> Plan {
     transport.reinject_after = hardship.reinject_after;
     transport.joins = hardship.joins;
     transport.reinjection = hardship.reinjection;
+    transport.host_port = hardship.host_port;
+    transport.send_bundle = SendBundle::Packets(hardship.send_bundle);
+    transport.ack_gather = hardship.ack_gather;
+    if hardship.by_time && hardship.recovery == Recovery::Sack {
+        transport.loss_detection = LossDetection::Rack;
+        transport.tail_loss_probe = true;
+        transport.frto = true;
+        transport.undo = true;
+    }
     if hardship.mixed {
         transport.packets = Some(PacketMix::new(|probability| 60.0 + 1440.0 * probability));
     }
@@ -175,6 +197,74 @@ fn plan_of(hardship: &Hardship) -> Plan {
         );
     }
     plan
+}
+
+/// What the cases below have in common.
+fn of_linux() -> Hardship {
+    Hardship {
+        seed: 1,
+        controller: "reno",
+        recovery: Recovery::Sack,
+        scheduler: SegmentScheduler::RoundRobin,
+        receive_window: ReceiveWindow::Unlimited,
+        handshake: Handshake::Syn,
+        join_spread: Time::ZERO,
+        ack_every: 2,
+        ack_timeout: Time::from_millis(1),
+        limited_transmit: false,
+        initial_window: 10,
+        reinject_after: None,
+        joins: Joins::DataAcknowledged,
+        reinjection: Reinject::Timeouts,
+        mixed: false,
+        by_time: true,
+        host_port: HostPort::HoldsBack,
+        send_bundle: 1,
+        ack_gather: Time::ZERO,
+        limit: 20,
+        flows: Vec::new(),
+        outages: Vec::new(),
+    }
+}
+
+fn completes(hardship: &Hardship) {
+    let mut plan = plan_of(hardship);
+    plan.stop.at = Some(Time::from_secs(60));
+    let output = plans::run(&plan);
+    assert!(plans::finished(&output).iter().all(|finished| *finished));
+}
+
+/// F-RTO once sent new data beyond the receive window here.
+#[test]
+fn new_data_after_a_timeout_keeps_to_the_receive_window() {
+    completes(&Hardship {
+        seed: 18_094_237_699_324_847_758,
+        controller: "wutcp",
+        receive_window: ReceiveWindow::Auto,
+        join_spread: Time::from_micros(349),
+        ack_every: 4,
+        ack_timeout: Time::from_micros(747),
+        initial_window: 37,
+        mixed: true,
+        send_bundle: 3,
+        flows: vec![(2, 53_923), (1, 15_007), (2, 159_125)],
+        ..of_linux()
+    });
+}
+
+/// A probe once left a subflow with room that nothing looked at, because the host's port had refused its last packet.
+#[test]
+fn what_a_full_port_has_refused_is_tried_again_with_the_next_timer() {
+    completes(&Hardship {
+        seed: 75_408_785_243,
+        receive_window: ReceiveWindow::Connection(Bytes::new(7240)),
+        ack_every: 3,
+        ack_timeout: Time::from_micros(2296),
+        initial_window: 8,
+        limit: 1,
+        flows: vec![(1, 1), (2, 18_825)],
+        ..of_linux()
+    });
 }
 
 proptest! {

@@ -102,6 +102,10 @@ impl Sending {
             .as_deref_mut()
             .is_some_and(Repair::takes_new_first);
         if new_first && connection.data_acked != connection.total {
+            if !connection.is_plain {
+                // The receive window has moved with what has been acknowledged.
+                self.follow_connection(index, now, out);
+            }
             self.send_new_first(index, now, out);
         }
         let connection = &self.connections[place as usize];

@@ -50,10 +50,10 @@ impl Sending {
             // The host's port had no place for what was to be sent first.
             sender.deadline = Time::MAX;
             let place = sender.connection;
-            try_again(sender, &self.connections[place as usize]);
+            try_again(sender, &mut self.connections[place as usize]);
             return self.send_what_may_be_sent(place, now, out);
         }
-        try_again(sender, &self.connections[sender.connection as usize]);
+        try_again(sender, &mut self.connections[sender.connection as usize]);
         match sender.repair.as_ref().map(|repair| repair.awaits) {
             Some(Awaits::Probe) => return self.send_probe(index, now, out),
             Some(Awaits::Reordering) => return self.find_late(index, now, out),

@@ -394,11 +394,13 @@ impl Sending {
 
 /// An acknowledgement or a timeout lets a subflow try again whose port was full.
 #[inline(always)]
-pub(super) fn try_again(sender: &mut Sender, connection: &Connection) {
+pub(super) fn try_again(sender: &mut Sender, connection: &mut Connection) {
     if connection.may_be_refused
         && let Some(queue) = &mut sender.small_queue
+        && queue.refused
     {
         queue.refused = false;
+        connection.blocked = false;
     }
 }
 
