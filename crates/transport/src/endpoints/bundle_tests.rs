@@ -280,3 +280,48 @@ fn a_host_that_holds_packets_back_sends_bundles() {
     let mean = f64::from(packets) / bursts.len() as f64;
     assert!(mean > 8.0, "{mean} packets at a time");
 }
+
+/// A subflow that its controller suspends sends what is in its queue, and nothing beyond it.
+#[test]
+fn a_suspended_subflow_sends_no_new_data() {
+    for most in [1, 45] {
+        let entry = pathweave_control::find("reno").expect("a controller");
+        let config = Config {
+            initial_window: 20.0,
+            handshake: Handshake::None,
+            reinjection: crate::Reinject::Timer,
+            joins: crate::Joins::AfterHandshake,
+            send_bundle: SendBundle::Packets(most),
+            ..config()
+        };
+        let mut endpoints = Endpoints::default();
+        let id = endpoints.add(Opening {
+            subflows: 2,
+            send_bundle: most,
+            ..Opening::new(0, Arc::new(config), (entry.build)(&entry.defaults()))
+        });
+        let mut wishes = Wishes::default();
+        endpoints.start(id, Time::ZERO, &mut wishes);
+        let mut first = Wishes {
+            packets: wishes.packets.drain(..2).collect(),
+            ..Wishes::default()
+        };
+        carry(&mut endpoints, after(50), &[], &mut first);
+        let connection = &mut endpoints.sending.connections[0];
+        connection.paths[1].may_send = false;
+        connection.paths[1].window = 60.0;
+        if let Some(queues) = &mut connection.queues {
+            queues.queue(pathweave_control::SubflowId(1)).push(5);
+        }
+        let mut out = Wishes {
+            packets: vec![first.packets.remove(0)],
+            ..Wishes::default()
+        };
+        carry(&mut endpoints, after(2000), &[], &mut out);
+        let on_second = out.packets.iter().filter(
+            |(_, packet)| matches!(packet.destination(), End::Receiving(place) if place.0 == 1),
+        );
+        let data: Vec<u32> = on_second.map(|(_, packet)| packet.data_number).collect();
+        assert_eq!(data, [5], "bundles of {most}");
+    }
+}

@@ -218,3 +218,21 @@ proptest! {
         prop_assert_eq!(covered, arrivals.len());
     }
 }
+
+/// XMP's echo has two bits: the marks of a longer bundle would be echoed when their packets are long acknowledged.
+#[test]
+fn a_bundle_ends_when_an_ack_can_echo_no_more_marks() {
+    let mut receiver = Receiver::new(1000, config(us(16)));
+    receiver.endpoints.receiving.connections[0].echo_limit = 3;
+    for number in 0..13 {
+        receiver.arrive(number, true, us(100 + number as u64));
+    }
+    for number in 13..40 {
+        receiver.arrive(number, false, us(200 + number as u64));
+    }
+    receiver.until(us(5000));
+    let echoes = |acks: &[Ack]| acks.iter().map(|ack| u32::from(ack.2)).sum::<u32>();
+    let (of_marked, others): (Vec<Ack>, Vec<Ack>) =
+        receiver.acks.iter().partition(|ack| ack.1 <= 13);
+    assert_eq!((echoes(&of_marked), echoes(&others)), (13, 0));
+}

@@ -127,7 +127,8 @@ impl Receiving {
         let connection = &self.connections[place as usize];
         let is_done = connection.delivered == connection.total;
         let ends = now + connection.ack_gather;
-        match receiver.gather(index, packet, is_done, ends, out) {
+        let ends_now = is_done || receiver.has_full_echo(connection.echo_limit);
+        match receiver.gather(index, packet, ends_now, ends, out) {
             Some(true) => {
                 let saying = Saying::now(connection, packet.feedback);
                 answer_with_blocks(receiver, connection, index, saying, out);

@@ -51,13 +51,18 @@ pub(crate) enum Gathered {
 }
 
 impl Gathering {
-    /// A packet in order arrives, after which the flow may be done.
-    fn add(&mut self, packet: Arriving, is_done: bool) -> Gathered {
+    /// Whether packets wait in it to be acknowledged.
+    pub fn is_under_way(&self) -> bool {
+        self.packets > 0
+    }
+
+    /// A packet in order arrives. `ends_now` says that the bundle must not wait for another.
+    fn add(&mut self, packet: Arriving, ends_now: bool) -> Gathered {
         self.packets += 1;
         self.bytes += u32::from(packet.payload);
         self.at_once |= packet.at_once;
         let is_full = self.bytes + u32::from(packet.payload) > MOST_BYTES;
-        if is_full || packet.is_last || is_done {
+        if is_full || packet.is_last || ends_now {
             Gathered::Ends {
                 at_once: self.end(),
             }
@@ -83,20 +88,20 @@ impl Receiver {
         self.gathering.end()
     }
 
-    /// A packet arrives, after which the flow may be done. Returns whether an ACK leaves now; `None` if that is decided when
+    /// A packet arrives. `ends_now` says that the bundle must not wait for another. Returns whether an ACK leaves now; `None` if that is decided when
     /// the bundle ends, at `ends` at the latest.
     pub fn gather(
         &mut self,
         index: u32,
         packet: Arriving,
-        is_done: bool,
+        ends_now: bool,
         ends: Time,
         out: &mut impl Output,
     ) -> Option<bool> {
         if !packet.new || packet.feedback != Feedback::None || self.has_sack_blocks() {
             return Some(self.end_gathering() || packet.at_once);
         }
-        match self.gathering.add(packet, is_done) {
+        match self.gathering.add(packet, ends_now) {
             Gathered::Ends { at_once } => return Some(at_once),
             Gathered::Begins => {
                 self.gathering.ends = ends;

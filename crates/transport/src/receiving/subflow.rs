@@ -190,6 +190,11 @@ impl Receiver {
         }
     }
 
+    /// Whether an acknowledgement cannot echo more marks than there are to echo.
+    pub fn has_full_echo(&self, echo_limit: u8) -> bool {
+        self.ce_pending >= u32::from(echo_limit)
+    }
+
     /// Whether an acknowledgement has blocks to report, if it may.
     #[inline(always)]
     pub fn has_sack_blocks(&self) -> bool {

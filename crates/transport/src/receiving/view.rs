@@ -64,7 +64,9 @@ impl Receiving {
 
     /// Whether nothing is left to be acknowledged later.
     pub fn is_idle(&self, id: ReceivingId) -> bool {
-        let is_idle = |subflow: &Receiver| subflow.ack_deadline == Time::MAX;
+        let is_idle = |subflow: &Receiver| {
+            subflow.ack_deadline == Time::MAX && !subflow.gathering.is_under_way()
+        };
         self.receivers_of(id).iter().all(is_idle)
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Bundles {
     most: u32,
     /// When data was last sent.
     last_sent: Time,
-    /// What is outstanding: the first number sent at each time. The first entry may be older.
+    /// The first number of each burst that is outstanding, and when it was sent. The first entry may be older.
     bursts: VecDeque<(u32, Time)>,
 }
 
@@ -82,7 +82,7 @@ impl Fits {
 }
 
 impl Sender {
-    /// Gives it bundles of at most this many packets; one packet is none.
+    /// Gives it bundles of at most this many packets; 1 disables bundling.
     pub fn set_bundles(&mut self, most: u32) {
         if most <= 1 {
             self.bundles = None;
@@ -105,6 +105,15 @@ impl Sender {
         Fits {
             window: self.room(path),
             receiver,
+        }
+    }
+
+    /// What would fit if the receiver's window were for this subflow alone, as it is in each subflow's own sequence numbers.
+    fn fits_alone(&self, connection: &Connection, path: &Path) -> Fits {
+        let announced = connection.receive_window.min(connection.subflow_window);
+        Fits {
+            window: self.room(path),
+            receiver: announced.saturating_sub(self.board.outstanding()),
         }
     }
 
@@ -166,11 +175,9 @@ impl Sender {
         if now.saturating_sub(last) > RECENT {
             return false;
         }
-        let fits = self.fits(connection, path).both();
-        let whole = connection
-            .receive_window
-            .min(connection.subflow_window)
-            .min(self.allowed_in_flight(path));
+        let announced = connection.receive_window.min(connection.subflow_window);
+        let fits = self.fits_alone(connection, path).both();
+        let whole = announced.min(self.allowed_in_flight(path));
         if u64::from(fits) * u64::from(PART) >= u64::from(whole)
             || fits >= connection.data_left_for(self.number)
             || fits >= self.packets_by_rate(connection, path)
@@ -184,7 +191,7 @@ impl Sender {
 
     /// Whether its congestion window is what makes it wait for a whole bundle.
     fn defers_by_window(&self, connection: &Connection, path: &Path, now: Time) -> bool {
-        let fits = self.fits(connection, path);
+        let fits = self.fits_alone(connection, path);
         fits.window > 0
             && fits.window <= fits.receiver
             && self.waits_for_bundle(connection, path, now)

@@ -37,6 +37,9 @@ impl Sending {
     pub(super) fn check_connection(&self, index: u32, now: Time) {
         let place = self.senders[index as usize].connection;
         let connection = &self.connections[place as usize];
+        if self.senders[connection.first as usize].connection != place {
+            return; // this connection has been released, and its place has another one
+        }
         assert!(
             connection.data_acked <= connection.next_data
                 && connection.next_data <= connection.total,

@@ -135,8 +135,8 @@ impl Sending {
         let Some(timer) = queues.and_then(|queues| queues.timer.as_mut()) else {
             return;
         };
-        if closed || timer.fires_at != now {
-            return; // set again for an earlier time
+        if closed || connection.first != index || timer.fires_at != now {
+            return; // set again for an earlier time, or the timer of a connection that was here before
         }
         timer.fires_at = Time::MAX;
         if timer.deadline == Time::MAX {

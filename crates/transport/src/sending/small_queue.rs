@@ -27,7 +27,7 @@ const LARGE_PACKET: u64 = 800;
 /// The packets of a subflow in its host's port.
 #[derive(Clone, Debug)]
 pub(crate) struct SmallQueue {
-    /// Them, in the order in which they leave. Some have left already.
+    /// Its packets in departure order. The first ones may have left already.
     departures: VecDeque<Departure>,
     /// When the timer fires that waits for a departure; `Time::MAX` if none is set.
     pub wake_at: Time,
@@ -255,12 +255,20 @@ impl Sender {
         let Some(queue) = self.small_queue.as_mut().filter(|_| has_window) else {
             return;
         };
-        let most = most_in_port(path, bundle).saturating_mul(1 + u32::from(is_lost));
         if queue.refused {
             return;
         }
-        let has_room_at = queue.has_room_at(most).filter(|&at| at > now);
-        let Some(at) = has_room_at.max(first_lost_leaves) else {
+        let most = most_in_port(path, bundle);
+        let has_room_at = |most| queue.has_room_at(most).filter(|&at| at > now);
+        let for_new = has_room_at(most);
+        let at = if is_lost {
+            // New data may go before the first lost segment has left.
+            let for_lost = has_room_at(most.saturating_mul(2)).max(first_lost_leaves);
+            for_new.into_iter().chain(for_lost).min()
+        } else {
+            for_new
+        };
+        let Some(at) = at else {
             return;
         };
         connection.waits_for_port = true;

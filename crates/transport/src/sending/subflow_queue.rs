@@ -212,8 +212,10 @@ impl Sending {
                 let window_limited = self.send_queue(index, now, out);
                 let number = SubflowId(index - first);
                 let connection = &mut self.connections[place as usize];
+                let sender = &self.senders[index as usize];
                 // Linux does not enlarge a send buffer that has filled the window (tcp_should_expand_sndbuf).
-                if self.senders[index as usize].phase == Phase::Open && !window_limited {
+                let has_room = sender.room(&connection.paths[number.0 as usize]) > 0;
+                if sender.phase == Phase::Open && has_room {
                     buffers_grow |= take_new_data && connection.grow_send_buffer(number);
                 }
                 if let Some(queues) = &mut connection.queues {
@@ -257,6 +259,10 @@ impl Sending {
                     return false;
                 }
                 let connection = &mut self.connections[place as usize];
+                let queues = connection.queues.as_ref();
+                if queues.is_none_or(|queues| queues.of[number.0 as usize].is_empty()) {
+                    break; // what no subflow has been given is not for this one alone
+                }
                 if let Some(data) = connection.take_data_for(number) {
                     self.send_new(index, data, now, out);
                 }
