@@ -332,8 +332,8 @@ settings! {
     /// (mptcp_subflow_get_send in Linux).
     scheduler: SegmentScheduler, OneOf, SegmentScheduler::LowestRtt;
     /// Largest send buffer of a subflow, with "queued-bytes" (tcp_wmem[2] in Linux). As in Linux it counts memory, 960 B per
-    /// packet and the payload, and has room for 2 * max(10, window) packets of 4,352 B. A connection has at most the sum of
-    /// its subflows' buffers outstanding, in bytes of payload.
+    /// packet (none with `send_bundle` above 1) and the payload, and has room for 2 * max(10, window) packets of 4,352 B. A
+    /// connection has at most the sum of its subflows' buffers outstanding, in bytes of payload.
     send_buffer (added): Bytes, Volume, Bytes::new(4 << 20);
     /// Whether data packets are ECN-capable; with "on", a controller that has no answer of its own to marks takes a
     /// marked round for a loss (RFC 3168).
