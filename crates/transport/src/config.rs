@@ -300,11 +300,11 @@ settings! {
     /// and cuts the window once per round. The port then has no limit and no marks unless `host_queue` sets them, and each subflow
     /// keeps at most about 1 ms of its data there (TCP small queues).
     host_port (added): HostPort, OneOf, HostPort::Drops;
-    /// Most packets that a host sends as one bundle (segmentation offload), or "by-port-rate" for 45 if its fastest port has
-    /// 10 Gbps or more and 1 below. A subflow waits until a whole bundle or a third of its window fits, while more data
-    /// and an ACK are to come. A bundle has as many packets as it sends in about 1 ms (pacing rate * 2^-10 s) plus 64 KB,
-    /// which is halved per 512 us of minimum RTT, but at least two, at most 64 KB, and at most half of its window
-    /// (tcp_tso_autosize, tcp_cwnd_test and tcp_tso_should_defer in Linux). With 1, packets leave one by one.
+    /// Largest number of packets that a host sends as one bundle (segmentation offload). "by-port-rate" means 45 if its fastest
+    /// port has 10 Gbps or more, and 1 otherwise. 1 disables bundling. A bundle holds what the subflow sends in about 1 ms
+    /// (pacing rate * 2^-10 s), plus an allowance of 64 KB that is halved for every 512 us of minimum RTT. It has at least two
+    /// packets, at most 64 KB and at most half of the window. While an ACK and more data are expected, a subflow waits until
+    /// a whole bundle or a third of its window fits (tcp_tso_autosize, tcp_cwnd_test and tcp_tso_should_defer in Linux).
     send_bundle (added): SendBundle, Bundle, SendBundle::Packets(1);
     /// How long a receiver gathers packets of a subflow that arrive in order, counted from the first one (generic receive
     /// offload). A bundle of two packets or more is answered by one ACK. It ends early with 64 KB, with a flow's last

@@ -32,15 +32,7 @@ fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
         .collect();
     let mut plan = read(&format!(
         r#"
-        [fabric]
-        kind = "graph"
-        hosts = ["S1", "D1"]
-        switches = ["A"]
-        cables = [
-            {{ link = "S1-A", rate = "10 Gbps" }},
-            {{ link = "A-D1", rate = "{}" }},
-        ]
-        delay = "25 us"
+        {}
         queue = {{ limit = {} }}
         [transport]
         preset = "linux"
@@ -54,7 +46,7 @@ fn repeat(case: &Table, starts: &[Value], counts: &mut Counts, seed: u64) {
         size = "64000 B"
         flows = [{}]
         "#,
-        rate(case),
+        super::through_router("10 Gbps", rate(case)),
         case["limit"],
         case["controller"],
         list.join(", ")

@@ -37,6 +37,23 @@ fn linux(controller: &str) -> Config {
     }
 }
 
+/// The fabric of a host S1, a router and a host D1, with the rates of both links on the way.
+fn through_router(of_host: &str, of_router: &str) -> String {
+    format!(
+        r#"
+        [fabric]
+        kind = "graph"
+        hosts = ["S1", "D1"]
+        switches = ["A"]
+        cables = [
+            {{ link = "S1-A", rate = "{of_host}" }},
+            {{ link = "A-D1", rate = "{of_router}" }},
+        ]
+        delay = "25 us"
+        "#
+    )
+}
+
 fn number(case: &Table, key: &str) -> Option<f64> {
     let value = case.get(key)?;
     value

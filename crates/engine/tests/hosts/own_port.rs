@@ -19,15 +19,7 @@ fn plan(flows: usize, controller: &str, size: &str, host_queue: &str, rest: &str
         .collect();
     read(&format!(
         r#"
-        [fabric]
-        kind = "graph"
-        hosts = ["S1", "D1"]
-        switches = ["A"]
-        cables = [
-            {{ link = "S1-A", rate = "100 Mbps" }},
-            {{ link = "A-D1", rate = "10 Gbps" }},
-        ]
-        delay = "25 us"
+        {fabric}
         {host_queue}
         [transport]
         {LINUX}
@@ -39,6 +31,7 @@ fn plan(flows: usize, controller: &str, size: &str, host_queue: &str, rest: &str
         flows = [{list}]
         {rest}
         "#,
+        fabric = super::through_router("100 Mbps", "10 Gbps"),
         list = list.join(", ")
     ))
 }

@@ -116,7 +116,7 @@ fn a_small_bundle_is_whole_soon() {
         send_bundle: SendBundle::Packets(4),
         ..config()
     };
-    // Two packets of the initial window are left over.
+    // The initial window has room for two more packets.
     let sent = sent_after_each_ack(1000, config);
     assert_eq!(sent[..5], [4, 0, 4, 0, 4]);
 }

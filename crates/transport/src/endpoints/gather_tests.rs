@@ -1,4 +1,4 @@
-//! Receivers that gather packets: which ACKs leave, and what they echo.
+//! Tests of receivers that gather packets: which ACKs they send, and how many marks these echo.
 
 use super::tests::{Whole, Wishes, started};
 use super::*;

@@ -91,9 +91,9 @@ impl Receiving {
                 new,
                 feedback: arrived.feedback,
                 at_once,
-                is_last: segment.is_last(),
             };
-            return self.on_data_gathered(index, packet, now, &mut out.lend());
+            let is_last = segment.is_last();
+            return self.on_data_gathered(index, packet, is_last, now, &mut out.lend());
         }
         if at_once {
             if receiver.has_sack_blocks() {
@@ -105,12 +105,7 @@ impl Receiving {
                 out.send(Receiving::end(index), shape, segment, NO_BLOCKS);
             }
         } else {
-            if receiver.ack_deadline == Time::MAX {
-                receiver.ack_deadline = connection.tick.due(now, connection.ack_timeout);
-            }
-            if !receiver.timer_is_set {
-                wake_for_acknowledgement(receiver, index, &mut out.lend());
-            }
+            delay_acknowledgement(receiver, connection, index, now, out);
         }
         if connection.delivered == connection.total {
             let place = receiver.connection;
@@ -118,16 +113,23 @@ impl Receiving {
         }
     }
 
-    /// Where packets are gathered, a bundle is acknowledged as a whole.
+    /// Gathers a packet that has been taken in. `is_last` says that it is its subflow's last one.
     #[cold]
     #[inline(never)]
-    fn on_data_gathered(&mut self, index: u32, packet: Arriving, now: Time, out: &mut impl Output) {
+    fn on_data_gathered(
+        &mut self,
+        index: u32,
+        packet: Arriving,
+        is_last: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         let receiver = &mut self.receivers[index as usize];
         let place = receiver.connection;
         let connection = &self.connections[place as usize];
         let is_done = connection.delivered == connection.total;
         let ends = now + connection.ack_gather;
-        let ends_now = is_done || receiver.has_full_echo(connection.echo_limit);
+        let ends_now = is_last || is_done || receiver.has_full_echo(connection.echo_limit);
         match receiver.gather(index, packet, ends_now, ends, out) {
             Some(true) => {
                 let saying = Saying::now(connection, packet.feedback);
@@ -192,7 +194,7 @@ impl Receiving {
     }
 }
 
-/// A packet is about to be taken in: its number, and whether its mark is another than the last one's.
+/// Runs before a packet with this number is taken in. `mark_changed` says that its CE mark differs from the last packet's.
 #[inline(never)]
 fn note_arrival(
     receiver: &mut Receiver,
@@ -230,6 +232,7 @@ pub(super) fn acknowledge_gathered(
 }
 
 /// An acknowledgement waits for more data.
+#[inline(always)]
 pub(super) fn delay_acknowledgement(
     receiver: &mut Receiver,
     connection: &Connection,
@@ -241,7 +244,7 @@ pub(super) fn delay_acknowledgement(
         receiver.ack_deadline = connection.tick.due(now, connection.ack_timeout);
     }
     if !receiver.timer_is_set {
-        wake_for_acknowledgement(receiver, index, out);
+        wake_for_acknowledgement(receiver, index, &mut out.lend());
     }
 }
 

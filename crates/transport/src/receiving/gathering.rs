@@ -32,8 +32,6 @@ pub(crate) struct Arriving {
     pub feedback: Feedback,
     /// Whether its ACK would leave now if nothing was gathered.
     pub at_once: bool,
-    /// Whether it is its subflow's last one.
-    pub is_last: bool,
 }
 
 /// What a packet does to the bundle.
@@ -62,7 +60,7 @@ impl Gathering {
         self.bytes += u32::from(packet.payload);
         self.at_once |= packet.at_once;
         let is_full = self.bytes + u32::from(packet.payload) > MOST_BYTES;
-        if is_full || packet.is_last || ends_now {
+        if is_full || ends_now {
             Gathered::Ends {
                 at_once: self.end(),
             }
@@ -82,14 +80,14 @@ impl Gathering {
 }
 
 impl Receiver {
-    /// A packet that this does not continue, or an ACK, ends the bundle. Returns whether there was something to
+    /// Ends the bundle, because an ACK leaves or a packet does not continue it. Returns whether there was something to
     /// acknowledge now.
     pub fn end_gathering(&mut self) -> bool {
         self.gathering.end()
     }
 
-    /// A packet arrives. `ends_now` says that the bundle must not wait for another. Returns whether an ACK leaves now; `None` if that is decided when
-    /// the bundle ends, at `ends` at the latest.
+    /// A packet arrives. `ends_now` says that the bundle must not wait for another. Returns whether an ACK leaves now; `None`
+    /// if that is decided when the bundle ends, which is no later than `ends`.
     pub fn gather(
         &mut self,
         index: u32,
@@ -145,7 +143,6 @@ mod tests {
             new: true,
             feedback: Feedback::None,
             at_once,
-            is_last: false,
         }
     }
 

@@ -110,10 +110,10 @@ impl Sender {
 
     /// What would fit if the receiver's window were for this subflow alone, as it is in each subflow's own sequence numbers.
     fn fits_alone(&self, connection: &Connection, path: &Path) -> Fits {
-        let announced = connection.receive_window.min(connection.subflow_window);
+        let outstanding = self.board.outstanding();
         Fits {
             window: self.room(path),
-            receiver: announced.saturating_sub(self.board.outstanding()),
+            receiver: connection.announced_window().saturating_sub(outstanding),
         }
     }
 
@@ -175,9 +175,10 @@ impl Sender {
         if now.saturating_sub(last) > RECENT {
             return false;
         }
-        let announced = connection.receive_window.min(connection.subflow_window);
         let fits = self.fits_alone(connection, path).both();
-        let whole = announced.min(self.allowed_in_flight(path));
+        let whole = connection
+            .announced_window()
+            .min(self.allowed_in_flight(path));
         if u64::from(fits) * u64::from(PART) >= u64::from(whole)
             || fits >= connection.data_left_for(self.number)
             || fits >= self.packets_by_rate(connection, path)
@@ -199,6 +200,11 @@ impl Sender {
 }
 
 impl Connection {
+    /// The receiver's window as each subflow sees it.
+    fn announced_window(&self) -> u32 {
+        self.receive_window.min(self.subflow_window)
+    }
+
     /// Whether the next data of a subflow is new to the connection, so that the receive window applies.
     fn takes_new_data_next(&self, number: SubflowId) -> bool {
         let queues = self.queues.as_ref();

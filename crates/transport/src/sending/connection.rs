@@ -155,7 +155,7 @@ pub(crate) struct Connection {
     pub growth_in_cut_round: bool,
     /// Whether windows grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
-    /// Any of the next ones holds: what only Linux hosts do is looked at.
+    /// Whether any of the following flags is set, so that the rules of Linux hosts apply.
     pub follows_linux: bool,
     /// [`Config::loss_detection`] is RACK.
     pub finds_losses_by_time: bool,

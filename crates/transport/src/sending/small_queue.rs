@@ -18,7 +18,7 @@ const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 const MEMORY_BESIDE: f64 = PACKET_OVERHEAD as f64;
 /// Bundles that it may always have there.
 const LEAST: u32 = 2;
-/// A retransmission that finds no place is tried again after this time at most.
+/// The longest wait before a retransmission is tried again that the port has refused.
 const RETRY: Time = Time::from_millis(500);
 /// Up to this RTT the whole window may be in the port if packets have at least [`LARGE_PACKET`] bytes.
 const SHORT_RTT: Time = Time::from_micros(500);

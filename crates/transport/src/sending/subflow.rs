@@ -112,7 +112,7 @@ pub(crate) struct Sender {
     pub variance: VarianceFloor,
     /// Its packets in the host's port, if that holds packets back.
     pub small_queue: Option<Box<SmallQueue>>,
-    /// Its bundles, if it sends some: [`Config::send_bundle`].
+    /// Its bundles; none if [`Config::send_bundle`] comes to 1.
     pub bundles: Option<Box<Bundles>>,
     /// Tick of the host's timers.
     pub tick: Tick,
