@@ -5,6 +5,7 @@ use super::*;
 use crate::{Config, Handshake, SegmentScheduler};
 use pathweave_control::Feedback;
 use pathweave_random::Stream;
+use pathweave_units::Rate;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
@@ -174,4 +175,78 @@ fn the_timer_of_a_connection_that_is_gone_does_nothing() {
         while run.step(false) {}
         assert!(run.done.iter().all(|done| done.ends_with("[] []")));
     }
+}
+
+/// The network takes 50 us each way; the port on the way allows 12 Mbps to the first packet of a flow, 1 ms for each packet,
+/// and this rate to all others. When the packets that carry data leave, in microseconds.
+fn departures(later: Rate, until: Time) -> Vec<u64> {
+    let mut run = Run::new(1, (1, 100), SegmentScheduler::RoundRobin, 1.0);
+    run.due.clear();
+    let config = Config {
+        handshake: Handshake::None,
+        initial_window: 2.0,
+        ack_every: 1,
+        ..Config::textbook()
+    };
+    run.endpoints = Endpoints::default();
+    let entry = pathweave_control::find("rcp").expect("a controller");
+    let id = run.endpoints.add(Opening {
+        scheme: entry.scheme,
+        ..Opening::new(0, Arc::new(config), (entry.build)(&entry.defaults()))
+    });
+    let mut wishes = Wishes::default();
+    run.endpoints.start(id, Time::ZERO, &mut wishes);
+    let mut found = Vec::new();
+    let mut now = Time::ZERO;
+    loop {
+        for (timer, at) in std::mem::take(&mut wishes.timers) {
+            run.schedule(at, Event::Timer(timer));
+        }
+        for (shape, whole) in std::mem::take(&mut wishes.packets) {
+            let mut feedback = shape.feedback;
+            if shape.size > 1000 {
+                found.push(now.as_picos() / 1_000_000);
+            }
+            if let Feedback::Rcp { rate, .. } = &mut feedback {
+                let allowed = if found.len() == 1 {
+                    Rate::from_mbps(12)
+                } else {
+                    later
+                };
+                *rate = rate.min(allowed.as_bps() as f32);
+            }
+            let arrived = Arrived {
+                size: shape.size,
+                congestion_experienced: false,
+                feedback,
+            };
+            let event = Event::Packet(whole.segment, whole.blocks, arrived);
+            run.schedule(now + Time::from_micros(50), event);
+        }
+        let Some(((at, _), event)) = run.due.pop_first().filter(|((at, _), _)| *at < until) else {
+            return found;
+        };
+        now = at;
+        match event {
+            Event::Packet(segment, blocks, arrived) => {
+                let out = &mut wishes;
+                run.endpoints
+                    .on_packet(&segment, &blocks, arrived, now, out);
+            }
+            Event::Timer(timer) => run.endpoints.on_timer(timer, now, &mut wishes),
+        }
+    }
+}
+
+/// The first packet's ACK sets 1 ms between packets, and the second's, at the same time, another distance. What has begun as
+/// a gap of 1 ms ends with the new one.
+#[test]
+fn a_new_rate_holds_for_the_gap_that_has_begun() {
+    // A packet of 1512 B, RCP's field included.
+    let first_four = |distance_us: u64| {
+        let later = Rate::from_bps(1512 * 8 * 1_000_000 / distance_us);
+        departures(later, Time::from_millis(5))[..4].to_vec()
+    };
+    assert_eq!(first_four(100), [0, 0, 100, 200]);
+    assert_eq!(first_four(2000), [0, 0, 100, 2100]);
 }

@@ -171,7 +171,7 @@ impl Sender {
         if self.recovery != RecoveryState::None || self.board.outstanding() == 0 {
             return false;
         }
-        let last = bundles.last_sent.max(self.pace_from);
+        let last = bundles.last_sent.max(self.pace.next(path.pacing_rate));
         if now.saturating_sub(last) > RECENT {
             return false;
         }

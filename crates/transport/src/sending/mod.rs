@@ -10,6 +10,7 @@ mod cut_round;
 mod look_ahead;
 mod loss_timer;
 mod opening;
+mod pace;
 mod queued_bytes;
 mod rack;
 mod receive_window;

@@ -143,10 +143,10 @@ impl Sending {
     fn wait_for_pace_of(&mut self, index: u32, now: Time, out: &mut impl Output) {
         let sender = &mut self.senders[index as usize];
         let path = &self.connections[sender.connection as usize].paths[sender.number.0 as usize];
-        let held = path.pacing_rate.is_some() && sender.pace_from > now;
-        if held && path.is_active() && sender.pace_timer_at != sender.pace_from {
-            sender.pace_timer_at = sender.pace_from;
-            out.wake(sender.timer(TimerKind::Pace, index), sender.pace_from);
+        let next = sender.pace.next(path.pacing_rate);
+        if next > now && path.is_active() && sender.pace_timer_at != next {
+            sender.pace_timer_at = next;
+            out.wake(sender.timer(TimerKind::Pace, index), next);
         }
     }
 
@@ -313,8 +313,8 @@ impl Sending {
         let feedback = connection.congestion_field(sender.number, now);
         let path = &connection.paths[sender.number.0 as usize];
         if let Some(rate) = path.pacing_rate {
-            let interval = rate.time_for(Bytes::new(u64::from(size)));
-            sender.pace_from = sender.pace_from.max(now).saturating_add(interval);
+            let size = Bytes::new(u64::from(size));
+            sender.pace.note_sent(size, rate, now);
         }
         let shape = PacketShape {
             size,
@@ -494,7 +494,7 @@ fn note_sent(sender: &mut Sender, path: &mut Path) {
 /// Whether the pace lets a subflow's next packet leave.
 #[inline(always)]
 pub(super) fn is_its_time(path: &Path, sender: &Sender, now: Time) -> bool {
-    path.pacing_rate.is_none() || sender.pace_from <= now
+    sender.pace.next(path.pacing_rate) <= now
 }
 
 /// Whether a subflow may take new data.

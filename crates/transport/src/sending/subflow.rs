@@ -3,6 +3,7 @@
 use super::bundles::Bundles;
 use super::by_time::Measured;
 use super::cut_round::{CutRound, Proportional};
+use super::pace::Pace;
 use super::repair::{Repair, Undo};
 use super::scoreboard::Scoreboard;
 use super::small_queue::SmallQueue;
@@ -101,7 +102,7 @@ pub(crate) struct Sender {
     /// The lowest number for which a timeout has been reported to the controller.
     timed_out: Option<u32>,
     /// When the next packet may leave at the subflow's pace.
-    pub pace_from: Time,
+    pub(super) pace: Pace,
     /// When the timer for that will fire; `Time::MAX` when it is not set.
     pub pace_timer_at: Time,
     /// When its path opened.
@@ -160,7 +161,7 @@ impl Sender {
             timeout: RetransmissionTimeout::new(config),
             deadline: Time::MAX,
             timer_at: Time::MAX,
-            pace_from: Time::ZERO,
+            pace: Pace::default(),
             pace_timer_at: Time::MAX,
             in_network: 0,
             opened: Time::ZERO,
@@ -205,7 +206,7 @@ impl Sender {
         self.timeout = RetransmissionTimeout::new(config);
         self.deadline = Time::MAX;
         self.timer_at = Time::MAX;
-        self.pace_from = Time::ZERO;
+        self.pace = Pace::default();
         self.pace_timer_at = Time::MAX;
         self.in_network = 0;
         self.opened = Time::ZERO;
