@@ -180,11 +180,13 @@ words! {
 }
 
 words! {
-    /// When DECN's units leave.
+    /// When DECN's units leave, and what their differences are added to.
     Pace {
-        /// When the last change of rate has been measured.
+        /// Every t_p; to the mean rate that ports had measured.
+        Mean = "mean",
+        /// When the last change of rate has been measured; to the rate at that time.
         Stable = "stable",
-        /// Every t_p.
+        /// Every t_p; to the present rate.
         Paper = "paper",
     }
 }

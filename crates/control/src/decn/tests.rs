@@ -118,21 +118,20 @@ fn a_whole_unit_changes_the_rate_by_what_it_brings() {
 #[test]
 fn the_size_of_a_unit_can_be_given() {
     let mut flow = Flow::with(&[("unit".to_string(), Value::Number(4.0))]);
-    assert_eq!(flow.send(0), None);
-    assert_eq!(flow.send(212), Some(true));
-    assert_eq!((flow.send(213), flow.send(214)), (Some(false), Some(false)));
-    flow.ack_unit(320, 2, 100.0);
-    assert_eq!(flow.mbps(), 1400);
+    assert_eq!(flow.send(0), Some(true));
+    assert_eq!((flow.send(12), flow.send(24)), (Some(false), Some(false)));
+    // Nothing had been measured when it left.
+    flow.ack_unit(140, 1, 100.0);
+    assert_eq!(flow.mbps(), 400);
 }
 
 #[test]
 fn a_unit_that_arrives_incomplete_makes_room_for_the_next() {
     let mut flow = with_unit();
-    // Its second packet came without its nibble: when all three have arrived, it never will be complete.
     flow.ack(300, 2, carried(Difference::new(100.0).nibble(0), true));
-    flow.ack(301, 3, outside());
-    assert_eq!(flow.send(302), None, "one unit at a time");
-    flow.ack(303, 4, outside());
+    assert_eq!(flow.send(301), None, "one unit at a time");
+    // Its second packet came without its nibble: it never will be complete.
+    flow.ack(302, 3, outside());
     assert_eq!(flow.send(304), Some(true));
     assert_eq!(flow.mbps(), 1000);
 }
@@ -169,8 +168,9 @@ fn a_unit_waits_for_two_periods_and_a_packet_after_a_change() {
     // One at a time.
     assert_eq!(flow.send(900), None);
     flow.ack_unit(1000, 3, 500.0);
-    // 8 us a packet at 1.5 Gbps.
-    assert_eq!((flow.send(1207), flow.send(1208)), (None, Some(true)));
+    // The first packet at the new rate leaves later; 8 us a packet at 1.5 Gbps.
+    assert_eq!(flow.send(1010), None);
+    assert_eq!((flow.send(1217), flow.send(1218)), (None, Some(true)));
 }
 
 #[test]
@@ -178,6 +178,29 @@ fn two_periods_begin_with_the_first_packet() {
     let mut flow = Flow::new("stable");
     assert_eq!(flow.send(100), None);
     assert_eq!((flow.send(311), flow.send(312)), (None, Some(true)));
+}
+
+/// A flow of 1 Gbps for 240 us, whose two units leave with packets 1 and 10: nothing has been measured when the first one
+/// leaves, and 1 Gbps when the second one does.
+fn with_two_units() -> Flow {
+    let mut flow = Flow::new("mean");
+    let sent: Vec<Option<bool>> = (0..20).map(|packet| flow.send(12 * packet)).collect();
+    let starts = |packet: &usize| sent[*packet] == Some(true);
+    assert_eq!((0..20).filter(starts).collect::<Vec<_>>(), [0, 9, 18]);
+    flow
+}
+
+#[test]
+fn a_difference_is_added_to_the_rate_that_it_was_measured_against() {
+    let mut flow = with_two_units();
+    flow.ack_unit(240, 1, 500.0);
+    assert_eq!(flow.mbps(), 500);
+    for packet in 4..10 {
+        flow.ack(240 + packet, packet, outside());
+    }
+    // Measured while R was 1 Gbps: it is not added to the 500 Mbps that R is now.
+    flow.ack_unit(260, 10, -500.0);
+    assert_eq!(flow.mbps(), 500);
 }
 
 #[test]

@@ -1,4 +1,9 @@
 //! The flows that a DECN port keeps apart: a bounded table in the order in which they were last seen.
+//!
+//! n, by which the port's rate is divided, is the number of flows of which a packet has arrived in the period t_p. It grows
+//! with a flow's first packet, so that the flow is not told a share that others still have, and falls when a period is
+//! over. Ruling: a flow with more than t_p between its packets counts until its next packet is overdue by half of that
+//! time. Otherwise only some of the slow flows would count at a time, and all would be told too large a share.
 
 use super::measurement::Measurement;
 use pathweave_random::mix;
@@ -17,6 +22,8 @@ struct Slot {
     older: u32,
     newer: u32,
     seen: Time,
+    /// Whether it is one of the n.
+    counts: bool,
     measurement: Measurement,
 }
 
@@ -53,6 +60,8 @@ pub struct Flows {
     /// No flow is given up until then.
     kept_until: Time,
     turned_away: u64,
+    /// n.
+    active: usize,
 }
 
 impl Flows {
@@ -67,12 +76,29 @@ impl Flows {
             newest: NONE,
             kept_until: Time::MAX,
             turned_away: 0,
+            active: 0,
         }
     }
 
     /// Flows that are kept.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// A period that lasted `period` is over at `now`: flows that sent nothing in it give up their share.
+    #[inline(never)]
+    pub fn end_period(&mut self, now: Time, period: Time) {
+        let mut place = self.newest;
+        while let Some(slot) = self.slots.get_mut(place as usize) {
+            let gap = slot.measurement.gap();
+            let waits = slot.measurement.unit.is_some();
+            if slot.counts && !waits && slot.seen + period.max(gap + gap / 2) < now {
+                slot.counts = false;
+                self.active -= 1;
+            }
+            place = slot.older;
+        }
     }
 
     /// Bytes of the table when it was at its fullest.
@@ -104,9 +130,9 @@ impl Flows {
         newest.is_some_and(|slot| slot.flow == flow)
     }
 
-    /// The flow, of which a packet arrives; none if the table is full.
+    /// The flow, of which a packet arrives, and n; none if the table is full.
     #[inline(always)]
-    pub fn see(&mut self, flow: u32, now: Time) -> Option<&mut Measurement> {
+    pub fn see(&mut self, flow: u32, now: Time) -> Option<(&mut Measurement, usize)> {
         self.forget(now);
         let place = if self.is_newest(flow) {
             self.newest
@@ -115,7 +141,11 @@ impl Flows {
         };
         let slot = &mut self.slots[place as usize];
         slot.seen = now;
-        Some(&mut slot.measurement)
+        if !slot.counts {
+            slot.counts = true;
+            self.active += 1;
+        }
+        Some((&mut slot.measurement, self.active))
     }
 
     /// The place of the flow, which becomes the one that was seen last; none if the table is full.
@@ -132,6 +162,7 @@ impl Flows {
                 older: NONE,
                 newer: NONE,
                 seen: now,
+                counts: false,
                 measurement: Measurement::default(),
             });
             (self.slots.len() - 1) as u32
@@ -165,6 +196,8 @@ impl Flows {
                 return;
             }
             let (place, flow) = (self.oldest, slot.flow);
+            self.active -= usize::from(slot.counts);
+            self.slots[place as usize].counts = false;
             self.unlink(place);
             self.places.remove(&flow);
             self.free.push(place);

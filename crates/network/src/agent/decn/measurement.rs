@@ -10,12 +10,16 @@ pub struct Measurement {
     began: Option<Time>,
     /// Bytes that have arrived in it.
     arrived: u32,
+    /// Packets that have arrived in it.
+    packets: u32,
     /// Bytes that wait.
     waiting: u32,
     /// The fewest that waited during the period.
     fewest: u32,
-    /// CR of the last whole period, bit/s.
-    rate: Option<f64>,
+    /// CR of the last whole period, bit/s; zero before one is over, as nothing has been counted then.
+    rate: f64,
+    /// Mean time between packets in that period.
+    gap: Time,
     /// The unit of which a first packet has passed.
     pub unit: Option<Passing>,
 }
@@ -30,12 +34,15 @@ impl Measurement {
         let elapsed = now - began;
         if elapsed >= period {
             let bits = 8.0 * f64::from(self.arrived + self.fewest);
-            self.rate = Some(bits / elapsed.as_secs_f64());
+            self.rate = bits / elapsed.as_secs_f64();
+            self.gap = elapsed / u64::from(self.packets);
             self.began = Some(now);
             self.arrived = 0;
+            self.packets = 0;
             self.fewest = self.waiting;
         }
         self.arrived += u32::from(bytes);
+        self.packets += 1;
         self.waiting += u32::from(bytes);
     }
 
@@ -45,9 +52,14 @@ impl Measurement {
         self.fewest = self.fewest.min(self.waiting);
     }
 
-    /// CR in bit/s; none before a period is over.
-    pub fn rate(&self) -> Option<f64> {
+    /// CR in bit/s.
+    pub fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// Mean time between the flow's packets, as far as it is known.
+    pub fn gap(&self) -> Time {
+        self.gap
     }
 }
 
@@ -58,7 +70,7 @@ mod tests {
     const PERIOD: Time = Time::from_micros(100);
 
     /// Packets of 1500 bytes that arrive at these times, in microseconds, and leave at once.
-    fn paced(times: &[u64]) -> Option<f64> {
+    fn paced(times: &[u64]) -> f64 {
         let mut flow = Measurement::default();
         for &at in times {
             flow.arrive(Time::from_micros(at), 1500, 0, PERIOD);
@@ -69,17 +81,17 @@ mod tests {
 
     #[test]
     fn a_period_ends_with_the_first_packet_after_it() {
-        assert_eq!(paced(&[7]), None);
-        assert_eq!(paced(&[7, 106]), None);
+        assert_eq!(paced(&[7]), 0.0);
+        assert_eq!(paced(&[7, 106]), 0.0);
         // Two packets in 120 us: 200 Mbps. Twelve kilobits per 100 us are 120 Mbps.
-        assert!((paced(&[7, 67, 127]).unwrap() - 200e6).abs() < 1.0);
-        assert!((paced(&[7, 107]).unwrap() - 120e6).abs() < 1.0);
+        assert!((paced(&[7, 67, 127]) - 200e6).abs() < 1.0);
+        assert!((paced(&[7, 107]) - 120e6).abs() < 1.0);
     }
 
     #[test]
     fn a_flow_slower_than_a_packet_a_period_has_its_own_rate() {
         // A packet in 600 us.
-        assert!((paced(&[0, 600, 1200]).unwrap() - 20e6).abs() < 1.0);
+        assert!((paced(&[0, 600, 1200]) - 20e6).abs() < 1.0);
     }
 
     #[test]
@@ -92,13 +104,13 @@ mod tests {
         flow.serve(1500, 3000);
         flow.arrive(at(100), 1500, 3000, PERIOD);
         // Nothing waited when the first period began: 4500 bytes in 100 us.
-        assert!((flow.rate().unwrap() - 360e6).abs() < 1.0);
+        assert!((flow.rate() - 360e6).abs() < 1.0);
         flow.serve(1500, 3000);
         flow.arrive(at(150), 1500, 3000, PERIOD);
         flow.serve(1500, 3000);
         flow.arrive(at(200), 1500, 3000, PERIOD);
         // 3000 bytes came, and never fewer than 3000 waited: 480 Mbps.
-        assert!((flow.rate().unwrap() - 480e6).abs() < 1.0);
+        assert!((flow.rate() - 480e6).abs() < 1.0);
     }
 
     #[test]
@@ -112,6 +124,6 @@ mod tests {
         flow.arrive(at(500), 1500, 0, PERIOD);
         flow.serve(1500, 0);
         flow.arrive(at(600), 1500, 0, PERIOD);
-        assert!((flow.rate().unwrap() - 120e6).abs() < 1.0);
+        assert!((flow.rate() - 120e6).abs() < 1.0);
     }
 }

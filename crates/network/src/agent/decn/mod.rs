@@ -1,11 +1,11 @@
 //! DECN's port: each flow's difference from a fair share (Jiang et al., Sections III-B and III-C).
 //!
 //! For a flow of which A bytes arrived in a period of t_p, and of which never fewer than B bytes waited
-//! in it, with C the port's rate and n the flows seen within the larger of t_p and 1 ms:
+//! in it, with C the port's rate and n the flows of which a packet has arrived in the port's own period of t_p:
 //!
 //!   CR = (A + B) / t_p,   TR = C / n,   DR = TR - CR
 //!
-//! When a unit's first packet leaves, DR is latched, rounded down to whole units; the unit's three
+//! When a unit's first packet arrives, DR is latched, rounded down to whole units; the unit's three
 //! packets are lowered to it four bits at a time.
 //!
 //! - A flow's period ends with its first packet t_p or later after it began, and CR takes the time
@@ -13,9 +13,9 @@
 //!   120 Mbps and 1500 bytes, none or one.
 //! - Only packets with DECN's field are flows of n. Acknowledgements and others take their part of C;
 //!   what they take shows as bytes that wait.
+//! - Before a flow's first period is over A and B are zero: it is told its whole share.
 //! - A flow that finds the table full is not managed: its packets leave as part of no unit, the sender
-//!   drops the unit and keeps its rate. So do those of a flow before its first period is over, and what
-//!   is left of a unit that lacks a packet or came out of order.
+//!   drops the unit and keeps its rate. So does what is left of a unit that lacks a packet or came out of order.
 
 mod flows;
 mod measurement;
@@ -24,11 +24,8 @@ use super::{Agent, AgentStatistics, Backlog, Label};
 use crate::network::LinkSetup;
 use flows::Flows;
 use pathweave_control::Feedback;
-use pathweave_control::decn::{Difference, ENTRY, Passing};
+use pathweave_control::decn::{Difference, ENTRY, Passing, REMEMBERED};
 use pathweave_units::{Rate, Time};
-
-/// How long a flow counts at least: slow flows leave more than t_p between packets.
-const SHORTEST_HOLD: Time = Time::from_millis(1);
 
 /// Bytes that a port keeps beside its flows: C, t_p, the unit, the flows' table, and a counter. A constant, as results
 /// should not depend on what the simulator remembers to be faster.
@@ -44,8 +41,21 @@ pub struct Decn {
     /// Unit of differences, bit/s.
     unit: f64,
     flows: Flows,
+    /// When the period that n is counted in is over.
+    counted_until: Time,
     /// Fields changed.
     changed: u64,
+}
+
+impl Decn {
+    /// Counts the flows of the period that is over.
+    #[inline(never)]
+    fn end_period(&mut self, now: Time) {
+        let since = (now - self.counted_until).as_picos();
+        let ended = now - Time::from_picos(since % self.period.as_picos());
+        self.flows.end_period(ended, self.period);
+        self.counted_until = ended + self.period;
+    }
 }
 
 /// DR of a flow that sends at `current`, where this many flows share a port of rate `capacity`, both in bit/s.
@@ -68,26 +78,15 @@ impl Agent for Decn {
             capacity: setup.rate.as_bps() as f64,
             period,
             unit: 1e6 * parameters.number("unit"),
-            flows: Flows::new(
-                parameters.number("table") as usize,
-                period.max(SHORTEST_HOLD),
-            ),
+            flows: Flows::new(parameters.number("table") as usize, period.max(REMEMBERED)),
+            counted_until: Time::ZERO,
             changed: 0,
         }
     }
 
     #[inline(always)]
     fn on_arrival(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
-        if let (Feedback::Decn { .. }, false) = (label.feedback, label.is_echo)
-            && let Some(flow) = self.flows.see(label.flow, now)
-        {
-            flow.arrive(now, bytes, backlog.bytes, self.period);
-        }
-    }
-
-    #[inline(always)]
-    fn on_service(&mut self, now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
-        let (flow, is_echo) = (label.flow, label.is_echo);
+        let number = label.flow;
         let Feedback::Decn {
             nibble,
             first,
@@ -96,20 +95,19 @@ impl Agent for Decn {
         else {
             return;
         };
-        if is_echo {
+        if label.is_echo {
             return;
         }
-        self.flows.forget(now);
-        let flows = self.flows.len();
-        let (capacity, unit) = (self.capacity, self.unit);
-        let own = self.flows.get(flow).and_then(|flow| {
-            flow.serve(bytes, backlog.bytes);
+        if now >= self.counted_until {
+            self.end_period(now);
+        }
+        let own = self.flows.see(number, now).and_then(|(flow, flows)| {
+            flow.arrive(now, bytes, backlog.bytes, self.period);
             if !*in_unit {
                 flow.unit = None;
             } else if *first {
-                let latched = flow.rate();
-                let latched = latched.map(|rate| difference(capacity, flows, unit, rate));
-                flow.unit = latched.map(Passing::new);
+                let own = difference(self.capacity, flows, self.unit, flow.rate());
+                flow.unit = Some(Passing::new(own));
             }
             let passing = flow.unit.as_mut()?;
             let own = passing.pass(*nibble);
@@ -127,10 +125,19 @@ impl Agent for Decn {
                 *nibble = own;
             }
             None => {
-                // It leaves as part of no unit.
+                // It goes on as part of no unit.
                 self.changed += 1;
                 (*nibble, *first, *in_unit) = (0, false, false);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn on_service(&mut self, _now: Time, bytes: u16, label: &mut Label, backlog: Backlog) {
+        if let (Feedback::Decn { .. }, false) = (label.feedback, label.is_echo)
+            && let Some(flow) = self.flows.get(label.flow)
+        {
+            flow.serve(bytes, backlog.bytes);
         }
     }
 

@@ -120,9 +120,46 @@ fn a_smaller_difference_passes() {
 }
 
 #[test]
-fn broken_units_and_flows_not_yet_measured_are_taken_out() {
+fn a_flow_that_begins_is_told_its_share() {
     let mut port = port(10.0);
-    assert_eq!(unit(&mut port, 0, 0), None);
+    assert_eq!(unit(&mut port, 0, 0), Some(1000));
+    assert_eq!(unit(&mut port, 10, 1), Some(500));
+    assert_eq!(unit(&mut port, 99, 0), Some(500));
+}
+
+#[test]
+fn a_flow_gives_its_share_up_when_a_period_without_it_is_over() {
+    // The port's periods end at 100, 200 us, and so on. What a third flow is told at this time:
+    let told = |until| {
+        let mut port = port(10.0);
+        for at in (0..until).step_by(10) {
+            pass(&mut port, at, 0, None);
+            if at <= 130 {
+                pass(&mut port, at, 1, None);
+            }
+        }
+        unit(&mut port, until, 2)
+    };
+    assert_eq!(told(299), Some(333));
+    assert_eq!(told(301), Some(500));
+}
+
+#[test]
+fn a_flow_slower_than_a_packet_a_period_counts_between_its_packets() {
+    let mut port = port(10.0);
+    for at in [0, 330, 660] {
+        pass(&mut port, at, 1, None);
+    }
+    let told = |port: &mut Decn, at| unit(port, at, at as u32);
+    // A packet in 330 us: it is overdue by half of that at 1155 us.
+    assert_eq!(told(&mut port, 1100), Some(500));
+    assert_eq!(told(&mut port, 1301), Some(1000));
+}
+
+#[test]
+fn broken_units_are_taken_out() {
+    let mut port = port(10.0);
+    pass(&mut port, 0, 0, None);
     pass(&mut port, 100, 0, None);
     // A packet outside comes between.
     assert!(pass(&mut port, 110, 0, Some((0xf, true))).is_some());
