@@ -1,7 +1,7 @@
 """What a paper published: the rows of `expected.toml`, and what each claims.
 
 A row is one figure or table. It says which scenario gives it, in which set-up, and what was
-published, as claims of four kinds:
+published, as claims in four forms:
 
     [fig8]
     title = "Goodput by location"
@@ -37,6 +37,10 @@ published, as claims of four kinds:
     reason = "LIA here recovers several losses of a window without a timeout"
     set = ['transport.recovery="reno"']
 
+Each claim has a `kind`: "number" for one that the paper prints (what numbers are without it),
+"sentence" for what it says in words (orders and shapes without it), "reading" for what we make of
+it: a bound where the text gives none, or an inference. Readings inform, and decide no row.
+
 A row without a scenario has `program = "fig4.py"`, which prints its numbers as JSON, or only a
 picture.
 """
@@ -44,6 +48,7 @@ picture.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +76,7 @@ _ROW_KEYS = {
     "title", "setup", "scenario", "program", "only", "seeds", "picture", "figures",
     "number", "order", "shape", "because",
 }  # fmt: skip
-_CLAIM_KEYS = {"name", "says", "at"}
+_CLAIM_KEYS = {"name", "says", "at", "kind"}
 _BECAUSE_KEYS = {
     "claim", "reason", "set", "only", "scenario", "size", "at", "expects", "seeds", "other_seed",
 }  # fmt: skip
@@ -83,6 +88,17 @@ which says why it agrees."""
 Axes = dict[str, list[str]]
 
 
+class Kind(StrEnum):
+    """What a claim rests on."""
+
+    NUMBER = "number"
+    """A number that the paper prints."""
+    SENTENCE = "sentence"
+    """What it says in words."""
+    READING = "reading"
+    """What we make of it. Readings decide no row."""
+
+
 @dataclass(frozen=True)
 class Number:
     """Published numbers."""
@@ -90,6 +106,7 @@ class Number:
     name: str
     says: str
     expected: Expected
+    kind: Kind = Kind.NUMBER
 
 
 @dataclass(frozen=True)
@@ -105,6 +122,7 @@ class Order:
     """
     at: Mapping[str, str]
     """Names on other axes; axes that are not there are averaged over."""
+    kind: Kind = Kind.SENTENCE
 
 
 @dataclass(frozen=True)
@@ -123,6 +141,7 @@ class Shape:
     """The axis along which a trend is judged; empty for the number itself."""
     along: tuple[str, ...] = ()
     """The names on that axis in order."""
+    kind: Kind = Kind.SENTENCE
 
 
 Claim = Number | Order | Shape
@@ -285,7 +304,8 @@ def _row(folder: Path, name: str, row: Mapping[str, Any], axes_of: Callable[[Pat
 
 def _number(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Number:
     expected = parse_number(entry, axes)
-    return Number(names.of(entry, expected.measured.quantity), str(entry.get("says", "")), expected)
+    name = names.of(entry, expected.measured.quantity)
+    return Number(name, str(entry.get("says", "")), expected, _kind(entry, Kind.NUMBER))
 
 
 def _of_program(entry: Mapping[str, Any], names: _Names) -> Number:
@@ -322,7 +342,9 @@ def _order(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Order:
     at = _at(entry, axes)
     if len(at) != 1:
         raise InputError("an order is about one name on each other axis, or their mean")
-    return Order(names.of(entry, measured.quantity), _says(entry), measured, axis, levels, at[0])
+    name = names.of(entry, measured.quantity)
+    kind = _kind(entry, Kind.SENTENCE)
+    return Order(name, _says(entry), measured, axis, levels, at[0], kind)
 
 
 def _shape(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Shape:
@@ -351,6 +373,7 @@ def _shape(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Shape:
         _at(entry, axes),
         trend,
         along,
+        _kind(entry, Kind.SENTENCE),
     )
 
 
@@ -391,6 +414,13 @@ def _because(
         seeds=_seeds(entry),
         other_seed=_flag(entry, "other_seed"),
     )
+
+
+def _kind(entry: Mapping[str, Any], otherwise: Kind) -> Kind:
+    value = entry.get("kind", otherwise)
+    if value not in list(Kind):
+        raise InputError(f"kind must be one of {', '.join(Kind)}, not {value!r}")
+    return Kind(value)
 
 
 def _flag(entry: Mapping[str, Any], key: str) -> bool:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 FILE = "expected.toml"
 NUMBER_KEYS = MEASURED_KEYS | {
-    "name", "says", "tolerance", "within", "source", "axes", "values", "value", "backends",
+    "name", "says", "kind", "tolerance", "within", "source", "axes", "values", "value", "backends",
 }  # fmt: skip
 _ROW_LISTS = ("number", "order", "shape", "because")
 _BACKENDS = ("simulate", "testbed")
