@@ -70,6 +70,19 @@ def judged(
     return reproduced(row, Record("0", "quick", "", "", (1,), {}, {claim.name: before}, gave))
 
 
+def test_arithmetic_needs_no_run() -> None:
+    proof = replace(WHY, sets=(), proof=True, at={"scheme": "B"})
+    before = schemes(A=100.0, B=50.0)
+    found = judged(TWO, before, (proof, None))
+    assert found.why is Explained.PROVEN
+    assert found.to_explain() == []
+    (reason,) = found.reasons
+    assert (reason.outcome, reason.changes) == (Explained.PROVEN, [])
+    # Of two numbers that differ it explains one.
+    found = judged(TWO, schemes(A=300.0, B=100.0), (proof, None))
+    assert found.why is Explained.IN_PART
+
+
 def outcome_of(
     claim: Claim, before: tuple[Sample, ...], because: Because, after: tuple[Sample, ...] | None
 ) -> Explained:

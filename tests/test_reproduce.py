@@ -490,7 +490,10 @@ BECAUSE = f"{NUMBER}[[r.because]]\n"
             f"{NUMBER}name = 'x'\n{SHAPE}above = 1\nname = 'x'",
             "two claims of the row have the name",
         ),
-        (f"{BECAUSE}reason = 'why'", "give what is changed: set, scenario or size"),
+        (f"{BECAUSE}reason = 'why'", "give what is changed: set, scenario or size; or proof"),
+        (f"{BECAUSE}reason = 'r'\nset = ['a=1']\nproof = true", "give what is changed: set"),
+        (f"{BECAUSE}reason = 'r'\nproof = 'yes'", "proof must be true or false"),
+        (f"{ORDER}ascending = ['A', 'B']\nkind = 'guess'", "kind must be one of number, sentence"),
         (f"{BECAUSE}set = ['a=1']", "entry 1 of because: reason is missing"),
         (f"{BECAUSE}claim = 'x'\nreason = 'r'\nset = []", "claim must be one of goodput, not 'x'"),
         (

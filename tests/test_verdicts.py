@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathweave.reproducing.paper import Number, Order, Row, Shape
+from pathweave.reproducing.paper import Kind, Number, Order, Row, Shape
 from pathweave.reproducing.record import Record
 from pathweave.reproducing.reproduced import reproduced
 from pathweave.reproducing.sample import Sample
@@ -190,11 +190,29 @@ def test_all_agree() -> None:
     assert judged(TWO, A=100, B=200).outcome is Outcome.AGREES
 
 
-@pytest.mark.parametrize(("a", "b"), [(150, 300), (100, 300), (20, 30)])
+@pytest.mark.parametrize(("a", "b"), [(150, 300), (100, 300), (20, 80)])
 def test_numbers_agree_in_order(a: float, b: float) -> None:
     found = judged(TWO, A=a, B=b)
     assert found.outcome is Outcome.IN_ORDER
     assert Outcome.DIFFERS in {point.outcome for point in found.points}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "part"), [(20, 30, "0.10"), (150, 199, "0.49"), (100, 301, "2.0")]
+)
+def test_an_order_may_come_with_another_effect(a: float, b: float, part: str) -> None:
+    found = judged(TWO, A=(a, 0.1), B=(b, 0.1))
+    assert found.outcome is Outcome.EFFECT_DIFFERS
+    assert found.because == f"B above A: {part} times the published difference"
+
+
+def test_the_pair_that_was_published_furthest_apart_shows_the_effect() -> None:
+    three = number({"A": 100, "B": 120, "C": 300})
+    # A and B are four times as far apart as published, A and C a little less.
+    assert judged(three, A=100, B=180, C=240).outcome is Outcome.IN_ORDER
+    ratio = number({"B": 2.0}, relative_to="A", unit="")
+    assert judged(ratio, B=1.6).outcome is Outcome.IN_ORDER
+    assert judged(ratio, B=1.4).outcome is Outcome.EFFECT_DIFFERS
 
 
 def test_a_reversed_pair_is_no_order() -> None:
@@ -254,7 +272,7 @@ def test_orders_are_of_one_panel() -> None:
         found = [Sample(point.at, values(mean, 0.01 * mean)) for point, mean in points]
         return judge(claim, found).outcome
 
-    assert of(150, 300, 500, 600) is Outcome.IN_ORDER  # Incast above Random is of no account
+    assert of(150, 300, 500, 518) is Outcome.IN_ORDER  # Incast above Random is of no account
     assert of(150, 300, 600, 500) is Outcome.DIFFERS
 
 
@@ -268,11 +286,11 @@ def test_a_bound_can_be_the_larger_of_a_pair() -> None:
 def test_a_ratio_states_that_it_is_above_or_below_one(unit: str, one: float) -> None:
     above = number({"A": 1.5 * one}, relative_to="B", unit=unit)
     assert judged(above, A=1.5 * one).outcome is Outcome.AGREES
-    assert judged(above, A=3 * one).outcome is Outcome.IN_ORDER
+    assert judged(above, A=1.9 * one).outcome is Outcome.IN_ORDER
     found = judged(above, A=0.8 * one)
     assert (found.outcome, found.because) == (Outcome.DIFFERS, "reversed: A above B")
     below = number({"A": 0.5 * one}, relative_to="B", unit=unit)
-    assert judged(below, A=0.8 * one).outcome is Outcome.IN_ORDER
+    assert judged(below, A=0.7 * one).outcome is Outcome.IN_ORDER
     assert judged(below, A=1.2 * one).because == "reversed: A below B"
     wide = judged(below, A=(0.9 * one, 0.3 * one))
     assert (wide.outcome, wide.because) == (Outcome.DIFFERS, "not told apart: A below B")
@@ -449,6 +467,15 @@ def test_a_row_counts_its_claims() -> None:
     assert found.outcome is Outcome.DIFFERS
     assert found.summary == "2 of 3 claims agree"
     assert [each.claim.name for each in found.differing] == ["s"]
+    # A reading decides nothing.
+    read = replace(row, claims=(*claims[:2], replace(claims[2], kind=Kind.READING)))
+    found = reproduced(read, Record("0", "quick", "", "", (1, 2), {}, gave))
+    assert found.outcome is Outcome.IN_ORDER
+    assert found.summary == "2 of 2 claims agree, 0 of 1 readings"
+    assert found.differing == []
+    alone = replace(row, claims=(replace(claims[2], kind=Kind.READING),))
+    found = reproduced(alone, Record("0", "quick", "", "", (1, 2), {}, gave))
+    assert found.outcome is Outcome.READINGS
     eye = replace(row, claims=(), picture="a curve")
     assert reproduced(eye, None).outcome is Outcome.PICTURE
 

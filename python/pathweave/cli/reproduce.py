@@ -301,6 +301,7 @@ def _print_claims(found: Reproduced) -> None:
         claim_text,
         difference_text,
         heading_text,
+        kind_text,
         order_text,
         sample_text,
         shown_unit,
@@ -314,7 +315,9 @@ def _print_claims(found: Reproduced) -> None:
     console.print(Text(f"{found.row.id}: {found.row.title}", "bold"))
     for judged in found.judged:
         claim = judged.claim
-        line = Text.assemble(f"{claim_text(claim)}: ", (verdict_text(judged), "bold"))
+        line = Text.assemble(
+            f"{kind_text(claim)}{claim_text(claim)}: ", (verdict_text(judged), "bold")
+        )
         console.print(line)
         if isinstance(claim, Order):
             console.print(Text(f"  published: {order_text(claim)}"))
@@ -336,7 +339,7 @@ def _print_claims(found: Reproduced) -> None:
                     (why_text(reason.outcome), "bold"),
                 )
             )
-            for before, after in zip(reason.before, reason.after, strict=True):
+            for before, after in reason.changes:
                 change = f"{sample_text(claim, before)} → {sample_text(claim, after)}"
                 console.print(Text(f"    {before.label or 'all'}: {change}"))
 
@@ -355,6 +358,7 @@ def _document(found: Reproduced) -> dict[str, Any]:
         "claims": [
             {
                 "name": judged.claim.name,
+                "kind": judged.claim.kind.value,
                 "says": claim_text(judged.claim),
                 "verdict": judged.outcome.value,
                 "because": judged.because,

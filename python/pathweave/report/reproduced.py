@@ -22,6 +22,7 @@ from pathweave.reproducing.words import (
     claim_text,
     difference_text,
     heading_text,
+    kind_text,
     order_text,
     sample_text,
     shown_unit,
@@ -211,7 +212,7 @@ def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
             continue
         changes = [
             f"{before.label or 'all'}: {sample_text(claim, before)} → {sample_text(claim, after)}"
-            for before, after in zip(reason.before, reason.after, strict=True)
+            for before, after in reason.changes
         ]
         outcome = why_text(reason.outcome)
         reasons.append(
@@ -223,7 +224,7 @@ def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
                 changes,
             )
         )
-    said, verdict = claim_text(claim), verdict_text(judged)
+    said, verdict = f"{kind_text(claim)}{claim_text(claim)}", verdict_text(judged)
     return ClaimPart(claim.name, said, verdict, lines, judged.because, reasons)
 
 

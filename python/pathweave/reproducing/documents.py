@@ -12,13 +12,20 @@ from pathweave.errors import InputError
 from pathweave.reproducing.paper import Order
 from pathweave.reproducing.reasons import Explained
 from pathweave.reproducing.record import FILE, read_records
-from pathweave.reproducing.reproduced import counted_text, counts, reproduced
+from pathweave.reproducing.reproduced import (
+    claim_counts,
+    counted_text,
+    counts,
+    holding,
+    reproduced,
+)
 from pathweave.reproducing.verdict import Outcome
 from pathweave.reproducing.words import (
     changed_text,
     claim_text,
     difference_text,
     heading_text,
+    kind_text,
     order_text,
     sample_text,
     shown_unit,
@@ -127,7 +134,26 @@ def counts_text(papers: Iterable[Sequence[Reproduced]]) -> str:
         numbers = [*(verdicts[each] for each in outcomes), *(why[each] for each in known)]
         lines.append(_line([name, *map(str, numbers)]))
     together = [each for rows in several for each in rows]
-    return "\n".join([counted_text(together), "", *lines]) + "\n"
+    parts = [counted_text(together), "", *lines, "", *_claim_counts(several)]
+    return "\n".join(parts) + "\n"
+
+
+def _claim_counts(several: Sequence[Sequence[Reproduced]]) -> list[str]:
+    """Verdicts on the numbers and sentences of each paper, and how many readings hold."""
+    found = [claim_counts(rows) for rows in several]
+    outcomes = [each for each in Outcome if any(counted[each] for counted in found)]
+    heads = [each.value for each in outcomes]
+    lines = [
+        "By claim, where a number or a sentence of the paper decides and our readings do not:",
+        "",
+    ]
+    lines += [_line(["paper", *heads, "our readings that hold"]), "|---" * (len(heads) + 2) + "|"]
+    for rows, counted in zip(several, found, strict=True):
+        readings = [each for row in rows for each in row.readings]
+        hold = f"{holding(readings)} of {len(readings)}"
+        name = rows[0].row.paper if rows else ""
+        lines.append(_line([name, *(str(counted[each]) for each in outcomes), hold]))
+    return lines
 
 
 def _made(paper: Paper, rows: Sequence[Reproduced]) -> str:
@@ -157,7 +183,7 @@ def _claims(found: Reproduced) -> list[str]:
             continue
         moved = [
             f"{before.label or 'all'} {sample_text(claim, before)} → {sample_text(claim, after)}"
-            for before, after in zip(reason.before, reason.after, strict=True)
+            for before, after in reason.changes
         ]
         gave = f" With {changed_text(reason.because)}: {'; '.join(moved)}." if moved else ""
         verdict = why_text(reason.outcome)
@@ -172,7 +198,7 @@ def _claim(judged: Judged) -> list[str]:
     claim = judged.claim
     unit = shown_unit(claim, [point.sample for point in judged.points])
     lines: list[str] = []
-    said = f"{claim_text(claim)}: **{verdict_text(judged)}**"
+    said = f"{kind_text(claim)}{claim_text(claim)}: **{verdict_text(judged)}**"
     for place, point in enumerate(judged.points):
         wanted = wanted_text(claim, point)
         if isinstance(claim, Order):

@@ -35,7 +35,7 @@ published, as claims in four forms:
     [[fig8.because]]              # why a claim differs; see `pathweave.reproducing.reasons`
     claim = "goodput"             # the claim's name; if left out, all claims of the row that differ
     reason = "LIA here recovers several losses of a window without a timeout"
-    set = ['transport.recovery="reno"']
+    set = ['transport.recovery="reno"'] # or scenario, size; or proof = true for an arithmetic one
 
 Each claim has a `kind`: "number" for one that the paper prints (what numbers are without it),
 "sentence" for what it says in words (orders and shapes without it), "reading" for what we make of
@@ -78,7 +78,8 @@ _ROW_KEYS = {
 }  # fmt: skip
 _CLAIM_KEYS = {"name", "says", "at", "kind"}
 _BECAUSE_KEYS = {
-    "claim", "reason", "set", "only", "scenario", "size", "at", "expects", "seeds", "other_seed",
+    "claim", "reason", "proof", "set", "only", "scenario", "size", "at", "expects", "seeds",
+    "other_seed",
 }  # fmt: skip
 EXPECTS = ("towards", "up", "down", "holds", "scatters", "fails")
 """What an ablation may do to a number: come nearer to the published one, rise, fall, or scatter so
@@ -166,6 +167,8 @@ class Because:
     """One of `EXPECTS`."""
     seeds: int | None
     """Seeds that it takes; the row's if None."""
+    proof: bool = False
+    """Whether the reason is an arithmetic proof, with nothing to run."""
     other_seed: bool = False
     """Whether what a ratio is relative to has another seed, and so other arrivals."""
 
@@ -397,8 +400,10 @@ def _because(
         raise InputError(f"expects must be one of {', '.join(EXPECTS)}, not {expects!r}")
     if not entry.get("reason"):
         raise InputError("reason is missing")
-    if not any(key in entry for key in ("set", "scenario", "size")):
-        raise InputError("give what is changed: set, scenario or size")
+    changes = any(key in entry for key in ("set", "scenario", "size"))
+    proof = _flag(entry, "proof")
+    if changes == proof:
+        raise InputError("give what is changed: set, scenario or size; or proof = true")
     _at(entry, axes)  # whose names must be there
     if expects == "scatters" and claim not in numbers:
         raise InputError(f"only a number scatters, and {claim!r} is none")
@@ -412,6 +417,7 @@ def _because(
         at=entry.get("at", {}),
         expects=str(expects),
         seeds=_seeds(entry),
+        proof=proof,
         other_seed=_flag(entry, "other_seed"),
     )
 

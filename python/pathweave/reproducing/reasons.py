@@ -7,7 +7,8 @@ with a shape's bounds. Explanations of orders and trends, and those that expect 
 are judged by whether it does then. A number that scatters is explained where the published one lies
 in the 95 % interval of one more run.
 
-Claims that agree are explained, too: by an ablation under which they do not.
+Claims that agree are explained, too: by an ablation under which they do not. Where arithmetic shows
+that a published value cannot come out, an explanation is that proof, and nothing is run.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import Number, Order, Shape
 from pathweave.reproducing.sample import aligned, variants_of
-from pathweave.reproducing.verdict import Outcome, bounds_outcome, judge, number_outcome
+from pathweave.reproducing.verdict import HOLDS, Outcome, bounds_outcome, judge, number_outcome
 from pathweave.statistics.interval import prediction_half_width
 from pathweave.statistics.paired import paired_difference
 
@@ -40,13 +41,15 @@ class Explained(StrEnum):
     """What became of an explanation, or of a claim that differs."""
 
     EXPLAINED = "explained"
+    PROVEN = "explained by arithmetic"
     IN_PART = "explained in part"
     REFUTED = "refuted"
     NOT_RUN = "not run"
     UNEXPLAINED = "unexplained"
 
 
-_BEST = (Explained.EXPLAINED, Explained.IN_PART, Explained.NOT_RUN, Explained.REFUTED)
+_SURE = (Explained.EXPLAINED, Explained.PROVEN)
+_BEST = (*_SURE, Explained.IN_PART, Explained.NOT_RUN, Explained.REFUTED)
 
 _ASKED = ("claim", "sets", "scenario", "size", "only", "at")
 """What tells explanations apart."""
@@ -60,8 +63,13 @@ class Reason:
     outcome: Explained
     before: tuple[Sample, ...]
     after: tuple[Sample, ...]
-    """Of the same variants as `before`; empty where it was not run."""
+    """Of the same variants as `before`; empty where it was not run, or is arithmetic."""
     command: str
+
+    @property
+    def changes(self) -> list[tuple[Sample, Sample]]:
+        """Each variant before and after; none without runs."""
+        return list(zip(self.before, self.after, strict=True)) if self.after else []
 
 
 def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
@@ -70,6 +78,11 @@ def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
     for because in row.because:
         about = next(each for each in judged if each.claim.name == because.claim)
         if not is_open(because, about):
+            continue
+        if because.proof:
+            befores = aligned(about.claim, record.samples.get(because.claim, ()))
+            chosen_ones = tuple(before for before in befores if _is_at(before, because))
+            found.append(Reason(because, Explained.PROVEN, chosen_ones, (), ""))
             continue
         ablation = _ablation(because, record)
         if ablation is None:
@@ -99,7 +112,7 @@ def is_open(because: Because, judged: Judged) -> bool:
     """Whether there is something that the explanation can be of."""
     if because.of_agreement:
         return judged.outcome is not Outcome.NOT_RUN
-    if judged.outcome is Outcome.IN_ORDER:  # of numbers some need not agree
+    if judged.outcome in (Outcome.IN_ORDER, Outcome.EFFECT_DIFFERS):  # some need not agree
         return isinstance(judged.claim, Number)
     return judged.outcome is not Outcome.AGREES
 
@@ -117,13 +130,10 @@ def explained(judged: Judged, found: Sequence[Reason]) -> Explained:
     ]
     outcomes = {reason.outcome for reason in own}
     best = next((outcome for outcome in _BEST if outcome in outcomes), Explained.UNEXPLAINED)
-    if best is not Explained.EXPLAINED or not isinstance(claim, Number):
+    if best not in _SURE or not isinstance(claim, Number):
         return best
     covered = [
-        dict(sample.at)
-        for reason in own
-        if reason.outcome is Explained.EXPLAINED
-        for sample in reason.before
+        dict(sample.at) for reason in own if reason.outcome in _SURE for sample in reason.before
     ]
     differing = [point for point in judged.points if point.outcome is Outcome.DIFFERS]
     whole = all(dict(point.sample.at) in covered for point in differing)
@@ -248,9 +258,9 @@ def _holds(
     """
     judged = _judged_with(claim, befores, chosen)
     if _is_whole(claim):
-        return judged.outcome in (Outcome.AGREES, Outcome.IN_ORDER)
+        return judged.outcome in HOLDS
     agrees = all(judged.points[place].outcome is Outcome.AGREES for *_, place in chosen)
-    return agrees or judged.outcome is Outcome.IN_ORDER
+    return agrees or judged.outcome in (Outcome.IN_ORDER, Outcome.EFFECT_DIFFERS)
 
 
 def _judged_with(

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.reproducing.paper import Kind
 from pathweave.reproducing.reasons import Explained, Reason, explained, is_open, reasons
 from pathweave.reproducing.sample import aligned
-from pathweave.reproducing.verdict import Judged, Outcome, judge, not_run, overall
+from pathweave.reproducing.verdict import HOLDS, Judged, Outcome, judge, not_run, overall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     from pathweave.reproducing.record import Record
 
 
-_SETTLED = (Explained.EXPLAINED, Explained.IN_PART, Explained.REFUTED, Explained.UNEXPLAINED)
+_SETTLED = (
+    Explained.EXPLAINED,
+    Explained.PROVEN,
+    Explained.IN_PART,
+    Explained.REFUTED,
+    Explained.UNEXPLAINED,
+)
 _BE = ("are", "is")
 
 
@@ -31,15 +38,27 @@ class Reproduced:
     reasons: tuple[Reason, ...]
 
     @property
+    def deciding(self) -> list[Judged]:
+        """The claims that decide: what was published, and none of our readings."""
+        return [each for each in self.judged if each.claim.kind is not Kind.READING]
+
+    @property
+    def readings(self) -> list[Judged]:
+        """The claims that are our readings."""
+        return [each for each in self.judged if each.claim.kind is Kind.READING]
+
+    @property
     def outcome(self) -> Outcome:
-        """The verdict on the row: that of its worst claim."""
-        outcomes = [each.outcome for each in self.judged]
+        """The verdict on the row: that of its worst claim, readings apart."""
+        outcomes = [each.outcome for each in self.deciding]
+        if self.judged and not outcomes:
+            return Outcome.READINGS if self.record is not None else Outcome.NOT_RUN
         return overall(outcomes, picture=bool(self.row.picture))
 
     @property
     def differing(self) -> list[Judged]:
-        """The claims that differ."""
-        return [each for each in self.judged if each.outcome is Outcome.DIFFERS]
+        """The claims that differ, readings apart."""
+        return [each for each in self.deciding if each.outcome is Outcome.DIFFERS]
 
     @property
     def why(self) -> Explained | None:
@@ -52,16 +71,26 @@ class Reproduced:
 
     @property
     def summary(self) -> str:
-        """How many of its claims agree: "3 of 5 claims agree"; empty for a single one."""
+        """How many of its claims agree: "3 of 5 claims agree, 1 of 2 readings"; empty for one."""
         if len(self.judged) < 2 or self.outcome is Outcome.NOT_RUN:
             return ""
-        good = sum(each.outcome in (Outcome.AGREES, Outcome.IN_ORDER) for each in self.judged)
-        return f"{good} of {len(self.judged)} claims agree"
+        parts: list[str] = []
+        if self.deciding:
+            good = holding(self.deciding)
+            parts.append(f"{good} of {len(self.deciding)} claims agree")
+        if self.readings:
+            good = holding(self.readings)
+            parts.append(f"{good} of {len(self.readings)} readings")
+        return ", ".join(parts)
 
     def to_explain(self) -> list[Because]:
-        """The explanations that have something to explain."""
+        """The explanations that have something to explain, and something to run."""
         by_name = {each.claim.name: each for each in self.judged}
-        return [each for each in self.row.because if is_open(each, by_name[each.claim])]
+        return [
+            each
+            for each in self.row.because
+            if not each.proof and is_open(each, by_name[each.claim])
+        ]
 
 
 def reproduced(row: Row, record: Record | None) -> Reproduced:
@@ -75,6 +104,16 @@ def _judged(claim: Claim, record: Record | None) -> Judged:
     if record is None or claim.name not in record.samples:
         return not_run(claim, aligned(claim, ()))
     return judge(claim, aligned(claim, record.samples[claim.name]))
+
+
+def holding(several: Iterable[Judged]) -> int:
+    """How many of these claims our runs bear out."""
+    return sum(each.outcome in HOLDS for each in several)
+
+
+def claim_counts(rows: Iterable[Reproduced]) -> Counter[Outcome]:
+    """How many of the claims that decide have each verdict."""
+    return Counter(each.outcome for row in rows for each in row.deciding)
 
 
 def counts(rows: Iterable[Reproduced]) -> tuple[Counter[Outcome], Counter[Explained]]:
@@ -95,10 +134,15 @@ def counted_text(rows: Iterable[Reproduced]) -> str:
     words = {
         Outcome.AGREES: ("agrees", "agree"),
         Outcome.IN_ORDER: ("agrees in order", "agree in order"),
+        Outcome.EFFECT_DIFFERS: (
+            "agrees in order with another effect",
+            "agree in order with another effect",
+        ),
         Outcome.DIFFERS: ("differs", "differ"),
         Outcome.UNDECIDED: ("is not decided", "are not decided"),
         Outcome.NO_VALUE: ("has no value", "have no value"),
         Outcome.PICTURE: ("can only be compared by eye",) * 2,
+        Outcome.READINGS: ("has our readings only", "have our readings only"),
         Outcome.NOT_RUN: ("has not been run", "have not been run"),
     }
     parts = [

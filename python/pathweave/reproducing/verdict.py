@@ -6,7 +6,9 @@ decided, and more seeds may decide it. Numbers of one claim that do not all agre
 order when every two of them that were published further apart than the tolerance have the
 published order, in paired differences that Holm's correction tells from 0, and none of the others
 is told apart by more than the tolerance. A ratio to another variant also states an order: above or
-below 1. Where nothing was published as apart there is no order to agree in.
+below 1. Where nothing was published as apart there is no order to agree in. An order that holds may
+come with another effect: where the two that were published furthest apart differ less than half as
+much here, or more than twice as much.
 
 An order holds when every two neighbouring levels do, and is contradicted when two of them are
 reversed. A shape holds when its interval lies within its bounds, and differs when it lies wholly
@@ -25,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import TOLERANCE, Number, Order, Shape
 from pathweave.reproducing.sample import Sample
+from pathweave.results.units import number
 from pathweave.statistics.holm import holm
 from pathweave.statistics.paired import paired_difference
 
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from pathweave.reproducing.paper import Claim
     from pathweave.results.expected import Expected
 
+_EFFECT = 2.0
+"""Largest factor between our effect and the published one."""
 _SAID = 4
 """Most steps that are named where an order does not hold."""
 LEVEL = 0.05
@@ -45,10 +50,12 @@ class Outcome(StrEnum):
 
     AGREES = "agrees"
     IN_ORDER = "agrees in order"
+    EFFECT_DIFFERS = "agrees in order, effect differs"
     DIFFERS = "differs"
     UNDECIDED = "not decided"
     NO_VALUE = "no value"
     PICTURE = "picture only"
+    READINGS = "readings only"
     NOT_RUN = "not run"
 
 
@@ -57,8 +64,11 @@ _WORST = (
     Outcome.DIFFERS,
     Outcome.NO_VALUE,
     Outcome.UNDECIDED,
+    Outcome.EFFECT_DIFFERS,
     Outcome.IN_ORDER,
 )
+HOLDS = (Outcome.AGREES, Outcome.IN_ORDER, Outcome.EFFECT_DIFFERS)
+"""Of a claim that our runs bear out, if only in its order."""
 
 
 @dataclass(frozen=True)
@@ -165,9 +175,24 @@ def _number(claim: Number, found: Sequence[Sample]) -> Judged:
     steps = _Steps()
     _published_order(points, expected, steps)
     if steps.any and steps.outcome() is Outcome.AGREES:
-        return Judged(claim, Outcome.IN_ORDER, points)
+        effects = [apart.part for apart in steps.furthest.values()]
+        if all(1 / _EFFECT <= part <= _EFFECT for part in effects):
+            return Judged(claim, Outcome.IN_ORDER, points)
+        off = max(steps.furthest.values(), key=lambda apart: abs(math.log(max(apart.part, 1e-9))))
+        said = f"{off.what}: {number(off.part, 2)} times the published difference"
+        return Judged(claim, Outcome.EFFECT_DIFFERS, points, said)
     worst = Outcome.DIFFERS if Outcome.DIFFERS in outcomes else Outcome.UNDECIDED
     return Judged(claim, worst, points, steps.said())
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Two values that were published furthest apart in a panel."""
+
+    what: str
+    published: float
+    part: float
+    """Our difference as a part of the published one."""
 
 
 @dataclass
@@ -178,6 +203,8 @@ class _Steps:
     """What it is, the p-value of the difference, and its mean; None where there is no test."""
     reversed: list[str] = field(default_factory=list)
     """Pairs that need no order, and have the wrong one by more than the tolerance."""
+    furthest: dict[object, _Apart] = field(default_factory=dict)
+    """By panel."""
 
     @property
     def any(self) -> bool:
@@ -188,6 +215,12 @@ class _Steps:
         known = _least_apart(low, high) is not None
         p_value = _p(high, low) if known else None
         self.wanted.append((what, p_value, _mean(high, low)))
+
+    def compare(self, panel: object, what: str, published: float, ours: float) -> None:
+        """The difference of a pair, in ours and as it was published."""
+        known = self.furthest.get(panel)
+        if published and (known is None or abs(published) > abs(known.published)):
+            self.furthest[panel] = _Apart(what, published, ours / published)
 
     def outcome(self) -> Outcome:
         """AGREES where all steps hold, DIFFERS where one is reversed."""
@@ -249,19 +282,22 @@ def _published_order(points: Sequence[Point], expected: Expected, steps: _Steps)
     for point in points:
         others = tuple((key, name) for key, name in point.sample.at.items() if key != axis)
         panels.setdefault(others, []).append(point)
-    for panel in panels.values():
+    for others, panel in panels.items():
         for place, one in enumerate(panel):
             for other in panel[place + 1 :]:
-                _published_pair(one, other, expected, steps)
+                _published_pair(one, other, expected, steps, others)
 
 
-def _published_pair(one: Point, other: Point, expected: Expected, steps: _Steps) -> None:
+def _published_pair(
+    one: Point, other: Point, expected: Expected, steps: _Steps, panel: object
+) -> None:
     low, high = sorted((one, other), key=lambda point: point.published or 0.0)
     least, most = low.published or 0.0, high.published or 0.0
     room = allowance(most, expected)
     what = f"{high.sample.label} above {low.sample.label}"
     if most - least > room:
         steps.add(what, low.sample, high.sample)
+        steps.compare(panel, what, most - least, _mean(high.sample, low.sample))
         return
     found = paired_difference(high.sample.values, low.sample.values)
     apart = _least_apart(low.sample, high.sample)
@@ -278,9 +314,12 @@ def _against_one(point: Point, expected: Expected, steps: _Steps) -> None:
     equal = Sample({}, dict.fromkeys(point.sample.values, one))
     base = ", ".join(expected.measured.relative_to.values())
     if published > one:
-        steps.add(f"{point.sample.label} above {base}", equal, point.sample)
+        what = f"{point.sample.label} above {base}"
+        steps.add(what, equal, point.sample)
     else:
-        steps.add(f"{point.sample.label} below {base}", point.sample, equal)
+        what = f"{point.sample.label} below {base}"
+        steps.add(what, point.sample, equal)
+    steps.compare(point.sample.label, what, published - one, (point.sample.mean or one) - one)
 
 
 def _compared_axis(expected: Expected) -> str | None:

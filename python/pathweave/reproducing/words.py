@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.reproducing.paper import Number, Order, Shape
+from pathweave.reproducing.paper import Kind, Number, Order, Shape
 from pathweave.reproducing.reasons import Explained
 from pathweave.reproducing.verdict import Outcome
 from pathweave.results.present import plus_minus
@@ -26,6 +26,11 @@ def claim_text(claim: Claim) -> str:
             return f"{claim.says} ({expected.source})" if expected.source else claim.says
         return expected.title
     return claim.says
+
+
+def kind_text(claim: Claim) -> str:
+    """What stands before a claim that is our reading; empty for others."""
+    return "our reading: " if claim.kind is Kind.READING else ""
 
 
 def wanted_text(claim: Claim, point: Point) -> str:
