@@ -67,8 +67,8 @@ setup: $(VENV)/.extension
 linux: setup $(VENV)/.linux
 
 demo: setup
-	$(BIN)/pathweave run papers/xmp/tab1.toml --size quick
-	$(BIN)/pathweave report results/tab1
+	$(BIN)/pathweave run examples/patterns.toml
+	$(BIN)/pathweave report results/patterns
 
 # Three builds of the core serve all tests: the development profile, the profile `tested`, and one for loom. docs/checks.md
 # has the steps and what each takes. The report's page is tried in a browser where there is one; REQUIRE_CHROMIUM=yes
