@@ -268,6 +268,10 @@ settings! {
     minimum_rto: Time, ABOVE_ZERO, Time::from_millis(200);
     /// Retransmission timeout before the first RTT sample.
     initial_rto: Time, ABOVE_ZERO, Time::from_secs(1);
+    /// Whether the SYN exchange gives an RTT sample, and a join's handshake one for its subflow. Without it, the first data
+    /// of a subflow waits for `initial_rto`, and what depends on the RTT begins with the first acknowledged data: until
+    /// then controllers leave the subflow out of sums over RTTs, and "lowest-rtt" prefers it.
+    rtt_from_handshake (added): bool, Flag, true;
     /// Largest retransmission timeout.
     maximum_rto: Time, ABOVE_ZERO, Time::from_secs(120);
     /// Whether `minimum_rto` limits the timeout (RFC 6298) or its variance term. In the second case the timeout is computed as

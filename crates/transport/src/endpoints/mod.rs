@@ -23,6 +23,8 @@ mod port_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod timeout_tests;
+#[cfg(test)]
 mod upstream_tests;
 
 use crate::output::{Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer};

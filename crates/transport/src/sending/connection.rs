@@ -318,6 +318,11 @@ impl Connection {
         }
     }
 
+    /// Whether its timeouts are those of a connection that has measured the RTT although no handshake was simulated.
+    pub fn knows_rtt_from_start(&self) -> bool {
+        self.established && self.config.rtt_from_handshake
+    }
+
     /// Whether all that is new goes out in full packets, to subflows that are open already: nothing has to be looked
     /// at but windows and paces.
     #[inline(always)]

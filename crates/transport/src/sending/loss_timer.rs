@@ -134,7 +134,7 @@ impl Sender {
             return false;
         }
         let smoothed = connection.paths[self.number.0 as usize].smoothed_rtt;
-        let has_rtt = smoothed > Time::ZERO || connection.established;
+        let has_rtt = smoothed > Time::ZERO || connection.knows_rtt_from_start();
         let wait = match self.board.outstanding() {
             _ if !has_rtt => WAIT_WITHOUT_RTT,
             // The ACK for a single segment may be delayed.

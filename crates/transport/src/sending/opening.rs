@@ -86,9 +86,11 @@ impl Sending {
         let rtt = now - segment.sent;
         let connection = &mut self.connections[sender.connection as usize];
         let path = &mut connection.paths[sender.number.0 as usize];
-        take_rtt(sender, path, connection.minimum_rto, rtt, rtt);
-        if connection.floor_on_variance {
-            sender.set_timeout_by_variance(path, rtt, connection.minimum_rto);
+        if connection.config.rtt_from_handshake {
+            take_rtt(sender, path, connection.minimum_rto, rtt, rtt);
+            if connection.floor_on_variance {
+                sender.set_timeout_by_variance(path, rtt, connection.minimum_rto);
+            }
         }
         if connection.finds_losses_by_time && timeouts > 1 {
             // As Linux does after two lost SYNs (tcp_init_transfer).
@@ -113,7 +115,7 @@ impl Sending {
         let number = sender.number;
         let place = sender.connection;
         let connection = &mut self.connections[place as usize];
-        if connection.established {
+        if connection.knows_rtt_from_start() {
             sender.timeout.assume_handshake(&connection.config);
         }
         connection.change(number, Change::Opened);
