@@ -5,8 +5,8 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
 use pathweave_transport::{
-    Handshake, HostPort, Joins, LossDetection, PacketMix, ReceiveWindow, Recovery, Reinject,
-    SegmentScheduler, SendBundle,
+    BackoffUntil, Handshake, HostPort, Joins, LossDetection, PacketMix, ReceiveWindow, Recovery,
+    Reinject, SegmentScheduler, SendBundle,
 };
 use pathweave_units::{Bytes, Time};
 use proptest::prelude::*;
@@ -30,6 +30,9 @@ struct Hardship {
     reinjection: Reinject,
     /// Whether packets differ in size.
     mixed: bool,
+    rtt_from_handshake: bool,
+    /// [`pathweave_transport::Config::recover_after_timeout`] and `backoff_until` as in the RFCs; otherwise as in ns-3.19.
+    recovers_as_rfc: bool,
     /// RACK with all that belongs to it, where `recovery` allows it.
     by_time: bool,
     host_port: HostPort,
@@ -103,7 +106,13 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             joins,
             reinjection,
         ),
-        (1u32..40, any::<bool>(), host_port, offload),
+        (
+            1u32..40,
+            any::<bool>(),
+            host_port,
+            offload,
+            any::<(bool, bool)>(),
+        ),
         prop::collection::vec((1u32..=4, 1u64..400_000), 1..5),
         prop::collection::vec((0usize..3, 0u64..20_000, 1u64..20_000), 0..8),
     )
@@ -128,6 +137,8 @@ fn hardship() -> impl Strategy<Value = Hardship> {
             host_port: third.2,
             send_bundle: third.3.0,
             ack_gather: third.3.1,
+            rtt_from_handshake: third.4.0,
+            recovers_as_rfc: third.4.1,
             flows,
             outages,
         })
@@ -167,6 +178,11 @@ fn plan_of(hardship: &Hardship) -> Plan {
     transport.host_port = hardship.host_port;
     transport.send_bundle = SendBundle::Packets(hardship.send_bundle);
     transport.ack_gather = hardship.ack_gather;
+    transport.rtt_from_handshake = hardship.rtt_from_handshake;
+    if !hardship.recovers_as_rfc {
+        transport.recover_after_timeout = false;
+        transport.backoff_until = BackoffUntil::NewData;
+    }
     if hardship.by_time && hardship.recovery == Recovery::Sack {
         transport.loss_detection = LossDetection::Rack;
         transport.tail_loss_probe = true;
@@ -221,6 +237,8 @@ fn of_linux() -> Hardship {
         host_port: HostPort::HoldsBack,
         send_bundle: 1,
         ack_gather: Time::ZERO,
+        rtt_from_handshake: true,
+        recovers_as_rfc: true,
         limit: 20,
         flows: Vec::new(),
         outages: Vec::new(),

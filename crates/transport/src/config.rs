@@ -43,6 +43,16 @@ words! {
 }
 
 words! {
+    /// What ends the backoff of the retransmission timeout.
+    BackoffUntil {
+        /// An ACK of new data.
+        NewAck = "new-ack",
+        /// An ACK of data that was sent for the first time after the timeout (Karn's algorithm).
+        NewData = "new-data",
+    }
+}
+
+words! {
     /// How a window that congestion has cut comes into force.
     Reduction {
         /// Nothing leaves until the flight is below the new window (RFC 5681, RFC 8257).
@@ -232,6 +242,11 @@ settings! {
     /// Whether a cut is undone if all retransmissions turn out to be unnecessary, as shown by D-SACKs (RFC 3708) or by time
     /// stamps (RFC 3522, with a resolution of 1 ms). Requires RACK.
     undo (added): bool, Flag, false;
+    /// Whether duplicate ACKs after a timeout start fast retransmit only when all that had been sent before it has been
+    /// acknowledged (the variable `recover` of RFC 6582, section 3.2, step 4). Without that check, as in the newreno of ns-3 up
+    /// to 3.19, duplicates of segments that the timeout has sent again without need start a false fast retransmit, which cuts
+    /// ssthresh again. With SACK the check always holds (RFC 6675, section 5.1).
+    recover_after_timeout (added): bool, Flag, true;
     /// Whether the first two duplicate ACKs release a new packet each (RFC 3042).
     limited_transmit: bool, Flag, true;
     /// How a window that congestion has cut comes into force: at once, so that nothing leaves until the flight is below
@@ -268,6 +283,10 @@ settings! {
     minimum_rto: Time, ABOVE_ZERO, Time::from_millis(200);
     /// Retransmission timeout before the first RTT sample.
     initial_rto: Time, ABOVE_ZERO, Time::from_secs(1);
+    /// What ends the backoff of the timeout: an ACK of new data, as with time stamps (RFC 7323), or an ACK of data that was
+    /// sent for the first time after the timeout (Karn's algorithm; RFC 6298, section 5). In the second case earlier ACKs
+    /// give no RTT sample either, because they may answer an original as well as its retransmission.
+    backoff_until (added): BackoffUntil, OneOf, BackoffUntil::NewAck;
     /// Whether the SYN exchange gives an RTT sample, and a join's handshake one for its subflow. Without it, the first data
     /// of a subflow waits for `initial_rto`, and what depends on the RTT begins with the first acknowledged data: until
     /// then controllers leave the subflow out of sums over RTTs, and "lowest-rtt" prefers it.

@@ -23,9 +23,9 @@ mod settings;
 mod tick;
 
 pub use config::{
-    AtOnceControllers, Config, EcnUse, GrowthCount, Handshake, HostPort, InitialWindowPer, Joins,
-    LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor, SegmentScheduler,
-    SendBundle, SsthreshFrom, TickPhase,
+    AtOnceControllers, BackoffUntil, Config, EcnUse, GrowthCount, Handshake, HostPort,
+    InitialWindowPer, Joins, LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor,
+    SegmentScheduler, SendBundle, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{

@@ -82,6 +82,7 @@ impl Ends {
             ack_at_first: u32::from(policy >> 4),
             ack_at_mark_change: policy & 4 != 0,
             recovery,
+            recover_after_timeout: policy & 8 == 0,
             limited_transmit: kind & 0x80 != 0,
             ..Config::textbook()
         };

@@ -245,8 +245,9 @@ fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> P
     let measured = Measured::of(path, now);
     let progress = take(sender, measured, &connection.config);
     connection.data_acked = connection.data_acked.max(segment.data_number);
+    let keeps_backoff = LINUX && connection.keeps_backoff && sender.keeps_backoff(segment.number);
     let mut rtt = None;
-    if segment.gives_rtt_sample() {
+    if segment.gives_rtt_sample() && !keeps_backoff {
         let sample = now - segment.sent;
         sender.rtts.add(sample);
         rtt = Some(sample);
@@ -269,7 +270,11 @@ fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> P
         connection.open_receive_window();
     }
     if progress.advanced {
-        sender.timeout.end_row();
+        if keeps_backoff {
+            sender.timeout.end_row_backed_off();
+        } else {
+            sender.timeout.end_row();
+        }
         if sender.board.outstanding() == 0 {
             sender.deadline = Time::MAX;
         } else if !(LINUX && connection.finds_losses_by_time) {

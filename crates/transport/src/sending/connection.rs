@@ -8,7 +8,8 @@ use super::subflow_queue::SubflowQueues;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
 use crate::{
-    Config, GrowthCount, Joins, PacketKey, ReceiveWindow, Recovery, RtoFloor, SsthreshFrom, Tick,
+    BackoffUntil, Config, GrowthCount, Joins, PacketKey, ReceiveWindow, Recovery, RtoFloor,
+    SsthreshFrom, Tick,
 };
 use pathweave_control::{Change, Controller, Feedback, Loss, Path, Paths, Scheme, SubflowId};
 use pathweave_units::{Bytes, Rate, Time};
@@ -155,8 +156,11 @@ pub(crate) struct Connection {
     pub growth_in_cut_round: bool,
     /// Whether windows grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
-    /// Whether any of the following flags is set, so that the rules of Linux hosts apply.
+    /// Whether any of the following flags is set, so that the rules of Linux hosts apply, or of others that the plain way of
+    /// an ACK in order leaves out.
     pub follows_linux: bool,
+    /// [`Config::backoff_until`] is new data.
+    pub keeps_backoff: bool,
     /// [`Config::loss_detection`] is RACK.
     pub finds_losses_by_time: bool,
     /// [`Config::rto_floor`] applies to the variance.
@@ -298,7 +302,9 @@ impl Connection {
                 || config.rto_floor == RtoFloor::Variance
                 || config.holds_back()
                 || config.tracks_window_use()
+                || config.backoff_until == BackoffUntil::NewData
                 || opening.send_bundle > 1,
+            keeps_backoff: config.backoff_until == BackoffUntil::NewData,
             finds_losses_by_time: config.finds_losses_by_time(),
             waits_for_port: false,
             holds_back: config.holds_back(),

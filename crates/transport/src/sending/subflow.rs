@@ -43,7 +43,7 @@ pub(crate) enum RecoveryState {
     None,
     /// Fast recovery: over when everything below the number has been acknowledged.
     Fast(u32),
-    /// After a timeout: no fast recovery starts below the number.
+    /// After a timeout: no fast recovery starts below the number if [`Config::recover_after_timeout`] is set.
     Timeout(u32),
 }
 
@@ -101,6 +101,8 @@ pub(crate) struct Sender {
     pub duplicate_threshold: u32,
     /// The lowest number for which a timeout has been reported to the controller.
     timed_out: Option<u32>,
+    /// The next new number at the last timeout.
+    sent_at_timeout: u32,
     /// When the next packet may leave at the subflow's pace.
     pub(super) pace: Pace,
     /// When the timer for that will fire; `Time::MAX` when it is not set.
@@ -158,6 +160,7 @@ impl Sender {
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
             timed_out: None,
+            sent_at_timeout: 0,
             timeout: RetransmissionTimeout::new(config),
             deadline: Time::MAX,
             timer_at: Time::MAX,
@@ -203,6 +206,7 @@ impl Sender {
         self.duplicates = 0;
         self.duplicate_threshold = DUPLICATE_THRESHOLD;
         self.timed_out = None;
+        self.sent_at_timeout = 0;
         self.timeout = RetransmissionTimeout::new(config);
         self.deadline = Time::MAX;
         self.timer_at = Time::MAX;
@@ -316,7 +320,10 @@ impl Sender {
             self.duplicates += 1;
             match self.recovery {
                 RecoveryState::Fast(_) => self.board.count_duplicate(1),
-                RecoveryState::None if self.duplicates == self.duplicate_threshold => {
+                RecoveryState::None | RecoveryState::Timeout(_)
+                    if self.duplicates == self.duplicate_threshold
+                        && self.may_start_recovery(config) =>
+                {
                     let counted = if config.limited_transmit {
                         1
                     } else {
@@ -333,6 +340,17 @@ impl Sender {
                 RecoveryState::None | RecoveryState::Timeout(_) => {}
             }
         }
+    }
+
+    /// Whether enough duplicate acknowledgements mean a loss: not while what a timeout has sent again can cause them.
+    fn may_start_recovery(&self, config: &Config) -> bool {
+        self.recovery == RecoveryState::None || !config.recover_after_timeout
+    }
+
+    /// Whether an acknowledgement of everything below `number` leaves the timeout backed off (Karn's algorithm), because
+    /// nothing that was sent for the first time after the last timeout is below it.
+    pub fn keeps_backoff(&self, number: u32) -> bool {
+        self.timeout.is_backed_off() && number <= self.sent_at_timeout
     }
 
     fn leave_recovery(&mut self, acknowledged: u32) {
@@ -431,6 +449,7 @@ impl Sender {
             self.board.judge_all(config.recovery == Recovery::Sack);
         }
         self.recovery = RecoveryState::Timeout(self.board.next());
+        self.sent_at_timeout = self.board.next();
         self.cut_round = None;
         self.duplicates = 0;
         self.timeouts += 1;

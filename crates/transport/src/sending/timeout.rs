@@ -11,6 +11,8 @@ pub(crate) struct RetransmissionTimeout {
     timeout: u64,
     /// Timeouts since the last progress.
     in_row: u32,
+    /// How many times the timeout is doubled.
+    doublings: u32,
 }
 
 impl RetransmissionTimeout {
@@ -20,6 +22,7 @@ impl RetransmissionTimeout {
             variation: 0,
             timeout: config.initial_rto.as_picos(),
             in_row: 0,
+            doublings: 0,
         }
     }
 
@@ -51,14 +54,14 @@ impl RetransmissionTimeout {
     /// The time to wait now, backed off; at most `maximum`.
     #[inline]
     pub fn current(&self, maximum: Time) -> Time {
-        let backed_off = self.timeout.saturating_mul(1 << self.in_row.min(32));
+        let backed_off = self.timeout.saturating_mul(1 << self.doublings.min(32));
         Time::from_picos(backed_off).min(maximum)
     }
 
     /// The time to wait for the answer to a SYN: the first `linear` timeouts do not count.
     pub fn of_syn(&self, maximum: Time, linear: u32) -> Time {
-        let in_row = self.in_row.saturating_sub(linear);
-        RetransmissionTimeout { in_row, ..*self }.current(maximum)
+        let doublings = self.doublings.saturating_sub(linear);
+        RetransmissionTimeout { doublings, ..*self }.current(maximum)
     }
 
     /// The timeout is this for the smoothed RTT, without backing off.
@@ -76,11 +79,23 @@ impl RetransmissionTimeout {
     /// The timer expired: the next one takes twice as long (section 5.5).
     pub fn back_off(&mut self) {
         self.in_row += 1;
+        self.doublings += 1;
     }
 
-    /// New data was acknowledged.
+    #[inline]
+    pub fn is_backed_off(&self) -> bool {
+        self.doublings > 0
+    }
+
+    /// New data was acknowledged: the timeout is backed off no longer.
     #[inline(always)]
     pub fn end_row(&mut self) {
+        self.in_row = 0;
+        self.doublings = 0;
+    }
+
+    /// New data was acknowledged, and the timeout stays backed off.
+    pub fn end_row_backed_off(&mut self) {
         self.in_row = 0;
     }
 }
