@@ -82,8 +82,8 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "amp-2019",
-            help: "The AMP paper and its ns-3 code: NewReno, initial window 1, an ACK for every packet, no loss of SYNs, ECN-blind packets dropped at K.",
-            rule: MarkingRule::Above,
+            help: "The AMP paper and its ns-3 code: NewReno, initial window 1, an ACK for every packet, no loss of SYNs, 1.5 s until the first timeout; queues mark from K on and drop ECN-blind packets there.",
+            rule: MarkingRule::AtOrAbove,
             drop_ecn_blind: true,
             values: |_| ns3(),
         },
@@ -145,7 +145,7 @@ pub fn presets() -> &'static [Preset] {
         Preset {
             name: "ns3-mmptcp",
             help: "The ns-3 code of MMPTCP (EUTCP's table IV): as amp-2019, with minimum window 1 and 65,535 B of receive window a subflow.",
-            rule: MarkingRule::Above,
+            rule: MarkingRule::AtOrAbove,
             drop_ecn_blind: false,
             values: |_| Config {
                 minimum_window: 1.0,
@@ -243,7 +243,10 @@ fn ns3() -> Config {
         ssthresh_from: SsthreshFrom::Flight,
         initial_window: 1.0,
         initial_ssthresh: 65_535.0 / 1400.0,
-        initial_rto: Time::from_millis(200),
+        // At the SYN-ACK the RTT's estimate is set to 1.5 s, and the handshake gives no sample
+        // (MpTcpSocketBase::ProcessSynSent). The SYN itself would be sent again after 200 ms, but none is lost.
+        initial_rto: Time::from_millis(1500),
+        rtt_from_handshake: false,
         ack_every: 1,
         maximum_segment: 1400,
         data_packet: 1460,

@@ -1,6 +1,7 @@
 //! The reference of the scenario file names everything that the schema has, and its example is sound.
 
 use pathweave_control::registry;
+use pathweave_network::MarkingRule;
 use pathweave_scenario::Preset;
 use pathweave_transport::{Form, Setting};
 use pathweave_units::{Rate, Time};
@@ -174,6 +175,12 @@ fn presets_table() -> String {
             table += &format!("| `{}` | {} |\n", setting.key, values.join(" | "));
         }
     }
+    let rules = presets.iter().map(|one| match one.rule {
+        MarkingRule::Above => "above",
+        MarkingRule::AtOrAbove => "at-or-above",
+    });
+    let rules: Vec<&str> = rules.collect();
+    table += &format!("| `rule` of marking by `step` | {} |\n", rules.join(" | "));
     let blind = presets.iter().map(|one| one.drop_ecn_blind.to_string());
     let blind: Vec<String> = blind.collect();
     table += &format!("| `drop_ecn_blind` of queues | {} |\n", blind.join(" | "));

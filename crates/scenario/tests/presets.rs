@@ -14,7 +14,8 @@ fn preset(name: &str, controller: &str, slowest: Rate) -> Config {
         .find(|preset| preset.name == name)
         .expect("a preset");
     assert!(!preset.help.is_empty());
-    assert_eq!(preset.rule, MarkingRule::Above);
+    let marks_at_k = ["amp-2019", "ns3-mmptcp"].contains(&name);
+    assert_eq!(preset.rule == MarkingRule::AtOrAbove, marks_at_k);
     assert_eq!(preset.drop_ecn_blind, name == "amp-2019");
     let config = preset.config(controller, slowest);
     assert_eq!(config.ecn, EcnUse::ByController);
@@ -170,8 +171,9 @@ fn amp_2019() {
     assert!((config.initial_ssthresh * 1400.0 - 65_535.0).abs() < 1e-9);
     assert_eq!(
         rto(&config),
-        (Time::from_millis(200), Time::from_millis(200))
+        (Time::from_millis(200), Time::from_millis(1500))
     );
+    assert!(!config.rtt_from_handshake);
     assert_eq!(config.ack_every, 1);
     assert_eq!(sizes(&config), (1400, 1460, 60));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
