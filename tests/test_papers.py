@@ -79,3 +79,34 @@ def test_explanations_change_what_there_is(paper: str, tmp_path: Path) -> None:
             own = open_row(row, wanted)
             assert own is not None
             assert hashes(changed) - hashes(own), (row.id, because.claim)
+
+
+def groups_of(scenario: str) -> list[dict[str, Any]]:
+    """The groups of all variants of a scenario."""
+    loaded = core().load(str(PAPERS / scenario), None, [], [], None)
+    return [
+        group for variant in loaded.variants for group in json.loads(variant.resolved)["traffic"]
+    ]
+
+
+@pytest.mark.parametrize("scenario", sorted(path.stem for path in PAPERS.glob("amp/fig*.toml")))
+def test_dctcp_and_dcm_of_the_amp_paper_start_with_an_alpha_of_zero(scenario: str) -> None:
+    controllers = [group["controller"] for group in groups_of(f"amp/{scenario}.toml")]
+    alphas = [one["alpha"] for one in controllers if one["name"] in ("dctcp", "dcm")]
+    assert set(alphas) <= {0.0}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "group", "sizes"),
+    [
+        ("fig2", "incast", {"size": {"kind": "fixed", "bytes": "128 KiB"}}),
+        ("fig8", "incast", {"size": {"kind": "fixed", "bytes": "128 KiB"}}),
+        ("fig12", "jobs", {"request": "2048 B", "response": "65536 B"}),
+    ],
+)
+def test_sizes_of_the_amp_paper_are_powers_of_two(
+    scenario: str, group: str, sizes: dict[str, Any]
+) -> None:
+    for found in groups_of(f"amp/{scenario}.toml"):
+        if found["name"] == group:
+            assert {key: found[key] for key in sizes} == sizes
