@@ -2,8 +2,9 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    AtOnceControllers, Config, Handshake, HostPort, Joins, LossDetection, ReceiveWindow, Recovery,
-    Reduction, Reinject, RtoFloor, SegmentScheduler, SendBundle, SsthreshFrom, TickPhase,
+    AtOnceControllers, BackoffUntil, Config, Handshake, HostPort, Joins, LossDetection,
+    ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor, SegmentScheduler, SendBundle,
+    SsthreshFrom, TickPhase,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -65,19 +66,20 @@ pub fn presets() -> &'static [Preset] {
             help: "The simulations of the XMP paper: NewReno, initial window 1, delayed ACKs after a subflow's first packet.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
+            values: |_| xmp(),
+        },
+        Preset {
+            name: "xmp-2013-fat-tree",
+            help: "As xmp-2013, with what its results on fat-trees suggest and no source states: Reno's recovery of one loss per window, an ACK for every packet, and after timeouts no recover check and Karn's backoff.",
+            rule: MarkingRule::Above,
+            drop_ecn_blind: false,
             values: |_| Config {
-                recovery: Recovery::NewReno,
-                limited_transmit: false,
-                ssthresh_from: SsthreshFrom::Flight,
-                initial_window: 1.0,
-                // With an initial window of 1 each flow would else begin with 40 ms of waiting,
-                // which the published completion times exclude; ns-3 does the same.
-                ack_at_first: 1,
-                slow_start_limit: Some(2),
-                maximum_segment: 1460,
-                ack_packet: 40,
-                scheduler: SegmentScheduler::RoundRobin,
-                ..Config::textbook()
+                recovery: Recovery::Reno,
+                // The newreno of ns-3 up to 3.19 has these two, and the paper used 3.14.
+                recover_after_timeout: false,
+                backoff_until: BackoffUntil::NewData,
+                ack_every: 1,
+                ..xmp()
             },
         },
         Preset {
@@ -229,6 +231,24 @@ fn reduces_proportionally() -> Config {
     Config {
         reduction: Reduction::Proportional,
         growth_in_cut_round: false,
+        ..Config::textbook()
+    }
+}
+
+/// The simulations of the XMP paper.
+fn xmp() -> Config {
+    Config {
+        recovery: Recovery::NewReno,
+        limited_transmit: false,
+        ssthresh_from: SsthreshFrom::Flight,
+        initial_window: 1.0,
+        // With an initial window of 1 each flow would else begin with 40 ms of waiting,
+        // which the published completion times exclude; ns-3 does the same.
+        ack_at_first: 1,
+        slow_start_limit: Some(2),
+        maximum_segment: 1460,
+        ack_packet: 40,
+        scheduler: SegmentScheduler::RoundRobin,
         ..Config::textbook()
     }
 }

@@ -3,8 +3,8 @@
 use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
-    Config, EcnUse, GrowthCount, Handshake, Joins, ReceiveWindow, Recovery, Reduction, Reinject,
-    SegmentScheduler, SendBundle, SsthreshFrom,
+    BackoffUntil, Config, EcnUse, GrowthCount, Handshake, Joins, ReceiveWindow, Recovery,
+    Reduction, Reinject, SegmentScheduler, SendBundle, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -56,6 +56,7 @@ fn linux_comes_first() {
             "linux-bpf",
             "textbook",
             "xmp-2013",
+            "xmp-2013-fat-tree",
             "amp-2019",
             "fmptcp-2024",
             "decn",
@@ -157,6 +158,20 @@ fn xmp_2013() {
         (Handshake::Syn, Time::ZERO)
     );
     assert_eq!(config.scheduler, SegmentScheduler::RoundRobin);
+}
+
+#[test]
+fn xmp_2013_fat_tree() {
+    let expected = Config {
+        recovery: Recovery::Reno,
+        recover_after_timeout: false,
+        backoff_until: BackoffUntil::NewData,
+        ack_every: 1,
+        ..preset("xmp-2013", "xmp", GIGABIT)
+    };
+    let config = preset("xmp-2013-fat-tree", "xmp", GIGABIT);
+    assert_eq!(config, expected);
+    assert_eq!(config.count, GrowthCount::Packets);
 }
 
 #[test]
